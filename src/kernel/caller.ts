@@ -1,0 +1,28 @@
+import type { Id } from '#kernel/ids.ts';
+import type { Permission } from '#kernel/permissions.ts';
+
+/** The way a change came in; it is shown in incidents and in the audit log. */
+export const VIAS = ['rest', 'mcp', 'console', 'cli', 'sms', 'call', 'push', 'email', 'rule'] as const;
+
+export type Via = (typeof VIAS)[number];
+
+/** Who acts: a person, an organization's key, or the product itself. */
+export type Actor =
+  | { readonly kind: 'user'; readonly userId: Id<'user'>; readonly apiKeyId: Id<'apikey'> | null }
+  | { readonly kind: 'api_key'; readonly apiKeyId: Id<'apikey'> }
+  | { readonly kind: 'system' };
+
+/** Everyone who invokes an action, whatever way they came. */
+export interface Caller {
+  readonly orgId: Id<'org'>;
+  readonly actor: Actor;
+  readonly via: Via;
+  readonly permissions: ReadonlySet<Permission>;
+}
+
+/** What is known of the request itself; it goes into logs and the audit log. */
+export interface RequestOrigin {
+  readonly requestId: string;
+  /** The sender's address, or null when the product acts on its own. */
+  readonly address: string | null;
+}

@@ -1,0 +1,70 @@
+/** Every code a caller can meet and its HTTP status. `unknown_action` and `not_found` share 404 on purpose. */
+export const ERROR_CODES = {
+  invalid_input: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  insufficient_scope: 403,
+  unknown_action: 404,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** One fault of a body: where it is (`steps[0].channels`, empty for the whole body) and what to do about it. */
+export interface Fault {
+  readonly path: string;
+  readonly message: string;
+}
+
+interface AppErrorOptions {
+  readonly cause?: unknown;
+  readonly faults?: readonly Fault[];
+  readonly retryAfterSeconds?: number;
+}
+
+/**
+ * An expected refusal. The message is for the caller and is sent; the cause is for the log and never is.
+ * Anything thrown that is not an AppError is a bug and answers 500 without its text.
+ */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly faults: readonly Fault[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.faults = options.faults ?? [];
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  get status(): number {
+    return ERROR_CODES[this.code];
+  }
+}
+
+/** The refusal of a body that is well-formed but wrong in meaning: one 400 that names every fault. */
+export function invalidInput(faults: readonly Fault[]): AppError {
+  const summary = faults.map((fault) => (fault.path === '' ? fault.message : `${fault.path}: ${fault.message}`));
+  return new AppError('invalid_input', summary.join('; '), { faults });
+}
+
+/** The same answer for an id that never was and for one of another organization (decisions §1). */
+export function notFound(path: string, noun: string): AppError {
+  return new AppError('not_found', `no ${noun} with this ${path} in your organization`, {
+    faults: [{ path, message: `names no ${noun} of your organization` }],
+  });
+}
+
+/** The text of anything thrown, for logs. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,44 @@
+/** The one door to Temporal: Node 24 has no global of that name. */
+import { Temporal } from 'temporal-polyfill';
+
+export { Temporal };
+
+type Instant = Temporal.Instant;
+
+/** Where `now` comes from. Production reads the machine's clock, tests move their own. */
+export interface Clock {
+  now(): Instant;
+}
+
+export const systemClock: Clock = { now: () => Temporal.Now.instant() };
+
+/** The last instant that every store can hold (PostgreSQL, ClickHouse's DateTime64, JavaScript). */
+export const FAR_FUTURE = Temporal.Instant.from('2200-01-01T00:00:00Z');
+
+/** Adds minutes and stops at FAR_FUTURE: the contract lets `afterMinutes` reach 2^53-1, where Temporal throws. */
+export function addMinutesSaturating(instant: Instant, minutes: number): Instant {
+  const millisecondsLeft = FAR_FUTURE.epochMilliseconds - instant.epochMilliseconds;
+  return minutes * 60_000 >= millisecondsLeft ? FAR_FUTURE : instant.add({ minutes });
+}
+
+/** RFC 3339 in UTC with milliseconds: the only form in which times leave the product. */
+export function toTimestamp(instant: Instant): string {
+  return instant.toString({ fractionalSecondDigits: 3 });
+}
+
+export function toTimestampOrNull(instant: Instant | null): string | null {
+  return instant === null ? null : toTimestamp(instant);
+}
+
+/** From what the Postgres driver returns. */
+export function fromDate(date: Date): Instant {
+  return Temporal.Instant.fromEpochMilliseconds(date.getTime());
+}
+
+export function toDate(instant: Instant): Date {
+  return new Date(instant.epochMilliseconds);
+}
+
+export function isAtOrBefore(a: Instant, b: Instant): boolean {
+  return Temporal.Instant.compare(a, b) <= 0;
+}
