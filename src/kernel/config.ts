@@ -1,0 +1,149 @@
+import { Type, type Static, type TSchema } from 'typebox';
+import { Check } from 'typebox/value';
+
+/** One setting: the variable that holds it, what it is for, and in words what may stand in it. */
+interface Setting<Schema extends TSchema> {
+  readonly variable: string;
+  readonly purpose: string;
+  readonly allowed: string;
+  readonly schema: Schema;
+  readonly fallback?: string;
+}
+
+const setting = <Schema extends TSchema>(declaration: Setting<Schema>): Setting<Schema> => declaration;
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+const optionalUrl = (variable: string, schemes: readonly string[], purpose: string) =>
+  setting({
+    variable,
+    purpose,
+    allowed: `a URL beginning with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
+    schema: Type.Optional(Type.String({ pattern: `^(${schemes.join('|')})://.` })),
+  });
+
+const optionalText = (variable: string, pattern: string, allowed: string, purpose: string) =>
+  setting({ variable, purpose, allowed, schema: Type.Optional(Type.String({ pattern })) });
+
+/** Every setting of the product. A test holds the README's table to this one. */
+export const SETTINGS = {
+  port: setting({
+    variable: 'PORT',
+    purpose: 'port of the API and the console',
+    allowed: 'a port, 0 to 65535',
+    schema: Type.Integer({ minimum: 0, maximum: 65_535 }),
+    fallback: '3000',
+  }),
+  host: setting({
+    variable: 'HOST',
+    purpose: 'address to listen on',
+    allowed: 'a host name or address',
+    schema: Type.String({ minLength: 1 }),
+    fallback: '127.0.0.1',
+  }),
+  baseUrl: optionalUrl('BASE_URL', ['http', 'https'], 'public address, for links, DSNs and call-backs'),
+  dataDir: setting({
+    variable: 'DATA_DIR',
+    purpose: 'folder of the embedded stores and of generated secrets',
+    allowed: 'a path',
+    schema: Type.String({ minLength: 1 }),
+    fallback: '.data',
+  }),
+  appSecret: optionalText(
+    'APP_SECRET',
+    '^.{32,}$',
+    'at least 32 characters',
+    'encrypts ingestion keys and signs links; generated in the data folder when PostgreSQL is embedded',
+  ),
+  databaseUrl: optionalUrl('DATABASE_URL', ['postgres', 'postgresql'], 'PostgreSQL 14 or newer; embedded when unset'),
+  redisUrl: optionalUrl('REDIS_URL', ['redis', 'rediss'], 'Redis for the queue; PostgreSQL holds it when unset'),
+  clickhouseUrl: optionalUrl('CLICKHOUSE_URL', ['http', 'https'], 'ClickHouse over HTTP; embedded when unset'),
+  clickhouseCluster: optionalText(
+    'CLICKHOUSE_CLUSTER',
+    '^[A-Za-z0-9_]+$',
+    'letters, digits and _',
+    'name of the ClickHouse cluster that is to hold replicated tables',
+  ),
+  twilioAccountSid: optionalText(
+    'TWILIO_ACCOUNT_SID',
+    '^AC[0-9a-fA-F]{32}$',
+    'AC and 32 hexadecimal digits',
+    'account for SMS and calls; the phone simulator when unset',
+  ),
+  twilioAuthToken: optionalText('TWILIO_AUTH_TOKEN', '^.+$', 'the token of the account', 'secret of that account'),
+  twilioFrom: optionalText(
+    'TWILIO_FROM',
+    '^\\+[1-9][0-9]{1,14}$',
+    'an E.164 number such as +15005550006',
+    'number that messages and calls come from',
+  ),
+  twilioApiBase: optionalUrl('TWILIO_API_BASE', ['http', 'https'], 'another address for the API of Twilio'),
+  smtpUrl: optionalUrl('SMTP_URL', ['smtp', 'smtps'], 'mail server'),
+  mailFrom: optionalText('MAIL_FROM', '^.+@.+$', 'a mail address', 'sender of mail'),
+  logLevel: setting({
+    variable: 'LOG_LEVEL',
+    purpose: 'least severe level that is logged',
+    allowed: `one of ${LOG_LEVELS.join(', ')}`,
+    schema: Type.Enum(LOG_LEVELS),
+    fallback: 'info',
+  }),
+};
+
+type Settings = typeof SETTINGS;
+type Values = { readonly [Name in keyof Settings]: ValueOf<Settings[Name]> };
+type ValueOf<S> = S extends { schema: infer Schema extends TSchema; fallback?: infer _ } ? MaybeUnset<Schema> : never;
+type MaybeUnset<Schema extends TSchema> = Schema extends { '~optional': true }
+  ? Static<Schema> | undefined
+  : Static<Schema>;
+
+/** The settings as the program uses them; `baseUrl` is always known and has no slash at its end. */
+export type Config = Omit<Values, 'baseUrl'> & { readonly baseUrl: string };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What was wrong with the environment: every fault at once, and never a value, for it may be a secret. */
+export class ConfigError extends Error {
+  constructor(faults: readonly string[]) {
+    super(`These settings are not usable:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+/** Reads every setting once. Throws a ConfigError that names each variable that is missing or wrong. */
+export function loadConfig(environment: Environment): Config {
+  const faults: string[] = [];
+  const values = Object.fromEntries(
+    Object.entries(SETTINGS).map(([name, declaration]) => {
+      const text = environment[declaration.variable] || declaration.fallback;
+      const value = text !== undefined && 'minimum' in declaration.schema && /^\d+$/.test(text) ? Number(text) : text;
+      if (text !== undefined && !Check(declaration.schema, value)) {
+        faults.push(`${declaration.variable} must be ${declaration.allowed}`);
+      }
+      return [name, value];
+    }),
+  );
+  faults.push(...faultsBetweenSettings(environment));
+  if (faults.length > 0) throw new ConfigError(faults);
+  const config = values as Values;
+  const baseUrl = config.baseUrl ?? `http://${hostOfLinks(config.host)}:${config.port}`;
+  return { ...config, baseUrl: baseUrl.replace(/\/+$/, '') };
+}
+
+function faultsBetweenSettings(environment: Environment): string[] {
+  const has = (variable: string) => Boolean(environment[variable]);
+  const faults: string[] = [];
+  if (has('DATABASE_URL') && !has('APP_SECRET')) {
+    faults.push('APP_SECRET is required with DATABASE_URL, since every process must share it');
+  }
+  if (has('TWILIO_ACCOUNT_SID') && !(has('TWILIO_AUTH_TOKEN') && has('TWILIO_FROM'))) {
+    faults.push('TWILIO_AUTH_TOKEN and TWILIO_FROM are required with TWILIO_ACCOUNT_SID');
+  }
+  if (has('SMTP_URL') && !has('MAIL_FROM')) faults.push('MAIL_FROM is required with SMTP_URL');
+  return faults;
+}
+
+/** A link cannot point at "every address of this machine". */
+function hostOfLinks(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
