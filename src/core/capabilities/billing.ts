@@ -1,0 +1,62 @@
+import { MONTHLY_PRICE, type Capability } from '#core/capabilities/capability.ts';
+import { Temporal } from '#kernel/time.ts';
+
+/** One month that is paid for: half-open, `[startsAt, endsAt)`. */
+export interface BillingPeriod {
+  readonly capability: Capability;
+  readonly startsAt: Temporal.Instant;
+  readonly endsAt: Temporal.Instant;
+  readonly amountCents: number;
+  readonly currency: string;
+}
+
+/** Where a capability stands: `anchor` is the moment whose day of the month every later period begins on. */
+export interface CapabilityState {
+  readonly isEnabled: boolean;
+  readonly anchor: Temporal.Instant;
+  readonly billedUntil: Temporal.Instant;
+}
+
+/**
+ * The end of the `count`-th month after the anchor: the same day and time (UTC), clamped to the month's last day.
+ * Counting from the anchor keeps the 31st: 31 January, 28 February, 31 March.
+ */
+export function monthsAfter(anchor: Temporal.Instant, count: number): Temporal.Instant {
+  return anchor.toZonedDateTimeISO('UTC').add({ months: count }).toInstant();
+}
+
+function periodFrom(capability: Capability, anchor: Temporal.Instant, startsAt: Temporal.Instant): BillingPeriod {
+  let count = anchor
+    .toZonedDateTimeISO('UTC')
+    .until(startsAt.toZonedDateTimeISO('UTC'), { largestUnit: 'months' }).months;
+  while (Temporal.Instant.compare(monthsAfter(anchor, count), startsAt) <= 0) count += 1;
+  return { capability, startsAt, endsAt: monthsAfter(anchor, count), ...MONTHLY_PRICE };
+}
+
+/**
+ * Enabling opens a period of one month from that moment; while an earlier period still runs it is continued and
+ * nothing is charged (decisions §5). Returns the new state and the period to charge, or null.
+ */
+export function decideEnable(
+  capability: Capability,
+  state: CapabilityState | null,
+  now: Temporal.Instant,
+): { state: CapabilityState; period: BillingPeriod | null } {
+  if (state !== null && Temporal.Instant.compare(now, state.billedUntil) < 0) {
+    return { state: { ...state, isEnabled: true }, period: null };
+  }
+  const period = periodFrom(capability, now, now);
+  return { state: { isEnabled: true, anchor: now, billedUntil: period.endsAt }, period };
+}
+
+/** The periods that have begun since the last one that was billed, oldest first. Disabled capabilities renew never. */
+export function dueRenewals(capability: Capability, state: CapabilityState, now: Temporal.Instant): BillingPeriod[] {
+  const periods: BillingPeriod[] = [];
+  let startsAt = state.billedUntil;
+  while (state.isEnabled && Temporal.Instant.compare(startsAt, now) <= 0) {
+    const period = periodFrom(capability, state.anchor, startsAt);
+    periods.push(period);
+    startsAt = period.endsAt;
+  }
+  return periods;
+}

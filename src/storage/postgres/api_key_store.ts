@@ -1,0 +1,77 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/postgresql';
+
+import type { Id } from '#kernel/ids.ts';
+import type { Permission, Role } from '#kernel/permissions.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { InstantType } from '#storage/postgres/instant_type.ts';
+
+export const ApiKeyEntity = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_keys',
+  properties: {
+    id: p.text().primary().$type<Id<'apikey'>>(),
+    orgId: p.text().$type<Id<'org'>>(),
+    userId: p.text().$type<Id<'user'>>().nullable(),
+    name: p.text(),
+    hash: p.type(Buffer).columnType('bytea').hidden(),
+    hint: p.text(),
+    permissions: p.array().$type<Permission[]>().nullable(),
+    createdAt: p.type(InstantType),
+    expiresAt: p.type(InstantType).nullable(),
+    revokedAt: p.type(InstantType).nullable(),
+    lastUsedAt: p.type(InstantType).nullable(),
+  },
+});
+
+export type ApiKeyRow = InferEntity<typeof ApiKeyEntity>;
+
+/** What authentication needs of a key, read in one query so that no stale role can slip between two. */
+export interface LiveApiKey {
+  readonly id: Id<'apikey'>;
+  readonly orgId: Id<'org'>;
+  readonly userId: Id<'user'> | null;
+  /** null: as many as the role, or the organization, has. */
+  readonly permissions: readonly Permission[] | null;
+  /** The live role of the key's user; null for an organization's key, or when the user has left. */
+  readonly role: Role | null;
+  readonly lastUsedAt: Temporal.Instant | null;
+}
+
+/** API keys, found by the hash of their secret. */
+export class ApiKeyStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async insert(key: Omit<ApiKeyRow, 'revokedAt' | 'lastUsedAt'>): Promise<void> {
+    const { em } = this.#session;
+    em.persist(em.create(ApiKeyEntity, { ...key, revokedAt: null, lastUsedAt: null }));
+    await em.flush();
+  }
+
+  /** The key with its user's role as of now; null when unknown, revoked or expired. */
+  async findLive(hash: Buffer, now: Temporal.Instant): Promise<LiveApiKey | null> {
+    return await this.#session.sql.row<LiveApiKey>(
+      `select k.id, k.org_id as "orgId", k.user_id as "userId", k.permissions, m.role, k.last_used_at as "lastUsedAt"
+       from api_keys k left join memberships m on m.org_id = k.org_id and m.user_id = k.user_id
+       where k.hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > $2)`,
+      [hash, now.toString()],
+    );
+  }
+
+  async touch(id: Id<'apikey'>, now: Temporal.Instant): Promise<void> {
+    await this.#session.sql.run('update api_keys set last_used_at = $2 where id = $1', [id, now.toString()]);
+  }
+
+  /** True when the key existed and was not revoked before. */
+  async revoke(id: string, now: Temporal.Instant): Promise<boolean> {
+    const changed = await this.#session.sql.run(
+      'update api_keys set revoked_at = $2 where id = $1 and revoked_at is null',
+      [id, now.toString()],
+    );
+    return changed > 0;
+  }
+}

@@ -1,0 +1,122 @@
+import { type EntityManager, type EntitySchema, MikroORM } from '@mikro-orm/postgresql';
+import { CompiledQuery, type Kysely } from 'kysely';
+
+import { AppError } from '#kernel/errors.ts';
+import { columnParsers } from '#storage/postgres/column_parsers.ts';
+
+/** A way to run SQL: inside a transaction, or each statement by itself. Parameters are `$1, $2, …`, never spliced. */
+export interface Sql {
+  rows<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  /** The first row, or null. */
+  row<Row>(text: string, parameters?: readonly unknown[]): Promise<Row | null>;
+  /** How many rows the statement changed. */
+  run(text: string, parameters?: readonly unknown[]): Promise<number>;
+}
+
+/** What a store works with: the unit of work for entities, and SQL for lists, sweeps and compare-and-set. */
+export interface Session {
+  readonly em: EntityManager;
+  readonly sql: Sql;
+}
+
+/** The connection pool of PostgreSQL. */
+export interface Database {
+  /** Statements that each stand for themselves. */
+  readonly sql: Sql;
+  /** A session outside any transaction, for reads. */
+  session(): Session;
+  /** Commits what `work` did when it returns, undoes all of it when it throws. */
+  transaction<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
+  readonly orm: MikroORM;
+  close(): Promise<void>;
+}
+
+interface DatabaseOptions {
+  readonly url: string;
+  readonly entities: readonly EntitySchema[];
+  readonly poolMax?: number;
+  /** Folder of the numbered migrations. */
+  readonly migrationsDir?: string;
+  readonly extensions?: readonly (new (...dependencies: never[]) => unknown)[];
+}
+
+/** Opens the pool; connects at the first statement. Connection faults surface as `unavailable` (503). */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const orm = await MikroORM.init({
+    dbName: 'tocsin',
+    entities: [...options.entities],
+    driverOptions: {
+      connectionString: options.url,
+      types: columnParsers,
+      application_name: 'tocsin',
+      connectionTimeoutMillis: 5_000,
+      statement_timeout: 30_000,
+    },
+    pool: { min: 0, max: options.poolMax ?? 20 },
+    ensureDatabase: false,
+    ...(options.migrationsDir === undefined
+      ? {}
+      : { migrations: { path: options.migrationsDir, tableName: 'migrations', snapshot: false, emit: 'ts' as const } }),
+    ...(options.extensions === undefined ? {} : { extensions: options.extensions as never }),
+    schemaGenerator: { ignoreSchema: ['bullmq'] },
+  });
+  const session = (): Session => sessionOf(orm.em.fork());
+  return {
+    orm,
+    sql: session().sql,
+    session,
+    transaction: (work) => guarded(() => orm.em.fork().transactional((em) => work(sessionOf(em)), { clear: true })),
+    close: () => orm.close(true),
+  };
+}
+
+function sessionOf(em: EntityManager): Session {
+  const execute = async (text: string, parameters: readonly unknown[]) => {
+    const executor = em.getTransactionContext<Kysely<unknown>>() ?? em.getConnection().getClient<unknown>();
+    return await guarded(() => executor.executeQuery(CompiledQuery.raw(text, [...parameters])));
+  };
+  return {
+    em,
+    sql: {
+      async rows<Row>(text: string, parameters: readonly unknown[] = []) {
+        return (await execute(text, parameters)).rows as Row[];
+      },
+      async row<Row>(text: string, parameters: readonly unknown[] = []) {
+        return ((await execute(text, parameters)).rows[0] as Row | undefined) ?? null;
+      },
+      async run(text, parameters = []) {
+        return Number((await execute(text, parameters)).numAffectedRows ?? 0);
+      },
+    },
+  };
+}
+
+/** SQLSTATE classes and socket errors that mean the server is away rather than the statement wrong. */
+const AWAY = /^(08|57P0|53)|^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT)$/;
+const AWAY_TEXT = /Connection terminated|timeout exceeded when trying to connect|the database system is/;
+
+async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isAway(error)) {
+      throw new AppError('unavailable', 'the database does not answer; nothing was changed, try again shortly', {
+        cause: error,
+        retryAfterSeconds: 5,
+      });
+    }
+    throw error;
+  }
+}
+
+function isAway(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof AppError) return false;
+  const { code } = error as { code?: unknown };
+  return (typeof code === 'string' && AWAY.test(code)) || AWAY_TEXT.test(error.message);
+}
+
+/** True for a violation of the named unique constraint or index, or of any when no name is given. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  const found = error as { code?: unknown; constraint?: unknown } | null;
+  return found?.code === '23505' && (constraint === undefined || found.constraint === constraint);
+}

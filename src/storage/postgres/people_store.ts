@@ -1,0 +1,131 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/postgresql';
+
+import { AppError } from '#kernel/errors.ts';
+import { type Id, newId } from '#kernel/ids.ts';
+import type { Role } from '#kernel/permissions.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { isUniqueViolation, type Session } from '#storage/postgres/database.ts';
+import { InstantType } from '#storage/postgres/instant_type.ts';
+
+export const OrganizationEntity = defineEntity({
+  name: 'Organization',
+  tableName: 'organizations',
+  properties: {
+    id: p.text().primary().$type<Id<'org'>>(),
+    name: p.text(),
+    createdAt: p.type(InstantType),
+  },
+});
+
+export const UserEntity = defineEntity({
+  name: 'User',
+  tableName: 'users',
+  properties: {
+    id: p.text().primary().$type<Id<'user'>>(),
+    email: p.text(),
+    name: p.text(),
+    passwordHash: p.text().nullable(),
+    createdAt: p.type(InstantType),
+    updatedAt: p.type(InstantType),
+  },
+});
+
+export const MembershipEntity = defineEntity({
+  name: 'Membership',
+  tableName: 'memberships',
+  properties: {
+    orgId: p.text().primary().$type<Id<'org'>>(),
+    userId: p.text().primary().$type<Id<'user'>>(),
+    role: p.text().$type<Role>(),
+    createdAt: p.type(InstantType),
+  },
+});
+
+export type OrganizationRow = InferEntity<typeof OrganizationEntity>;
+export type UserRow = InferEntity<typeof UserEntity>;
+
+/** Someone of an organization, as far as paging and lists need it. */
+export interface Person {
+  readonly userId: Id<'user'>;
+  readonly name: string;
+  readonly email: string;
+}
+
+/** Organizations, users and who belongs where. */
+export class PeopleStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** True once any organization exists: the first run is over. */
+  async hasAnyOrganization(): Promise<boolean> {
+    return (await this.#session.sql.row('select 1 from organizations limit 1')) !== null;
+  }
+
+  async insertOrganization(name: string, now: Temporal.Instant): Promise<OrganizationRow> {
+    const { em } = this.#session;
+    const organization = em.create(OrganizationEntity, { id: newId('org'), name, createdAt: now });
+    await em.persist(organization).flush();
+    return organization;
+  }
+
+  async findOrganization(orgId: Id<'org'>): Promise<OrganizationRow | null> {
+    return await this.#session.em.findOne(OrganizationEntity, { id: orgId });
+  }
+
+  /** Throws `conflict` when another user has the address; letter case does not make it another. */
+  async insertUser(
+    person: { email: string; name: string; passwordHash: string | null },
+    now: Temporal.Instant,
+  ): Promise<UserRow> {
+    const { em } = this.#session;
+    const user = em.create(UserEntity, { id: newId('user'), ...person, createdAt: now, updatedAt: now });
+    try {
+      await em.persist(user).flush();
+    } catch (error) {
+      if (isUniqueViolation(error)) throw new AppError('conflict', `a user with the address ${person.email} exists`);
+      throw error;
+    }
+    return user;
+  }
+
+  async findUserByEmail(email: string): Promise<UserRow | null> {
+    return await this.#session.em.findOne(UserEntity, { email: { $ilike: email.replaceAll(/[\\%_]/g, '\\$&') } });
+  }
+
+  /** Adds the user to the organization, or changes the role there. */
+  async setMembership(orgId: Id<'org'>, userId: Id<'user'>, role: Role, now: Temporal.Instant): Promise<void> {
+    await this.#session.sql.run(
+      `insert into memberships (org_id, user_id, role, created_at) values ($1, $2, $3, $4)
+       on conflict (org_id, user_id) do update set role = excluded.role`,
+      [orgId, userId, role, now.toString()],
+    );
+  }
+
+  async findRole(orgId: Id<'org'>, userId: Id<'user'>): Promise<Role | null> {
+    const row = await this.#session.sql.row<{ role: Role }>(
+      'select role from memberships where org_id = $1 and user_id = $2',
+      [orgId, userId],
+    );
+    return row?.role ?? null;
+  }
+
+  async removeMembership(orgId: Id<'org'>, userId: Id<'user'>): Promise<boolean> {
+    return (
+      (await this.#session.sql.run('delete from memberships where org_id = $1 and user_id = $2', [orgId, userId])) > 0
+    );
+  }
+
+  /** Those of the given users who belong to the organization, by id. */
+  async listPeople(orgId: Id<'org'>, userIds: readonly string[]): Promise<Map<string, Person>> {
+    if (userIds.length === 0) return new Map();
+    const people = await this.#session.sql.rows<Person>(
+      `select u.id as "userId", u.name, u.email from memberships m join users u on u.id = m.user_id
+       where m.org_id = $1 and m.user_id = any($2)`,
+      [orgId, [...new Set(userIds)]],
+    );
+    return new Map(people.map((person) => [person.userId, person]));
+  }
+}

@@ -1,0 +1,106 @@
+import { defineEntity, type InferEntity, LockMode, p } from '@mikro-orm/postgresql';
+
+import type { Capability } from '#core/capabilities/capability.ts';
+import { notFound } from '#kernel/errors.ts';
+import { type Id, newId } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { InstantType } from '#storage/postgres/instant_type.ts';
+
+export const ServiceEntity = defineEntity({
+  name: 'Service',
+  tableName: 'services',
+  properties: {
+    id: p.text().primary().$type<Id<'service'>>(),
+    orgId: p.text().$type<Id<'org'>>(),
+    projectId: p.bigint('number').autoincrement(),
+    name: p.text(),
+    environment: p.text().nullable(),
+    scmOwner: p.text().nullable(),
+    scmRepo: p.text().nullable(),
+    retentionMetrics: p.integer(),
+    retentionExceptions: p.integer(),
+    retentionOncall: p.integer(),
+    createdAt: p.type(InstantType),
+    updatedAt: p.type(InstantType),
+    deletedAt: p.type(InstantType).nullable(),
+  },
+});
+
+export type ServiceRow = InferEntity<typeof ServiceEntity>;
+
+/** A service with its enabled capabilities, sorted. */
+export type ServiceWithCapabilities = ServiceRow & { readonly capabilities: readonly Capability[] };
+
+export interface NewService {
+  readonly name: string;
+  readonly environment: string | null;
+  readonly scmOwner: string | null;
+  readonly scmRepo: string | null;
+  readonly retentionDays: Record<Capability, number>;
+}
+
+const COLUMNS = `s.id, s.org_id as "orgId", s.project_id as "projectId", s.name, s.environment,
+  s.scm_owner as "scmOwner", s.scm_repo as "scmRepo", s.retention_metrics as "retentionMetrics",
+  s.retention_exceptions as "retentionExceptions", s.retention_oncall as "retentionOncall",
+  s.created_at as "createdAt", s.updated_at as "updatedAt", s.deleted_at as "deletedAt",
+  array(select capability from service_capabilities c where c.service_id = s.id and c.is_enabled order by 1) as capabilities`;
+
+/** Monitored services. A deleted one is gone for every method here, though a worker is still removing its data. */
+export class ServiceStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async list(orgId: Id<'org'>, limit: number): Promise<ServiceWithCapabilities[]> {
+    return await this.#session.sql.rows(
+      `select ${COLUMNS} from services s where s.org_id = $1 and s.deleted_at is null order by s.id limit $2`,
+      [orgId, limit],
+    );
+  }
+
+  async find(orgId: Id<'org'>, serviceId: string): Promise<ServiceWithCapabilities | null> {
+    return await this.#session.sql.row(
+      `select ${COLUMNS} from services s where s.org_id = $1 and s.id = $2 and s.deleted_at is null`,
+      [orgId, serviceId],
+    );
+  }
+
+  /** Throws `not_found` with the path of the field that named it. */
+  async get(orgId: Id<'org'>, serviceId: string, path = 'serviceId'): Promise<ServiceWithCapabilities> {
+    const service = await this.find(orgId, serviceId);
+    if (service === null) throw notFound(path, 'service');
+    return service;
+  }
+
+  /** The entity, locked until the transaction ends, so that concurrent changes queue up instead of losing one. */
+  async lock(orgId: Id<'org'>, serviceId: string, path = 'serviceId'): Promise<ServiceRow> {
+    const service = await this.#session.em.findOne(
+      ServiceEntity,
+      { orgId, id: serviceId as Id<'service'>, deletedAt: null },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+    if (service === null) throw notFound(path, 'service');
+    return service;
+  }
+
+  async insert(orgId: Id<'org'>, service: NewService, now: Temporal.Instant): Promise<ServiceWithCapabilities> {
+    const { em } = this.#session;
+    const { retentionDays, ...fields } = service;
+    const row = em.create(ServiceEntity, {
+      id: newId('service'),
+      orgId,
+      ...fields,
+      retentionMetrics: retentionDays.metrics,
+      retentionExceptions: retentionDays.exceptions,
+      retentionOncall: retentionDays.oncall,
+      createdAt: now,
+      updatedAt: now,
+      deletedAt: null,
+    });
+    await em.persist(row).flush();
+    return { ...row, capabilities: [] };
+  }
+}
