@@ -12,15 +12,15 @@ export const ApiKeyEntity = defineEntity({
   properties: {
     id: p.text().primary().$type<Id<'apikey'>>(),
     orgId: p.text().$type<Id<'org'>>(),
-    userId: p.text().$type<Id<'user'>>().nullable(),
+    userId: p.text().$type<Id<'user'>>().strictNullable(),
     name: p.text(),
     hash: p.type(Buffer).columnType('bytea').hidden(),
     hint: p.text(),
-    permissions: p.array().$type<Permission[]>().nullable(),
+    permissions: p.array().$type<Permission[]>().strictNullable(),
     createdAt: p.type(InstantType),
-    expiresAt: p.type(InstantType).nullable(),
-    revokedAt: p.type(InstantType).nullable(),
-    lastUsedAt: p.type(InstantType).nullable(),
+    expiresAt: p.type(InstantType).strictNullable(),
+    revokedAt: p.type(InstantType).strictNullable(),
+    lastUsedAt: p.type(InstantType).strictNullable(),
   },
 });
 

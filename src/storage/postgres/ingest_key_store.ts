@@ -35,10 +35,10 @@ export class IngestKeyStore {
     key: StoredIngestKey,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.#session.sql.run(
-      'update ingest_keys set revoked_at = $2 where service_id = $1 and revoked_at is null',
-      [service.id, now.toString()],
-    );
+    await this.#session.sql.run('update ingest_keys set revoked_at = $2 where service_id = $1 and revoked_at is null', [
+      service.id,
+      now.toString(),
+    ]);
     await this.#session.sql.run(
       `insert into ingest_keys (id, org_id, service_id, key_hash, dsn_key_hash, secrets, created_at)
        values ($1, $2, $3, $4, $5, $6, $7)`,

@@ -24,7 +24,7 @@ export const UserEntity = defineEntity({
     id: p.text().primary().$type<Id<'user'>>(),
     email: p.text(),
     name: p.text(),
-    passwordHash: p.text().nullable(),
+    passwordHash: p.text().strictNullable(),
     createdAt: p.type(InstantType),
     updatedAt: p.type(InstantType),
   },

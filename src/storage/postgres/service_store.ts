@@ -6,6 +6,7 @@ import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { InstantType } from '#storage/postgres/instant_type.ts';
+import { saveChanged } from '#storage/postgres/save_changed.ts';
 
 export const ServiceEntity = defineEntity({
   name: 'Service',
@@ -15,15 +16,15 @@ export const ServiceEntity = defineEntity({
     orgId: p.text().$type<Id<'org'>>(),
     projectId: p.bigint('number').autoincrement(),
     name: p.text(),
-    environment: p.text().nullable(),
-    scmOwner: p.text().nullable(),
-    scmRepo: p.text().nullable(),
+    environment: p.text().strictNullable(),
+    scmOwner: p.text().strictNullable(),
+    scmRepo: p.text().strictNullable(),
     retentionMetrics: p.integer(),
     retentionExceptions: p.integer(),
     retentionOncall: p.integer(),
     createdAt: p.type(InstantType),
     updatedAt: p.type(InstantType),
-    deletedAt: p.type(InstantType).nullable(),
+    deletedAt: p.type(InstantType).strictNullable(),
   },
 });
 
@@ -84,6 +85,10 @@ export class ServiceStore {
     );
     if (service === null) throw notFound(path, 'service');
     return service;
+  }
+
+  async save(service: ServiceRow, now: Temporal.Instant): Promise<void> {
+    await saveChanged(this.#session.em, service, now);
   }
 
   async insert(orgId: Id<'org'>, service: NewService, now: Temporal.Instant): Promise<ServiceWithCapabilities> {

@@ -1,0 +1,48 @@
+import type { Static, TObject, TSchema } from 'typebox';
+
+import type { Cipher } from '#auth/cipher.ts';
+import type { Action } from '#kernel/action.ts';
+import type { Caller } from '#kernel/caller.ts';
+import type { JobContract } from '#kernel/job.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
+import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
+import type { Stores } from '#storage/postgres/stores.ts';
+
+/** What an action changed, for the audit log: no secrets in either side. `null` means "was not" or "is no more". */
+export interface Change {
+  /** The id of what was changed. */
+  readonly target: string;
+  readonly before: object | null;
+  readonly after: object | null;
+}
+
+/** All that a handler may use. It never sees HTTP or MCP, checks no permission and begins no transaction. */
+export interface ActionContext {
+  readonly caller: Caller;
+  readonly now: Temporal.Instant;
+  readonly stores: Stores;
+  readonly metrics: MetricReader;
+  readonly exceptions: ExceptionReader;
+  readonly cipher: Cipher;
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
+  /** Notes a change for the audit log. A call whose two sides are equal is no change. */
+  record(change: Change): void;
+  /** Enqueues a job once the transaction has committed, at `runAt` or at once. */
+  enqueue<Payload extends TObject>(job: JobContract<Payload>, payload: Static<Payload>, runAt?: Temporal.Instant): void;
+}
+
+/** Declares an action; see `kernel/action.ts`. */
+export function defineAction<Input extends TObject, Result extends TSchema>(
+  action: Action<ActionContext, Input, Result>,
+): Action<ActionContext, Input, Result> {
+  return action;
+}
+
+/** An action of any shape, as the registry holds it. Its handler is only called with input that was checked. */
+// eslint-disable-next-line typescript/no-explicit-any -- a handler's input is contravariant: no narrower type holds them all
+export type AnyAction = Action<ActionContext, any, any>;
+
+/** Contract bodies have no paging: a list is cut here and `total` tells how many there are (decisions §2). */
+export const LIST_LIMIT = 1_000;

@@ -1,0 +1,153 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import { Compile, type Validator } from 'typebox/compile';
+
+import type { ActionContext, AnyAction, Change } from '#actions/action_context.ts';
+import type { Cipher } from '#auth/cipher.ts';
+import type { Caller, RequestOrigin } from '#kernel/caller.ts';
+import { AppError, invalidInput } from '#kernel/errors.ts';
+import { findFaults } from '#kernel/input_faults.ts';
+import type { Clock, Temporal } from '#kernel/time.ts';
+import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
+import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
+import type { Database, Session } from '#storage/postgres/database.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+/** What actions run on; wired once in `entry/compose.ts`. */
+export interface ActionRuntime {
+  readonly db: Database;
+  readonly metrics: MetricReader;
+  readonly exceptions: ExceptionReader;
+  readonly cipher: Cipher;
+  readonly clock: Clock;
+  readonly baseUrl: string;
+  /** Called after a commit that left jobs in the outbox. */
+  readonly onOutbox: () => void;
+}
+
+const validators = new WeakMap<object, Validator>();
+
+/**
+ * The one pipeline every invocation goes through, whichever way it came: permission (403), input (400), transaction,
+ * handler, audit row and outbox in the same transaction, result. The caller is authenticated already (401) and the
+ * action found (404).
+ */
+export async function runAction(
+  runtime: ActionRuntime,
+  action: AnyAction,
+  caller: Caller,
+  input: unknown,
+  origin: RequestOrigin,
+): Promise<unknown> {
+  const now = runtime.clock.now();
+  if (!caller.permissions.has(action.permission)) {
+    await recordRefusal(runtime, action, caller, origin, now);
+    throw new AppError(
+      'forbidden',
+      `${action.name} needs the permission ${action.permission}, which this key does not have`,
+    );
+  }
+  checkInput(action, input);
+  if (action.effect === 'read')
+    return await action.handle(input, contextOf(runtime, runtime.db.session(), caller, now));
+  return await runtime.db
+    .transaction((session) => change(runtime, session, action, caller, input, origin, now))
+    .then(({ result, hasJobs }) => {
+      if (hasJobs) runtime.onOutbox();
+      return result;
+    });
+}
+
+function checkInput(action: AnyAction, input: unknown): void {
+  const validator = validators.get(action.input) ?? Compile(action.input);
+  validators.set(action.input, validator);
+  const faults = validator.Check(input) && !mayHoldNul(input) ? [] : findFaults(action.input, input);
+  if (faults.length > 0) throw invalidInput(faults);
+}
+
+/** Cheap sign of a text that PostgreSQL could not store; the exact place is found by `findFaults`. */
+function mayHoldNul(input: unknown): boolean {
+  return JSON.stringify(input).includes(String.raw`\u0000`);
+}
+
+async function change(
+  runtime: ActionRuntime,
+  session: Session,
+  action: AnyAction,
+  caller: Caller,
+  input: unknown,
+  origin: RequestOrigin,
+  now: Temporal.Instant,
+): Promise<{ result: unknown; hasJobs: boolean }> {
+  const changes: Change[] = [];
+  const jobs: { jobName: string; payload: unknown; runAt: Temporal.Instant | null }[] = [];
+  const context: ActionContext = {
+    ...contextOf(runtime, session, caller, now),
+    record: (made) => {
+      if (!isDeepStrictEqual(made.before, made.after)) changes.push(made);
+    },
+    enqueue: (job, payload, runAt) => {
+      jobs.push({ jobName: job.name, payload, runAt: runAt ?? null });
+    },
+  };
+  const result: unknown = await action.handle(input, context);
+  for (const made of changes) {
+    await context.stores.audit.append(
+      {
+        orgId: caller.orgId,
+        actor: caller.actor,
+        via: caller.via,
+        action: action.name,
+        ...made,
+        result: 'done',
+        origin,
+      },
+      now,
+    );
+  }
+  await context.stores.outbox.insert(jobs, now);
+  return { result, hasJobs: jobs.length > 0 };
+}
+
+function contextOf(runtime: ActionRuntime, session: Session, caller: Caller, now: Temporal.Instant): ActionContext {
+  return {
+    caller,
+    now,
+    stores: storesOf(session),
+    metrics: runtime.metrics,
+    exceptions: runtime.exceptions,
+    cipher: runtime.cipher,
+    baseUrl: runtime.baseUrl,
+    record: () => {
+      throw new Error('a read action changes nothing');
+    },
+    enqueue: () => {
+      throw new Error('a read action enqueues nothing');
+    },
+  };
+}
+
+/** Refused changes are part of the audit log as well (decisions §6). */
+async function recordRefusal(
+  runtime: ActionRuntime,
+  action: AnyAction,
+  caller: Caller,
+  origin: RequestOrigin,
+  now: Temporal.Instant,
+): Promise<void> {
+  if (action.effect === 'read') return;
+  await storesOf(runtime.db.session()).audit.append(
+    {
+      orgId: caller.orgId,
+      actor: caller.actor,
+      via: caller.via,
+      action: action.name,
+      target: null,
+      before: null,
+      after: null,
+      result: 'forbidden',
+      origin,
+    },
+    now,
+  );
+}

@@ -1,0 +1,41 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, Name } from '#actions/fields.ts';
+import { readServiceWithKeys, ServiceWithKeysView, toServiceView } from '#actions/services/view.ts';
+import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
+import { DEFAULT_RETENTION_DAYS } from '#core/capabilities/capability.ts';
+
+export const createService = defineAction({
+  name: 'create_service',
+  summary: 'Register a monitored service, optionally tied to a repository. It starts with no capability enabled.',
+  permission: 'services:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      name: Name,
+      environment: Type.Optional(Type.String()),
+      scmOwner: Type.Optional(Type.String()),
+      scmRepo: Type.Optional(Type.String()),
+    },
+    CLOSED,
+  ),
+  result: ServiceWithKeysView,
+  async handle(input, context) {
+    const { stores, caller, now, cipher } = context;
+    const service = await stores.services.insert(
+      caller.orgId,
+      {
+        name: input.name,
+        environment: input.environment ?? null,
+        scmOwner: input.scmOwner ?? null,
+        scmRepo: input.scmRepo ?? null,
+        retentionDays: DEFAULT_RETENTION_DAYS,
+      },
+      now,
+    );
+    await stores.ingestKeys.replace(service, sealIngestKeyPair(newIngestKeyPair(), cipher), now);
+    context.record({ target: service.id, before: null, after: toServiceView(service) });
+    return await readServiceWithKeys(service, context);
+  },
+});

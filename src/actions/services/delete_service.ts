@@ -1,0 +1,25 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { toServiceView } from '#actions/services/view.ts';
+import { purgeService } from '#jobs/purge_service.ts';
+
+export const deleteService = defineAction({
+  name: 'delete_service',
+  summary:
+    'Delete a service and all its data: rules, incidents, exceptions, metrics and dashboards. There is no way back.',
+  permission: 'services:delete',
+  effect: 'delete',
+  input: Type.Object({ serviceId: IdText }, CLOSED),
+  result: Type.Object({ deleted: Type.Literal(true), serviceId: IdText }),
+  async handle({ serviceId }, { stores, caller, now, record, enqueue }) {
+    const row = await stores.services.lock(caller.orgId, serviceId);
+    const before = toServiceView(await stores.services.get(caller.orgId, serviceId));
+    row.deletedAt = now;
+    await stores.services.save(row, now);
+    record({ target: row.id, before, after: null });
+    enqueue(purgeService, { serviceId: row.id });
+    return { deleted: true as const, serviceId: row.id };
+  },
+});

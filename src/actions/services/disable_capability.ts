@@ -1,0 +1,26 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { changeService } from '#actions/services/change_service.ts';
+import { renewCapability } from '#actions/services/renew_capability.ts';
+import { CapabilityName, ServiceView } from '#actions/services/view.ts';
+
+export const disableCapability = defineAction({
+  name: 'disable_capability',
+  summary:
+    'Disable a capability of a service. Stored data stays until its retention; billing stops at the next renewal.',
+  permission: 'services:edit',
+  effect: 'write',
+  input: Type.Object({ serviceId: IdText, capability: CapabilityName }, CLOSED),
+  result: ServiceView,
+  async handle({ serviceId, capability }, context) {
+    const { stores, now } = context;
+    return await changeService(serviceId, context, async (service) => {
+      const state = await renewCapability(stores.capabilities, service, capability, now);
+      if (state?.isEnabled !== true) return;
+      await stores.capabilities.save(service.id, capability, { ...state, isEnabled: false }, now);
+      service.updatedAt = now;
+    });
+  },
+});

@@ -1,0 +1,28 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { changeService } from '#actions/services/change_service.ts';
+import { CapabilityName, ServiceView } from '#actions/services/view.ts';
+import { decideEnable } from '#core/capabilities/billing.ts';
+
+export const enableCapability = defineAction({
+  name: 'enable_capability',
+  summary:
+    'Enable a paid capability of a service: EUR 1 a month, from now on. Enabling an enabled one changes nothing.',
+  permission: 'services:edit',
+  effect: 'write',
+  input: Type.Object({ serviceId: IdText, capability: CapabilityName }, CLOSED),
+  result: ServiceView,
+  async handle({ serviceId, capability }, context) {
+    const { stores, now } = context;
+    return await changeService(serviceId, context, async (service) => {
+      const state = await stores.capabilities.find(service.id, capability);
+      if (state?.isEnabled === true) return;
+      const decision = decideEnable(capability, state, now);
+      await stores.capabilities.save(service.id, capability, decision.state, now);
+      if (decision.period !== null) await stores.capabilities.charge(service, decision.period, now);
+      service.updatedAt = now;
+    });
+  },
+});

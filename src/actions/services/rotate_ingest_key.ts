@@ -1,0 +1,22 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { readServiceWithKeys, ServiceWithKeysView } from '#actions/services/view.ts';
+import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
+
+export const rotateIngestKey = defineAction({
+  name: 'rotate_ingest_key',
+  summary: 'Issue a fresh ingestion key and DSN for a service and revoke the previous ones.',
+  permission: 'services:edit',
+  effect: 'write',
+  input: Type.Object({ serviceId: IdText }, CLOSED),
+  result: ServiceWithKeysView,
+  async handle({ serviceId }, context) {
+    const { stores, caller, now, cipher } = context;
+    const row = await stores.services.lock(caller.orgId, serviceId);
+    await stores.ingestKeys.replace(row, sealIngestKeyPair(newIngestKeyPair(), cipher), now);
+    context.record({ target: row.id, before: { ingestionKey: 'revoked' }, after: { ingestionKey: 'issued' } });
+    return await readServiceWithKeys(await stores.services.get(caller.orgId, serviceId), context);
+  },
+});

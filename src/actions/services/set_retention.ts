@@ -1,0 +1,30 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { changeService } from '#actions/services/change_service.ts';
+import { CapabilityName, ServiceView } from '#actions/services/view.ts';
+
+const FIELD = {
+  metrics: 'retentionMetrics',
+  exceptions: 'retentionExceptions',
+  oncall: 'retentionOncall',
+} as const;
+
+export const setRetention = defineAction({
+  name: 'set_retention',
+  summary:
+    'Set how many days the data of a capability is kept. Older data is hidden at once and removed within an hour.',
+  permission: 'services:edit',
+  effect: 'write',
+  input: Type.Object(
+    { serviceId: IdText, capability: CapabilityName, retentionDays: Type.Integer({ minimum: 1, maximum: 400 }) },
+    CLOSED,
+  ),
+  result: ServiceView,
+  async handle({ serviceId, capability, retentionDays }, context) {
+    return await changeService(serviceId, context, (service) => {
+      service[FIELD[capability]] = retentionDays;
+    });
+  },
+});

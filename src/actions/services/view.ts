@@ -1,0 +1,91 @@
+import { type Static, Type } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { dsnOf, openIngestKeyPair } from '#auth/ingest_keys.ts';
+import { CAPABILITIES } from '#core/capabilities/capability.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import type { LedgerEntry } from '#storage/postgres/capability_store.ts';
+import type { ServiceWithCapabilities } from '#storage/postgres/service_store.ts';
+
+export const CapabilityName = Type.Enum([...CAPABILITIES]);
+
+const SERVICE_FIELDS = {
+  serviceId: IdText,
+  name: Type.String(),
+  environment: nullable(Type.String()),
+  scmOwner: nullable(Type.String()),
+  scmRepo: nullable(Type.String()),
+  capabilities: Type.Array(CapabilityName, { description: 'the enabled ones, sorted' }),
+  retentionDays: Type.Object({ metrics: Type.Integer(), exceptions: Type.Integer(), oncall: Type.Integer() }),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+};
+
+export const ServiceView = Type.Object(SERVICE_FIELDS);
+
+const BillingView = Type.Object({
+  periodId: IdText,
+  capability: CapabilityName,
+  startsAt: Timestamp,
+  endsAt: Timestamp,
+  amountCents: Type.Integer(),
+  currency: Type.String(),
+});
+
+export const ServiceWithKeysView = Type.Object({
+  ...SERVICE_FIELDS,
+  ingestionKey: Type.String({ description: 'sends data; opens no action' }),
+  dsn: Type.String({ description: 'for Sentry SDKs' }),
+  billing: Type.Array(BillingView, { description: 'newest period first' }),
+  alertRules: Type.Array(Type.Object({ ruleId: IdText, name: Type.String(), enabled: Type.Boolean() })),
+});
+
+export function toServiceView(service: ServiceWithCapabilities): Static<typeof ServiceView> {
+  return {
+    serviceId: service.id,
+    name: service.name,
+    environment: service.environment,
+    scmOwner: service.scmOwner,
+    scmRepo: service.scmRepo,
+    capabilities: [...service.capabilities],
+    retentionDays: {
+      metrics: service.retentionMetrics,
+      exceptions: service.retentionExceptions,
+      oncall: service.retentionOncall,
+    },
+    createdAt: toTimestamp(service.createdAt),
+    updatedAt: toTimestamp(service.updatedAt),
+  };
+}
+
+const BILLING_PERIODS_SHOWN = 100;
+
+/** The service with its credentials and all that hangs on it, read in the caller's session. */
+export async function readServiceWithKeys(
+  service: ServiceWithCapabilities,
+  context: ActionContext,
+): Promise<Static<typeof ServiceWithKeysView>> {
+  const secrets = await context.stores.ingestKeys.findSecrets(service.id);
+  if (secrets === null) throw new Error(`service ${service.id} has no current ingestion key`);
+  const pair = openIngestKeyPair(secrets, context.cipher);
+  const periods = await context.stores.capabilities.listPeriods(service.orgId, service.id, BILLING_PERIODS_SHOWN);
+  return {
+    ...toServiceView(service),
+    ingestionKey: pair.ingestionKey,
+    dsn: dsnOf(context.baseUrl, pair.dsnKey, service.projectId),
+    billing: periods.map(toBillingView),
+    alertRules: [],
+  };
+}
+
+function toBillingView(period: LedgerEntry): Static<typeof BillingView> {
+  return {
+    periodId: period.periodId,
+    capability: period.capability,
+    startsAt: toTimestamp(period.startsAt),
+    endsAt: toTimestamp(period.endsAt),
+    amountCents: period.amountCents,
+    currency: period.currency,
+  };
+}

@@ -1,0 +1,81 @@
+import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
+import type { Actor, Caller, Via } from '#kernel/caller.ts';
+import { AppError } from '#kernel/errors.ts';
+import { type Id, newId } from '#kernel/ids.ts';
+import { PERMISSIONS, type Permission, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { LiveApiKey } from '#storage/postgres/api_key_store.ts';
+import type { Stores } from '#storage/postgres/stores.ts';
+
+export const API_KEY_PREFIX = 'tocsin_key';
+
+interface NewApiKey {
+  readonly orgId: Id<'org'>;
+  /** null for a key of the organization. */
+  readonly userId: Id<'user'> | null;
+  readonly name: string;
+  /** null: everything the role allows, or everything for a key of the organization. */
+  readonly permissions: readonly Permission[] | null;
+  readonly expiresAt?: Temporal.Instant;
+}
+
+/** Creates a key. The secret is returned here and never again. */
+export async function issueApiKey(
+  stores: Stores,
+  key: NewApiKey,
+  now: Temporal.Instant,
+): Promise<{ keyId: Id<'apikey'>; key: string }> {
+  const secret = newSecretText(API_KEY_PREFIX);
+  const keyId = newId('apikey');
+  await stores.apiKeys.insert({
+    id: keyId,
+    orgId: key.orgId,
+    userId: key.userId,
+    name: key.name,
+    hash: hashSecret(secret),
+    hint: `${secret.slice(0, API_KEY_PREFIX.length + 5)}…`,
+    permissions: key.permissions === null ? null : [...key.permissions],
+    createdAt: now,
+    expiresAt: key.expiresAt ?? null,
+  });
+  return { keyId, key: secret };
+}
+
+const LAST_USED_PRECISION_MS = 60_000;
+
+/**
+ * The caller behind an `Authorization` header, with the permissions of this very moment: the key, its user's role
+ * and its narrowing are read anew each time. Throws `unauthenticated`.
+ */
+export async function authenticateApiKey(
+  stores: Stores,
+  authorization: string | undefined,
+  via: Via,
+  now: Temporal.Instant,
+): Promise<Caller> {
+  const secret = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+  if (secret === undefined) {
+    throw new AppError('unauthenticated', 'send an API key in the header: Authorization: Bearer <API_KEY>');
+  }
+  const key = isSecretText(API_KEY_PREFIX, secret) ? await stores.apiKeys.findLive(hashSecret(secret), now) : null;
+  if (key === null || (key.userId !== null && key.role === null)) {
+    throw new AppError('unauthenticated', 'this API key is unknown, revoked or expired');
+  }
+  if (key.lastUsedAt === null || now.epochMilliseconds - key.lastUsedAt.epochMilliseconds > LAST_USED_PRECISION_MS) {
+    await stores.apiKeys.touch(key.id, now);
+  }
+  return { orgId: key.orgId, actor: actorOf(key), via, permissions: permissionsOf(key) };
+}
+
+function actorOf(key: LiveApiKey): Actor {
+  return key.userId === null
+    ? { kind: 'api_key', apiKeyId: key.id }
+    : { kind: 'user', userId: key.userId, apiKeyId: key.id };
+}
+
+/** The role's permissions (all, for an organization's key), cut down to the key's own list if it has one. */
+function permissionsOf(key: LiveApiKey): Set<Permission> {
+  const ceiling = key.role === null ? PERMISSIONS : ROLE_PERMISSIONS[key.role];
+  const granted = key.permissions;
+  return new Set(granted === null ? ceiling : ceiling.filter((permission) => granted.includes(permission)));
+}

@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Cipher } from '#auth/cipher.ts';
+import { hashSecret, newSecretText } from '#auth/secret_text.ts';
+import type { StoredIngestKey } from '#storage/postgres/ingest_key_store.ts';
+
+export const INGEST_KEY_PREFIX = 'tocsin_ing';
+
+/** A service's two ways to send data. `dsnKey` is 32 lower hex digits, the only form every Sentry SDK takes. */
+export interface IngestKeyPair {
+  readonly ingestionKey: string;
+  readonly dsnKey: string;
+}
+
+export function newIngestKeyPair(): IngestKeyPair {
+  return { ingestionKey: newSecretText(INGEST_KEY_PREFIX), dsnKey: randomBytes(16).toString('hex') };
+}
+
+export function sealIngestKeyPair(pair: IngestKeyPair, cipher: Cipher): StoredIngestKey {
+  return {
+    keyHash: hashSecret(pair.ingestionKey),
+    dsnKeyHash: hashSecret(pair.dsnKey),
+    secrets: cipher.encrypt(`${pair.ingestionKey} ${pair.dsnKey}`),
+  };
+}
+
+export function openIngestKeyPair(secrets: Buffer, cipher: Cipher): IngestKeyPair {
+  const [ingestionKey = '', dsnKey = ''] = cipher.decrypt(secrets).split(' ');
+  return { ingestionKey, dsnKey };
+}
+
+/** `{scheme}://{key}@{host}[/prefix]/{project id}`, as Sentry SDKs read it; no slash at the end. */
+export function dsnOf(baseUrl: string, dsnKey: string, projectId: number): string {
+  const url = new URL(baseUrl);
+  return `${url.protocol}//${dsnKey}@${url.host}${url.pathname.replace(/\/$/, '')}/${projectId}`;
+}

@@ -1,0 +1,42 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const BODY_LENGTH = 43;
+const CHECKSUM_LENGTH = 6;
+
+function base62(bytes: Buffer, length: number): string {
+  let rest = BigInt(`0x${bytes.toString('hex')}`);
+  let text = '';
+  for (let index = 0; index < length; index += 1) {
+    text = ALPHABET.charAt(Number(rest % 62n)) + text;
+    rest /= 62n;
+  }
+  return text;
+}
+
+function checksumOf(text: string): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc32(text));
+  return base62(bytes, CHECKSUM_LENGTH);
+}
+
+/**
+ * A new 256-bit secret: prefix, 43 base-62 digits, and a CRC-32 in 6 more, so that secret scanners can recognise a
+ * leaked one and a mistyped one is refused without asking the database.
+ */
+export function newSecretText(prefix: string): string {
+  const body = `${prefix}_${base62(randomBytes(32), BODY_LENGTH)}`;
+  return body + checksumOf(body);
+}
+
+/** Whether the text has the form and checksum of a secret with this prefix. */
+export function isSecretText(prefix: string, text: string): boolean {
+  if (text.length !== prefix.length + 1 + BODY_LENGTH + CHECKSUM_LENGTH || !text.startsWith(`${prefix}_`)) return false;
+  return checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+}
+
+/** What is stored of a secret of full entropy; such secrets need no slow hash. */
+export function hashSecret(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,121 @@
+import { Temporal } from '#kernel/time.ts';
+
+/** Ascending: a later one is worse. */
+export const LEVELS = ['debug', 'info', 'warning', 'error', 'fatal'] as const;
+
+export type Level = (typeof LEVELS)[number];
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+export interface Frame {
+  readonly function: string | null;
+  readonly module: string | null;
+  /** As the client shows it, often relative to the project; `absPath` is where it ran. */
+  readonly filename: string | null;
+  readonly absPath: string | null;
+  readonly lineno: number | null;
+  readonly colno: number | null;
+  readonly contextLine: string | null;
+  readonly preContext: readonly string[];
+  readonly postContext: readonly string[];
+  /** What the client said; null when it said nothing. `isInApp` of frames.ts decides. */
+  readonly inApp: boolean | null;
+}
+
+export interface Mechanism {
+  readonly type: string | null;
+  /** False when nothing in the application caught it. */
+  readonly handled: boolean | null;
+  /** The client made the exception up to carry a stack, so its type means nothing. */
+  readonly synthetic: boolean;
+}
+
+export interface ExceptionValue {
+  readonly type: string | null;
+  readonly value: string | null;
+  readonly module: string | null;
+  readonly mechanism: Mechanism | null;
+  /** As sent: the outermost call first, the raising call last. Empty when there is no stack. */
+  readonly frames: readonly Frame[];
+}
+
+export interface EventThread {
+  readonly id: string | null;
+  readonly name: string | null;
+  readonly crashed: boolean;
+  readonly frames: readonly Frame[];
+}
+
+export interface Breadcrumb {
+  /** RFC 3339 or null: shown, never computed with. */
+  readonly timestamp: string | null;
+  readonly type: string | null;
+  readonly category: string | null;
+  readonly level: Level | null;
+  readonly message: string | null;
+  readonly data: Json;
+}
+
+export interface EventUser {
+  readonly id: string | null;
+  readonly email: string | null;
+  readonly username: string | null;
+  readonly ip: string | null;
+}
+
+/** One received error, the same whatever client sent it. Every text and list in it is bounded by the decoder. */
+export interface ExceptionEvent {
+  /** 32 lower hex digits, unique in its service: a second event of the same id is the same event. */
+  readonly eventId: string;
+  /** When it happened by the client's clock, or `receivedAt` where that clock cannot be right. */
+  readonly at: Temporal.Instant;
+  readonly receivedAt: Temporal.Instant;
+  readonly level: Level;
+  /** Lower case: `python`, `javascript`, `node`, `go`, `java`, …; `other` when not said. */
+  readonly platform: string;
+  readonly environment: string | null;
+  readonly release: string | null;
+  readonly serverName: string | null;
+  readonly transaction: string | null;
+  readonly logger: string | null;
+  readonly user: EventUser | null;
+  readonly tags: Readonly<Record<string, string>>;
+  /** The message as a person reads it. */
+  readonly message: string | null;
+  /** The message before its parameters were filled in (`order %s failed`), when the client sent it. */
+  readonly messageTemplate: string | null;
+  /** As sent: the root cause first; the last is the one that reached the client. */
+  readonly exceptions: readonly ExceptionValue[];
+  /** The one thread that tells the story: the only crashed one, else the only current one, else the only one. */
+  readonly thread: EventThread | null;
+  /** A stack sent beside no exception and no thread. */
+  readonly stacktrace: readonly Frame[];
+  /** Oldest first. */
+  readonly breadcrumbs: readonly Breadcrumb[];
+  readonly contexts: Json;
+  readonly extra: Json;
+  readonly request: Json;
+  readonly sdk: { readonly name: string; readonly version: string | null } | null;
+  /** The client's own grouping, empty when it sent none. See fingerprint.ts. */
+  readonly fingerprint: readonly string[];
+}
+
+/** For the queue and for storage. `parseEvent` is its inverse. */
+export function serializeEvent(event: ExceptionEvent): string {
+  return JSON.stringify(event);
+}
+
+/** Trusts its input: only ever give it what `serializeEvent` made. */
+export function parseEvent(text: string): ExceptionEvent {
+  const stored = JSON.parse(text) as Omit<ExceptionEvent, 'at' | 'receivedAt'> & { at: string; receivedAt: string };
+  return {
+    ...stored,
+    at: Temporal.Instant.from(stored.at),
+    receivedAt: Temporal.Instant.from(stored.receivedAt),
+  };
+}
+
+/** The exception that reached the client: the last of the chain. */
+export function reportedException(event: ExceptionEvent): ExceptionValue | null {
+  return event.exceptions.at(-1) ?? null;
+}

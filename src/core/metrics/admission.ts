@@ -1,0 +1,102 @@
+import { PointBatch, type Labels, type PointKind } from '#core/metrics/point.ts';
+import { Refusals, type Rejected } from '#core/metrics/refusals.ts';
+import { SeriesHasher } from '#core/metrics/series_key.ts';
+import type { Temporal } from '#kernel/time.ts';
+
+/** What one request may hold. */
+export interface PointLimits {
+  /** Of the body once inflated; beyond it the request is refused as a whole. */
+  readonly bodyBytesMax: number;
+  /** The points beyond this many are refused, the ones before are taken. */
+  readonly pointsMax: number;
+  readonly labelsMax: number;
+  /** Of a metric name, a label name and a label value, in UTF-8. */
+  readonly textBytesMax: number;
+  readonly aheadMsMax: number;
+  /** Older points would be deleted at once: the service's retention. */
+  readonly ageMsMax: number;
+}
+
+const DAY_MS = 86_400_000;
+
+export function pointLimits(retentionDays: number): PointLimits {
+  return {
+    bodyBytesMax: 16 * 1024 * 1024,
+    pointsMax: 100_000,
+    labelsMax: 64,
+    textBytesMax: 512,
+    aheadMsMax: 10 * 60_000,
+    ageMsMax: retentionDays * DAY_MS,
+  };
+}
+
+/** What a decoder makes of a body: the points taken, the points refused and why. */
+export interface DecodedPoints {
+  readonly points: PointBatch;
+  readonly rejected: Rejected;
+  /** NaN values: senders use them for "nothing measured", so they are left out without being a fault. */
+  readonly dropped: number;
+}
+
+/** Holds every sample of a request against the limits, whatever protocol brought it. */
+export class PointAdmission {
+  readonly limits: PointLimits;
+  readonly batch = new PointBatch();
+  readonly refusals = new Refusals();
+  readonly hasher = new SeriesHasher();
+  #dropped = 0;
+  readonly #oldest: number;
+  readonly #newest: number;
+
+  constructor(now: Temporal.Instant, limits: PointLimits) {
+    this.limits = limits;
+    this.#oldest = now.epochMilliseconds - limits.ageMsMax;
+    this.#newest = now.epochMilliseconds + limits.aheadMsMax;
+  }
+
+  /** The index under which `add` takes the series. The labels are canonical and within the limits: see `labels.ts`. */
+  addSeries(name: string, labels: Labels): number {
+    const { hasher } = this;
+    hasher.begin();
+    hasher.addText(name);
+    for (const text of labels) hasher.addText(text);
+    return this.batch.addSeries({ name, labels, key: hasher.end() });
+  }
+
+  /** `at` is in epoch milliseconds. A stale marker's value is not looked at. */
+  add(seriesIndex: number, at: number, value: number, kind: PointKind, place: () => string): void {
+    const stale = kind === 'stale';
+    if (!stale && Number.isNaN(value)) {
+      this.#dropped += 1;
+      return;
+    }
+    const fault = this.#faultOf(at, stale ? 0 : value);
+    if (fault === null) this.batch.add(seriesIndex, at, stale ? 0 : value, kind);
+    else this.refusals.add(fault, place);
+  }
+
+  refuse(message: string, place: () => string, points = 1): void {
+    this.refusals.add(message, place, points);
+  }
+
+  get isFull(): boolean {
+    return this.batch.length >= this.limits.pointsMax;
+  }
+
+  get fullMessage(): string {
+    return `beyond the ${this.limits.pointsMax} points that one request may hold: send the rest in another`;
+  }
+
+  result(): DecodedPoints {
+    return { points: this.batch, rejected: this.refusals.toRejected(), dropped: this.#dropped };
+  }
+
+  #faultOf(at: number, value: number): string | null {
+    if (value === Infinity || value === -Infinity) return 'an infinite value';
+    if (this.isFull) return this.fullMessage;
+    if (at >= this.#oldest && at <= this.#newest) return null;
+    return at > this.#newest
+      ? `a time more than ${this.limits.aheadMsMax / 60_000} minutes ahead`
+      : `a time older than the ${this.limits.ageMsMax / DAY_MS} days that the service keeps`;
+  }
+}

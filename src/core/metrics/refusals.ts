@@ -1,0 +1,56 @@
+/** Why some points of a request were not taken: how many, and up to `PLACES_MAX` of the places. */
+export interface RefusalReason {
+  readonly message: string;
+  readonly count: number;
+  /** `points[3].value`, `line 7`, `up{job="api"}`: whatever the protocol calls its points by. */
+  readonly places: readonly string[];
+}
+
+/** `count` is the number of points refused; a point is refused for one reason only. */
+export interface Rejected {
+  readonly count: number;
+  readonly reasons: readonly RefusalReason[];
+}
+
+const REASONS_MAX = 50;
+const PLACES_MAX = 10;
+const OTHER = 'other faults, not listed';
+
+/** Collects refusals in bounded memory, however many there are and whatever their texts hold. */
+export class Refusals {
+  #count = 0;
+  readonly #reasons = new Map<string, { count: number; places: string[] }>();
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** `place` is asked only while places of this reason are still being listed. */
+  add(message: string, place: () => string, points = 1): void {
+    this.#count += points;
+    const known = this.#reasons.get(message) ?? this.#open(message);
+    known.count += points;
+    if (known.places.length < PLACES_MAX) known.places.push(place());
+  }
+
+  toRejected(): Rejected {
+    const reasons = [...this.#reasons].map(([message, { count, places }]) => ({ message, count, places }));
+    return { count: this.#count, reasons };
+  }
+
+  #open(message: string): { count: number; places: string[] } {
+    const key = this.#reasons.size < REASONS_MAX ? message : OTHER;
+    const reason = this.#reasons.get(key) ?? { count: 0, places: [] };
+    this.#reasons.set(key, reason);
+    return reason;
+  }
+}
+
+/** One sentence for protocols whose answer has room for no more: `3 points refused: infinite value (2: a, b); …`. */
+export function describeRejected(rejected: Rejected): string {
+  const reasons = rejected.reasons.map(({ message, count, places }) => {
+    const more = count > places.length ? ', …' : '';
+    return `${message} (${count}: ${places.join(', ')}${more})`;
+  });
+  return `${rejected.count} ${rejected.count === 1 ? 'point' : 'points'} refused: ${reasons.join('; ')}`;
+}

@@ -1,0 +1,102 @@
+import type { Labels } from '#core/metrics/point.ts';
+
+/**
+ * The 64-bit identity of a series within its service, in decimal: the same for the same name and label set, whatever
+ * protocol brought it. `labels` are sorted and hold no empty value.
+ *
+ * Two series share a key with a chance of n²/2^65: below one in ten million for a service with a million series.
+ * The store orders by (service, metric name, key), so a collision would also need the same metric name; what it would
+ * cost is two series of one service being counted as one.
+ */
+export function seriesKey(name: string, labels: Labels): string {
+  const hasher = new SeriesHasher();
+  hasher.begin();
+  hasher.addText(name);
+  for (const text of labels) hasher.addText(text);
+  return hasher.end();
+}
+
+/**
+ * Two 32-bit MurmurHash3 lanes with different constants, joined and finished as its 128-bit sibling does. It stays in
+ * 32-bit arithmetic, which JavaScript does at full speed: 64-bit hashes by BigInt or a call into node:crypto cost more
+ * than decoding the point. A text is hashed on its own first, so that a decoder that meets `job="api"` in each of
+ * 100,000 series hashes it once and passes `addHash` the result.
+ */
+export class SeriesHasher {
+  #a = 0;
+  #b = 0;
+  #words = 0;
+  /** The two halves of the last `hashText`. */
+  high = 0;
+  low = 0;
+
+  begin(): void {
+    this.#a = 0x9747b28c;
+    this.#b = 0x3c6ef372;
+    this.#words = 0;
+  }
+
+  hashText(text: string): void {
+    let a = 0x2f0b4c47;
+    let b = 0x5bd1e995;
+    const { length } = text;
+    for (let i = 0; i < length; i += 2) {
+      // Past the end charCodeAt is NaN, and NaN << 16 is 0; the length below tells the two cases apart.
+      const word = text.charCodeAt(i) | (text.charCodeAt(i + 1) << 16);
+      a = mixA(a, word);
+      b = mixB(b, word);
+    }
+    this.#finish(a, b, length);
+  }
+
+  addHash(high: number, low: number): void {
+    this.#a = mixA(mixA(this.#a, high), low);
+    this.#b = mixB(mixB(this.#b, high), low);
+    this.#words += 2;
+  }
+
+  addText(text: string): void {
+    this.hashText(text);
+    this.addHash(this.high, this.low);
+  }
+
+  end(): string {
+    this.#finish(this.#a, this.#b, this.#words);
+    return BigInt.asUintN(64, (BigInt(this.high) << 32n) | BigInt(this.low >>> 0)).toString();
+  }
+
+  #finish(laneA: number, laneB: number, length: number): void {
+    let a = laneA ^ length;
+    let b = laneB ^ length;
+    a = (a + b) | 0;
+    b = (b + a) | 0;
+    a = avalanche(a);
+    b = avalanche(b);
+    a = (a + b) | 0;
+    b = (b + a) | 0;
+    this.high = a;
+    this.low = b;
+  }
+}
+
+function mixA(lane: number, word: number): number {
+  let k = Math.imul(word, 0xcc9e2d51);
+  k = (k << 15) | (k >>> 17);
+  const h = lane ^ Math.imul(k, 0x1b873593);
+  return (Math.imul((h << 13) | (h >>> 19), 5) + 0xe6546b64) | 0;
+}
+
+function mixB(lane: number, word: number): number {
+  let k = Math.imul(word, 0x38b34ae5);
+  k = (k << 17) | (k >>> 15);
+  const h = lane ^ Math.imul(k, 0xa1e38b93);
+  return (Math.imul((h << 15) | (h >>> 17), 5) + 0x96cd1c35) | 0;
+}
+
+function avalanche(lane: number): number {
+  let h = lane ^ (lane >>> 16);
+  h = Math.imul(h, 0x85ebca6b);
+  h ^= h >>> 13;
+  h = Math.imul(h, 0xc2b2ae35);
+  return h ^ (h >>> 16);
+}

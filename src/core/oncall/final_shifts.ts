@@ -1,0 +1,74 @@
+import { FAR_FUTURE, isAtOrBefore, type Temporal } from '#kernel/time.ts';
+
+import { type CoveredTime, type Override, overrideLayer } from './overrides.ts';
+import { type IsPresent, type Rotation, type Turn, turnFinder } from './rotation.ts';
+import type { Shift } from './shift.ts';
+
+type Instant = Temporal.Instant;
+
+/**
+ * The final layer, rotation below and overrides above: every shift that ends after `from`, oldest first, without end
+ * when people take turns. The first one has its true start, also before `from`.
+ */
+export function* finalShifts(
+  rotation: Rotation,
+  overrides: readonly Override[],
+  from: Instant,
+  isPresent: IsPresent,
+): Generator<Shift, void, void> {
+  const findTurn = turnFinder(rotation, isPresent);
+  const layer = overrideLayer(overrides, isPresent);
+  let above = layer.findIndex((covered) => !isAtOrBefore(covered.until, from));
+  if (above === -1) above = layer.length;
+
+  for (let at: Instant | null = from; at !== null; ) {
+    const covered = layer[above];
+    if (covered && isAtOrBefore(covered.since, at)) {
+      yield { ...covered, source: 'override' };
+      at = covered.until;
+      above += 1;
+      continue;
+    }
+    const turn = findTurn(at);
+    if (turn) {
+      const shift = visiblePart(turn, layer[above - 1], covered);
+      yield shift;
+      at = shift.until;
+    } else {
+      at = earliestAfter(at, covered?.since, findTurn(rotation.startAt)?.since);
+    }
+  }
+}
+
+/** The final shifts that overlap `[from, to)`, with their true limits, which may lie outside; at most `limit`. */
+export function finalShiftsBetween(
+  rotation: Rotation,
+  overrides: readonly Override[],
+  from: Instant,
+  to: Instant,
+  isPresent: IsPresent,
+  limit: number,
+): Shift[] {
+  const shifts: Shift[] = [];
+  for (const shift of finalShifts(rotation, overrides, from, isPresent)) {
+    if (shifts.length === limit || isAtOrBefore(to, shift.since)) break;
+    shifts.push(shift);
+  }
+  return shifts;
+}
+
+/** A turn as far as it shows between two overrides. */
+function visiblePart(turn: Turn, before: CoveredTime | undefined, after: CoveredTime | undefined): Shift {
+  const since = before && isAtOrBefore(turn.since, before.until) ? before.until : turn.since;
+  const until = after && isAtOrBefore(after.since, turn.until ?? FAR_FUTURE) ? after.since : turn.until;
+  return { userId: turn.userId, source: 'rotation', since, until };
+}
+
+function earliestAfter(at: Instant, ...candidates: (Instant | undefined)[]): Instant | null {
+  let earliest: Instant | null = null;
+  for (const candidate of candidates) {
+    if (candidate === undefined || isAtOrBefore(candidate, at)) continue;
+    if (earliest === null || isAtOrBefore(candidate, earliest)) earliest = candidate;
+  }
+  return earliest;
+}

@@ -1,0 +1,59 @@
+import { FAR_FUTURE, isAtOrBefore, Temporal } from '#kernel/time.ts';
+
+type Instant = Temporal.Instant;
+
+/** Beyond FAR_FUTURE from any start: a hand-over further away never comes, and Temporal throws much further away. */
+const HOURS_MAX = 24 * 366 * 500;
+
+const LAST_MOMENT = FAR_FUTURE.subtract({ milliseconds: 1 });
+
+/**
+ * When the turns of a rotation begin. Turn n begins n turns after `startAt` on the clock on the wall, however long that
+ * takes. Turns tile time: each ends where the next begins, and one that falls wholly into skipped time has no length.
+ */
+export interface HandOvers {
+  /** Never before the start of turn n - 1; FAR_FUTURE when it never comes. */
+  startOf(turn: number): Instant;
+  /** The number of the turn that is running, or null before `startAt`. Takes the same time however far away it is. */
+  turnAt(instant: Instant): number | null;
+}
+
+export function handOversOf(startAt: Instant, timeZone: string, turnHours: number): HandOvers {
+  const firstWall = startAt.toZonedDateTimeISO(timeZone).toPlainDateTime();
+  const wallOf = (turn: number): Temporal.PlainDateTime => firstWall.add({ hours: Math.min(turn * turnHours, HOURS_MAX) });
+
+  function unorderedStartOf(turn: number): Temporal.ZonedDateTime {
+    const wall = wallOf(turn);
+    const start = wall.toZonedDateTime(timeZone, { disambiguation: 'compatible' });
+    // A rotation may start in the second pass of a repeated hour; what follows in that hour has its second pass, too.
+    return isAtOrBefore(start.toInstant(), startAt) ? wall.toZonedDateTime(timeZone, { disambiguation: 'later' }) : start;
+  }
+
+  function startOf(turn: number): Instant {
+    if (turn === 0) return startAt;
+    const moved = unorderedStartOf(turn);
+    let earliest = moved.toInstant();
+    if (isAtOrBefore(FAR_FUTURE, earliest)) return FAR_FUTURE;
+    // A hand-over moved out of skipped time may land behind its successors; then it gives way to them.
+    const movedWall = moved.toPlainDateTime();
+    for (let later = turn + 1; Temporal.PlainDateTime.compare(wallOf(later), movedWall) < 0; later += 1) {
+      const start = unorderedStartOf(later).toInstant();
+      if (isAtOrBefore(start, earliest)) earliest = start;
+    }
+    return earliest;
+  }
+
+  function turnAt(instant: Instant): number | null {
+    const at = isAtOrBefore(instant, LAST_MOMENT) ? instant : LAST_MOMENT;
+    if (!isAtOrBefore(startAt, at)) return null;
+    const wall = at.toZonedDateTimeISO(timeZone).toPlainDateTime();
+    const hours = firstWall.until(wall, { largestUnit: 'hour', smallestUnit: 'hour' }).hours;
+    // Exact but for skipped and repeated hours near the instant, which are a few turns at most.
+    let turn = Math.max(0, Math.floor(hours / turnHours));
+    while (isAtOrBefore(startOf(turn + 1), at)) turn += 1;
+    while (!isAtOrBefore(startOf(turn), at)) turn -= 1;
+    return turn;
+  }
+
+  return { startOf, turnAt };
+}

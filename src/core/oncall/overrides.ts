@@ -1,0 +1,62 @@
+import type { Id } from '#kernel/ids.ts';
+import { isAtOrBefore, Temporal } from '#kernel/time.ts';
+
+import type { IsPresent } from './rotation.ts';
+
+type Instant = Temporal.Instant;
+
+/** Somebody replaces whoever is on call during `[startAt, endAt)`. */
+export interface Override {
+  readonly overrideId: Id<'override'>;
+  readonly userId: Id<'user'>;
+  readonly startAt: Instant;
+  readonly endAt: Instant;
+  readonly createdAt: Instant;
+}
+
+/** What one person covers by overrides without a break, `[since, until)`. */
+export interface CoveredTime {
+  readonly userId: Id<'user'>;
+  readonly since: Instant;
+  readonly until: Instant;
+}
+
+/**
+ * The override layer: where overrides overlap, the one created last wins. Oldest first, disjoint, and adjoining times of
+ * one person are one. Overrides of people who have left are passed over, so that what is below them shows.
+ */
+export function overrideLayer(overrides: readonly Override[], isPresent: IsPresent): CoveredTime[] {
+  const valid = overrides.filter((override) => isPresent(override.userId));
+  const byStart = valid.toSorted((a, b) => Temporal.Instant.compare(a.startAt, b.startAt));
+  const edges = valid.flatMap((override) => [override.startAt, override.endAt]).sort(Temporal.Instant.compare);
+
+  const layer: CoveredTime[] = [];
+  let running: Override[] = [];
+  let opened = 0;
+  for (const [index, since] of edges.entries()) {
+    const until = edges[index + 1];
+    if (until === undefined || until.equals(since)) continue;
+    running = running.filter((override) => !isAtOrBefore(override.endAt, since));
+    for (let next = byStart[opened]; next && isAtOrBefore(next.startAt, since); next = byStart[opened]) {
+      opened += 1;
+      running.push(next);
+    }
+    const winner = running.toSorted(byCreation).at(-1);
+    if (winner) append(layer, { userId: winner.userId, since, until });
+  }
+  return layer;
+}
+
+/** Two made in the same instant are told apart by their ids, which sort by creation. */
+function byCreation(a: Override, b: Override): number {
+  const order = Temporal.Instant.compare(a.createdAt, b.createdAt);
+  if (order !== 0) return order;
+  return a.overrideId < b.overrideId ? -1 : 1;
+}
+
+function append(layer: CoveredTime[], covered: CoveredTime): void {
+  const last = layer.at(-1);
+  const continues = last !== undefined && last.userId === covered.userId && last.until.equals(covered.since);
+  if (continues) layer[layer.length - 1] = { ...last, until: covered.until };
+  else layer.push(covered);
+}

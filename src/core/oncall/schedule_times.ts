@@ -1,0 +1,44 @@
+import { Temporal } from '#kernel/time.ts';
+
+import { parseMoment } from './moment.ts';
+import { fault, faultsOf, ok, type Parsed } from './parsed.ts';
+import { parseTimeZone } from './time_zone.ts';
+
+type Instant = Temporal.Instant;
+
+const DEFAULT_TIME_ZONE = 'UTC';
+
+/** The zone and start of a new schedule: an absent zone is UTC, an absent or null `startAt` is now. */
+export function parseScheduleTimes(
+  input: { readonly timezone?: string | undefined; readonly startAt?: unknown },
+  now: Instant,
+): Parsed<{ timezone: string; startAt: Instant }> {
+  const timezone = parseTimeZone(input.timezone ?? DEFAULT_TIME_ZONE, 'timezone');
+  const readIn = timezone.kind === 'ok' ? timezone.value : DEFAULT_TIME_ZONE;
+  const startAt =
+    input.startAt === undefined || input.startAt === null
+      ? ok(toMilliseconds(now))
+      : parseMoment(input.startAt, readIn, 'startAt');
+  if (timezone.kind === 'ok' && startAt.kind === 'ok') return ok({ timezone: timezone.value, startAt: startAt.value });
+  return { kind: 'faults', faults: [...faultsOf(timezone), ...faultsOf(startAt)] };
+}
+
+/** The half-open window of an override, read in the zone of its schedule; it must not be empty. */
+export function parseOverrideWindow(
+  input: { readonly startAt: unknown; readonly endAt: unknown },
+  timeZone: string,
+): Parsed<{ startAt: Instant; endAt: Instant }> {
+  const startAt = parseMoment(input.startAt, timeZone, 'startAt');
+  const endAt = parseMoment(input.endAt, timeZone, 'endAt');
+  if (startAt.kind === 'faults' || endAt.kind === 'faults') {
+    return { kind: 'faults', faults: [...faultsOf(startAt), ...faultsOf(endAt)] };
+  }
+  if (Temporal.Instant.compare(startAt.value, endAt.value) >= 0) {
+    return fault('endAt', `must be after startAt, which is ${startAt.value.toString({ timeZone })}`);
+  }
+  return ok({ startAt: startAt.value, endAt: endAt.value });
+}
+
+function toMilliseconds(instant: Instant): Instant {
+  return instant.round({ smallestUnit: 'millisecond', roundingMode: 'floor' });
+}

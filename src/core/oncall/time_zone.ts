@@ -1,0 +1,25 @@
+import { Temporal } from '#kernel/time.ts';
+
+import { fault, ok, type Parsed, shown } from './parsed.ts';
+
+/** Offsets ("+02:00") know no daylight saving, and SystemV names belong to ICU: neither is in the IANA database. */
+const NOT_IANA = /^([+-]|systemv\/)/i;
+
+/**
+ * An IANA time-zone name in any case, given back in the spelling of the IANA database. Links stay what they are:
+ * "asia/kolkata" is "Asia/Kolkata" and never "Asia/Calcutta".
+ */
+export function parseTimeZone(text: string, path: string): Parsed<string> {
+  const name = findIanaName(text);
+  if (name !== null) return ok(name);
+  return fault(path, `${shown(text)} is no time zone: give an IANA name, for example "Europe/Amsterdam" or "UTC"`);
+}
+
+function findIanaName(text: string): string | null {
+  if (NOT_IANA.test(text)) return null;
+  try {
+    return new Temporal.ZonedDateTime(0n, text).timeZoneId;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,196 @@
+import type { Fault } from '#kernel/errors.ts';
+
+/** The part of JSON Schema that input schemas use. */
+interface Schema {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly pattern?: string;
+  /** What a pattern asks, in words. */
+  readonly description?: string;
+}
+
+/**
+ * Every fault of a value against a schema, each with its path and a sentence that says what was found and what is
+ * allowed. Texts may not hold U+0000 anywhere, since PostgreSQL cannot store it.
+ */
+export function findFaults(schema: object, value: unknown): Fault[] {
+  const faults: Fault[] = [];
+  visit(schema, value, '', faults);
+  return faults;
+}
+
+function visit(schema: Schema, value: unknown, path: string, faults: Fault[]): void {
+  const complain = (message: string) => faults.push({ path, message });
+  if (schema.enum !== undefined) {
+    if (!schema.enum.includes(value))
+      complain(`must be one of ${schema.enum.map(show).join(', ')}; found ${show(value)}`);
+    return;
+  }
+  if (schema.anyOf !== undefined) {
+    visitAlternatives(schema.anyOf, value, path, faults);
+    return;
+  }
+  switch (schema.type) {
+    case 'object':
+      visitObject(schema, value, path, faults);
+      return;
+    case 'array':
+      visitArray(schema, value, path, faults);
+      return;
+    case 'string':
+      visitString(schema, value, complain);
+      return;
+    case 'integer':
+    case 'number':
+      visitNumber(schema, value, complain);
+      return;
+    case 'boolean':
+      if (typeof value !== 'boolean') complain(`must be true or false; found ${show(value)}`);
+      return;
+    case 'null':
+      if (value !== null) complain(`must be null; found ${show(value)}`);
+      return;
+    default:
+      visitFree(value, path, faults);
+  }
+}
+
+/** Of several shapes the one that fits by kind is judged, so that `null or text` complains about the text. */
+function visitAlternatives(alternatives: readonly Schema[], value: unknown, path: string, faults: Fault[]): void {
+  const attempts = alternatives.map((alternative) => {
+    const found: Fault[] = [];
+    visit(alternative, value, path, found);
+    return { alternative, found };
+  });
+  if (attempts.some(({ found }) => found.length === 0)) return;
+  const sameKind = attempts.find(({ alternative }) => alternative.type === kindOf(value));
+  if (sameKind !== undefined) faults.push(...sameKind.found);
+  else faults.push({ path, message: `must be ${alternatives.map(nounOf).join(' or ')}; found ${show(value)}` });
+}
+
+function visitObject(schema: Schema, value: unknown, path: string, faults: Fault[]): void {
+  if (!isObject(value)) {
+    faults.push({ path, message: `must be an object; found ${show(value)}` });
+    return;
+  }
+  const properties = schema.properties ?? {};
+  for (const name of schema.required ?? []) {
+    if (!Object.hasOwn(value, name)) faults.push({ path: join(path, name), message: 'is required' });
+  }
+  for (const [name, inner] of Object.entries(value)) {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (property !== undefined) visit(property, inner, join(path, name), faults);
+    else if (schema.additionalProperties === false)
+      faults.push({ path: join(path, name), message: unknownProperty(Object.keys(properties)) });
+    else
+      visit(
+        typeof schema.additionalProperties === 'object' ? schema.additionalProperties : {},
+        inner,
+        join(path, name),
+        faults,
+      );
+  }
+}
+
+function unknownProperty(known: readonly string[]): string {
+  return known.length === 0
+    ? 'is not a known property; the body must be an empty object'
+    : `is not a known property; known are ${known.join(', ')}`;
+}
+
+function visitArray(schema: Schema, value: unknown, path: string, faults: Fault[]): void {
+  if (!Array.isArray(value)) {
+    faults.push({ path, message: `must be an array; found ${show(value)}` });
+    return;
+  }
+  const { minItems = 0, maxItems = Infinity } = schema;
+  if (value.length < minItems)
+    faults.push({ path, message: `must have at least ${count(minItems, 'entry', 'entries')}` });
+  if (value.length > maxItems)
+    faults.push({ path, message: `must have at most ${count(maxItems, 'entry', 'entries')}; found ${value.length}` });
+  value.forEach((item, index) => visit(schema.items ?? {}, item, `${path}[${index}]`, faults));
+}
+
+function visitString(schema: Schema, value: unknown, complain: (message: string) => void): void {
+  if (typeof value !== 'string') {
+    complain(`must be a string; found ${show(value)}`);
+    return;
+  }
+  const { minLength = 0, maxLength = Infinity } = schema;
+  if (value.length < minLength) complain(`must have at least ${count(minLength, 'character', 'characters')}`);
+  else if (value.length > maxLength)
+    complain(`must have at most ${count(maxLength, 'character', 'characters')}; found ${value.length}`);
+  else if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(value))
+    complain(`must be ${schema.description ?? `a text like ${schema.pattern}`}; found ${show(value)}`);
+  if (value.includes('\0')) complain('must not contain the character U+0000');
+}
+
+function visitNumber(schema: Schema, value: unknown, complain: (message: string) => void): void {
+  const noun = schema.type === 'integer' ? 'an integer' : 'a number';
+  const { minimum = -Infinity, maximum = Infinity } = schema;
+  const fits =
+    typeof value === 'number' && Number.isFinite(value) && (schema.type === 'number' || Number.isInteger(value));
+  if (!fits) complain(`must be ${noun}; found ${show(value)}`);
+  else if (value < minimum || value > maximum)
+    complain(`must be ${noun} ${range(minimum, maximum)}; found ${show(value)}`);
+}
+
+function range(minimum: number, maximum: number): string {
+  if (maximum === Infinity) return `of at least ${minimum}`;
+  if (minimum === -Infinity) return `of at most ${maximum}`;
+  return `from ${minimum} to ${maximum}`;
+}
+
+/** Free JSON: only texts are looked at. */
+function visitFree(value: unknown, path: string, faults: Fault[]): void {
+  if (typeof value === 'string' && value.includes('\0'))
+    faults.push({ path, message: 'must not contain the character U+0000' });
+  if (Array.isArray(value)) value.forEach((item, index) => visitFree(item, `${path}[${index}]`, faults));
+  else if (isObject(value))
+    for (const [name, inner] of Object.entries(value)) visitFree(inner, join(path, name), faults);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function join(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value;
+}
+
+function nounOf(schema: Schema): string {
+  if (schema.enum !== undefined) return `one of ${schema.enum.map(show).join(', ')}`;
+  return schema.type === 'null'
+    ? 'null'
+    : `${/^[aeiou]/.test(schema.type ?? '') ? 'an' : 'a'} ${schema.type ?? 'value'}`;
+}
+
+function count(amount: number, one: string, many: string): string {
+  return `${amount} ${amount === 1 ? one : many}`;
+}
+
+/** A value as a person would recognise it, cut short; objects and arrays by kind only. */
+function show(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…"` : text;
+}
