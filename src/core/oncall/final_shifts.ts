@@ -21,7 +21,7 @@ export function* finalShifts(
   let above = layer.findIndex((covered) => !isAtOrBefore(covered.until, from));
   if (above === -1) above = layer.length;
 
-  for (let at: Instant | null = from; at !== null; ) {
+  for (let at: Instant | null = from; at !== null;) {
     const covered = layer[above];
     if (covered && isAtOrBefore(covered.since, at)) {
       yield { ...covered, source: 'override' };

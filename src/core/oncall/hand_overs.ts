@@ -20,13 +20,16 @@ export interface HandOvers {
 
 export function handOversOf(startAt: Instant, timeZone: string, turnHours: number): HandOvers {
   const firstWall = startAt.toZonedDateTimeISO(timeZone).toPlainDateTime();
-  const wallOf = (turn: number): Temporal.PlainDateTime => firstWall.add({ hours: Math.min(turn * turnHours, HOURS_MAX) });
+  const wallOf = (turn: number): Temporal.PlainDateTime =>
+    firstWall.add({ hours: Math.min(turn * turnHours, HOURS_MAX) });
 
   function unorderedStartOf(turn: number): Temporal.ZonedDateTime {
     const wall = wallOf(turn);
     const start = wall.toZonedDateTime(timeZone, { disambiguation: 'compatible' });
     // A rotation may start in the second pass of a repeated hour; what follows in that hour has its second pass, too.
-    return isAtOrBefore(start.toInstant(), startAt) ? wall.toZonedDateTime(timeZone, { disambiguation: 'later' }) : start;
+    return isAtOrBefore(start.toInstant(), startAt)
+      ? wall.toZonedDateTime(timeZone, { disambiguation: 'later' })
+      : start;
   }
 
   function startOf(turn: number): Instant {

@@ -30,7 +30,8 @@ export function onCallOfSchedule(
   let last: Shift | null = null;
   for (const upcoming of finalShifts(rotation, overrides, now, isPresent)) {
     if (last === null && isAtOrBefore(upcoming.since, now)) shift = upcoming;
-    else if (last === null || !goesOn(last, upcoming)) return { shift, next: { userId: upcoming.userId, at: upcoming.since } };
+    else if (last === null || !goesOn(last, upcoming))
+      return { shift, next: { userId: upcoming.userId, at: upcoming.since } };
     last = upcoming;
   }
   return { shift, next: null };

@@ -26,7 +26,7 @@ export interface CoveredTime {
  * one person are one. Overrides of people who have left are passed over, so that what is below them shows.
  */
 export function overrideLayer(overrides: readonly Override[], isPresent: IsPresent): CoveredTime[] {
-  const valid = overrides.filter((override) => isPresent(override.userId));
+  const valid = overrides.filter(({ userId, startAt, endAt }) => isPresent(userId) && !isAtOrBefore(endAt, startAt));
   const byStart = valid.toSorted((a, b) => Temporal.Instant.compare(a.startAt, b.startAt));
   const edges = valid.flatMap((override) => [override.startAt, override.endAt]).sort(Temporal.Instant.compare);
 

@@ -1,5 +1,5 @@
 import type { Id } from '#kernel/ids.ts';
-import { FAR_FUTURE, isAtOrBefore, Temporal } from '#kernel/time.ts';
+import { FAR_FUTURE, isAtOrBefore, type Temporal } from '#kernel/time.ts';
 
 import { type HandOvers, handOversOf } from './hand_overs.ts';
 

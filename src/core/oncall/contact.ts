@@ -1,0 +1,47 @@
+import type { Id } from '#kernel/ids.ts';
+
+import type { Channel } from './channel.ts';
+
+/** How one person can be reached: addresses and the person's own preferences. */
+export interface Contact {
+  readonly userId: Id<'user'>;
+  /** E.164. */
+  readonly phone: string | null;
+  readonly email: string | null;
+  /** Whether a browser of theirs has subscribed to push. */
+  readonly hasPush: boolean;
+  readonly smsEnabled: boolean;
+  readonly callEnabled: boolean;
+  readonly pushEnabled: boolean;
+  readonly emailEnabled: boolean;
+}
+
+/**
+ * The contact of somebody whom a step names or an override puts on call but who is no member of the team: there is no
+ * phone to ring and no preference to respect, so it is the e-mail of their account and push.
+ */
+export function contactOfNonMember(account: Pick<Contact, 'userId' | 'email' | 'hasPush'>): Contact {
+  return { ...account, phone: null, smsEnabled: false, callEnabled: false, pushEnabled: true, emailEnabled: true };
+}
+
+export function wantsChannel(contact: Contact, channel: Channel): boolean {
+  const preferences: Record<Channel, boolean> = {
+    sms: contact.smsEnabled,
+    call: contact.callEnabled,
+    push: contact.pushEnabled,
+    email: contact.emailEnabled,
+  };
+  return preferences[channel];
+}
+
+/** Where a channel reaches somebody: null for push, which goes to every browser that they have subscribed. */
+export interface Address {
+  readonly to: string | null;
+}
+
+/** Null when no address is known. */
+export function findAddress(contact: Contact, channel: Channel): Address | null {
+  if (channel === 'push') return contact.hasPush ? { to: null } : null;
+  const to = channel === 'email' ? contact.email : contact.phone;
+  return to === null ? null : { to };
+}

@@ -1,0 +1,75 @@
+import type { Id } from '#kernel/ids.ts';
+import { addMinutesSaturating, isAtOrBefore, Temporal } from '#kernel/time.ts';
+
+import type { Channel } from './channel.ts';
+
+type Instant = Temporal.Instant;
+
+/** One entry of an escalation policy, as the incident's snapshot keeps it. */
+export interface EscalationStep {
+  /** After the trigger, not after the step before; 0 to 2^53-1. */
+  readonly afterMinutes: number;
+  readonly channels: readonly Channel[];
+  readonly targetUserIds: readonly Id<'user'>[];
+  /** Also whoever is on call in the team of the policy when the step fires. */
+  readonly useSchedule: boolean;
+}
+
+export interface PlannedStep {
+  readonly stepIndex: number;
+  readonly dueAt: Instant;
+}
+
+/**
+ * The timers of an incident, in the order of the policy. Each step fires at its own time, so one that is listed later
+ * with a smaller `afterMinutes` fires earlier. A step that would come due beyond FAR_FUTURE stays there.
+ */
+export function planSteps(steps: readonly Pick<EscalationStep, 'afterMinutes'>[], triggeredAt: Instant): PlannedStep[] {
+  return steps.map((step, stepIndex) => ({ stepIndex, dueAt: addMinutesSaturating(triggeredAt, step.afterMinutes) }));
+}
+
+/**
+ * The step that fires at once when this one reaches nobody or the last channel of a person has failed: the next in time,
+ * and among equal times in the order of the policy. Null after the last one. Asked of the snapshot, never of timers that
+ * may have been brought forward, so that several answers for one step agree.
+ */
+export function stepAfter(steps: readonly Pick<EscalationStep, 'afterMinutes'>[], stepIndex: number): number | null {
+  const order = [...steps.keys()].sort((a, b) => minutesOf(steps, a) - minutesOf(steps, b) || a - b);
+  const place = order.indexOf(stepIndex);
+  return place === -1 ? null : (order[place + 1] ?? null);
+}
+
+/** A timer as its row has it; `dueAt` may have been brought forward. */
+export interface StepTimer extends PlannedStep {
+  readonly firedAt: Instant | null;
+}
+
+export interface Escalation {
+  readonly status: 'triggered' | 'acknowledged' | 'resolved';
+  readonly timers: readonly StepTimer[];
+}
+
+export type EscalationDecision =
+  | { readonly kind: 'run_step'; readonly stepIndex: number }
+  | { readonly kind: 'wait_until'; readonly at: Instant; readonly stepIndex: number }
+  | { readonly kind: 'stop'; readonly because: 'acknowledged' | 'resolved' | 'no_more_steps' };
+
+/**
+ * What to do next: same inputs, same answer, however often or late it is asked. When several steps are due, ask again
+ * after each.
+ */
+export function nextEscalation(escalation: Escalation, now: Instant): EscalationDecision {
+  if (escalation.status !== 'triggered') return { kind: 'stop', because: escalation.status };
+  const next = earliest(escalation.timers.filter((timer) => timer.firedAt === null));
+  if (!next) return { kind: 'stop', because: 'no_more_steps' };
+  const { stepIndex, dueAt } = next;
+  return isAtOrBefore(dueAt, now) ? { kind: 'run_step', stepIndex } : { kind: 'wait_until', at: dueAt, stepIndex };
+}
+
+function minutesOf(steps: readonly Pick<EscalationStep, 'afterMinutes'>[], stepIndex: number): number {
+  return steps[stepIndex]?.afterMinutes ?? Infinity;
+}
+
+function earliest(timers: readonly StepTimer[]): StepTimer | undefined {
+  return timers.toSorted((a, b) => Temporal.Instant.compare(a.dueAt, b.dueAt) || a.stepIndex - b.stepIndex)[0];
+}

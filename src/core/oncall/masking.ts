@@ -1,0 +1,28 @@
+import type { Channel } from './channel.ts';
+
+/** Shorter numbers could be guessed from the digits that are left. */
+const SHOWN_DIGITS_FROM = 8;
+
+/**
+ * An address as logs and answers show it: enough for its owner to know it, too little for anybody else. The number of
+ * dots says nothing about the length. Null stays null: push has no address.
+ */
+export function maskAddress(channel: Channel, to: string | null): string | null {
+  if (to === null) return null;
+  return channel === 'email' ? maskEmail(to) : maskPhone(to);
+}
+
+/** "+31612345678" is "+31••••••78". */
+export function maskPhone(phone: string): string {
+  const digits = phone.replaceAll(/\D/g, '');
+  if (digits.length < SHOWN_DIGITS_FROM) return '+••••••';
+  return `+${digits.slice(0, 2)}••••••${digits.slice(-2)}`;
+}
+
+/** "anna@example.com" is "a•••@example.com". */
+export function maskEmail(email: string): string {
+  const at = email.lastIndexOf('@');
+  if (at === -1) return '•••';
+  const [first = '', ...rest] = email.slice(0, at);
+  return `${rest.length > 0 ? first : ''}•••${email.slice(at)}`;
+}

@@ -1,0 +1,85 @@
+import type { Id } from '#kernel/ids.ts';
+
+import type { Channel } from './channel.ts';
+import { findAddress, type Contact, wantsChannel } from './contact.ts';
+import type { EscalationStep } from './escalation.ts';
+
+type UserId = Id<'user'>;
+
+/** What the notification log starts with for one person, channel and step. */
+export type PageDecision =
+  | { readonly kind: 'notify'; readonly userId: UserId; readonly channel: Channel; readonly to: string | null }
+  | {
+      readonly kind: 'failed';
+      readonly userId: UserId;
+      readonly channel: Channel;
+      readonly reason: 'channel_not_configured';
+    }
+  | {
+      readonly kind: 'skipped';
+      readonly userId: UserId;
+      readonly channel: Channel;
+      readonly reason: 'left_organization' | 'channel_off' | 'no_address';
+    };
+
+/** Why a step reaches nobody, the cause that people can do most about first. */
+export type NobodyReached = 'no_targets' | 'nobody_on_call' | 'channel_not_configured' | 'no_usable_channel';
+
+export interface StepRecipients {
+  /** Each person once per channel: the targets in their order, then who is on call. */
+  readonly pages: readonly PageDecision[];
+  /** Not null when no page leaves: log the step as skipped for this reason and fire the next one at once. */
+  readonly nobodyReached: NobodyReached | null;
+}
+
+/**
+ * Whom a step pages, and how. `contacts` has everyone who is still in the organization (`contactOfNonMember` for those
+ * who are not in the team); `configured` the channels that the operator has set up.
+ */
+export function decideRecipients(
+  step: EscalationStep,
+  onCallUserIds: readonly UserId[],
+  contacts: ReadonlyMap<UserId, Contact>,
+  configured: ReadonlySet<Channel>,
+): StepRecipients {
+  const userIds = new Set([...step.targetUserIds, ...(step.useSchedule ? onCallUserIds : [])]);
+  const channels = new Set(step.channels);
+  const pages: PageDecision[] = [];
+  for (const userId of userIds) {
+    for (const channel of channels) pages.push(decidePage(userId, channel, contacts.get(userId), configured));
+  }
+  return { pages, nobodyReached: whyNobody(step, pages) };
+}
+
+function decidePage(
+  userId: UserId,
+  channel: Channel,
+  contact: Contact | undefined,
+  configured: ReadonlySet<Channel>,
+): PageDecision {
+  if (!contact) return { kind: 'skipped', userId, channel, reason: 'left_organization' };
+  if (!wantsChannel(contact, channel)) return { kind: 'skipped', userId, channel, reason: 'channel_off' };
+  const address = findAddress(contact, channel);
+  if (!address) return { kind: 'skipped', userId, channel, reason: 'no_address' };
+  if (!configured.has(channel)) return { kind: 'failed', userId, channel, reason: 'channel_not_configured' };
+  return { kind: 'notify', userId, channel, to: address.to };
+}
+
+function whyNobody(step: EscalationStep, pages: readonly PageDecision[]): NobodyReached | null {
+  if (pages.some((page) => page.kind === 'notify')) return null;
+  if (pages.some((page) => page.kind === 'failed')) return 'channel_not_configured';
+  if (pages.length > 0) return 'no_usable_channel';
+  return step.useSchedule ? 'nobody_on_call' : 'no_targets';
+}
+
+export const NOTIFICATION_STATUSES = ['queued', 'sent', 'delivered', 'failed', 'skipped', 'cancelled'] as const;
+
+export type NotificationStatus = (typeof NOTIFICATION_STATUSES)[number];
+
+/**
+ * Whether the last channel of a person has failed, from all entries of that person and step: then the next step fires at
+ * once. Not so for somebody whom no channel was ever tried on, nor once anything was cancelled or may still arrive.
+ */
+export function hasNoChannelLeft(statuses: readonly NotificationStatus[]): boolean {
+  return statuses.includes('failed') && statuses.every((status) => status === 'failed' || status === 'skipped');
+}
