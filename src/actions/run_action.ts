@@ -39,14 +39,8 @@ export async function runAction(
   input: unknown,
   origin: RequestOrigin,
 ): Promise<unknown> {
+  await requirePermission(runtime, action, caller, origin);
   const now = runtime.clock.now();
-  if (!caller.permissions.has(action.permission)) {
-    await recordRefusal(runtime, action, caller, origin, now);
-    throw new AppError(
-      'forbidden',
-      `${action.name} needs the permission ${action.permission}, which this key does not have`,
-    );
-  }
   checkInput(action, input);
   if (action.effect === 'read')
     return await action.handle(input, contextOf(runtime, runtime.db.session(), caller, now));
@@ -56,6 +50,36 @@ export async function runAction(
       if (hasJobs) runtime.onOutbox();
       return result;
     });
+}
+
+/** Throws `forbidden`, naming the permission that is missing. A refused change is part of the audit log (decisions §6). */
+export async function requirePermission(
+  runtime: Pick<ActionRuntime, 'db' | 'clock'>,
+  action: AnyAction,
+  caller: Caller,
+  origin: RequestOrigin,
+): Promise<void> {
+  if (caller.permissions.has(action.permission)) return;
+  if (action.effect !== 'read') {
+    await storesOf(runtime.db.session()).audit.append(
+      {
+        orgId: caller.orgId,
+        actor: caller.actor,
+        via: caller.via,
+        action: action.name,
+        target: null,
+        before: null,
+        after: null,
+        result: 'forbidden',
+        origin,
+      },
+      runtime.clock.now(),
+    );
+  }
+  throw new AppError(
+    'forbidden',
+    `${action.name} needs the permission ${action.permission}, which this key does not have`,
+  );
 }
 
 function checkInput(action: AnyAction, input: unknown): void {
@@ -125,29 +149,4 @@ function contextOf(runtime: ActionRuntime, session: Session, caller: Caller, now
       throw new Error('a read action enqueues nothing');
     },
   };
-}
-
-/** Refused changes are part of the audit log as well (decisions §6). */
-async function recordRefusal(
-  runtime: ActionRuntime,
-  action: AnyAction,
-  caller: Caller,
-  origin: RequestOrigin,
-  now: Temporal.Instant,
-): Promise<void> {
-  if (action.effect === 'read') return;
-  await storesOf(runtime.db.session()).audit.append(
-    {
-      orgId: caller.orgId,
-      actor: caller.actor,
-      via: caller.via,
-      action: action.name,
-      target: null,
-      before: null,
-      after: null,
-      result: 'forbidden',
-      origin,
-    },
-    now,
-  );
 }

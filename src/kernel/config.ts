@@ -110,7 +110,7 @@ export class ConfigError extends Error {
 }
 
 /** Reads every setting once. Throws a ConfigError that names each variable that is missing or wrong. */
-export function loadConfig(environment: Environment): Config {
+export function loadConfig(environment: Environment = process.env): Config {
   const faults: string[] = [];
   const values = Object.fromEntries(
     Object.entries(SETTINGS).map(([name, declaration]) => {

@@ -1,11 +1,17 @@
 import type { Static, TObject } from 'typebox';
 
+export const QUEUE_NAMES = ['ingest', 'paging', 'upkeep'] as const;
+
+export type QueueName = (typeof QUEUE_NAMES)[number];
+
 /**
  * The contract of one kind of background work. Payloads carry ids, not copies: a handler re-reads the rows and
  * decides again, so that a lost, doubled or late job is harmless.
  */
 export interface JobContract<Payload extends TObject = TObject> {
   readonly name: string;
+  /** The line it waits in: pages never wait behind data, nor either behind upkeep. */
+  readonly queue: QueueName;
   readonly payload: Payload;
   /** Jobs with the same key are one job while the first is pending; null lets every job stand for itself. */
   readonly key: ((payload: Static<Payload>) => string) | null;

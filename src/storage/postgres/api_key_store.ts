@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Permission, Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { InstantType } from '#storage/postgres/instant_type.ts';
+import { instant } from '#storage/postgres/instant_type.ts';
 
 export const ApiKeyEntity = defineEntity({
   name: 'ApiKey',
@@ -17,10 +17,10 @@ export const ApiKeyEntity = defineEntity({
     hash: p.type(Buffer).columnType('bytea').hidden(),
     hint: p.text(),
     permissions: p.array().$type<Permission[]>().strictNullable(),
-    createdAt: p.type(InstantType),
-    expiresAt: p.type(InstantType).strictNullable(),
-    revokedAt: p.type(InstantType).strictNullable(),
-    lastUsedAt: p.type(InstantType).strictNullable(),
+    createdAt: instant(),
+    expiresAt: instant().strictNullable(),
+    revokedAt: instant().strictNullable(),
+    lastUsedAt: instant().strictNullable(),
   },
 });
 

@@ -13,6 +13,6 @@ export const columnParsers = {
   getTypeParser(oid: number, format?: 'text' | 'binary'): unknown {
     if (oid === TIMESTAMPTZ) return (text: string) => fromDate(new Date(text));
     if (oid === INT8) return Number;
-    return types.getTypeParser(oid, format as 'text');
+    return types.getTypeParser(oid, format);
   },
 };

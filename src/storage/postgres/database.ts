@@ -54,9 +54,18 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     },
     pool: { min: 0, max: options.poolMax ?? 20 },
     ensureDatabase: false,
+    debug: false,
     ...(options.migrationsDir === undefined
       ? {}
-      : { migrations: { path: options.migrationsDir, tableName: 'migrations', snapshot: false, emit: 'ts' as const } }),
+      : {
+          migrations: {
+            path: options.migrationsDir,
+            tableName: 'migrations',
+            snapshot: false,
+            silent: true,
+            emit: 'ts' as const,
+          },
+        }),
     ...(options.extensions === undefined ? {} : { extensions: options.extensions as never }),
     schemaGenerator: { ignoreSchema: ['bullmq'] },
   });

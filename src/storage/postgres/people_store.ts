@@ -5,7 +5,7 @@ import { type Id, newId } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { isUniqueViolation, type Session } from '#storage/postgres/database.ts';
-import { InstantType } from '#storage/postgres/instant_type.ts';
+import { instant } from '#storage/postgres/instant_type.ts';
 
 export const OrganizationEntity = defineEntity({
   name: 'Organization',
@@ -13,7 +13,7 @@ export const OrganizationEntity = defineEntity({
   properties: {
     id: p.text().primary().$type<Id<'org'>>(),
     name: p.text(),
-    createdAt: p.type(InstantType),
+    createdAt: instant(),
   },
 });
 
@@ -25,8 +25,8 @@ export const UserEntity = defineEntity({
     email: p.text(),
     name: p.text(),
     passwordHash: p.text().strictNullable(),
-    createdAt: p.type(InstantType),
-    updatedAt: p.type(InstantType),
+    createdAt: instant(),
+    updatedAt: instant(),
   },
 });
 
@@ -37,7 +37,7 @@ export const MembershipEntity = defineEntity({
     orgId: p.text().primary().$type<Id<'org'>>(),
     userId: p.text().primary().$type<Id<'user'>>(),
     role: p.text().$type<Role>(),
-    createdAt: p.type(InstantType),
+    createdAt: instant(),
   },
 });
 

@@ -5,7 +5,7 @@ import { notFound } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { InstantType } from '#storage/postgres/instant_type.ts';
+import { instant } from '#storage/postgres/instant_type.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
 
 export const ServiceEntity = defineEntity({
@@ -22,9 +22,9 @@ export const ServiceEntity = defineEntity({
     retentionMetrics: p.integer(),
     retentionExceptions: p.integer(),
     retentionOncall: p.integer(),
-    createdAt: p.type(InstantType),
-    updatedAt: p.type(InstantType),
-    deletedAt: p.type(InstantType).strictNullable(),
+    createdAt: instant(),
+    updatedAt: instant(),
+    deletedAt: instant().strictNullable(),
   },
 });
 

@@ -1,0 +1,32 @@
+import type { Rendering } from '#storage/clickhouse/migrate.ts';
+
+/**
+ * One row a point. A sender's retry repeats (series, ts): the same row again, which merges fold into one and reads
+ * count once. The names table answers list_metric_names without touching points.
+ */
+export const statements = ({ onCluster, engine }: Rendering): readonly string[] => [
+  `CREATE TABLE IF NOT EXISTS metric_points${onCluster} (
+    service_id UUID,
+    metric LowCardinality(String),
+    series UInt64,
+    ts DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
+    value Float64 CODEC(ZSTD(1)),
+    kind Enum8('gauge' = 0, 'counter' = 1, 'delta' = 2, 'stale' = 3) CODEC(ZSTD(1)),
+    tags Map(LowCardinality(String), String) CODEC(ZSTD(1))
+  ) ENGINE = ${engine('ReplacingMergeTree')}
+  PARTITION BY toDate(ts)
+  ORDER BY (service_id, metric, series, ts)
+  TTL toDateTime(ts) + INTERVAL 401 DAY
+  SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1`,
+
+  `CREATE TABLE IF NOT EXISTS metric_names${onCluster} (
+    service_id UUID,
+    metric LowCardinality(String),
+    day Date
+  ) ENGINE = ${engine('ReplacingMergeTree')}
+  ORDER BY (service_id, metric, day)
+  TTL day + INTERVAL 401 DAY`,
+
+  `CREATE MATERIALIZED VIEW IF NOT EXISTS metric_names_of_points${onCluster} TO metric_names AS
+  SELECT service_id, metric, toDate(ts) AS day FROM metric_points WHERE kind != 'stale' GROUP BY service_id, metric, day`,
+];

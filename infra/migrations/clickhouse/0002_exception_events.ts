@@ -1,0 +1,24 @@
+import type { Rendering } from '#storage/clickhouse/migrate.ts';
+
+/** One row an event; the same event twice is one row after merges and counts once in reads (by event_id). */
+export const statements = ({ onCluster, engine }: Rendering): readonly string[] => [
+  `CREATE TABLE IF NOT EXISTS exception_events${onCluster} (
+    service_id UUID,
+    group_id UUID,
+    event_id UUID,
+    at DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
+    received_at DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
+    level LowCardinality(String),
+    environment LowCardinality(String),
+    release LowCardinality(String),
+    user_key String CODEC(ZSTD(1)),
+    is_handled UInt8,
+    message String CODEC(ZSTD(1)),
+    tags Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    payload String CODEC(ZSTD(3))
+  ) ENGINE = ${engine('ReplacingMergeTree')}
+  PARTITION BY toMonday(at)
+  ORDER BY (service_id, group_id, at, event_id)
+  TTL toDateTime(at) + INTERVAL 401 DAY
+  SETTINGS non_replicated_deduplication_window = 1000`,
+];

@@ -1,0 +1,43 @@
+import { AppError } from '#kernel/errors.ts';
+import type { Clock } from '#kernel/time.ts';
+
+const FAILURES_ALLOWED = 20;
+const WINDOW_MS = 60_000;
+const ADDRESSES_REMEMBERED = 10_000;
+
+/** Slows an address that keeps trying bad keys, and never one that brings a good key. */
+export interface BadKeyBrake {
+  /** Runs the check; of an address with too many failures a further failure is answered 429 instead of 401. */
+  guard<Result>(address: string, check: () => Promise<Result>): Promise<Result>;
+}
+
+export function createBadKeyBrake(clock: Clock): BadKeyBrake {
+  const failures = new Map<string, { count: number; since: number }>();
+
+  const countFailure = (address: string): number => {
+    const now = clock.now().epochMilliseconds;
+    const entry = failures.get(address);
+    const current = entry !== undefined && now - entry.since < WINDOW_MS ? entry : { count: 0, since: now };
+    current.count += 1;
+    failures.delete(address);
+    failures.set(address, current);
+    if (failures.size > ADDRESSES_REMEMBERED) failures.delete(failures.keys().next().value ?? '');
+    return current.count <= FAILURES_ALLOWED ? 0 : Math.ceil((current.since + WINDOW_MS - now) / 1000);
+  };
+
+  return {
+    async guard(address, check) {
+      try {
+        return await check();
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
+        const retryAfterSeconds = countFailure(address);
+        if (retryAfterSeconds === 0) throw error;
+        throw new AppError('rate_limited', 'too many bad keys from this address; a good key is still taken', {
+          cause: error,
+          retryAfterSeconds,
+        });
+      }
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import { compose, requireStores } from '#entry/compose.ts';
+import { buildApp } from '#entry/http/app.ts';
+import { createLogger } from '#entry/logger.ts';
+import { onStop } from '#entry/stop.ts';
+import { loadConfig } from '#kernel/config.ts';
+
+/** The API process: takes requests, writes the truth, enqueues the rest. */
+const config = requireStores(loadConfig());
+const log = createLogger(config, 'api');
+const house = await compose(config, { log });
+const app = await buildApp(house);
+await app.listen({ host: config.host, port: config.port });
+log.info({ host: config.host, port: config.port }, 'the API listens');
+process.send?.({ ready: true, url: config.baseUrl });
+
+onStop(log, async () => {
+  await app.close();
+  await house.close();
+});

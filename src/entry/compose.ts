@@ -1,0 +1,90 @@
+import type { ActionRuntime } from '#actions/run_action.ts';
+import { createCipher } from '#auth/cipher.ts';
+import { ConfigError, type Config } from '#kernel/config.ts';
+import type { Log } from '#kernel/log.ts';
+import { type Clock, systemClock } from '#kernel/time.ts';
+import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
+import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
+import { type Database, openDatabase } from '#storage/postgres/database.ts';
+import { ENTITIES } from '#storage/postgres/stores.ts';
+import { connectQueue, type QueueConnection } from '#storage/queue/connection.ts';
+import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
+import { createOutboxPublisher, type OutboxPublisher } from '#storage/queue/outbox_publisher.ts';
+
+/** Settings with the addresses that every process needs: configured, or given by the supervisor of embedded stores. */
+export type RunningConfig = Config & {
+  readonly databaseUrl: string;
+  readonly clickhouseUrl: string;
+  readonly appSecret: string;
+};
+
+/** Checks that the stores are known. `npm start` provides embedded ones; a single process must be told. */
+export function requireStores(config: Config): RunningConfig {
+  const { databaseUrl, clickhouseUrl, appSecret } = config;
+  if (databaseUrl === undefined || clickhouseUrl === undefined || appSecret === undefined) {
+    const missing = { DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, APP_SECRET: appSecret };
+    const names = Object.entries(missing).filter(([, value]) => value === undefined);
+    throw new ConfigError(
+      names.map(([name]) => `${name} is required here; "npm start" provides it for embedded stores`),
+    );
+  }
+  return { ...config, databaseUrl, clickhouseUrl, appSecret };
+}
+
+/** The rooms, built once and handed on as arguments. */
+export interface House {
+  readonly config: RunningConfig;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly db: Database;
+  readonly clickhouse: ClickHouseClient;
+  readonly queue: JobQueue;
+  /** A queue connection for consumers, which need not wait for the disk. */
+  readonly connectWorkers: (poolMax: number) => QueueConnection;
+  readonly outbox: OutboxPublisher;
+  readonly actions: ActionRuntime;
+  /** Undoes `compose` in reverse; idempotent. */
+  close(): Promise<void>;
+}
+
+/** What tests replace: the clock they move. */
+interface ComposeOptions {
+  readonly log: Log;
+  readonly clock?: Clock;
+}
+
+export async function compose(config: RunningConfig, { log, clock = systemClock }: ComposeOptions): Promise<House> {
+  const db = await openDatabase({ url: config.databaseUrl, entities: ENTITIES });
+  const clickhouse = openClickHouse(config.clickhouseUrl);
+  const queue = openJobQueue(connectQueue(config, { durable: true, poolMax: 8 }), log);
+  const outbox = createOutboxPublisher(db, queue, clock, log);
+  const actions: ActionRuntime = {
+    db,
+    metrics: new MetricReader(clickhouse),
+    exceptions: new ExceptionReader(clickhouse),
+    cipher: createCipher(config.appSecret),
+    clock,
+    baseUrl: config.baseUrl,
+    onOutbox: () => outbox.wake(),
+  };
+  let closing: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    await outbox.settled();
+    await queue.close();
+    await clickhouse.close();
+    await db.close();
+  };
+  return {
+    config,
+    clock,
+    log,
+    db,
+    clickhouse,
+    queue,
+    connectWorkers: (poolMax) => connectQueue(config, { durable: false, poolMax }),
+    outbox,
+    actions,
+    close: () => (closing ??= close()),
+  };
+}

@@ -1,0 +1,39 @@
+import { fastify, type FastifyInstance } from 'fastify';
+
+import type { House } from '#entry/compose.ts';
+import { mountHealth } from '#entry/http/health.ts';
+import { sendProblem } from '#entry/http/problem.ts';
+import { mountRest } from '#entry/http/rest.ts';
+import { AppError } from '#kernel/errors.ts';
+import { newId } from '#kernel/ids.ts';
+
+/** The HTTP surface. Every error leaves as a problem with the request id that the log bears. */
+export async function buildApp(house: House): Promise<FastifyInstance> {
+  const app = fastify({
+    logger: false,
+    genReqId: () => newId('req'),
+    requestIdHeader: false,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 200 },
+  });
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, house.log));
+  app.setNotFoundHandler((request, reply) => {
+    const error = new AppError('not_found', `nothing is served at ${request.method} ${request.url.split('?')[0]}`);
+    return sendProblem(error, request, reply, house.log);
+  });
+  app.addHook('onSend', async (request, reply) => {
+    void reply.header('x-request-id', request.id);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const fields = {
+      requestId: request.id,
+      method: request.method,
+      url: request.routeOptions.url,
+      status: reply.statusCode,
+    };
+    house.log.debug({ ...fields, elapsedMs: Math.round(reply.elapsedTime) }, 'request answered');
+  });
+  mountHealth(app, house);
+  mountRest(app, house.actions);
+  return app;
+}

@@ -1,0 +1,69 @@
+import { STATUS_CODES } from 'node:http';
+
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+
+import { AppError, ERROR_CODES, type ErrorCode, type Fault } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+
+/** The body of every error (RFC 9457). */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ErrorCode;
+  readonly requestId: string;
+  readonly errors?: readonly Fault[];
+}
+
+/** Answers any error as application/problem+json. What is no AppError is a bug: logged whole, answered without its text. */
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
+  const known = error instanceof AppError ? error : fromFastify(error);
+  if (known.code === 'internal') log.error({ err: error, requestId: request.id }, 'request failed');
+  else if (known.code === 'unavailable') log.warn({ err: known.cause, requestId: request.id }, known.message);
+  if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds));
+  if (known.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer realm="tocsin"');
+  return reply
+    .code(known.status)
+    .header('cache-control', 'no-store')
+    .type('application/problem+json; charset=utf-8')
+    .send(JSON.stringify(toProblem(known, request.id)));
+}
+
+function toProblem(error: AppError, requestId: string): Problem {
+  return {
+    type: 'about:blank',
+    title: STATUS_CODES[error.status] ?? 'Error',
+    status: error.status,
+    detail: error.message,
+    code: error.code,
+    requestId,
+    ...(error.faults.length > 0 ? { errors: error.faults } : {}),
+  };
+}
+
+/** Fastify's own refusals, in our words. */
+const FASTIFY_ERRORS: Record<string, readonly [ErrorCode, string]> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'send the body as content-type: application/json'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'the body is larger than this address takes'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_input', 'the body is empty; send a JSON object, {} at least'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_input', 'the body is not valid JSON'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_input', 'the body is not as long as content-length says'],
+};
+
+function fromFastify(error: unknown): AppError {
+  const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
+  const known = FASTIFY_ERRORS[code];
+  if (known !== undefined) {
+    return new AppError(known[0], known[1], { cause: error, ...faultsOf(known) });
+  }
+  if (statusCode >= 400 && statusCode < 500) {
+    const match = Object.entries(ERROR_CODES).find(([, status]) => status === statusCode)?.[0] as ErrorCode | undefined;
+    return new AppError(match ?? 'invalid_input', 'the request is malformed', { cause: error });
+  }
+  return new AppError('internal', 'something went wrong on our side; the request id is in our log', { cause: error });
+}
+
+function faultsOf([code, message]: readonly [ErrorCode, string]): { faults?: readonly Fault[] } {
+  return code === 'invalid_input' ? { faults: [{ path: '', message }] } : {};
+}

@@ -1,0 +1,55 @@
+import path from 'node:path';
+
+import { Migrator } from '@mikro-orm/migrations';
+import { Client } from 'pg';
+
+import type { Config } from '#kernel/config.ts';
+import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { migrateClickHouse } from '#storage/clickhouse/migrate.ts';
+import { openDatabase } from '#storage/postgres/database.ts';
+import { ENTITIES } from '#storage/postgres/stores.ts';
+import { migrateQueue } from '#storage/queue/connection.ts';
+
+const MIGRATIONS_DIR = path.join(import.meta.dirname, '../../infra/migrations');
+
+/** Any number that no other program locks in our database. */
+const LOCK = 7_203_311;
+
+/**
+ * Brings every store to the newest schema. Processes that start at the same time wait for each other under one
+ * lock; a migration that fails leaves the store at the one before it.
+ */
+export async function migrate(config: Config & { databaseUrl: string; clickhouseUrl: string }): Promise<void> {
+  const lock = new Client({ connectionString: config.databaseUrl });
+  await lock.connect();
+  try {
+    await lock.query('select pg_advisory_lock($1)', [LOCK]);
+    await Promise.all([migratePostgres(config.databaseUrl), migrateQueue(config), migrateEvents(config)]);
+  } finally {
+    await lock.end();
+  }
+}
+
+async function migratePostgres(url: string): Promise<void> {
+  const db = await openDatabase({
+    url,
+    entities: ENTITIES,
+    poolMax: 2,
+    migrationsDir: path.join(MIGRATIONS_DIR, 'postgres'),
+    extensions: [Migrator],
+  });
+  try {
+    await db.orm.migrator.up();
+  } finally {
+    await db.close();
+  }
+}
+
+async function migrateEvents(config: { clickhouseUrl: string; clickhouseCluster: string | undefined }): Promise<void> {
+  const client = openClickHouse(config.clickhouseUrl);
+  try {
+    await migrateClickHouse(client, path.join(MIGRATIONS_DIR, 'clickhouse'), config.clickhouseCluster);
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,35 @@
+import { createClient, type ClickHouseClient } from '@clickhouse/client';
+
+import { AppError } from '#kernel/errors.ts';
+
+export type { ClickHouseClient };
+
+/** Opens the client; connects at the first query. The database is the path of the URL, `default` without one. */
+export function openClickHouse(url: string): ClickHouseClient {
+  return createClient({
+    url,
+    application: 'tocsin',
+    request_timeout: 60_000,
+    max_open_connections: 20,
+    keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
+    clickhouse_settings: { date_time_input_format: 'best_effort', output_format_json_quote_64bit_integers: 1 },
+    log: { level: 127 },
+  });
+}
+
+/** Runs a query and tells a store that is away from a query that is wrong: the former is `unavailable` (503). */
+export async function guardClickHouse<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    const isAway = typeof code === 'string' && /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT)$/.test(code);
+    if (isAway || (error instanceof Error && /Timeout error|socket hang up/.test(error.message))) {
+      throw new AppError('unavailable', 'the metric store does not answer, try again shortly', {
+        cause: error,
+        retryAfterSeconds: 5,
+      });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,80 @@
+import { type BackendFactory, createPostgresBackend, createRedisBackend, runMigrations } from 'bullmq';
+import { Redis } from 'ioredis';
+import { Pool } from 'pg';
+
+/** Where jobs wait: Redis when it is configured, else PostgreSQL. The rest of the product cannot tell which. */
+export interface QueueConnection {
+  readonly backend: BackendFactory;
+  readonly connection: object;
+  /** Name and address-free description for health and the banner. */
+  readonly engine: 'redis' | 'postgres';
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface QueueAddress {
+  readonly redisUrl: string | undefined;
+  readonly databaseUrl: string;
+}
+
+/** `durable` waits for the disk at each commit; without it a crash of PostgreSQL re-runs a few finished jobs. */
+export function connectQueue(address: QueueAddress, options: { durable: boolean; poolMax: number }): QueueConnection {
+  return address.redisUrl === undefined
+    ? connectPostgres(address.databaseUrl, options)
+    : connectRedis(address.redisUrl);
+}
+
+function connectRedis(url: string): QueueConnection {
+  const redis = new Redis(url, { maxRetriesPerRequest: null, enableReadyCheck: true, lazyConnect: false });
+  redis.on('error', () => {});
+  return {
+    backend: createRedisBackend,
+    connection: redis,
+    engine: 'redis',
+    ping: async () => {
+      await redis.ping();
+    },
+    close: async () => {
+      redis.disconnect();
+    },
+  };
+}
+
+const SCHEMA = 'bullmq';
+
+function connectPostgres(url: string, options: { durable: boolean; poolMax: number }): QueueConnection {
+  const pool = new Pool({
+    connectionString: url,
+    application_name: 'tocsin-queue',
+    max: options.poolMax,
+    keepAlive: true,
+    connectionTimeoutMillis: 5_000,
+    options: `-c search_path=${SCHEMA},public${options.durable ? '' : ' -c synchronous_commit=off'}`,
+  });
+  pool.on('error', () => {});
+  return {
+    backend: createPostgresBackend as BackendFactory,
+    connection: pool,
+    engine: 'postgres',
+    ping: async () => {
+      await pool.query('select 1');
+    },
+    close: () => pool.end(),
+  };
+}
+
+/** Brings the queue's own tables up to date; Redis needs none. */
+export async function migrateQueue(address: QueueAddress): Promise<void> {
+  if (address.redisUrl !== undefined) return;
+  const pool = new Pool({ connectionString: address.databaseUrl, max: 1 });
+  try {
+    const client = await pool.connect();
+    try {
+      await runMigrations(client, SCHEMA);
+    } finally {
+      client.release();
+    }
+  } finally {
+    await pool.end();
+  }
+}

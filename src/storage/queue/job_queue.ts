@@ -1,0 +1,105 @@
+import { Queue } from 'bullmq';
+import type { Static, TObject } from 'typebox';
+
+import { AppError } from '#kernel/errors.ts';
+import { type JobContract, QUEUE_NAMES, type QueueName } from '#kernel/job.ts';
+import type { Log } from '#kernel/log.ts';
+import type { QueueConnection } from '#storage/queue/connection.ts';
+
+/** A job to be enqueued. */
+export interface PendingJob {
+  readonly job: JobContract;
+  readonly payload: unknown;
+  /** Milliseconds until it is to run; 0 is at once. */
+  readonly delayMs: number;
+}
+
+/** Alarm clocks further away than this are not set: the sweep finds the row when its time has come. */
+export const ALARM_HORIZON_MS = 24 * 60 * 60 * 1000;
+
+/** The producing side of the queues. */
+export interface JobQueue {
+  readonly engine: QueueConnection['engine'];
+  /** Returns once the jobs are stored. Throws `unavailable` when the queue's store is down. */
+  add(jobs: readonly PendingJob[]): Promise<void>;
+  ping(): Promise<void>;
+  /** Jobs waiting or running, by queue. */
+  depths(): Promise<Record<QueueName, number>>;
+  close(): Promise<void>;
+}
+
+/** A pending job of a known contract, with its payload checked by the compiler. */
+export function pending<Payload extends TObject>(
+  job: JobContract<Payload>,
+  payload: Static<Payload>,
+  delayMs = 0,
+): PendingJob {
+  return { job: job, payload, delayMs };
+}
+
+export function openJobQueue(connection: QueueConnection, log: Log, prefix = 'tocsin'): JobQueue {
+  const queues = new Map(QUEUE_NAMES.map((name) => [name, openQueue(name, connection, log, prefix)]));
+  const queueOf = (name: QueueName): Queue => {
+    const queue = queues.get(name);
+    if (queue === undefined) throw new Error(`no queue ${name}`);
+    return queue;
+  };
+  return {
+    engine: connection.engine,
+    async add(jobs) {
+      for (const [name, group] of Map.groupBy(jobs, ({ job }) => job.queue)) {
+        try {
+          await queueOf(name).addBulk(group.map(toBulkJob));
+        } catch (error) {
+          throw new AppError('unavailable', 'the queue does not answer; send again shortly', {
+            cause: error,
+            retryAfterSeconds: 5,
+          });
+        }
+      }
+    },
+    ping: () => connection.ping(),
+    async depths() {
+      const counts = await Promise.all(
+        QUEUE_NAMES.map(async (name) => {
+          const found = await queueOf(name).getJobCounts('waiting', 'active', 'delayed', 'prioritized');
+          return [name, Object.values(found).reduce((sum, count) => sum + count, 0)] as const;
+        }),
+      );
+      return Object.fromEntries(counts) as Record<QueueName, number>;
+    },
+    async close() {
+      await Promise.all([...queues.values()].map((queue) => queue.close()));
+      await connection.close();
+    },
+  };
+}
+
+function openQueue(name: QueueName, connection: QueueConnection, log: Log, prefix: string): Queue {
+  const queue = new Queue(
+    `${prefix}-${name}`,
+    { connection: connection.connection },
+    connection.backend as never,
+  );
+  queue.on('error', (error: Error) => log.warn({ queue: name, err: error }, 'queue connection fault'));
+  return queue;
+}
+
+const KEEP_COMPLETED = 100;
+const KEEP_FAILED = 1_000;
+
+function toBulkJob({ job, payload, delayMs }: PendingJob) {
+  const key = job.key?.(payload as never);
+  return {
+    name: job.name,
+    data: payload,
+    opts: {
+      attempts: job.attempts,
+      backoff: { type: 'contract', delay: job.backoff.firstDelayMs },
+      removeOnComplete: { count: KEEP_COMPLETED },
+      removeOnFail: { count: KEEP_FAILED },
+      ...(delayMs > 0 ? { delay: Math.round(Math.min(delayMs, ALARM_HORIZON_MS)) } : {}),
+      ...(key === undefined ? {} : { deduplication: { id: `${job.name}-${key}` } }),
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import { type Job, UnrecoverableError, Worker } from 'bullmq';
+import type { Static, TObject } from 'typebox';
+import { Check } from 'typebox/value';
+
+import { type JobContract, QUEUE_NAMES, type QueueName } from '#kernel/job.ts';
+import type { Log } from '#kernel/log.ts';
+import type { QueueConnection } from '#storage/queue/connection.ts';
+
+/** What a handler knows of the job itself. */
+export interface JobRun {
+  /** The same for every attempt: a store can tell a retried batch by it. */
+  readonly jobId: string;
+  readonly attempt: number;
+  readonly log: Log;
+}
+
+/** A contract and what is done for it. Handlers run safely twice. */
+export interface JobHandler {
+  readonly job: JobContract;
+  run(payload: unknown, run: JobRun): Promise<void>;
+}
+
+export function handleJob<Payload extends TObject>(
+  job: JobContract<Payload>,
+  run: (payload: Static<Payload>, run: JobRun) => Promise<void>,
+): JobHandler {
+  return {
+    job: job,
+    async run(payload, context) {
+      if (!Check(job.payload, payload)) throw new UnrecoverableError(`payload of ${job.name} is not of its contract`);
+      await run(payload, context);
+    },
+  };
+}
+
+/** The consuming side. `close` lets running jobs finish and takes no new ones. */
+export interface JobWorkers {
+  close(): Promise<void>;
+}
+
+/** Jobs of each line that one process runs at once. */
+const CONCURRENCY: Record<QueueName, number> = { ingest: 4, paging: 16, upkeep: 2 };
+
+/**
+ * Starts consuming. A killed worker's jobs run again after `lockDuration` plus `stalledInterval`; `maxStalledCount`
+ * is far above the default of 1, with which two kills would lose a job for good.
+ */
+export function startJobWorkers(
+  connect: (poolMax: number) => QueueConnection,
+  handlers: readonly JobHandler[],
+  log: Log,
+  prefix = 'tocsin',
+): JobWorkers {
+  const connections: QueueConnection[] = [];
+  const workers = QUEUE_NAMES.flatMap((name) => {
+    const own = new Map(handlers.filter(({ job }) => job.queue === name).map((handler) => [handler.job.name, handler]));
+    if (own.size === 0) return [];
+    const connection = connect(CONCURRENCY[name] + 2);
+    connections.push(connection);
+    return [startWorker(name, own, connection, log.child({ queue: name }), prefix)];
+  });
+  return {
+    async close() {
+      await Promise.all(workers.map((worker) => worker.close()));
+      await Promise.all(connections.map((connection) => connection.close()));
+    },
+  };
+}
+
+function startWorker(
+  name: QueueName,
+  handlers: ReadonlyMap<string, JobHandler>,
+  connection: QueueConnection,
+  log: Log,
+  prefix: string,
+): Worker {
+  const process = async (job: Job): Promise<void> => {
+    const handler = handlers.get(job.name);
+    if (handler === undefined) throw new UnrecoverableError(`no handler for ${job.name}`);
+    const jobId = job.id ?? '';
+    await handler.run(job.data, { jobId, attempt: job.attemptsMade + 1, log: log.child({ job: job.name, jobId }) });
+  };
+  const worker = new Worker(
+    `${prefix}-${name}`,
+    process,
+    {
+      connection: connection.connection,
+      concurrency: CONCURRENCY[name],
+      lockDuration: 10_000,
+      stalledInterval: 5_000,
+      maxStalledCount: 100,
+      runRetryDelay: 1_000,
+      settings: {
+        backoffStrategy: (attempt, _type, _error, job) => backoffMs(attempt, handlers.get(job?.name ?? '')?.job),
+      },
+    },
+    connection.backend as never,
+  );
+  worker.on('error', (error: Error) => log.warn({ err: error }, 'queue connection fault'));
+  worker.on('failed', (job: Job | undefined, error: Error) => {
+    const isLast = job !== undefined && job.attemptsMade >= (job.opts.attempts ?? 1);
+    const fields = { job: job?.name, jobId: job?.id, attempt: job?.attemptsMade, err: error };
+    if (isLast) log.error(fields, 'job given up');
+    else log.warn(fields, 'job failed, will be tried again');
+  });
+  return worker as Worker;
+}
+
+/** Exponential, with up to a quarter of jitter, bounded by the contract. */
+function backoffMs(attempt: number, job: JobContract | undefined): number {
+  const { firstDelayMs, maxDelayMs } = job?.backoff ?? { firstDelayMs: 1_000, maxDelayMs: 60_000 };
+  const delay = Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(attempt - 1, 20));
+  return Math.round(delay * (0.75 + Math.random() * 0.25));
+}
