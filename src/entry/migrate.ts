@@ -24,10 +24,18 @@ export async function migrate(config: Config & { databaseUrl: string; clickhouse
   await lock.connect();
   try {
     await lock.query('select pg_advisory_lock($1)', [LOCK]);
-    await Promise.all([migratePostgres(config.databaseUrl), migrateQueue(config), migrateEvents(config)]);
+    await Promise.all([migratePostgresAndQueue(config), migrateEvents(config)]);
   } finally {
     await lock.end();
   }
+}
+
+/** The relational tables, and the queue's where PostgreSQL holds it. */
+export async function migratePostgresAndQueue(config: {
+  databaseUrl: string;
+  redisUrl: string | undefined;
+}): Promise<void> {
+  await Promise.all([migratePostgres(config.databaseUrl), migrateQueue(config)]);
 }
 
 async function migratePostgres(url: string): Promise<void> {
@@ -45,7 +53,11 @@ async function migratePostgres(url: string): Promise<void> {
   }
 }
 
-async function migrateEvents(config: { clickhouseUrl: string; clickhouseCluster: string | undefined }): Promise<void> {
+/** The tables of points and events. */
+export async function migrateEvents(config: {
+  clickhouseUrl: string;
+  clickhouseCluster: string | undefined;
+}): Promise<void> {
   const client = openClickHouse(config.clickhouseUrl);
   try {
     await migrateClickHouse(client, path.join(MIGRATIONS_DIR, 'clickhouse'), config.clickhouseCluster);

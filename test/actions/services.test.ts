@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+
+import { world } from '#test/kit/world.ts';
+
+test('a new service has no capability enabled, default retention and credentials of its own', async () => {
+  const w = await world();
+  const service = await w.expectOk('create_service', { name: 'checkout', environment: 'production' });
+  expect(service).toMatchObject({
+    name: 'checkout',
+    environment: 'production',
+    scmOwner: null,
+    scmRepo: null,
+    capabilities: [],
+    retentionDays: { metrics: 30, exceptions: 90, oncall: 400 },
+    billing: [],
+    alertRules: [],
+  });
+  expect(service.ingestionKey).toMatch(/^tocsin_ing_[0-9A-Za-z]{49}$/);
+  expect(service.dsn).toMatch(/^http:\/\/[0-9a-f]{32}@tocsin\.test\/\d+$/);
+  expect(await w.expectOk('get_service', { serviceId: service.serviceId })).toEqual(service);
+});
+
+test('enabling a capability twice charges once', async () => {
+  const w = await world();
+  const { serviceId } = await w.given.service({ capabilities: ['metrics'] });
+  await w.expectOk('enable_capability', { serviceId, capability: 'metrics' });
+  const { billing } = await w.expectOk('get_service', { serviceId });
+  expect(billing).toHaveLength(1);
+  expect(billing[0]).toMatchObject({ capability: 'metrics', amountCents: 100, currency: 'EUR' });
+});
+
+test('twenty concurrent enables charge once', async () => {
+  const w = await world();
+  const { serviceId } = await w.given.service({ capabilities: [] });
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => w.call('enable_capability', { serviceId, capability: 'oncall' })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+  expect((await w.expectOk('get_service', { serviceId })).billing).toHaveLength(1);
+});
+
+test('enabling again before the renewal continues the running period without a second charge', async () => {
+  const w = await world();
+  w.clock.set('2027-01-31T10:00:00Z');
+  const { serviceId } = await w.given.service({ capabilities: ['metrics'] });
+  await w.expectOk('disable_capability', { serviceId, capability: 'metrics' });
+  w.clock.set('2027-02-20T10:00:00Z');
+  await w.expectOk('enable_capability', { serviceId, capability: 'metrics' });
+  const { billing } = await w.expectOk('get_service', { serviceId });
+  expect(billing).toMatchObject([{ startsAt: '2027-01-31T10:00:00.000Z', endsAt: '2027-02-28T10:00:00.000Z' }]);
+});
+
+test('rotating the key replaces both credentials', async () => {
+  const w = await world();
+  const before = await w.given.service();
+  const after = await w.expectOk('rotate_ingest_key', { serviceId: before.serviceId });
+  expect(after.ingestionKey).not.toBe(before.ingestionKey);
+  expect(after.dsn).not.toBe(before.dsn);
+});
+
+test('a service of another organization is not there', async () => {
+  const w = await world();
+  const { serviceId } = await w.given.service();
+  const other = await w.given.organization('Other');
+  const foreign = await w.call('get_service', { serviceId }, { key: other.orgKey });
+  const missing = await w.call(
+    'get_service',
+    { serviceId: 'service_00000000000000000000000000' },
+    { key: other.orgKey },
+  );
+  expect(foreign.status).toBe(404);
+  expect({ ...foreign.body, requestId: '' }).toEqual({ ...missing.body, requestId: '' });
+});
+
+test('a deleted service is gone at once', async () => {
+  const w = await world();
+  const { serviceId } = await w.given.service();
+  expect(await w.expectOk('delete_service', { serviceId })).toEqual({ deleted: true, serviceId });
+  expect((await w.call('get_service', { serviceId })).status).toBe(404);
+  expect((await w.expectOk('list_services')).services).toEqual([]);
+});
+
+test('a change that alters nothing leaves updatedAt and the audit log alone', async () => {
+  const w = await world();
+  const { serviceId } = await w.given.service();
+  const before = await w.expectOk('get_service', { serviceId });
+  const entries = () => w.house.db.sql.row<{ n: number }>('select count(*)::int as n from audit_log');
+  const countBefore = await entries();
+  w.clock.advance({ minutes: 1 });
+  const after = await w.expectOk('update_service', { serviceId, name: before.name });
+  expect(after.updatedAt).toBe(before.updatedAt);
+  expect(await entries()).toEqual(countBefore);
+  expect((await w.expectOk('update_service', { serviceId, environment: 'x' })).updatedAt).not.toBe(before.updatedAt);
+});

@@ -1,0 +1,188 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import type { FastifyInstance } from 'fastify';
+import pg from 'pg';
+import { expect, inject, onTestFinished } from 'vitest';
+
+import { issueApiKey } from '#auth/api_keys.ts';
+import { type Capability, CAPABILITIES } from '#core/capabilities/capability.ts';
+import { compose, type House, requireStores } from '#entry/compose.ts';
+import { buildApp } from '#entry/http/app.ts';
+import { migrateEvents } from '#entry/migrate.ts';
+import { loadConfig } from '#kernel/config.ts';
+import type { Id } from '#kernel/ids.ts';
+import { silentLog } from '#kernel/log.ts';
+import type { Permission, Role } from '#kernel/permissions.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { type TestClock, testClock } from '#test/kit/clock.ts';
+import { withDatabase } from '#test/kit/stores.ts';
+
+/** An answer of the API. */
+export interface Answer {
+  readonly status: number;
+  // eslint-disable-next-line typescript/no-explicit-any -- tests look into bodies of any shape
+  readonly body: any;
+  readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
+}
+
+interface Person {
+  readonly userId: Id<'user'>;
+  readonly email: string;
+  readonly name: string;
+  readonly key: string;
+}
+
+interface Organization {
+  readonly orgId: Id<'org'>;
+  /** A key of the organization with all permissions. */
+  readonly orgKey: string;
+  readonly owner: Person;
+}
+
+/** One organization on stores of its own, with the real HTTP application and a clock that stands still. */
+export interface World extends Organization {
+  readonly house: House;
+  readonly app: FastifyInstance;
+  readonly clock: TestClock;
+  /** Invokes an action, with the organization's key unless another is named; `key: null` sends none. */
+  call(action: string, body?: unknown, options?: { key?: string | null }): Promise<Answer>;
+  /** The result of an action that must succeed. */
+  // eslint-disable-next-line typescript/no-explicit-any -- tests look into results of any shape
+  expectOk(action: string, body?: unknown, options?: { key?: string }): Promise<any>;
+  readonly given: {
+    organization(name?: string): Promise<Organization>;
+    user(options?: { role?: Role; name?: string; orgId?: Id<'org'> }): Promise<Person>;
+    apiKey(options?: { permissions?: readonly Permission[]; userId?: Id<'user'>; orgId?: Id<'org'> }): Promise<string>;
+    /** A service with the named capabilities enabled; all of them by default. */
+    service(options?: { name?: string; capabilities?: readonly Capability[]; key?: string }): Promise<{
+      serviceId: Id<'service'>;
+      ingestionKey: string;
+      dsn: string;
+    }>;
+  };
+  /** The house cannot be used afterwards. Called by itself when the test, or the file's hook, is over. */
+  close(): Promise<void>;
+}
+
+/** Within a test the world is closed at its end; in `beforeAll` the file closes it itself. */
+export async function world(options: { keepOpen?: boolean } = {}): Promise<World> {
+  const name = `w_${randomBytes(6).toString('hex')}`;
+  const databaseUrl = await createDatabase(name);
+  const clickhouseUrl = await createClickHouseDatabase(name);
+  const dataDir = mkdtempSync(path.join(os.tmpdir(), 'tocsin-world-'));
+  const clock = testClock();
+  const config = requireStores({
+    ...loadConfig({ DATA_DIR: dataDir, BASE_URL: 'http://tocsin.test' }),
+    databaseUrl,
+    clickhouseUrl,
+    appSecret: 'a secret that is long enough for tests',
+  });
+  const house = await compose(config, { log: silentLog, clock });
+  const app = await buildApp(house);
+  await app.ready();
+
+  const organization = (organizationName = 'Acme') => createOrganization(house, organizationName);
+  const home = await organization();
+  const call: World['call'] = async (action, body = {}, { key = home.orgKey } = {}) => {
+    const response = await app.inject({
+      method: 'POST',
+      url: `/api/rest/actions/${action}`,
+      headers: { 'content-type': 'application/json', ...(key === null ? {} : { authorization: `Bearer ${key}` }) },
+      payload: JSON.stringify(body),
+    });
+    return { status: response.statusCode, body: response.json(), headers: response.headers };
+  };
+  const expectOk: World['expectOk'] = async (action, body, callOptions) => {
+    const answer = await call(action, body, callOptions);
+    expect(answer, `${action} ${JSON.stringify(body)} answered ${JSON.stringify(answer.body)}`).toMatchObject({
+      status: 200,
+    });
+    return answer.body.result;
+  };
+  const close = async (): Promise<void> => {
+    await app.close();
+    await house.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  if (options.keepOpen !== true) onTestFinished(close);
+
+  return {
+    ...home,
+    house,
+    app,
+    clock,
+    call,
+    expectOk,
+    close,
+    given: {
+      organization,
+      user: ({ role = 'responder', name: personName = 'Anna', orgId = home.orgId } = {}) =>
+        createPerson(house, orgId, role, personName),
+      async apiKey({ permissions, userId, orgId = home.orgId } = {}) {
+        return await house.db.transaction(async (session) => {
+          const wanted = { orgId, userId: userId ?? null, name: 'test', permissions: permissions ?? null };
+          return (await issueApiKey(storesOf(session), wanted, clock.now())).key;
+        });
+      },
+      async service({ name: serviceName = 'checkout', capabilities = CAPABILITIES, key = home.orgKey } = {}) {
+        const service = await expectOk('create_service', { name: serviceName }, { key });
+        for (const capability of capabilities) {
+          await expectOk('enable_capability', { serviceId: service.serviceId, capability }, { key });
+        }
+        return service;
+      },
+    },
+  };
+}
+
+async function createDatabase(name: string): Promise<string> {
+  const admin = new pg.Client({ connectionString: inject('postgresUrl') });
+  await admin.connect();
+  await admin.query(`create database ${name} template ${inject('templateDatabase')}`);
+  await admin.end();
+  return withDatabase(inject('postgresUrl'), name);
+}
+
+async function createClickHouseDatabase(name: string): Promise<string> {
+  const url = inject('clickhouseUrl');
+  await fetch(url.replace(/\/\/[^@]*@/, '//'), {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(decodeURIComponent(new URL(url).username) + ':' + new URL(url).password).toString('base64')}`,
+    },
+    body: `CREATE DATABASE ${name}`,
+  }).then(async (response) => expect(response.status, await response.text()).toBe(200));
+  const own = withDatabase(url, name);
+  await migrateEvents({ clickhouseUrl: own, clickhouseCluster: undefined });
+  return own;
+}
+
+async function createOrganization(house: House, name: string): Promise<Organization> {
+  const now = house.clock.now();
+  const { orgId, orgKey } = await house.db.transaction(async (session) => {
+    const stores = storesOf(session);
+    const organization = await stores.people.insertOrganization(name, now);
+    const issued = await issueApiKey(
+      stores,
+      { orgId: organization.id, userId: null, name: 'all', permissions: null },
+      now,
+    );
+    return { orgId: organization.id, orgKey: issued.key };
+  });
+  return { orgId, orgKey, owner: await createPerson(house, orgId, 'owner', 'Olga') };
+}
+
+async function createPerson(house: House, orgId: Id<'org'>, role: Role, name: string): Promise<Person> {
+  const now = house.clock.now();
+  return await house.db.transaction(async (session) => {
+    const stores = storesOf(session);
+    const email = `${name.toLowerCase()}.${randomBytes(4).toString('hex')}@example.com`;
+    const user = await stores.people.insertUser({ email, name, passwordHash: null }, now);
+    await stores.people.setMembership(orgId, user.id, role, now);
+    const { key } = await issueApiKey(stores, { orgId, userId: user.id, name: 'test', permissions: null }, now);
+    return { userId: user.id, email, name, key };
+  });
+}
