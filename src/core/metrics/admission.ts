@@ -1,4 +1,5 @@
-import { PointBatch, type Labels, type PointKind } from '#core/metrics/point.ts';
+import { canonicalLabels, makeLabel, toPairs, type Label } from '#core/metrics/labels.ts';
+import { PointBatch, type PointKind } from '#core/metrics/point.ts';
 import { Refusals, type Rejected } from '#core/metrics/refusals.ts';
 import { SeriesHasher } from '#core/metrics/series_key.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -43,7 +44,7 @@ export class PointAdmission {
   readonly limits: PointLimits;
   readonly batch = new PointBatch();
   readonly refusals = new Refusals();
-  readonly hasher = new SeriesHasher();
+  readonly #hasher = new SeriesHasher();
   #dropped = 0;
   readonly #oldest: number;
   readonly #newest: number;
@@ -54,13 +55,22 @@ export class PointAdmission {
     this.#newest = now.epochMilliseconds + limits.aheadMsMax;
   }
 
-  /** The index under which `add` takes the series. The labels are canonical and within the limits: see `labels.ts`. */
-  addSeries(name: string, labels: Labels): number {
-    const { hasher } = this;
+  /** A label checked against the limits, for `addSeries`. */
+  label(name: string, value: string): Label {
+    return makeLabel(name, value, this.limits.textBytesMax, this.#hasher);
+  }
+
+  /** The index under which `add` takes the series, or why none of its points is taken. */
+  addSeries(name: Label, labels: readonly Label[]): number | string {
+    if (this.#isFull) return this.#fullMessage;
+    if (name.fault !== null) return name.fault;
+    const canonical = canonicalLabels(labels, this.limits.labelsMax);
+    if (typeof canonical === 'string') return canonical;
+    const hasher = this.#hasher;
     hasher.begin();
-    hasher.addText(name);
-    for (const text of labels) hasher.addText(text);
-    return this.batch.addSeries({ name, labels, key: hasher.end() });
+    hasher.addLabel(name.high, name.low);
+    for (const { high, low } of canonical) hasher.addLabel(high, low);
+    return this.batch.addSeries({ name: name.value, labels: toPairs(canonical), key: hasher.end() });
   }
 
   /** `at` is in epoch milliseconds. A stale marker's value is not looked at. */
@@ -79,21 +89,21 @@ export class PointAdmission {
     this.refusals.add(message, place, points);
   }
 
-  get isFull(): boolean {
-    return this.batch.length >= this.limits.pointsMax;
-  }
-
-  get fullMessage(): string {
-    return `beyond the ${this.limits.pointsMax} points that one request may hold: send the rest in another`;
-  }
-
   result(): DecodedPoints {
     return { points: this.batch, rejected: this.refusals.toRejected(), dropped: this.#dropped };
   }
 
+  get #isFull(): boolean {
+    return this.batch.length >= this.limits.pointsMax;
+  }
+
+  get #fullMessage(): string {
+    return `beyond the ${this.limits.pointsMax} points that one request may hold: send the rest in another`;
+  }
+
   #faultOf(at: number, value: number): string | null {
     if (value === Infinity || value === -Infinity) return 'an infinite value';
-    if (this.isFull) return this.fullMessage;
+    if (this.#isFull) return this.#fullMessage;
     if (at >= this.#oldest && at <= this.#newest) return null;
     return at > this.#newest
       ? `a time more than ${this.limits.aheadMsMax / 60_000} minutes ahead`

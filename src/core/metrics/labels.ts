@@ -1,76 +1,92 @@
-import type { PointLimits } from '#core/metrics/admission.ts';
 import type { Labels } from '#core/metrics/point.ts';
+import type { SeriesHasher } from '#core/metrics/series_key.ts';
 
-/** Thrown by nobody, returned instead of labels: what is wrong with a series, for all of its points. */
-export interface SeriesFault {
-  readonly fault: string;
+/** A label, or a metric's name as the label `__name__`, once checked and hashed: made once a request, used by many series. */
+export interface Label {
+  readonly name: string;
+  readonly value: string;
+  /** The halves of its hash, for `SeriesHasher.addLabel`. */
+  readonly high: number;
+  readonly low: number;
+  /** Why no series may carry it. */
+  readonly fault: string | null;
+}
+
+export const NAME_LABEL = '__name__';
+
+export function makeLabel(name: string, value: string, textBytesMax: number, hasher: SeriesHasher): Label {
+  hasher.hashLabel(name, value);
+  return { name, value, high: hasher.high, low: hasher.low, fault: faultOf(name, value, textBytesMax) };
+}
+
+/** Stands for a label whose text is of no use; the series that carries it is refused. */
+export function faultyLabel(fault: string): Label {
+  return { name: '', value: '', high: 0, low: 0, fault };
 }
 
 /**
- * Brings label names and values in turn (`['b', '2', 'a', '1']`) into the canonical order and leaves out empty values,
- * which a selector cannot tell from a missing label. The array given is not changed.
+ * The labels sorted by name and without empty values, which a selector cannot tell from a missing label; or why a
+ * series cannot have them. The array given is returned when it is in this form already, and never changed.
  */
-export function canonicalLabels(name: string, pairs: readonly string[], limits: PointLimits): Labels | SeriesFault {
-  const fault = textFault('the metric name', name, limits) ?? (name === '' ? 'the metric name is empty' : null);
-  if (fault !== null) return { fault };
-  if (pairs.length > limits.labelsMax * 2) return { fault: tooManyLabels(limits) };
-  for (let i = 0; i < pairs.length; i += 2) {
-    const label = pairs[i] ?? '';
-    if (label === '') return { fault: 'a label without a name' };
-    const labelFault = textFault('a label name', label, limits) ?? textFault('a label value', pairs[i + 1] ?? '', limits);
-    if (labelFault !== null) return { fault: labelFault };
+export function canonicalLabels(labels: readonly Label[], labelsMax: number): readonly Label[] | string {
+  let isCanonical = true;
+  let previous = '';
+  for (const { name, value, fault } of labels) {
+    if (fault !== null) return fault;
+    isCanonical &&= value !== '' && previous < name;
+    previous = name;
   }
-  return sortedLabels(pairs);
+  if (labels.length > labelsMax) return tooManyLabels(labelsMax);
+  return isCanonical ? labels : sorted(labels);
 }
 
-/** The same for texts whose size has been checked already. */
-export function sortedLabels(pairs: readonly string[]): Labels | SeriesFault {
-  let canonical = true;
-  for (let i = 0; i < pairs.length && canonical; i += 2) {
-    canonical = pairs[i + 1] !== '' && (i === 0 || (pairs[i - 2] ?? '') < (pairs[i] ?? ''));
-  }
-  return canonical ? pairs : sorted(pairs);
-}
-
-export function tooManyLabels(limits: PointLimits): string {
-  return `more than ${limits.labelsMax} labels`;
-}
-
-export function tooLong(what: string, limits: PointLimits): string {
-  return `${what} of more than ${limits.textBytesMax} bytes`;
-}
-
-export function isFault(result: Labels | SeriesFault): result is SeriesFault {
-  return 'fault' in result;
+export function toPairs(labels: readonly Label[]): Labels {
+  const pairs: string[] = [];
+  for (const { name, value } of labels) pairs.push(name, value);
+  return pairs;
 }
 
 /** `up{job="api",zone="a"}`: how a series is written in messages. */
-export function toSeriesText(name: string, labels: Labels): string {
+export function toSeriesText(name: string, labels: readonly Label[]): string {
   if (labels.length === 0) return name;
-  const pairs: string[] = [];
-  for (let i = 0; i < labels.length; i += 2) pairs.push(`${labels[i]}=${JSON.stringify(labels[i + 1])}`);
-  return `${name}{${pairs.join(',')}}`;
+  return `${name}{${labels.map((label) => `${label.name}=${JSON.stringify(label.value)}`).join(',')}}`;
 }
 
-function sorted(pairs: readonly string[]): Labels | SeriesFault {
-  const entries: [string, string][] = [];
-  for (let i = 0; i < pairs.length; i += 2) entries.push([pairs[i] ?? '', pairs[i + 1] ?? '']);
-  entries.sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
-  const twice = entries.find(([label], i) => label === entries[i - 1]?.[0]);
-  if (twice !== undefined) return { fault: `the label ${JSON.stringify(twice[0])} twice` };
-  return entries.filter(([, value]) => value !== '').flat();
+export function tooManyLabels(labelsMax: number): string {
+  return `more than ${labelsMax} labels`;
 }
 
-function textFault(what: string, text: string, limits: PointLimits): string | null {
-  if (!text.isWellFormed()) return `${what} with half a surrogate pair, which UTF-8 cannot hold`;
-  return utf8Length(text) > limits.textBytesMax ? tooLong(what, limits) : null;
+export function tooLong(what: 'metric name' | 'label', textBytesMax: number): string {
+  return what === 'label'
+    ? `a label whose name or value has more than ${textBytesMax} bytes`
+    : `a metric name of more than ${textBytesMax} bytes`;
 }
 
-function utf8Length(text: string): number {
+function sorted(labels: readonly Label[]): readonly Label[] | string {
+  const copy = labels.toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
+  const twice = copy.find(({ name }, i) => name === copy[i - 1]?.name);
+  if (twice !== undefined) return `the label ${JSON.stringify(twice.name)} twice`;
+  return copy.filter(({ value }) => value !== '');
+}
+
+function faultOf(name: string, value: string, bytesMax: number): string | null {
+  if (name === '') return 'a label without a name';
+  if (!name.isWellFormed() || !value.isWellFormed()) return 'half a surrogate pair, which UTF-8 cannot hold';
+  const isMetricName = name === NAME_LABEL;
+  if (isMetricName && value === '') return 'no metric name';
+  if (isTooLong(name, bytesMax) || isTooLong(value, bytesMax)) {
+    return tooLong(isMetricName ? 'metric name' : 'label', bytesMax);
+  }
+  return null;
+}
+
+function isTooLong(text: string, bytesMax: number): boolean {
+  if (text.length * 3 <= bytesMax) return false;
   let bytes = text.length;
-  for (let i = 0; i < text.length; i += 1) {
+  for (let i = 0; i < text.length && bytes <= bytesMax; i += 1) {
     const unit = text.charCodeAt(i);
+    // Each half of a surrogate pair stands for two of the pair's four bytes.
     if (unit >= 0x80) bytes += unit >= 0x800 && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1;
   }
-  return bytes;
+  return bytes > bytesMax;
 }

@@ -14,6 +14,7 @@ export interface Rejected {
 
 const REASONS_MAX = 50;
 const PLACES_MAX = 10;
+const TEXT_LENGTH_MAX = 300;
 const OTHER = 'other faults, not listed';
 
 /** Collects refusals in bounded memory, however many there are and whatever their texts hold. */
@@ -30,7 +31,7 @@ export class Refusals {
     this.#count += points;
     const known = this.#reasons.get(message) ?? this.#open(message);
     known.count += points;
-    if (known.places.length < PLACES_MAX) known.places.push(place());
+    if (known.places.length < PLACES_MAX) known.places.push(clip(place()));
   }
 
   toRejected(): Rejected {
@@ -39,11 +40,15 @@ export class Refusals {
   }
 
   #open(message: string): { count: number; places: string[] } {
-    const key = this.#reasons.size < REASONS_MAX ? message : OTHER;
+    const key = this.#reasons.size < REASONS_MAX ? clip(message) : OTHER;
     const reason = this.#reasons.get(key) ?? { count: 0, places: [] };
     this.#reasons.set(key, reason);
     return reason;
   }
+}
+
+function clip(text: string): string {
+  return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX)}…`;
 }
 
 /** One sentence for protocols whose answer has room for no more: `3 points refused: infinite value (2: a, b); …`. */

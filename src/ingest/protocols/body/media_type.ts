@@ -1,0 +1,18 @@
+export interface MediaType {
+  /** In lower case, without parameters; empty when the sender named none. */
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+/** Reads a Content-Type header. Never fails: what cannot be read is a type that nobody takes. */
+export function parseMediaType(contentType: string | undefined): MediaType {
+  const [type = '', ...rest] = (contentType ?? '').split(';');
+  const parameters = new Map<string, string>();
+  for (const parameter of rest) {
+    const equals = parameter.indexOf('=');
+    if (equals === -1) continue;
+    const value = parameter.slice(equals + 1).trim();
+    parameters.set(parameter.slice(0, equals).trim().toLowerCase(), value.replace(/^"(.*)"$/, '$1'));
+  }
+  return { type: type.trim().toLowerCase(), parameters };
+}

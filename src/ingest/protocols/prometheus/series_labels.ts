@@ -1,0 +1,88 @@
+import type { PointAdmission } from '#core/metrics/admission.ts';
+import { faultyLabel, NAME_LABEL, tooLong, tooManyLabels, toSeriesText, type Label } from '#core/metrics/labels.ts';
+import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
+import { SpanTable } from '#ingest/protocols/protobuf/span_table.ts';
+import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
+
+/** The labels of one time series at a time. */
+export class SeriesLabels {
+  readonly #reader: WireReader;
+  readonly #admission: PointAdmission;
+  readonly #spans: SpanTable;
+  readonly #known: Label[] = [];
+  readonly #labels: Label[] = [];
+  #name: Label | null = null;
+  #fault: string | null = null;
+
+  constructor(reader: WireReader, admission: PointAdmission) {
+    this.#reader = reader;
+    this.#admission = admission;
+    this.#spans = new SpanTable(reader);
+  }
+
+  clear(): void {
+    this.#labels.length = 0;
+    this.#name = null;
+    this.#fault = null;
+  }
+
+  /** The metric's name, empty while none was read. */
+  get name(): string {
+    return this.#name?.value ?? '';
+  }
+
+  /** Reads one Label message. Of a series that is refused no further text is decoded. */
+  read(end: number): void {
+    const reader = this.#reader;
+    if (this.#fault === null) {
+      const number = this.#spans.numberOf(reader.pos, end);
+      this.#take((this.#known[number] ??= this.#decode(end)));
+    }
+    reader.pos = end;
+  }
+
+  /** Adds the series to the batch and returns its index, or says what is wrong with it. */
+  addSeries(): number | string {
+    if (this.#fault !== null) return this.#fault;
+    if (this.#name === null) return 'a series without a metric name (__name__)';
+    return this.#admission.addSeries(this.#name, this.#labels);
+  }
+
+  /** The series as people write it, as far as it was read. */
+  toText(): string {
+    return toSeriesText(this.name, this.#labels);
+  }
+
+  #take(label: Label): void {
+    const { labelsMax } = this.#admission.limits;
+    if (label.name !== NAME_LABEL) {
+      if (this.#labels.push(label) > labelsMax) this.#fault = tooManyLabels(labelsMax);
+      return;
+    }
+    if (this.#name !== null) this.#fault = 'the label "__name__" twice';
+    this.#name = label;
+  }
+
+  #decode(end: number): Label {
+    const reader = this.#reader;
+    const { textBytesMax } = this.#admission.limits;
+    let name: string | null = '';
+    let value: string | null = '';
+    while (reader.nextField(end)) {
+      if (!reader.is(1, WIRE.bytes) && !reader.is(2, WIRE.bytes)) {
+        reader.skip(end);
+        continue;
+      }
+      const { field } = reader;
+      const textEnd = reader.message(end);
+      if (textEnd - reader.pos > textBytesMax) return faultyLabel(tooLong('label', textBytesMax));
+      const text = decodeText(reader.bytes, reader.pos, textEnd);
+      reader.pos = textEnd;
+      if (field === 1) name = text;
+      else value = text;
+    }
+    return name === null || value === null
+      ? faultyLabel('a label that is not UTF-8')
+      : this.#admission.label(name, value);
+  }
+}

@@ -1,0 +1,152 @@
+import { PointAdmission, type DecodedPoints, type PointLimits } from '#core/metrics/admission.ts';
+import type { PointKind } from '#core/metrics/point.ts';
+import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
+import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
+import { kindOfName, type FamilyTypes } from '#ingest/protocols/prometheus/counter_names.ts';
+import { SeriesLabels } from '#ingest/protocols/prometheus/series_labels.ts';
+import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
+import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
+import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Temporal } from '#kernel/time.ts';
+
+/**
+ * Prometheus remote write 1.0: a snappy block around a protobuf WriteRequest. `body` is as it was sent, whatever its
+ * Content-Encoding says (it says `snappy`). Stale markers become points of kind `stale`; exemplars are passed over.
+ *
+ * Fails with `unsupported_media_type` (remote write 2.0 and anything else), `payload_too_large`, or `invalid_input`
+ * when the body cannot be read at all.
+ */
+export function decodePrometheusWrite(
+  body: Buffer,
+  contentType: string | undefined,
+  now: Temporal.Instant,
+  limits: PointLimits,
+): DecodedPoints {
+  const { type, parameters } = parseMediaType(contentType);
+  const message = parameters.get('proto') ?? 'prometheus.WriteRequest';
+  if (type !== 'application/x-protobuf' || message !== 'prometheus.WriteRequest') {
+    throw new AppError(
+      'unsupported_media_type',
+      'send Prometheus remote write 1.0: application/x-protobuf with the message prometheus.WriteRequest',
+    );
+  }
+  checkBodySize(body, limits.bodyBytesMax);
+  return new WriteRequestDecoder(inflateSnappyBlock(body, limits.bodyBytesMax), now, limits).decode();
+}
+
+/** The bits of the NaN that Prometheus writes when a series has ended. */
+const STALE_HIGH = 0x7ff00000;
+const STALE_LOW = 0x00000002;
+
+class WriteRequestDecoder {
+  readonly #reader: WireReader;
+  readonly #admission: PointAdmission;
+  readonly #labels: SeriesLabels;
+
+  constructor(message: Buffer, now: Temporal.Instant, limits: PointLimits) {
+    this.#reader = new WireReader(message, 'WriteRequest');
+    this.#admission = new PointAdmission(now, limits);
+    this.#labels = new SeriesLabels(this.#reader, this.#admission);
+  }
+
+  decode(): DecodedPoints {
+    const reader = this.#reader;
+    const end = reader.bytes.length;
+    // Metadata is written behind the series that it speaks of.
+    const types = this.#readMetadata(end);
+    reader.pos = 0;
+    while (reader.nextField(end)) {
+      if (reader.is(1, WIRE.bytes)) this.#readTimeSeries(reader.message(end), types);
+      else reader.skip(end);
+    }
+    return this.#admission.result();
+  }
+
+  #readMetadata(end: number): FamilyTypes {
+    const reader = this.#reader;
+    const types = new Map<string, number>();
+    while (reader.nextField(end)) {
+      if (!reader.is(3, WIRE.bytes)) {
+        reader.skip(end);
+        continue;
+      }
+      const metadataEnd = reader.message(end);
+      let type = 0;
+      let family: string | null = null;
+      while (reader.nextField(metadataEnd)) {
+        if (reader.is(1, WIRE.varint)) type = reader.varint(metadataEnd);
+        else if (reader.is(2, WIRE.bytes)) {
+          const familyEnd = reader.message(metadataEnd);
+          family = decodeText(reader.bytes, reader.pos, familyEnd);
+          reader.pos = familyEnd;
+        } else reader.skip(metadataEnd);
+      }
+      if (family !== null) types.set(family, type);
+    }
+    return types;
+  }
+
+  /** Two walks: labels may stand behind the samples, and a series that is refused is refused with all of these. */
+  #readTimeSeries(end: number, types: FamilyTypes): void {
+    const start = this.#reader.pos;
+    const samples = this.#readLabels(end);
+    if (samples === 0) return;
+    const admission = this.#admission;
+    const place = (): string => this.#labels.toText();
+    const series = this.#labels.addSeries();
+    if (typeof series === 'string') {
+      admission.refuse(series, place, samples);
+      return;
+    }
+    this.#reader.pos = start;
+    this.#readSamples(end, series, kindOfName(this.#labels.name, types), place);
+  }
+
+  /** Reads the labels of a series and says how many samples it has; those are passed over. */
+  #readLabels(end: number): number {
+    const reader = this.#reader;
+    this.#labels.clear();
+    let samples = 0;
+    let histograms = 0;
+    while (reader.nextField(end)) {
+      if (reader.is(1, WIRE.bytes)) {
+        this.#labels.read(reader.message(end));
+        continue;
+      }
+      if (reader.is(2, WIRE.bytes)) samples += 1;
+      else if (reader.is(4, WIRE.bytes)) histograms += 1;
+      reader.skip(end);
+    }
+    if (histograms > 0) {
+      this.#admission.refuse(
+        'a native histogram: have it sent as a classic one',
+        () => this.#labels.toText(),
+        histograms,
+      );
+    }
+    return samples;
+  }
+
+  #readSamples(end: number, series: number, kind: PointKind, place: () => string): void {
+    const reader = this.#reader;
+    while (reader.nextField(end)) {
+      if (!reader.is(2, WIRE.bytes)) {
+        reader.skip(end);
+        continue;
+      }
+      const sampleEnd = reader.message(end);
+      let value = 0;
+      let at = 0;
+      let isStale = false;
+      while (reader.nextField(sampleEnd)) {
+        if (reader.is(1, WIRE.fixed64)) {
+          value = reader.double(sampleEnd);
+          isStale = Number.isNaN(value) && reader.lastDoubleWas(STALE_HIGH, STALE_LOW);
+        } else if (reader.is(2, WIRE.varint)) at = reader.int64(sampleEnd);
+        else reader.skip(sampleEnd);
+      }
+      this.#admission.add(series, at, value, isStale ? 'stale' : kind, place);
+    }
+  }
+}

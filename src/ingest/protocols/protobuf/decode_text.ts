@@ -1,0 +1,10 @@
+import { isUtf8 } from 'node:buffer';
+
+/** The text between these bytes, or null where they are no UTF-8: replacing them would make different texts equal. */
+export function decodeText(bytes: Buffer, start: number, end: number): string | null {
+  for (let i = start; i < end; i += 1) {
+    if ((bytes[i] ?? 0) < 0x80) continue;
+    return isUtf8(bytes.subarray(start, end)) ? bytes.toString('utf8', start, end) : null;
+  }
+  return bytes.toString('latin1', start, end);
+}

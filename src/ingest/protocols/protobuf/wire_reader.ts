@@ -1,0 +1,142 @@
+import { AppError } from '#kernel/errors.ts';
+
+/** The wire types of protobuf that its version 3 still writes. */
+export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
+
+/**
+ * Reads protobuf's wire format in place, without building objects, and never beyond the message it is in: a length,
+ * tag or number that does not fit is `invalid_input` with the byte where it stands. protobufjs took twice the time on
+ * remote-write bodies before a label was even looked at.
+ *
+ * A message is walked by `while (reader.nextField(end))`, looking at `field` and `wire`, and either reading the value
+ * or calling `skip(end)`. A submessage is `const subEnd = reader.message(end)` and then a walk up to `subEnd`.
+ */
+export class WireReader {
+  readonly bytes: Buffer;
+  readonly view: DataView;
+  readonly #what: string;
+  pos = 0;
+  field = 0;
+  wire = 0;
+
+  /** `what` names the message in errors: `WriteRequest`. */
+  constructor(bytes: Buffer, what: string) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#what = what;
+  }
+
+  /** Reads the next field's tag; false at the message's end. */
+  nextField(end: number): boolean {
+    if (this.pos >= end) return false;
+    const first = this.bytes[this.pos] ?? 0;
+    if (first < 0x80 && first > 7) {
+      this.pos += 1;
+      this.field = first >>> 3;
+      this.wire = first & 7;
+      return true;
+    }
+    const tag = this.varint(end);
+    this.field = Math.floor(tag / 8);
+    this.wire = tag % 8;
+    if (this.field === 0 || tag > 0xffffffff) throw this.#invalid('a field number is out of range');
+    return true;
+  }
+
+  /** True when the field is `field` and written as `wire`; one written otherwise is unknown, as protobuf has it. */
+  is(field: number, wire: number): boolean {
+    return this.field === field && this.wire === wire;
+  }
+
+  skip(end: number): void {
+    switch (this.wire) {
+      case WIRE.varint:
+        this.varint(end);
+        return;
+      case WIRE.fixed64:
+        this.#advance(8, end);
+        return;
+      case WIRE.bytes:
+        this.pos = this.message(end);
+        return;
+      case WIRE.fixed32:
+        this.#advance(4, end);
+        return;
+      default:
+        throw this.#invalid(`wire type ${this.wire} is unknown`);
+    }
+  }
+
+  /** Reads the length of a string, bytes, packed list or submessage and returns where it ends. */
+  message(end: number): number {
+    const length = this.varint(end);
+    const messageEnd = this.pos + length;
+    if (messageEnd > end) throw this.#invalid('a length reaches beyond its message');
+    return messageEnd;
+  }
+
+  /** Unsigned, exact up to 2^53 and rounded beyond; no 64-bit value that counts here is larger. */
+  varint(end: number): number {
+    const first = this.bytes[this.pos] ?? 0;
+    if (first >= 0x80 || this.pos >= end) return this.#longVarint(end);
+    this.pos += 1;
+    return first;
+  }
+
+  /** An int64 as a number: negative ones are written in two's complement. */
+  int64(end: number): number {
+    const start = this.pos;
+    const value = this.varint(end);
+    return this.pos - start < 10 ? value : this.#signed(start);
+  }
+
+  fixed64(end: number): number {
+    const start = this.#advance(8, end);
+    return this.view.getUint32(start + 4, true) * 4_294_967_296 + this.view.getUint32(start, true);
+  }
+
+  sfixed64(end: number): number {
+    const start = this.#advance(8, end);
+    return this.view.getInt32(start + 4, true) * 4_294_967_296 + this.view.getUint32(start, true);
+  }
+
+  double(end: number): number {
+    return this.view.getFloat64(this.#advance(8, end), true);
+  }
+
+  /** Whether the double just read has exactly these bits: NaNs carry meanings that only their bits tell apart. */
+  lastDoubleWas(high: number, low: number): boolean {
+    return this.view.getUint32(this.pos - 4, true) === high && this.view.getUint32(this.pos - 8, true) === low;
+  }
+
+  #advance(length: number, end: number): number {
+    const start = this.pos;
+    if (start + length > end) throw this.#invalid('a number is cut off');
+    this.pos = start + length;
+    return start;
+  }
+
+  #longVarint(end: number): number {
+    let value = 0;
+    let weight = 1;
+    for (let i = 0; i < 10; i += 1) {
+      if (this.pos >= end) throw this.#invalid('a number is cut off');
+      const byte = this.bytes[this.pos] ?? 0;
+      this.pos += 1;
+      if (byte < 0x80) return value + byte * weight;
+      value += (byte - 0x80) * weight;
+      weight *= 128;
+    }
+    throw this.#invalid('a number has more than 10 bytes');
+  }
+
+  #signed(start: number): number {
+    let bits = 0n;
+    for (let i = 0; i < 10; i += 1) bits |= BigInt((this.bytes[start + i] ?? 0) & 0x7f) << BigInt(7 * i);
+    return Number(BigInt.asIntN(64, bits));
+  }
+
+  #invalid(fault: string): AppError {
+    return new AppError('invalid_input', `the body is no protobuf ${this.#what}: ${fault} at byte ${this.pos}`);
+  }
+}
