@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+
+import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
+
+import type { CallbackKind, Exchange } from '#infra/embedded/phone/exchange.ts';
+
+/** Twilio's own limit. */
+const ANSWER_WITHIN_MS = 15_000;
+
+export interface Webhook {
+  readonly kind: CallbackKind;
+  readonly sid: string;
+  readonly method: 'GET' | 'POST';
+  /** The public address, as the product gave it. */
+  readonly url: string;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export interface WebhookAnswer {
+  /** Null: unreachable, or no answer within 15 s. */
+  readonly status: number | null;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** Asks the product, signed as Twilio signs. Never throws: what went wrong is in the answer. */
+export type Ask = (webhook: Webhook) => Promise<WebhookAnswer>;
+
+/** `rewrite` says where to connect for a public address; the signature is always over the public one. */
+export function createAsk(exchange: Exchange, authToken: string, rewrite: (url: string) => string): Ask {
+  return async (webhook) => {
+    const record = exchange.addCallback({ ...webhook, outcome: 'waiting' });
+    const answer = await send(webhook, authToken, rewrite).catch(() => null);
+    exchange.answerCallback(record, {
+      outcome: answer === null ? 'unreachable' : 'answered',
+      status: answer?.status ?? null,
+    });
+    return answer ?? { status: null, contentType: '', body: '' };
+  };
+}
+
+async function send(
+  { method, url, params }: Webhook,
+  authToken: string,
+  rewrite: (url: string) => string,
+): Promise<WebhookAnswer> {
+  const encoded = new URLSearchParams(params).toString();
+  const address = method === 'GET' && encoded !== '' ? `${url}${url.includes('?') ? '&' : '?'}${encoded}` : url;
+  const response = await fetch(rewrite(address), {
+    method,
+    headers: {
+      ...(method === 'POST' && { 'content-type': 'application/x-www-form-urlencoded; charset=UTF-8' }),
+      'x-twilio-signature': getExpectedTwilioSignature(authToken, address, method === 'GET' ? {} : params),
+      'i-twilio-idempotency-token': randomUUID(),
+      'user-agent': 'TwilioProxy/1.1',
+      accept: '*/*',
+    },
+    ...(method === 'POST' && { body: encoded }),
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+  });
+  const contentType = response.headers.get('content-type') ?? '';
+  return { status: response.status, contentType, body: await response.text() };
+}
