@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { totalmem } from 'node:os';
+import path from 'node:path';
+
+import type { Greeting } from './clickhouse/main.ts';
+import { startNodeChild } from './node_child.ts';
+import type { Running } from './supervisor.ts';
+
+export interface ClickHouseOptions {
+  /** 0, the default, takes any free port. */
+  readonly port?: number;
+  /** Of the user `tocsin`; a new one unless given. */
+  readonly password?: string;
+  /** What the engine may use altogether; two fifths of the machine's or container's memory unless given. */
+  readonly memoryBytes?: number;
+  /** Longest body of an insert, unpacked; 256 MiB unless given. */
+  readonly rowsBytesMax?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface ClickHouse extends Running {
+  /** With user and password, as `createClient({ url })` takes it. */
+  readonly url: string;
+}
+
+const USER = 'tocsin';
+const ROWS_BYTES_MAX = 256 * 1024 * 1024;
+const MEMORY_SHARE = 0.4;
+const MEMORY_BYTES_MIN = 512 * 1024 * 1024;
+/** The engine works in Node's thread pool, beside files and compression. */
+const THREADS = '16';
+
+/**
+ * Starts ClickHouse on this folder, which it creates on first use, in a process that listens on 127.0.0.1 only and
+ * ends when this one does. Acknowledged rows survive kill -9.
+ */
+export async function startClickHouse(dataDir: string, options: ClickHouseOptions = {}): Promise<ClickHouse> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const greeting: Greeting = {
+    dataDir: path.resolve(dataDir),
+    port: options.port ?? 0,
+    user: USER,
+    password: options.password ?? randomBytes(24).toString('base64url'),
+    memoryBytes: options.memoryBytes ?? memoryShare(),
+    rowsBytesMax: options.rowsBytesMax ?? ROWS_BYTES_MAX,
+  };
+  const child = await startNodeChild(
+    {
+      entry: path.join(import.meta.dirname, 'clickhouse/main.ts'),
+      env: { ...process.env, UV_THREADPOOL_SIZE: THREADS },
+      greeting,
+      log: path.join(dataDir, 'clickhouse.log'),
+    },
+    options.signal,
+  );
+  const { message, ...running } = child;
+  if (message.url === undefined) throw new Error('ClickHouse did not say where it listens');
+  return { ...running, url: message.url };
+}
+
+function memoryShare(): number {
+  const limit = process.constrainedMemory();
+  const available = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  return Math.max(Math.floor(available * MEMORY_SHARE), MEMORY_BYTES_MIN);
+}

@@ -1,0 +1,81 @@
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { findProcess } from './processes.ts';
+
+/** Somebody else runs on this data folder. */
+export class LockHeldError extends Error {
+  readonly pid: number;
+
+  constructor(file: string, pid: number) {
+    super(`another process (pid ${pid}) already runs on this data folder, see ${file}`);
+    this.name = 'LockHeldError';
+    this.pid = pid;
+  }
+}
+
+interface Holder {
+  readonly pid: number;
+  readonly birth: string;
+}
+
+/**
+ * Takes the lock file for this process, also from a dead holder or from one whose pid now belongs to another
+ * program. Throws a LockHeldError while the holder lives. The file appears with its content or not at all.
+ */
+export function takeLock(file: string): { release(): void } {
+  const own: Holder = { pid: process.pid, birth: findProcess(process.pid)?.birth ?? '' };
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify(own)}\n`, { mode: 0o600 });
+  try {
+    while (!tryLink(draft, file)) {
+      const holder = readHolder(file);
+      if (isLiving(holder)) throw new LockHeldError(file, holder.pid);
+      removeStale(file, holder);
+    }
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return {
+    release() {
+      if (isSame(readHolder(file), own)) rmSync(file, { force: true });
+    },
+  };
+}
+
+function tryLink(draft: string, file: string): boolean {
+  try {
+    linkSync(draft, file);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function readHolder(file: string): Holder | null {
+  try {
+    const content: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof content !== 'object' || content === null || !('pid' in content) || !('birth' in content)) return null;
+    const { pid, birth } = content;
+    return typeof pid === 'number' && typeof birth === 'string' ? { pid, birth } : null;
+  } catch {
+    return null;
+  }
+}
+
+function isLiving(holder: Holder | null): holder is Holder {
+  return holder !== null && findProcess(holder.pid)?.birth === holder.birth;
+}
+
+const isSame = (a: Holder | null, b: Holder | null) => a?.pid === b?.pid && a?.birth === b?.birth;
+
+/** Of two that find the same stale lock one may already have replaced it: what was moved away is looked at again. */
+function removeStale(file: string, stale: Holder | null): void {
+  const aside = `${file}.stale.${process.pid}`;
+  try {
+    renameSync(file, aside);
+  } catch {
+    return;
+  }
+  if (!isSame(readHolder(aside), stale)) tryLink(aside, file);
+  rmSync(aside, { force: true });
+}

@@ -1,0 +1,27 @@
+import { closeSync, openSync, readSync, renameSync, statSync } from 'node:fs';
+
+const LOG_BYTES_MAX = 10 * 1024 * 1024;
+
+/** Puts a log that has grown aside, as one older generation. Called before the file is opened for writing. */
+export function rotateLog(file: string): void {
+  if (logEnd(file) > LOG_BYTES_MAX) renameSync(file, `${file}.1`);
+}
+
+/** Where the log ends now. */
+export function logEnd(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** What was logged after that point, at most the last two kilobytes of it. */
+export function textSince(file: string, start: number): string {
+  const end = logEnd(file);
+  const text = Buffer.alloc(Math.min(Math.max(end - start, 0), 2048));
+  if (text.length === 0) return '';
+  const descriptor = openSync(file, 'r');
+  try {
+    readSync(descriptor, text, 0, text.length, end - text.length);
+  } finally {
+    closeSync(descriptor);
+  }
+  return text.toString().trim();
+}

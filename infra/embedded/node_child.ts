@@ -1,0 +1,92 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+
+import { logEnd, rotateLog, textSince } from './log_files.ts';
+import { describeEnd } from './processes.ts';
+import type { Running } from './supervisor.ts';
+
+export interface Program {
+  /** Path of the module to run. */
+  readonly entry: string;
+  readonly args?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  /** Sent first over the channel: for what neither the arguments nor the environment should show. */
+  readonly greeting?: object;
+  /** File that gets what the program prints; without one it prints where this process does. */
+  readonly log?: string;
+}
+
+/** What a program sends over its channel once it can be used. */
+export interface ReadyMessage {
+  readonly ready: true;
+  readonly url?: string;
+}
+
+export interface NodeChild extends Running {
+  readonly message: ReadyMessage;
+}
+
+/**
+ * Runs a program under this Node until it says that it is ready. It lives in a process group of its own, so that
+ * Ctrl-C reaches only us, who end things in order; and it ends by itself when the channel to us breaks.
+ */
+export async function startNodeChild(program: Program, signal?: AbortSignal): Promise<NodeChild> {
+  signal?.throwIfAborted();
+  if (program.log !== undefined) rotateLog(program.log);
+  const logStart = program.log === undefined ? 0 : logEnd(program.log);
+  const child = spawnNode(program);
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code, endSignal) => resolve(describeEnd(code, endSignal)));
+    child.once('error', (error) => resolve(error.message));
+  });
+  const callOff = () => void child.kill('SIGKILL');
+  signal?.addEventListener('abort', callOff, { once: true });
+  if (program.greeting) child.send(program.greeting, () => {});
+  const answer = await Promise.race([firstReadyMessage(child), exited]);
+  signal?.removeEventListener('abort', callOff);
+  if (typeof answer === 'string') {
+    signal?.throwIfAborted();
+    const output = program.log === undefined ? '' : `\n${textSince(program.log, logStart)}`;
+    throw new Error(`it ended before it was ready (${answer})${output}`);
+  }
+  const pid = child.pid ?? 0;
+  return {
+    pid,
+    exited,
+    message: answer,
+    async stop() {
+      child.ref();
+      child.kill('SIGTERM');
+      await exited;
+    },
+    kill: () => void child.kill('SIGKILL'),
+  };
+}
+
+function spawnNode({ entry, args = [], env = process.env, log }: Program): ChildProcess {
+  const output = log === undefined ? 'inherit' : openSync(log, 'a', 0o600);
+  try {
+    return spawn(process.execPath, [entry, ...args], {
+      env,
+      detached: true,
+      stdio: ['ignore', output, output, 'ipc'],
+    });
+  } finally {
+    if (typeof output === 'number') closeSync(output);
+  }
+}
+
+function firstReadyMessage(child: ChildProcess): Promise<ReadyMessage> {
+  return new Promise((resolve) => {
+    const onMessage = (message: unknown) => {
+      if (!isReady(message)) return;
+      child.off('message', onMessage);
+      resolve(message);
+    };
+    child.on('message', onMessage);
+  });
+}
+
+function isReady(message: unknown): message is ReadyMessage {
+  return typeof message === 'object' && message !== null && 'ready' in message && message.ready === true;
+}

@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { chownSync, lstatSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { makePrivateFolder, type Account } from './account.ts';
+
+/** A Unix socket's path has room for 107 bytes on Linux and 103 on macOS; PostgreSQL's file name takes 14 of them. */
+const FOLDER_BYTES_MAX = 103 - '/.s.PGSQL.5432'.length;
+
+/**
+ * The private folder for the socket: beside the data where the path is short enough, else one in the folder for
+ * temporary files, whose name follows from the data's path so that the next start finds it again.
+ */
+export function socketFolderFor(root: string, account: Account | null): string {
+  const beside = path.join(root, 'run');
+  if (Buffer.byteLength(beside) <= FOLDER_BYTES_MAX) {
+    makePrivateFolder(beside, account);
+    return beside;
+  }
+  const name = createHash('sha256').update(root).digest('hex').slice(0, 16);
+  const folder = path.join(tmpdir(), `tocsin-${name}`);
+  if (isMissing(folder)) {
+    mkdirSync(folder, { mode: 0o700 });
+    if (account) chownSync(folder, account.uid, account.gid);
+  }
+  assertOwn(folder, account);
+  return folder;
+}
+
+const isMissing = (folder: string) => lstatSync(folder, { throwIfNoEntry: false }) === undefined;
+
+/** Anybody can make a folder of a known name in a shared place: only our own, closed to others, is taken. */
+function assertOwn(folder: string, account: Account | null): void {
+  const found = lstatSync(folder);
+  const isOwn = found.isDirectory() && found.uid === (account?.uid ?? process.getuid?.()) && (found.mode & 0o077) === 0;
+  if (!isOwn) throw new Error(`${folder} belongs to others: remove it, or choose a shorter data folder (DATA_DIR)`);
+}

@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** What is known of a living process. `birth` tells it from a later one that was given the same pid. */
+export interface LivingProcess {
+  readonly birth: string;
+  readonly command: string;
+}
+
+/**
+ * The living process of this pid; null when there is none, and null for a zombie: killed, not yet reaped by its
+ * parent, it still answers signal 0 but holds nothing any more.
+ */
+export function findProcess(pid: number): LivingProcess | null {
+  if (!Number.isInteger(pid) || pid <= 0) return null;
+  try {
+    return process.platform === 'linux' ? findInProc(pid) : findWithPs(pid);
+  } catch {
+    return null;
+  }
+}
+
+/** The command is in parentheses and may itself hold some, so the fields are counted from the last one. */
+function findInProc(pid: number): LivingProcess | null {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if (state === 'Z' || state === 'X') return null;
+  const ticksSinceBoot = fields[18] ?? '';
+  const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
+  return { birth: `${bootId()}:${ticksSinceBoot}`, command };
+}
+
+/** Not every sandbox shows it; the ticks alone then have to do. */
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
+
+function findWithPs(pid: number): LivingProcess | null {
+  const line = execFileSync('ps', ['-o', 'stat=,lstart=,command=', '-p', String(pid)], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
+  const match = /^(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\S+)\s+(.*)$/.exec(line);
+  if (!match || match[1]?.startsWith('Z')) return null;
+  return { birth: match[2] ?? '', command: match[3] ?? '' };
+}
+
+/** Sends the signal; false when the process is already gone. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** Resolves when this process has ended; it is looked at again and again, for it need not be a child of ours. */
+export async function untilGone(pid: number, pollMs: number): Promise<void> {
+  const found = findProcess(pid);
+  const isStillThere = () => found !== null && findProcess(pid)?.birth === found.birth;
+  while (isStillThere()) await delay(pollMs);
+}
+
+/** How a process ended, in words. */
+export function describeEnd(code: number | null, signal: NodeJS.Signals | null): string {
+  return signal === null ? `exit code ${code}` : `killed by ${signal}`;
+}

@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+
+import { startNodeChild } from '#infra/embedded/node_child.ts';
+import { findProcess } from '#infra/embedded/processes.ts';
+import { supervise, type Service, type ServiceEvent, type Supervised } from '#infra/embedded/supervisor.ts';
+
+const FAST = { firstDelayMs: 10, maxDelayMs: 40, wellAfterMs: 60_000 };
+const READY = `process.send({ ready: true }); process.on('disconnect', () => process.exit());`;
+const OBEDIENT = `${READY} process.on('SIGTERM', () => process.exit(0));`;
+const STUBBORN = `${READY} process.on('SIGTERM', () => {});`;
+
+let folder: string;
+let events: ServiceEvent[];
+let supervised: Supervised[];
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'supervisor-'));
+  events = [];
+  supervised = [];
+});
+
+afterEach(async () => {
+  await Promise.all(supervised.map((service) => service.stop(100)));
+  rmSync(folder, { recursive: true });
+});
+
+function write(program: string): string {
+  const entry = path.join(folder, `${crypto.randomUUID()}.mjs`);
+  writeFileSync(entry, program);
+  return entry;
+}
+
+function keep(service: Service, backOff = FAST): Supervised {
+  const one = supervise(service, (event) => events.push(event), backOff);
+  supervised.push(one);
+  return one;
+}
+
+const programService = (program: string, name = 'program'): Service => {
+  const entry = write(program);
+  return { name, start: (signal) => startNodeChild({ entry }, signal) };
+};
+
+const kinds = () => events.map((event) => event.kind);
+
+describe('a supervised service', () => {
+  test('is started again when its process dies', async () => {
+    const service = keep(programService(OBEDIENT));
+    await service.ready;
+    const firstPid = service.pid ?? 0;
+    process.kill(firstPid, 'SIGKILL');
+    await vi.waitFor(() => expect(kinds()).toEqual(['ready', 'died', 'ready']));
+    expect(events[1]).toMatchObject({ how: 'killed by SIGKILL', restartInMs: 10 });
+    expect(service.pid).not.toBe(firstPid);
+  });
+
+  test('waits ever longer while it keeps dying, up to the limit', async () => {
+    keep(programService(`${READY} setImmediate(() => process.exit(3));`));
+    await vi.waitFor(() => expect(events.filter((event) => event.kind === 'died').length).toBeGreaterThan(4), {
+      timeout: 10_000,
+    });
+    const delays = events.flatMap((event) => (event.kind === 'died' ? [event.restartInMs] : []));
+    expect(delays.slice(0, 5)).toEqual([10, 20, 40, 40, 40]);
+  });
+
+  test('that ran well for a while is started again without delay', async () => {
+    keep(programService(`${READY} setImmediate(() => process.exit(3));`), { ...FAST, wellAfterMs: 0 });
+    await vi.waitFor(() => expect(events.filter((event) => event.kind === 'died').length).toBeGreaterThan(2), {
+      timeout: 10_000,
+    });
+    const delays = events.flatMap((event) => (event.kind === 'died' ? [event.restartInMs] : []));
+    expect(new Set(delays)).toEqual(new Set([10]));
+  });
+
+  test('is tried again when a later start fails', async () => {
+    let starts = 0;
+    const good = programService(OBEDIENT);
+    const service = keep({
+      name: 'moody',
+      start: async (signal) => {
+        starts += 1;
+        if (starts === 2) throw new Error('not in the mood');
+        return good.start(signal);
+      },
+    });
+    await service.ready;
+    process.kill(service.pid ?? 0, 'SIGKILL');
+    await vi.waitFor(() => expect(kinds()).toEqual(['ready', 'died', 'start_failed', 'ready']));
+  });
+
+  test('whose first start fails says why, and is left', async () => {
+    const service = keep(programService('console.error("no such port"); process.exit(7);'));
+    await expect(service.ready).rejects.toThrow('it ended before it was ready (exit code 7)');
+    expect(events).toEqual([]);
+  });
+
+  test('ends when asked and stays down', async () => {
+    const service = keep(programService(OBEDIENT));
+    await service.ready;
+    const pid = service.pid ?? 0;
+    await service.stop(5_000);
+    expect(findProcess(pid)).toBeNull();
+    expect(kinds()).toEqual(['ready']);
+  });
+
+  test('is killed when it does not obey in time', async () => {
+    const service = keep(programService(STUBBORN));
+    await service.ready;
+    const pid = service.pid ?? 0;
+    await service.stop(50);
+    expect(findProcess(pid)).toBeNull();
+  });
+
+  test('that is just starting is called off', async () => {
+    const service = keep(programService('setInterval(() => {}, 1000);'));
+    const outcome = service.ready.catch((error: Error) => error.message);
+    await service.stop(5_000);
+    expect(await outcome).toMatch(/abort/);
+    expect(service.pid).toBeNull();
+  });
+});
+
+describe('a Node program', () => {
+  test('gets its greeting and prints into its log', async () => {
+    const entry =
+      write(`process.once('message', ({ word }) => { console.log(word); process.send({ ready: true, url: 'http://' + word }); });
+      process.on('disconnect', () => process.exit());`);
+    const log = path.join(folder, 'program.log');
+    const child = await startNodeChild({ entry, greeting: { word: 'hello' }, log });
+    expect(child.message.url).toBe('http://hello');
+    await child.stop();
+    await expect(startNodeChild({ entry: write('throw new Error("broken");'), log })).rejects.toThrow(/broken/);
+  });
+
+  test('ends with the supervisor, however that ends', async () => {
+    const entry = write(OBEDIENT);
+    const parent =
+      write(`import { startNodeChild } from ${JSON.stringify(path.resolve('infra/embedded/node_child.ts'))};
+      console.log((await startNodeChild({ entry: ${JSON.stringify(entry)} })).pid);`);
+    const supervisor = spawn(process.execPath, [parent], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = (await once(supervisor.stdout, 'data')) as [Buffer];
+    const pid = Number(line.toString());
+    expect(findProcess(pid)).not.toBeNull();
+    supervisor.kill('SIGKILL');
+    await vi.waitFor(() => expect(findProcess(pid)).toBeNull(), { timeout: 5_000 });
+  });
+});
