@@ -1,0 +1,67 @@
+import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import { reportedException } from '#core/exceptions/event.ts';
+import { culpritOf } from '#core/exceptions/frames.ts';
+
+const DEFAULT = /^\{\{\s*default\s*\}\}$/;
+const VARIABLE = /\{\{\s{0,20}([\w.-]{1,200})\s{0,20}\}\}/g;
+
+/** True for the entry that stands for the product's own grouping. */
+export function isDefaultEntry(entry: string): boolean {
+  return DEFAULT.test(entry.trim());
+}
+
+/**
+ * Whether the client chose the groups itself. `["{{ default }}"]` alone asks for what happens anyway.
+ */
+export function hasOwnFingerprint(event: ExceptionEvent): boolean {
+  return event.fingerprint.some((entry) => !isDefaultEntry(entry));
+}
+
+/** The entry with its variables filled in: `{{ type }}`, `db {{ tags.region }}`. One without a value is `<no type>`. */
+export function fillVariables(entry: string, event: ExceptionEvent): string {
+  return entry.replace(VARIABLE, (whole: string, name: string) => {
+    const value = valueOf(name, event);
+    return value === undefined ? whole : (value ?? `<no ${name}>`);
+  });
+}
+
+/** Undefined for a name that means nothing to us. The longer names are those of Sentry's own documentation. */
+function valueOf(name: string, event: ExceptionEvent): string | null | undefined {
+  if (name.startsWith('tags.')) {
+    const tag = name.slice('tags.'.length);
+    return Object.hasOwn(event.tags, tag) ? (event.tags[tag] ?? null) : null;
+  }
+  switch (name) {
+    case 'type':
+    case 'error.type':
+      return reportedException(event)?.type ?? null;
+    case 'value':
+    case 'error.value':
+      return reportedException(event)?.value ?? null;
+    case 'message':
+      return event.message ?? reportedException(event)?.value ?? null;
+    case 'function':
+    case 'stack.function':
+      return culpritOf(event)?.frame.function ?? null;
+    case 'module':
+    case 'stack.module':
+      return culpritOf(event)?.frame.module ?? null;
+    case 'path':
+    case 'stack.abs_path':
+      return culpritOf(event)?.frame.absPath ?? null;
+    case 'transaction':
+      return event.transaction;
+    case 'level':
+      return event.level;
+    case 'logger':
+      return event.logger;
+    case 'platform':
+      return event.platform;
+    case 'environment':
+      return event.environment;
+    case 'release':
+      return event.release;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+
+import type { EventThread, ExceptionEvent, ExceptionValue, Frame } from '#core/exceptions/event.ts';
+import { fillVariables, hasOwnFingerprint, isDefaultEntry } from '#core/exceptions/fingerprint.ts';
+import { isInApp, stackIdentity } from '#core/exceptions/frames.ts';
+import { maskVariables } from '#core/exceptions/masking.ts';
+
+/** Raised whenever the same event may get another key; a group keeps the version it was made with. */
+export const GROUPING_VERSION = 1;
+
+export type GroupingStrategy = 'fingerprint' | 'exception' | 'thread' | 'stacktrace' | 'message';
+
+/** One reason why events are one group: `lines` are exactly what was hashed, `because` says in words what they are. */
+export interface GroupingPart {
+  readonly strategy: GroupingStrategy;
+  readonly because: string;
+  readonly lines: readonly string[];
+}
+
+export interface Grouping {
+  readonly version: number;
+  /** 32 lower hex digits, a function of the version and the parts' strategies and lines alone. */
+  readonly key: string;
+  readonly parts: readonly GroupingPart[];
+}
+
+/** Which group an event belongs to, and why (ingestion.md §3). Same event, same answer, on every machine. */
+export function groupEvent(event: ExceptionEvent): Grouping {
+  const parts = hasOwnFingerprint(event) ? fingerprintParts(event) : defaultParts(event);
+  const hashed = [GROUPING_VERSION, parts.map((part) => [part.strategy, part.lines])];
+  const key = createHash('sha256').update(JSON.stringify(hashed)).digest('hex').slice(0, 32);
+  return { version: GROUPING_VERSION, key, parts };
+}
+
+function fingerprintParts(event: ExceptionEvent): readonly GroupingPart[] {
+  return event.fingerprint.flatMap((entry): readonly GroupingPart[] =>
+    isDefaultEntry(entry)
+      ? defaultParts(event)
+      : [
+          {
+            strategy: 'fingerprint',
+            because: 'the fingerprint set by the client',
+            lines: [fillVariables(entry, event)],
+          },
+        ],
+  );
+}
+
+function defaultParts(event: ExceptionEvent): readonly GroupingPart[] {
+  const chain = isReportedMessage(event) ? [] : chainParts(event);
+  if (chain.some((part) => part.lines.length > 0)) return chain;
+  const isCrash = event.thread?.crashed === true || event.message === null;
+  const stack = (isCrash ? threadPart(event.thread, event.platform) : null) ?? stacktracePart(event);
+  return stack === null ? [messagePart(event)] : [stack];
+}
+
+/**
+ * A message to which the client added an exception of its own making, only to show where it was reported. Several
+ * messages of one function would be one group if that stack counted.
+ */
+function isReportedMessage(event: ExceptionEvent): boolean {
+  return event.message !== null && event.exceptions.every((exception) => exception.mechanism?.synthetic === true);
+}
+
+/** Root cause first, as sent. Causes that say the same twice, as the members of an aggregate do, count once. */
+function chainParts(event: ExceptionEvent): readonly GroupingPart[] {
+  const frames = event.exceptions.flatMap((exception) => exception.frames);
+  const onlyInApp = frames.some((frame) => isInApp(frame));
+  const parts = event.exceptions.map((exception) => exceptionPart(exception, event.platform, onlyInApp));
+  return [...new Map(parts.map((part) => [part.lines.join('\n'), part])).values()];
+}
+
+function exceptionPart(exception: ExceptionValue, platform: string, onlyInApp: boolean): GroupingPart {
+  const isSynthetic = exception.mechanism?.synthetic === true;
+  const type = isSynthetic || exception.type === null ? [] : [`type ${exception.type}`];
+  if (exception.frames.length > 0) {
+    const stack = stackIdentity(
+      onlyInApp ? exception.frames.filter((frame) => isInApp(frame)) : exception.frames,
+      platform,
+    );
+    if (stack.length > 0) {
+      return { strategy: 'exception', because: stackReason(type.length > 0, onlyInApp), lines: [...type, ...stack] };
+    }
+    if (type.length > 0 && onlyInApp) {
+      return { strategy: 'exception', because: 'the type of a cause raised outside the application', lines: type };
+    }
+  }
+  const value = textIdentity(exception.value);
+  const because = `the type${value === null ? '' : ' and message'} of an exception without a stack`;
+  return { strategy: 'exception', because, lines: value === null ? type : [...type, `value ${value}`] };
+}
+
+function stackReason(hasType: boolean, onlyInApp: boolean): string {
+  return `${hasType ? 'the type and the calls' : 'the calls'} ${onlyInApp ? 'inside the application' : 'of the whole stack'}`;
+}
+
+function threadPart(thread: EventThread | null, platform: string): GroupingPart | null {
+  if (thread === null) return null;
+  const because = thread.crashed ? 'the calls of the crashed thread' : 'the calls of the reporting thread';
+  return callsPart('thread', because, thread.frames, platform);
+}
+
+function stacktracePart(event: ExceptionEvent): GroupingPart | null {
+  return callsPart('stacktrace', 'the calls that led to the report', event.stacktrace, event.platform);
+}
+
+function callsPart(
+  strategy: GroupingStrategy,
+  because: string,
+  frames: readonly Frame[],
+  platform: string,
+): GroupingPart | null {
+  const inApp = frames.filter((frame) => isInApp(frame));
+  const lines = stackIdentity(inApp.length > 0 ? inApp : frames, platform);
+  return lines.length === 0 ? null : { strategy, because, lines };
+}
+
+function messagePart(event: ExceptionEvent): GroupingPart {
+  const text = textIdentity(event.messageTemplate ?? event.message);
+  if (text !== null) return { strategy: 'message', because: 'the message, its variables masked', lines: [text] };
+  const scene = [event.platform, event.logger, event.transaction].filter((line) => line !== null);
+  return { strategy: 'message', because: 'where an event without any message came from', lines: scene };
+}
+
+const LINES_COUNTED = 2;
+const LINE_LENGTH_COUNTED = 500;
+
+/** The first lines of a message without its variables; what follows is detail. Null when nothing is said. */
+function textIdentity(text: string | null): string | null {
+  const lines = (text ?? '').split('\n').map((line) => line.trim().replaceAll(/\s+/g, ' '));
+  const counted = lines.filter((line) => line !== '').slice(0, LINES_COUNTED);
+  const masked = counted.map((line) => maskVariables(line).slice(0, LINE_LENGTH_COUNTED));
+  return masked.length === 0 ? null : masked.join(' / ');
+}

@@ -1,0 +1,107 @@
+/** Stands where the messages of one group differ. */
+export const WILDCARD = '<*>';
+
+const MESSAGE_LENGTH_MAX = 400;
+const MESSAGES_MAX = 100;
+const TOKENS_MAX = 100;
+
+/** A word (with inner dots, dashes and underscores) or any other character, with the blank before it if there is one. */
+const TOKEN = / ?(?:<\*>|[\p{L}\p{N}_]+(?:[.-][\p{L}\p{N}_]+)*|[^ ])/gu;
+
+type Template = readonly string[];
+
+/**
+ * The template of a group's own messages, for showing only: `bad order <*>`. The same set gives the same pattern in
+ * whatever order and however often its messages came. Bounded: it looks at 100 distinct messages of 400 characters.
+ * Null for no message at all.
+ */
+export function minePattern(messages: readonly string[]): string | null {
+  const distinct = [...new Set(messages.map(toLine))].filter((line) => line !== '').sort();
+  const byLength = Map.groupBy(distinct.slice(0, MESSAGES_MAX).map(tokensOf), (template) => template.length);
+  const templates = [...byLength.values()].map((group) => group.reduce(mergeInPlace)).sort(byShape);
+  const [first, ...rest] = templates;
+  return first === undefined ? null : render(rest.reduce(merge, first));
+}
+
+/** The pattern of what `pattern` stands for and one message more. Cheap enough for every event. */
+export function mergePattern(pattern: string | null, message: string): string | null {
+  const line = toLine(message);
+  if (line === '') return pattern;
+  return pattern === null ? line : render(merge(tokensOf(pattern), tokensOf(line)));
+}
+
+/** The first line that says something, on one line. */
+function toLine(message: string): string {
+  const line = message.split('\n').find((candidate) => candidate.trim() !== '') ?? '';
+  return line.trim().replaceAll(/\s+/g, ' ').slice(0, MESSAGE_LENGTH_MAX);
+}
+
+function tokensOf(text: string): Template {
+  return (text.match(TOKEN) ?? []).slice(0, TOKENS_MAX);
+}
+
+function merge(a: Template, b: Template): Template {
+  return a.length === b.length ? mergeInPlace(a, b) : mergeAligned(a, b);
+}
+
+/** Position by position, as Drain does. Associative and commutative, so the order of messages cannot matter. */
+function mergeInPlace(a: Template, b: Template): Template {
+  return a.map((token, index) => either(token, b[index] ?? ''));
+}
+
+function either(a: string, b: string): string {
+  if (a === b) return a;
+  return (blankOf(a) === blankOf(b) ? blankOf(a) : '') + WILDCARD;
+}
+
+function blankOf(token: string): string {
+  return token.startsWith(' ') ? ' ' : '';
+}
+
+/** Along the longest common subsequence, in which a word weighs more than what stands between words. */
+function mergeAligned(a: Template, b: Template): Template {
+  const scores = alignmentScores(a, b);
+  const score = (i: number, j: number): number => scores[i * (b.length + 1) + j] ?? 0;
+  const merged: string[] = [];
+  let [i, j] = [0, 0];
+  while (i < a.length || j < b.length) {
+    const token = a[i];
+    if (token !== undefined && token === b[j] && score(i, j) === score(i + 1, j + 1) + weightOf(token)) {
+      merged.push(token);
+      [i, j] = [i + 1, j + 1];
+    } else {
+      const skipsA = j >= b.length || (i < a.length && score(i + 1, j) >= score(i, j + 1));
+      merged.push(blankOf((skipsA ? token : b[j]) ?? '') + WILDCARD);
+      [i, j] = skipsA ? [i + 1, j] : [i, j + 1];
+    }
+  }
+  return merged;
+}
+
+/** `scores[i * (b.length + 1) + j]`: the best weight of what a from i on and b from j on have in common. */
+function alignmentScores(a: Template, b: Template): Float64Array {
+  const width = b.length + 1;
+  const scores = new Float64Array((a.length + 1) * width);
+  for (let i = a.length - 1; i >= 0; i -= 1) {
+    for (let j = b.length - 1; j >= 0; j -= 1) {
+      const token = a[i] ?? '';
+      const matched = token === b[j] ? (scores[(i + 1) * width + j + 1] ?? 0) + weightOf(token) : 0;
+      const skipped = Math.max(scores[(i + 1) * width + j] ?? 0, scores[i * width + j + 1] ?? 0);
+      scores[i * width + j] = Math.max(matched, skipped);
+    }
+  }
+  return scores;
+}
+
+function weightOf(token: string): number {
+  return /[\p{L}\p{N}]/u.test(token) ? 8 : 1;
+}
+
+/** Wildcards that only punctuation or one blank keeps apart are one variable: `<*>@<*>.com`, `<*> <*>`. */
+function render(template: Template): string {
+  return template.join('').replaceAll(/<\*>(?:[ .,:;@/\\_+=#%&?-]{0,2}<\*>)+/g, WILDCARD);
+}
+
+function byShape(a: Template, b: Template): number {
+  return b.length - a.length || a.join('').localeCompare(b.join(''), 'en');
+}

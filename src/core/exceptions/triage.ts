@@ -1,0 +1,67 @@
+import { LEVELS, reportedException } from '#core/exceptions/event.ts';
+import type { ExceptionEvent, Level } from '#core/exceptions/event.ts';
+import { isOlderRelease } from '#core/exceptions/release.ts';
+
+export type GroupStatus = 'unresolved' | 'resolved' | 'ignored';
+
+/** Whether a level reaches the `minSeverity` of a rule. */
+export function isAtLeast(level: Level, minimum: Level): boolean {
+  return LEVELS.indexOf(level) >= LEVELS.indexOf(minimum);
+}
+
+/** The worse of two: a group's severity is the worst level seen. */
+export function worseLevel(a: Level, b: Level): Level {
+  return isAtLeast(a, b) ? a : b;
+}
+
+/** What a group was when the event came; null when the event is its first. */
+export interface KnownGroup {
+  readonly status: GroupStatus;
+  /** The release in which someone resolved it, when that was said. */
+  readonly resolvedInRelease: string | null;
+}
+
+/** `new` and `regression` count for exception rules; `known` and `ignored` alert nobody. */
+export type EventDecision = 'new' | 'regression' | 'known' | 'ignored';
+
+/**
+ * What an event means to its group (decisions §7): an ignored group stays ignored; a resolved one reopens, unless the
+ * event comes from a release known to be older than the one it was resolved in.
+ */
+export function onEventForGroup(group: KnownGroup | null, event: Pick<ExceptionEvent, 'release'>): EventDecision {
+  if (group === null) return 'new';
+  if (group.status !== 'resolved') return group.status === 'ignored' ? 'ignored' : 'known';
+  return isOlderRelease(event.release, group.resolvedInRelease) ? 'known' : 'regression';
+}
+
+export interface Trend {
+  readonly direction: 'new' | 'rising' | 'steady' | 'falling' | 'quiet';
+  /** Whole percents against the week before; null when nothing happened in it. */
+  readonly changePercent: number | null;
+}
+
+const STEADY_PERCENT = 20;
+
+/** Events of the last 7 days against those of the 7 days before. Within 20 % either way is steady. */
+export function trendOf(thisWeek: number, weekBefore: number): Trend {
+  if (thisWeek === 0) return { direction: 'quiet', changePercent: weekBefore === 0 ? null : -100 };
+  if (weekBefore === 0) return { direction: 'new', changePercent: null };
+  const changePercent = Math.round(((thisWeek - weekBefore) / weekBefore) * 100);
+  if (Math.abs(changePercent) <= STEADY_PERCENT) return { direction: 'steady', changePercent };
+  return { direction: changePercent > 0 ? 'rising' : 'falling', changePercent };
+}
+
+/** False when nothing in the application caught it; null when the client did not say. */
+export function isHandled(event: ExceptionEvent): boolean | null {
+  const answers = event.exceptions.map((exception) => exception.mechanism?.handled ?? null);
+  if (answers.includes(false)) return false;
+  return reportedException(event)?.mechanism?.handled ?? null;
+}
+
+/** Tells users apart for `users affected`: the best identity the client gave, or null. */
+export function userKeyOf(event: ExceptionEvent): string | null {
+  const user = event.user;
+  if (user === null) return null;
+  const named = [user.id && `id:${user.id}`, user.email && `email:${user.email.toLowerCase()}`];
+  return [...named, user.username && `username:${user.username}`, user.ip && `ip:${user.ip}`].find(Boolean) ?? null;
+}

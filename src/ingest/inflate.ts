@@ -1,0 +1,94 @@
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+
+import { AppError } from '#kernel/errors.ts';
+
+export interface InflateLimits {
+  /** What may arrive. */
+  readonly compressedBytesMax: number;
+  /** What may come out of it; inflating stops there, so a bomb costs no more than an honest body of that size. */
+  readonly inflatedBytesMax: number;
+}
+
+type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const gunzip: Decoder = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip);
+const inflateZlib: Decoder = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.inflate);
+const inflateRaw: Decoder = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.inflateRaw);
+const brotli: Decoder = promisify<Buffer, zlib.BrotliOptions, Buffer>(zlib.brotliDecompress);
+const zstd: Decoder = promisify<Buffer, zlib.ZstdOptions, Buffer>(zlib.zstdDecompress);
+
+/** Encodings may be stacked (`gzip, br`), which no honest sender does more than once. */
+const ENCODINGS_MAX = 2;
+
+/**
+ * The plain bytes of a request's body, by its Content-Encoding: gzip, deflate (with the zlib header or without), br,
+ * zstd, identity or none. Works off the event loop. A body that a proxy has already inflated is returned as it is.
+ *
+ * Throws AppError `payload_too_large`, `unsupported_media_type` (unknown encoding) or `invalid_input` (broken stream).
+ */
+export async function inflate(
+  body: Buffer,
+  contentEncoding: string | undefined,
+  limits: InflateLimits,
+): Promise<Buffer> {
+  if (body.length > limits.compressedBytesMax) throw tooLarge('body', limits.compressedBytesMax);
+  const encodings = (contentEncoding ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((encoding) => encoding.trim());
+  const applied = encodings.filter((encoding) => encoding !== '' && encoding !== 'identity').toReversed();
+  if (applied.length > ENCODINGS_MAX) throw new AppError('unsupported_media_type', 'too many content encodings');
+  let plain = body;
+  for (const encoding of applied) plain = await decode(plain, decoderFor(encoding, plain), limits.inflatedBytesMax);
+  if (plain.length > limits.inflatedBytesMax) throw tooLarge('inflated body', limits.inflatedBytesMax);
+  return plain;
+}
+
+function decoderFor(encoding: string, body: Buffer): Decoder | null {
+  switch (encoding) {
+    case 'gzip':
+    case 'x-gzip':
+      return isGzip(body) ? gunzip : null;
+    case 'deflate':
+      return isZlib(body) ? inflateZlib : inflateRaw;
+    case 'br':
+      return brotli;
+    case 'zstd':
+      return isZstd(body) ? zstd : null;
+    default:
+      throw new AppError('unsupported_media_type', 'content encoding must be gzip, deflate, br, zstd or identity');
+  }
+}
+
+async function decode(body: Buffer, decoder: Decoder | null, inflatedBytesMax: number): Promise<Buffer> {
+  if (decoder === null || body.length === 0) return body;
+  try {
+    return await decoder(body, { maxOutputLength: inflatedBytesMax });
+  } catch (error) {
+    if (isCode(error, 'ERR_BUFFER_TOO_LARGE')) throw tooLarge('inflated body', inflatedBytesMax);
+    throw new AppError('invalid_input', 'the body does not match its content encoding', { cause: error });
+  }
+}
+
+function isGzip(body: Buffer): boolean {
+  return body[0] === 0x1f && body[1] === 0x8b;
+}
+
+/** RFC 1950: method 8 in the low half of the first byte, and both bytes a multiple of 31. */
+function isZlib(body: Buffer): boolean {
+  const [first = 0, second = 0] = body;
+  return (first & 0x0f) === 8 && first >> 4 <= 7 && ((first << 8) | second) % 31 === 0;
+}
+
+function isZstd(body: Buffer): boolean {
+  return body.length >= 4 && body.readUInt32LE(0) === 0xfd2fb528;
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+function tooLarge(what: string, bytesMax: number): AppError {
+  return new AppError('payload_too_large', `the ${what} is larger than ${bytesMax} bytes`);
+}

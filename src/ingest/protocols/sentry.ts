@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+
+import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import type { Temporal } from '#kernel/time.ts';
+
+import { parseDsn, sentryClientOf, sentryKeyOf, type Headers, type Query } from '#ingest/protocols/sentry/auth.ts';
+import { notSentry, plainBody, type Inflate } from '#ingest/protocols/sentry/body.ts';
+import { readEnvelope, type EnvelopeItem } from '#ingest/protocols/sentry/envelope.ts';
+import { toExceptionEvent } from '#ingest/protocols/sentry/event.ts';
+import { asObject, asText, parseJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
+import { asEventId } from '#ingest/protocols/sentry/values.ts';
+
+export interface SentryRequest {
+  /** By the last segment of the path. */
+  readonly kind: 'envelope' | 'store';
+  /** Names in lower case. */
+  readonly headers: Headers;
+  readonly query: Query;
+  /** As it arrived. */
+  readonly body: Buffer;
+  /** Where it came from; null when that is not to be kept. */
+  readonly clientIp: string | null;
+  readonly receivedAt: Temporal.Instant;
+}
+
+/** For the `inflate` that the caller gives. */
+export const SENTRY_BODY_LIMITS = { compressedBytesMax: 20 * 1024 * 1024, inflatedBytesMax: 100 * 1024 * 1024 };
+
+export interface SentryLimits {
+  /** Of one event as JSON, before anything is cut from it. */
+  readonly eventBytesMax: number;
+  readonly eventsMax: number;
+}
+
+export const SENTRY_LIMITS: SentryLimits = { eventBytesMax: 1024 * 1024, eventsMax: 100 };
+
+export type DropReason = 'not_an_exception' | 'malformed' | 'too_large' | 'too_many';
+
+export interface DroppedItem {
+  /** The item's type as its client calls it. */
+  readonly type: string;
+  readonly reason: DropReason;
+}
+
+/** What a request holds. The key has not been checked by anyone yet. */
+export interface SentryDelivery {
+  /** Null when the request carries none: 401. */
+  readonly publicKey: string | null;
+  /** By the envelope's `dsn`, which says where a tunnelled request belongs; the path's is the caller's to know. */
+  readonly projectId: string | null;
+  /** For the answer `{ "id": … }`: the first event's, or the envelope's, or a new one. */
+  readonly eventId: string;
+  readonly events: readonly ExceptionEvent[];
+  /** Everything else: transactions, sessions, attachments and the like quietly, the rest with a reason. */
+  readonly dropped: readonly DroppedItem[];
+}
+
+/**
+ * Reads a request of any Sentry client. Throws AppError only for a body that is no envelope and no event at all
+ * (`invalid_input`), and whatever `inflate` throws; an item that cannot be read is dropped, an event never fails for
+ * its shape.
+ */
+export async function decodeSentryRequest(
+  request: SentryRequest,
+  inflate: Inflate,
+  limits: SentryLimits = SENTRY_LIMITS,
+): Promise<SentryDelivery> {
+  const encoding = request.headers['content-encoding'];
+  const body = await plainBody(request.body, typeof encoding === 'string' ? encoding : undefined, inflate);
+  const isEnvelope = request.kind === 'envelope';
+  const { header, items, isCut } = isEnvelope
+    ? readEnvelope(body)
+    : { header: {}, items: [storeItem(body)], isCut: false };
+  const dsn = parseDsn(header['dsn']);
+  const reader = new EventReader(request, limits, asEventId(header['event_id']), header);
+  for (const item of items) reader.read(item);
+  if (isCut) reader.drop('unknown', 'too_many');
+  if (!isEnvelope && reader.dropped.some((item) => item.reason === 'malformed')) throw notSentry('JSON object');
+  return {
+    publicKey: sentryKeyOf(request.headers, request.query) ?? dsn?.publicKey ?? null,
+    projectId: dsn?.projectId ?? null,
+    eventId: reader.answeredId(),
+    events: reader.events,
+    dropped: reader.dropped,
+  };
+}
+
+function storeItem(body: Buffer): EnvelopeItem {
+  return { type: 'event', payload: body };
+}
+
+/** Items become events one by one; the envelope's id belongs to the first of them. */
+class EventReader {
+  readonly events: ExceptionEvent[] = [];
+  readonly dropped: DroppedItem[] = [];
+  readonly #request: SentryRequest;
+  readonly #limits: SentryLimits;
+  readonly #envelopeId: string | null;
+  readonly #client: string | null;
+
+  constructor(request: SentryRequest, limits: SentryLimits, envelopeId: string | null, header: JsonObject) {
+    this.#request = request;
+    this.#limits = limits;
+    this.#envelopeId = envelopeId;
+    const sdk = asObject(header['sdk']);
+    const name = asText(sdk?.['name'], 100);
+    const named = name === null ? null : `${name}/${asText(sdk?.['version'], 50) ?? ''}`;
+    this.#client = named ?? sentryClientOf(request.headers, request.query);
+  }
+
+  read(item: EnvelopeItem): void {
+    if (item.type !== 'event') return this.drop(item.type, 'not_an_exception');
+    if (item.payload.length > this.#limits.eventBytesMax) return this.drop(item.type, 'too_large');
+    if (this.events.length >= this.#limits.eventsMax) return this.drop(item.type, 'too_many');
+    const payload = asObject(parseJson(item.payload));
+    if (payload === null) return this.drop(item.type, 'malformed');
+    if (payload['type'] === 'transaction') return this.drop('transaction', 'not_an_exception');
+    const envelopeId = this.events.length === 0 ? this.#envelopeId : null;
+    const eventId = envelopeId ?? asEventId(payload['event_id']) ?? newEventId();
+    const { receivedAt, clientIp } = this.#request;
+    this.events.push(toExceptionEvent(payload, { eventId, receivedAt, clientIp, client: this.#client }));
+  }
+
+  drop(type: string, reason: DropReason): void {
+    this.dropped.push({ type, reason });
+  }
+
+  answeredId(): string {
+    return this.events[0]?.eventId ?? this.#envelopeId ?? newEventId();
+  }
+}
+
+function newEventId(): string {
+  return randomUUID().replaceAll('-', '');
+}

@@ -1,0 +1,88 @@
+import type { Breadcrumb, ExceptionEvent } from '#core/exceptions/event.ts';
+import type { Temporal } from '#kernel/time.ts';
+
+import { asList, asObject, asText, asTextOrJson, boundedJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
+import { asExceptions, asFrames, asThread } from '#ingest/protocols/sentry/stacks.ts';
+import { asLevel, asMessage, asTags, asTimestamp, asUser, eventTime } from '#ingest/protocols/sentry/values.ts';
+
+const NAME_LENGTH_MAX = 200;
+const BREADCRUMBS_MAX = 100;
+const FINGERPRINT_MAX = 30;
+
+/** What surrounds an event in its request. */
+export interface EventScene {
+  readonly eventId: string;
+  readonly receivedAt: Temporal.Instant;
+  /** Where the request came from, for users whose address is `{{auto}}`. */
+  readonly clientIp: string | null;
+  /** `sentry.go/0.11.0`, for events that do not name their client. */
+  readonly client: string | null;
+}
+
+/**
+ * One event of any client as our own. Whatever its shape it becomes an event: a field that cannot be understood is as
+ * if it had not been sent.
+ */
+export function toExceptionEvent(payload: JsonObject, scene: EventScene): ExceptionEvent {
+  const message = asMessage(payload['message'], payload['logentry'] ?? payload['sentry.interfaces.Message']);
+  const sdk = asObject(payload['sdk']);
+  const infersIp = asObject(sdk?.['settings'])?.['infer_ip'] === 'auto';
+  return {
+    eventId: scene.eventId,
+    at: eventTime(payload['timestamp'], scene.receivedAt),
+    receivedAt: scene.receivedAt,
+    level: asLevel(payload['level']) ?? 'error',
+    platform: asText(payload['platform'], 64)?.trim().toLowerCase() ?? 'other',
+    environment: asText(payload['environment'], NAME_LENGTH_MAX),
+    release: asText(payload['release'], NAME_LENGTH_MAX)?.trim() ?? null,
+    serverName: asText(payload['server_name'], NAME_LENGTH_MAX),
+    transaction: asText(payload['transaction'] ?? payload['culprit'], NAME_LENGTH_MAX),
+    logger: asText(payload['logger'], NAME_LENGTH_MAX),
+    user: asUser(payload['user'] ?? payload['sentry.interfaces.User'], scene.clientIp, infersIp),
+    tags: asTags(payload['tags']),
+    message: message.text,
+    messageTemplate: message.template,
+    exceptions: asExceptions(payload['exception'] ?? payload['sentry.interfaces.Exception']),
+    thread: asThread(payload['threads']),
+    stacktrace: asFrames(payload['stacktrace'] ?? payload['sentry.interfaces.Stacktrace']),
+    breadcrumbs: asList(payload['breadcrumbs'])
+      .slice(-BREADCRUMBS_MAX)
+      .map(asBreadcrumb)
+      .filter((crumb) => crumb !== null),
+    contexts: boundedJson(payload['contexts']),
+    extra: boundedJson(payload['extra']),
+    request: boundedJson(payload['request'] ?? payload['sentry.interfaces.Http']),
+    sdk: asSdk(sdk, scene.client),
+    fingerprint: asFingerprint(payload['fingerprint']),
+  };
+}
+
+function asBreadcrumb(value: unknown): Breadcrumb | null {
+  const crumb = asObject(value);
+  if (crumb === null) return null;
+  return {
+    timestamp: asTimestamp(crumb['timestamp']),
+    type: asText(crumb['type'], 50),
+    category: asText(crumb['category'], NAME_LENGTH_MAX),
+    level: asLevel(crumb['level']),
+    message: asTextOrJson(crumb['message'], 1_000),
+    data: boundedJson(crumb['data']),
+  };
+}
+
+function asSdk(sdk: JsonObject | null, client: string | null): ExceptionEvent['sdk'] {
+  const name = asText(sdk?.['name'], 100);
+  if (name !== null) return { name, version: asText(sdk?.['version'], 50) };
+  const [clientName = '', version = ''] = (client ?? '').split('/');
+  const named = asText(clientName, 100);
+  return named === null ? null : { name: named, version: asText(version, 50) };
+}
+
+/** Mostly a list; some clients send one text. */
+function asFingerprint(value: unknown): readonly string[] {
+  const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return entries
+    .slice(0, FINGERPRINT_MAX)
+    .map((entry) => asText(entry, NAME_LENGTH_MAX))
+    .filter((entry) => entry !== null);
+}

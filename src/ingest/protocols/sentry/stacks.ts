@@ -1,0 +1,111 @@
+import type { EventThread, ExceptionValue, Frame, Mechanism } from '#core/exceptions/event.ts';
+import { asList, asObject, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
+
+const EXCEPTIONS_MAX = 30;
+const FRAMES_OUTER_MAX = 30;
+const FRAMES_INNER_MAX = 90;
+const NAME_LENGTH_MAX = 256;
+const PATH_LENGTH_MAX = 500;
+const LINE_LENGTH_MAX = 512;
+const CONTEXT_LINES_MAX = 5;
+const VALUE_LENGTH_MAX = 8_192;
+
+/** The chain as sent, root cause first. An entry that says nothing is left out; of a very long chain the ends stay. */
+export function asExceptions(value: unknown): readonly ExceptionValue[] {
+  const entries = asList(value)
+    .map(asException)
+    .filter((exception) => exception !== null);
+  if (entries.length <= EXCEPTIONS_MAX) return entries;
+  return [...entries.slice(0, EXCEPTIONS_MAX / 2), ...entries.slice(-EXCEPTIONS_MAX / 2)];
+}
+
+function asException(value: unknown): ExceptionValue | null {
+  const object = asObject(value);
+  if (object === null) {
+    const text = asText(value, VALUE_LENGTH_MAX);
+    return text === null ? null : { type: null, value: text, module: null, mechanism: null, frames: [] };
+  }
+  const exception = {
+    type: asText(object['type'], NAME_LENGTH_MAX),
+    value: asTextOrJson(object['value'], VALUE_LENGTH_MAX),
+    module: asText(object['module'], NAME_LENGTH_MAX),
+    mechanism: asMechanism(object['mechanism']),
+    frames: asFrames(object['stacktrace'] ?? object['raw_stacktrace']),
+  };
+  const saysNothing = exception.type === null && exception.value === null && exception.frames.length === 0;
+  return saysNothing ? null : exception;
+}
+
+function asMechanism(value: unknown): Mechanism | null {
+  const object = asObject(value);
+  if (object === null)
+    return typeof value === 'string' ? { type: asText(value, 100), handled: null, synthetic: false } : null;
+  const handled = object['handled'];
+  return {
+    type: asText(object['type'], 100),
+    handled: typeof handled === 'boolean' ? handled : null,
+    synthetic: object['synthetic'] === true,
+  };
+}
+
+/** A stack is `{ frames: […] }` or a bare list of frames, the outermost call first. */
+export function asFrames(stacktrace: unknown): readonly Frame[] {
+  const listed = Array.isArray(stacktrace) ? stacktrace : asObject(stacktrace)?.['frames'];
+  const entries = asList(listed)
+    .map(asObject)
+    .filter((frame) => frame !== null);
+  const isLong = entries.length > FRAMES_OUTER_MAX + FRAMES_INNER_MAX;
+  const kept = isLong ? [...entries.slice(0, FRAMES_OUTER_MAX), ...entries.slice(-FRAMES_INNER_MAX)] : entries;
+  return kept.map(asFrame);
+}
+
+function asFrame(frame: JsonObject): Frame {
+  const inApp = frame['in_app'];
+  return {
+    function: asText(frame['function'] ?? frame['raw_function'], NAME_LENGTH_MAX),
+    module: asText(frame['module'], NAME_LENGTH_MAX),
+    filename: asText(frame['filename'], PATH_LENGTH_MAX),
+    absPath: asText(frame['abs_path'], PATH_LENGTH_MAX),
+    lineno: asLineNumber(frame['lineno']),
+    colno: asLineNumber(frame['colno']),
+    contextLine: asLine(frame['context_line']),
+    preContext: asLines(frame['pre_context']).slice(-CONTEXT_LINES_MAX),
+    postContext: asLines(frame['post_context']).slice(0, CONTEXT_LINES_MAX),
+    inApp: typeof inApp === 'boolean' ? inApp : null,
+  };
+}
+
+function asLineNumber(value: unknown): number | null {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : null;
+}
+
+/** An empty line is a line. */
+function asLine(value: unknown): string | null {
+  return value === '' ? '' : asText(value, LINE_LENGTH_MAX);
+}
+
+function asLines(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map((line: unknown) => asLine(line) ?? '') : [];
+}
+
+/**
+ * The one thread that tells the story: the only crashed one, else the only current one, else the only one with a
+ * stack. Null when several could.
+ */
+export function asThread(value: unknown): EventThread | null {
+  const threads = asList(value)
+    .map(asObject)
+    .filter((thread) => thread !== null);
+  const crashed = threads.filter((thread) => thread['crashed'] === true);
+  const current = threads.filter((thread) => thread['current'] === true);
+  const withStack = threads.filter((thread) => asFrames(thread['stacktrace']).length > 0);
+  const [thread, ...others] = [crashed, current, withStack].find((found) => found.length > 0) ?? [];
+  if (thread === undefined || others.length > 0) return null;
+  return {
+    id: asText(thread['id'], NAME_LENGTH_MAX),
+    name: asText(thread['name'], NAME_LENGTH_MAX),
+    crashed: thread['crashed'] === true,
+    frames: asFrames(thread['stacktrace']),
+  };
+}

@@ -1,0 +1,172 @@
+import type { EventUser, Level } from '#core/exceptions/event.ts';
+import { Temporal } from '#kernel/time.ts';
+
+import { asList, asObject, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
+
+const LEVEL_NAMES: Readonly<Record<string, Level>> = {
+  trace: 'debug',
+  verbose: 'debug',
+  debug: 'debug',
+  info: 'info',
+  information: 'info',
+  log: 'info',
+  notice: 'info',
+  success: 'info',
+  warn: 'warning',
+  warning: 'warning',
+  error: 'error',
+  err: 'error',
+  exception: 'error',
+  fatal: 'fatal',
+  critical: 'fatal',
+  alert: 'fatal',
+  emergency: 'fatal',
+  panic: 'fatal',
+};
+
+/** Python's numbers for levels, ascending. */
+const LEVEL_NUMBERS: readonly (readonly [number, Level])[] = [
+  [50, 'fatal'],
+  [40, 'error'],
+  [30, 'warning'],
+  [20, 'info'],
+  [0, 'debug'],
+];
+
+/** Null for what names no level. */
+export function asLevel(value: unknown): Level | null {
+  if (typeof value === 'number') return LEVEL_NUMBERS.find(([number]) => value >= number)?.[1] ?? null;
+  const name = typeof value === 'string' ? value.trim().toLowerCase() : '';
+  return Object.hasOwn(LEVEL_NAMES, name) ? (LEVEL_NAMES[name] ?? null) : null;
+}
+
+/** A clock may be this far ahead; an event kept on a device may be this old. */
+const AHEAD_MINUTES_MAX = 10;
+const AGE_HOURS_MAX = 30 * 24;
+
+/**
+ * When the client says it happened: seconds or milliseconds since 1970, or ISO 8601 with any number of digits, in UTC
+ * unless it says otherwise. What is missing, unreadable or far off is `receivedAt`. To the millisecond.
+ */
+export function eventTime(value: unknown, receivedAt: Temporal.Instant): Temporal.Instant {
+  const milliseconds = asEpochMilliseconds(value);
+  if (milliseconds === null) return receivedAt;
+  const age = receivedAt.epochMilliseconds - milliseconds;
+  const isFarOff = age < -AHEAD_MINUTES_MAX * 60_000 || age > AGE_HOURS_MAX * 3_600_000;
+  return isFarOff ? receivedAt : Temporal.Instant.fromEpochMilliseconds(milliseconds);
+}
+
+/** RFC 3339 with milliseconds, or null. */
+export function asTimestamp(value: unknown): string | null {
+  const milliseconds = asEpochMilliseconds(value);
+  if (milliseconds === null) return null;
+  return Temporal.Instant.fromEpochMilliseconds(milliseconds).toString({ fractionalSecondDigits: 3 });
+}
+
+/** No time of ours is in seconds beyond this, nor in milliseconds below it (the year 5138; March 1973). */
+const SECONDS_MAX = 1e11;
+const MILLISECONDS_MAX = 8.64e15;
+
+function asEpochMilliseconds(value: unknown): number | null {
+  const number = typeof value === 'string' && /^\d{9,16}(?:\.\d{1,9})?$/.test(value) ? Number(value) : value;
+  if (typeof number === 'number') {
+    const milliseconds = Math.round(Math.abs(number) < SECONDS_MAX ? number * 1_000 : number);
+    return Math.abs(milliseconds) <= MILLISECONDS_MAX ? milliseconds : null;
+  }
+  return typeof value === 'string' ? parseIso(value) : null;
+}
+
+const ISO = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,](\d{1,20}))?\s?(?:([Zz]|UTC|[+-]\d\d(?::?\d\d)?).*)?$/s;
+
+function parseIso(text: string): number | null {
+  const match = ISO.exec(text.slice(0, 64).trim());
+  if (match === null) return null;
+  const [, date, time, fraction = '0', zone = 'Z'] = match;
+  const offset = /^[+-]/.test(zone) ? zone : 'Z';
+  try {
+    return Temporal.Instant.from(`${date}T${time}.${fraction.slice(0, 9)}${offset}`).epochMilliseconds;
+  } catch {
+    return null;
+  }
+}
+
+/** 32 lower hex digits, or null for what is no event id. */
+export function asEventId(value: unknown): string | null {
+  const id = typeof value === 'string' && value.length <= 64 ? value.replaceAll('-', '').trim().toLowerCase() : '';
+  return /^[0-9a-f]{32}$/.test(id) && !/^0+$/.test(id) ? id : null;
+}
+
+const TAGS_MAX = 100;
+const TAG_LENGTH_MAX = 200;
+
+/** `{ name: value }`, `[[name, value]]` or `[{ key, value }]`; the first hundred with a value. */
+export function asTags(value: unknown): Readonly<Record<string, string>> {
+  const object = asObject(value);
+  const pairs = object === null ? asList(value).map(asPair) : Object.entries(object);
+  const tags = new Map<string, string>();
+  for (const [name, content] of pairs) {
+    if (tags.size >= TAGS_MAX) break;
+    const key = asText(name, TAG_LENGTH_MAX)?.trim();
+    const text = asTextOrJson(content, TAG_LENGTH_MAX);
+    if (key !== undefined && key !== '' && text !== null) tags.set(key, text);
+  }
+  return Object.fromEntries(tags);
+}
+
+function asPair(entry: unknown): readonly [unknown, unknown] {
+  if (Array.isArray(entry)) return [entry[0], entry[1]];
+  const object = asObject(entry);
+  return [object?.['key'] ?? object?.['name'], object?.['value']];
+}
+
+const USER_LENGTH_MAX = 250;
+
+/** `{{auto}}` for an address, and a client that asks for it in its settings, mean the address the request came from. */
+export function asUser(value: unknown, clientIp: string | null, infersIp: boolean): EventUser | null {
+  const object: JsonObject = asObject(value) ?? {};
+  const sent = asText(object['ip_address'], 64);
+  const user = {
+    id: asText(object['id'], USER_LENGTH_MAX),
+    email: asText(object['email'], USER_LENGTH_MAX),
+    username: asText(object['username'] ?? object['name'], USER_LENGTH_MAX),
+    ip: sent === '{{auto}}' || (sent === null && infersIp) ? clientIp : sent,
+  };
+  return Object.values(user).every((field) => field === null) ? null : user;
+}
+
+export interface EventMessage {
+  readonly text: string | null;
+  /** Before its parameters were filled in; null when the client did not say. */
+  readonly template: string | null;
+}
+
+const MESSAGE_LENGTH_MAX = 8_192;
+
+/** A string, or `{ formatted, message, params }`, or the latter under `logentry`. */
+export function asMessage(message: unknown, logentry: unknown): EventMessage {
+  const entry = asObject(logentry) ?? asObject(message);
+  const plain = asText(message, MESSAGE_LENGTH_MAX) ?? asText(logentry, MESSAGE_LENGTH_MAX);
+  if (entry === null) return { text: plain, template: null };
+  const template = asText(entry['message'], MESSAGE_LENGTH_MAX);
+  const formatted = asText(entry['formatted'], MESSAGE_LENGTH_MAX) ?? plain;
+  if (template === null) return { text: formatted, template: null };
+  const text = formatted ?? asText(fillParameters(template, entry['params']), MESSAGE_LENGTH_MAX);
+  return { text, template: text === template ? null : template };
+}
+
+const PLACEHOLDER = /%(?:\((\w{1,40})\)|\d\$)?[-+0#]{0,3}\d{0,3}(?:\.\d{1,3})?[sdifrgxu]|\{(\w{0,40})\}/g;
+
+/** `order %s failed` and `order {} failed` as a person reads them; what has no parameter stays as it is. */
+function fillParameters(template: string, params: unknown): string {
+  const list = Array.isArray(params) ? params : [];
+  const named = asObject(params) ?? {};
+  let next = 0;
+  return template.replace(PLACEHOLDER, (whole: string, percentName?: string, braceName?: string) => {
+    const name = percentName ?? braceName ?? '';
+    const isPosition = name === '' || /^\d+$/.test(name);
+    const position = name === '' ? next : Number(name);
+    const value: unknown = isPosition ? list[position] : Object.hasOwn(named, name) ? named[name] : undefined;
+    if (name === '') next += 1;
+    return asTextOrJson(value, 500) ?? whole;
+  });
+}
