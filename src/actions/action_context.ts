@@ -1,13 +1,11 @@
-import type { Static, TObject, TSchema } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 
+import type { UnitOfWork } from '#actions/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { Action } from '#kernel/action.ts';
 import type { Caller } from '#kernel/caller.ts';
-import type { JobContract } from '#kernel/job.ts';
-import type { Temporal } from '#kernel/time.ts';
 import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
-import type { Stores } from '#storage/postgres/stores.ts';
 
 /** What an action changed, for the audit log: no secrets in either side. `null` means "was not" or "is no more". */
 export interface Change {
@@ -18,10 +16,8 @@ export interface Change {
 }
 
 /** All that a handler may use. It never sees HTTP or MCP, checks no permission and begins no transaction. */
-export interface ActionContext {
+export interface ActionContext extends UnitOfWork {
   readonly caller: Caller;
-  readonly now: Temporal.Instant;
-  readonly stores: Stores;
   readonly metrics: MetricReader;
   readonly exceptions: ExceptionReader;
   readonly cipher: Cipher;
@@ -29,8 +25,6 @@ export interface ActionContext {
   readonly baseUrl: string;
   /** Notes a change for the audit log. A call whose two sides are equal is no change. */
   record(change: Change): void;
-  /** Enqueues a job once the transaction has committed, at `runAt` or at once. */
-  enqueue<Payload extends TObject>(job: JobContract<Payload>, payload: Static<Payload>, runAt?: Temporal.Instant): void;
 }
 
 /** Declares an action; see `kernel/action.ts`. */

@@ -3,26 +3,23 @@ import { isDeepStrictEqual } from 'node:util';
 import { Compile, type Validator } from 'typebox/compile';
 
 import type { ActionContext, AnyAction, Change } from '#actions/action_context.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { Caller, RequestOrigin } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { findFaults } from '#kernel/input_faults.ts';
-import type { Clock, Temporal } from '#kernel/time.ts';
+import type { Temporal } from '#kernel/time.ts';
 import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
-import type { Database, Session } from '#storage/postgres/database.ts';
+import type { Session } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 /** What actions run on; wired once in `entry/compose.ts`. */
-export interface ActionRuntime {
-  readonly db: Database;
+export interface ActionRuntime extends UnitOfWorkRuntime {
   readonly metrics: MetricReader;
   readonly exceptions: ExceptionReader;
   readonly cipher: Cipher;
-  readonly clock: Clock;
   readonly baseUrl: string;
-  /** Called after a commit that left jobs in the outbox. */
-  readonly onOutbox: () => void;
 }
 
 const validators = new WeakMap<object, Validator>();
@@ -40,16 +37,10 @@ export async function runAction(
   origin: RequestOrigin,
 ): Promise<unknown> {
   await requirePermission(runtime, action, caller, origin);
-  const now = runtime.clock.now();
   checkInput(action, input);
-  if (action.effect === 'read')
-    return await action.handle(input, contextOf(runtime, runtime.db.session(), caller, now));
-  return await runtime.db
-    .transaction((session) => change(runtime, session, action, caller, input, origin, now))
-    .then(({ result, hasJobs }) => {
-      if (hasJobs) runtime.onOutbox();
-      return result;
-    });
+  const now = runtime.clock.now();
+  if (action.effect !== 'read') return await change(runtime, action, caller, input, origin);
+  return await action.handle(input, contextOf(runtime, runtime.db.session(), caller, now));
 }
 
 /** Throws `forbidden`, naming the permission that is missing. A refused change is part of the audit log (decisions §6). */
@@ -96,41 +87,26 @@ function mayHoldNul(input: unknown): boolean {
 
 async function change(
   runtime: ActionRuntime,
-  session: Session,
   action: AnyAction,
   caller: Caller,
   input: unknown,
   origin: RequestOrigin,
-  now: Temporal.Instant,
-): Promise<{ result: unknown; hasJobs: boolean }> {
-  const changes: Change[] = [];
-  const jobs: { jobName: string; payload: unknown; runAt: Temporal.Instant | null }[] = [];
-  const context: ActionContext = {
-    ...contextOf(runtime, session, caller, now),
-    record: (made) => {
-      if (!isDeepStrictEqual(made.before, made.after)) changes.push(made);
-    },
-    enqueue: (job, payload, runAt) => {
-      jobs.push({ jobName: job.name, payload, runAt: runAt ?? null });
-    },
-  };
-  const result: unknown = await action.handle(input, context);
-  for (const made of changes) {
-    await context.stores.audit.append(
-      {
-        orgId: caller.orgId,
-        actor: caller.actor,
-        via: caller.via,
-        action: action.name,
-        ...made,
-        result: 'done',
-        origin,
+): Promise<unknown> {
+  return await inUnitOfWork(runtime, async (unit, session) => {
+    const changes: Change[] = [];
+    const result: unknown = await action.handle(input, {
+      ...contextOf(runtime, session, caller, unit.now),
+      ...unit,
+      record: (made) => {
+        if (!isDeepStrictEqual(made.before, made.after)) changes.push(made);
       },
-      now,
-    );
-  }
-  await context.stores.outbox.insert(jobs, now);
-  return { result, hasJobs: jobs.length > 0 };
+    });
+    for (const made of changes) {
+      const who = { orgId: caller.orgId, actor: caller.actor, via: caller.via, action: action.name };
+      await unit.stores.audit.append({ ...who, ...made, result: 'done', origin }, unit.now);
+    }
+    return result;
+  });
 }
 
 function contextOf(runtime: ActionRuntime, session: Session, caller: Caller, now: Temporal.Instant): ActionContext {

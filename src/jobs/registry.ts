@@ -1,8 +1,10 @@
+import { deliverPage } from '#jobs/deliver_page.ts';
 import { purgeService } from '#jobs/purge_service.ts';
+import { runEscalationStep } from '#jobs/run_escalation_step.ts';
 import type { JobContract } from '#kernel/job.ts';
 
 /** Every kind of background work. */
-export const JOBS: readonly JobContract[] = [purgeService];
+export const JOBS: readonly JobContract[] = [runEscalationStep, deliverPage, purgeService];
 
 const BY_NAME = new Map(JOBS.map((job) => [job.name, job]));
 

@@ -61,7 +61,7 @@ function visit(schema: Schema, value: unknown, path: string, faults: Fault[]): v
     case 'null':
       if (value !== null) complain(`must be null; found ${show(value)}`);
       return;
-    default:
+    case undefined:
       visitFree(value, path, faults);
   }
 }

@@ -57,7 +57,7 @@ export class Incidents extends Migration {
         kind text not null check (kind in ('page', 'update')),
         user_id text not null,
         channel text not null check (channel in ('sms', 'call', 'push', 'email')),
-        address text not null,
+        address text,
         status text not null check (status in ('queued', 'sending', 'sent', 'delivered', 'failed', 'skipped', 'cancelled')),
         reason text,
         attempts integer not null default 0,

@@ -2,8 +2,8 @@ import { types } from 'pg';
 
 import { fromDate } from '#kernel/time.ts';
 
-const TIMESTAMPTZ = types.builtins.TIMESTAMPTZ;
-const INT8 = types.builtins.INT8;
+const TIMESTAMPTZ: number = types.builtins.TIMESTAMPTZ;
+const INT8: number = types.builtins.INT8;
 
 /**
  * How the driver reads columns: `timestamptz` as Temporal.Instant, `bigint` as a number (no column of ours holds

@@ -1,0 +1,30 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { IncidentWithLogView, toIncidentView, toNotificationView, toTimelineView } from '#actions/incidents/view.ts';
+import { peopleIn } from '#core/incidents/story.ts';
+
+export const getIncident = defineAction({
+  name: 'get_incident',
+  summary: 'Return one incident with its notification log (who was reached how) and its timeline.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object({ incidentId: IdText }, CLOSED),
+  result: IncidentWithLogView,
+  async handle({ incidentId }, { caller, stores }) {
+    const incident = await stores.incidents.get(caller.orgId, incidentId);
+    const [steps, notifications, timeline] = await Promise.all([
+      stores.incidents.listSteps([incident.id]),
+      stores.notifications.listOf(incident.id),
+      stores.incidents.listTimeline(incident.id),
+    ]);
+    const people = await stores.people.listPeople(caller.orgId, peopleIn(timeline));
+    const names = new Map([...people.values()].map(({ userId, name }) => [userId as string, name]));
+    return {
+      ...toIncidentView(incident, steps),
+      notifications: notifications.map(toNotificationView),
+      timeline: toTimelineView(timeline, names),
+    };
+  },
+});

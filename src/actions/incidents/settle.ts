@@ -1,0 +1,67 @@
+import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import { decideAcknowledge, decideResolve, type SettledBy } from '#core/incidents/incident.ts';
+import { deliverPage } from '#jobs/deliver_page.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+
+/**
+ * Acknowledges an incident that the caller has locked: no further step fires, what has not left is cancelled, and
+ * those who were sent an SMS hear about it. False when it was acknowledged already; `conflict` when it is resolved.
+ */
+export async function acknowledge(unit: UnitOfWork, incident: IncidentRow, by: SettledBy): Promise<boolean> {
+  const decision = decideAcknowledge(incident.status);
+  if (decision === 'unchanged') return false;
+  if (decision === 'conflict') {
+    throw new AppError('conflict', 'this incident is resolved already; a new breach will open a new one');
+  }
+  await unit.stores.incidents.acknowledge(incident.id, by, unit.now);
+  await settle(unit, incident, 'acknowledged', by);
+  return true;
+}
+
+/** Resolves an incident that the caller has locked. False when it was resolved already. */
+export async function resolve(unit: UnitOfWork, incident: IncidentRow, by: SettledBy): Promise<boolean> {
+  if (decideResolve(incident.status) === 'unchanged') return false;
+  await unit.stores.incidents.resolve(incident.id, by, unit.now);
+  await settle(unit, incident, 'resolved', by);
+  return true;
+}
+
+async function settle(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  event: 'acknowledged' | 'resolved',
+  by: SettledBy,
+): Promise<void> {
+  const { stores, now } = unit;
+  await stores.incidents.cancelSteps(incident.id, event, now);
+  const cancelled = await stores.notifications.cancelQueued(incident.id, event, now);
+  await stores.incidents.recordEvent(incident.id, event, { by, cancelledMessages: cancelled.length }, now);
+  await tellOthers(unit, incident, event, by);
+}
+
+/** People who were sent an SMS are told by SMS what became of it, except the one who did it. */
+async function tellOthers(
+  { stores, now, enqueue }: UnitOfWork,
+  incident: IncidentRow,
+  event: 'acknowledged' | 'resolved',
+  by: SettledBy,
+): Promise<void> {
+  const settler = 'userId' in by ? by.userId : null;
+  const others = (await stores.notifications.listSmsRecipients(incident.id)).filter(({ userId }) => userId !== settler);
+  const ids = await stores.notifications.insert(
+    others.map(({ userId, address }) => ({
+      orgId: incident.orgId,
+      incidentId: incident.id,
+      stepIndex: null,
+      kind: 'update' as const,
+      userId,
+      channel: 'sms' as const,
+      address,
+      status: 'queued' as const,
+      reason: event,
+    })),
+    now,
+  );
+  for (const notificationId of ids) enqueue(deliverPage, { notificationId });
+}

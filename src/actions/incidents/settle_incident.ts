@@ -1,0 +1,23 @@
+import type { Static } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { type IncidentView, toIncidentView } from '#actions/incidents/view.ts';
+import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import { type SettledBy, settledBy } from '#core/incidents/incident.ts';
+import { notFound } from '#kernel/errors.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+
+/** Locks the incident of the caller's organization, settles it, and notes the difference. */
+export async function settleIncident(
+  incidentId: string,
+  context: ActionContext,
+  settle: (unit: UnitOfWork, incident: IncidentRow, by: SettledBy) => Promise<boolean>,
+): Promise<Static<typeof IncidentView>> {
+  const { stores, caller } = context;
+  const incident = await stores.incidents.lock(incidentId);
+  if (incident === null || incident.orgId !== caller.orgId) throw notFound('incidentId', 'incident');
+  await settle(context, incident, settledBy(caller.actor, caller.via));
+  const after = await stores.incidents.get(caller.orgId, incidentId);
+  context.record({ target: incident.id, before: { status: incident.status }, after: { status: after.status } });
+  return toIncidentView(after, await stores.incidents.listSteps([incident.id]));
+}

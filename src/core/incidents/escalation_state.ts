@@ -1,0 +1,26 @@
+import type { Temporal } from '#kernel/time.ts';
+import type { IncidentStatus } from './incident.ts';
+
+export interface StepState {
+  readonly stepIndex: number;
+  readonly dueAt: Temporal.Instant;
+  readonly state: 'pending' | 'fired' | 'skipped' | 'cancelled';
+}
+
+/** Where an incident's escalation stands: `none` without a policy, `paused` once somebody has acknowledged. */
+export interface EscalationState {
+  readonly state: 'running' | 'paused' | 'finished' | 'none';
+  readonly nextStep: number | null;
+  readonly nextStepAt: Temporal.Instant | null;
+}
+
+export function escalationStateOf(status: IncidentStatus, steps: readonly StepState[]): EscalationState {
+  const idle = { nextStep: null, nextStepAt: null };
+  if (steps.length === 0) return { state: 'none', ...idle };
+  if (status === 'acknowledged') return { state: 'paused', ...idle };
+  const [next] = steps
+    .filter(({ state }) => state === 'pending')
+    .toSorted((a, b) => a.dueAt.epochMilliseconds - b.dueAt.epochMilliseconds || a.stepIndex - b.stepIndex);
+  if (status === 'resolved' || next === undefined) return { state: 'finished', ...idle };
+  return { state: 'running', nextStep: next.stepIndex, nextStepAt: next.dueAt };
+}

@@ -1,0 +1,44 @@
+import type { Actor, Via } from '#kernel/caller.ts';
+
+export const INCIDENT_STATUSES = ['triggered', 'acknowledged', 'resolved'] as const;
+
+export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
+
+export const RULE_KINDS = ['metric_threshold', 'exception'] as const;
+
+export type RuleKind = (typeof RULE_KINDS)[number];
+
+/** Who settled an incident, as its view shows it. */
+export type SettledBy =
+  | { readonly userId: string; readonly via: Via }
+  | { readonly apiKeyId: string; readonly via: Via }
+  | { readonly system: true; readonly via: Via };
+
+export function settledBy(actor: Actor, via: Via): SettledBy {
+  switch (actor.kind) {
+    case 'user':
+      return { userId: actor.userId, via };
+    case 'api_key':
+      return { apiKeyId: actor.apiKeyId, via };
+    case 'system':
+      return { system: true, via };
+  }
+}
+
+/** What a request to settle does to an incident of this status (decisions §7). */
+export type SettleDecision = 'settle' | 'unchanged' | 'conflict';
+
+export function decideAcknowledge(status: IncidentStatus): SettleDecision {
+  switch (status) {
+    case 'triggered':
+      return 'settle';
+    case 'acknowledged':
+      return 'unchanged';
+    case 'resolved':
+      return 'conflict';
+  }
+}
+
+export function decideResolve(status: IncidentStatus): SettleDecision {
+  return status === 'resolved' ? 'unchanged' : 'settle';
+}

@@ -1,0 +1,64 @@
+import twilio from 'twilio';
+
+import type { Delivery } from '#notify/channel_sender.ts';
+
+/** The account that messages and calls go out by. */
+export interface TwilioAccount {
+  readonly accountSid: string;
+  readonly authToken: string;
+  /** E.164. */
+  readonly from: string;
+  /** Another address of the API, for the phone simulator; Twilio's own when unset. */
+  readonly apiBase: string | undefined;
+}
+
+export type TwilioClient = ReturnType<typeof twilio>;
+
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** The client retries nothing by itself: what is tried again, and when, is decided by the notification's row. */
+export function createTwilioClient(account: TwilioAccount): TwilioClient {
+  const client = twilio(account.accountSid, account.authToken, {
+    autoRetry: false,
+    timeout: REQUEST_TIMEOUT_MS,
+    lazyLoading: true,
+    keepAlive: true,
+  });
+  if (account.apiBase !== undefined) client.api.baseUrl = account.apiBase;
+  return client;
+}
+
+/** Final refusals, by Twilio's code (https://www.twilio.com/docs/api/errors). */
+const REJECTIONS: Readonly<Record<number, string>> = {
+  21211: 'bad_number',
+  21214: 'bad_number',
+  21217: 'bad_number',
+  21610: 'unsubscribed',
+  21612: 'not_reachable_from_sender',
+  21408: 'region_not_enabled',
+  21215: 'region_not_enabled',
+  21614: 'not_a_mobile_number',
+  21608: 'number_not_verified',
+  13223: 'bad_number',
+  13224: 'bad_number',
+  20003: 'provider_refused_credentials',
+};
+
+/**
+ * What a failed request means. Three shapes come out of the library: its own error with a numeric code, one without
+ * any, and the transport's error with a text as code. A time-out, or a connection lost after the request had left,
+ * is uncertain: it may have been sent.
+ */
+export function deliveryOfError(error: unknown): Delivery {
+  const { status, code } = error as { status?: unknown; code?: unknown };
+  if (typeof code === 'number' && REJECTIONS[code] !== undefined) return { kind: 'rejected', reason: REJECTIONS[code] };
+  if (typeof status === 'number') {
+    if (status === 429) return { kind: 'retry', reason: 'provider_busy' };
+    if (status >= 500) return { kind: 'retry', reason: 'provider_fault' };
+    return { kind: 'rejected', reason: `provider_refused_${typeof code === 'number' ? code : status}` };
+  }
+  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EHOSTUNREACH') {
+    return { kind: 'retry', reason: 'provider_unreachable' };
+  }
+  return { kind: 'uncertain', reason: 'provider_silent' };
+}

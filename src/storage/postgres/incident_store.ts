@@ -1,0 +1,256 @@
+import type { StepState } from '#core/incidents/escalation_state.ts';
+import type { IncidentStatus, RuleKind, SettledBy } from '#core/incidents/incident.ts';
+import type { EscalationStep, PlannedStep } from '#core/oncall/escalation.ts';
+import { notFound } from '#kernel/errors.ts';
+import { type Id, newId } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { Session } from '#storage/postgres/database.ts';
+
+/** An incident as stored. `details` says what was measured, `steps` is the policy as it was at the trigger. */
+export interface IncidentRow {
+  readonly id: Id<'incident'>;
+  /** What a person types in a reply. */
+  readonly number: number;
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly serviceName: string;
+  readonly ruleId: Id<'rule'> | null;
+  readonly exceptionGroupId: Id<'group'> | null;
+  readonly escalationPolicyId: Id<'policy'> | null;
+  readonly teamId: Id<'team'> | null;
+  readonly kind: RuleKind;
+  readonly title: string;
+  readonly severity: string;
+  readonly details: Record<string, unknown>;
+  readonly occurrences: number;
+  readonly steps: readonly EscalationStep[];
+  readonly status: IncidentStatus;
+  readonly triggeredAt: Temporal.Instant;
+  readonly acknowledgedAt: Temporal.Instant | null;
+  readonly acknowledgedBy: SettledBy | null;
+  readonly resolvedAt: Temporal.Instant | null;
+  readonly resolvedBy: SettledBy | null;
+  readonly clearSince: Temporal.Instant | null;
+  readonly createdAt: Temporal.Instant;
+  readonly updatedAt: Temporal.Instant;
+}
+
+export interface NewIncident {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly ruleId: Id<'rule'>;
+  readonly exceptionGroupId: Id<'group'> | null;
+  readonly escalationPolicyId: Id<'policy'> | null;
+  readonly teamId: Id<'team'> | null;
+  readonly kind: RuleKind;
+  /** One open incident per key. */
+  readonly dedupKey: string;
+  readonly title: string;
+  readonly severity: string;
+  readonly details: object;
+  readonly steps: readonly EscalationStep[];
+}
+
+/** A timer whose time has come. */
+export interface DueStep {
+  readonly incidentId: Id<'incident'>;
+  readonly stepIndex: number;
+}
+
+export interface TimelineRow {
+  readonly at: Temporal.Instant;
+  readonly event: string;
+  readonly data: Record<string, unknown>;
+}
+
+const COLUMNS = `i.id, i.number, i.org_id as "orgId", i.service_id as "serviceId", s.name as "serviceName",
+  i.rule_id as "ruleId", i.exception_group_id as "exceptionGroupId", i.escalation_policy_id as "escalationPolicyId",
+  i.team_id as "teamId", i.kind, i.title, i.severity, i.details, i.occurrences, i.steps, i.status,
+  i.triggered_at as "triggeredAt", i.acknowledged_at as "acknowledgedAt", i.acknowledged_by as "acknowledgedBy",
+  i.resolved_at as "resolvedAt", i.resolved_by as "resolvedBy", i.clear_since as "clearSince",
+  i.created_at as "createdAt", i.updated_at as "updatedAt"`;
+
+const FROM = 'from incidents i join services s on s.id = i.service_id and s.deleted_at is null';
+
+/** Incidents, their timers and what happened to them. Whoever changes an incident locks its row first. */
+export class IncidentStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Opens an incident with its timers, unless one with the same key is open already: then null, and the open one
+   * counts one more occurrence.
+   */
+  async open(
+    incident: NewIncident,
+    timers: readonly PlannedStep[],
+    now: Temporal.Instant,
+  ): Promise<Id<'incident'> | null> {
+    const id = newId('incident');
+    const at = now.toString();
+    const inserted = await this.#session.sql.run(
+      `insert into incidents (id, org_id, service_id, rule_id, exception_group_id, escalation_policy_id, team_id, kind,
+         dedup_key, title, severity, details, steps, triggered_at, created_at, updated_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $14)
+       on conflict (dedup_key) where status <> 'resolved' do nothing`,
+      [
+        id,
+        incident.orgId,
+        incident.serviceId,
+        incident.ruleId,
+        incident.exceptionGroupId,
+        incident.escalationPolicyId,
+        incident.teamId,
+        incident.kind,
+        incident.dedupKey,
+        incident.title,
+        incident.severity,
+        JSON.stringify(incident.details),
+        JSON.stringify(incident.steps),
+        at,
+      ],
+    );
+    if (inserted === 0) {
+      await this.#session.sql.run(
+        `update incidents set occurrences = occurrences + 1, clear_since = null, updated_at = $2
+         where dedup_key = $1 and status <> 'resolved'`,
+        [incident.dedupKey, at],
+      );
+      return null;
+    }
+    await this.#session.sql.run(
+      `insert into incident_steps (incident_id, step_index, due_at)
+       select $1, (t->>'stepIndex')::int, (t->>'dueAt')::timestamptz from json_array_elements($2::json) t`,
+      [id, JSON.stringify(timers.map(({ stepIndex, dueAt }) => ({ stepIndex, dueAt: dueAt.toString() })))],
+    );
+    return id;
+  }
+
+  async find(orgId: Id<'org'>, incidentId: string): Promise<IncidentRow | null> {
+    return await this.#session.sql.row(`select ${COLUMNS} ${FROM} where i.org_id = $1 and i.id = $2`, [
+      orgId,
+      incidentId,
+    ]);
+  }
+
+  async get(orgId: Id<'org'>, incidentId: string): Promise<IncidentRow> {
+    const incident = await this.find(orgId, incidentId);
+    if (incident === null) throw notFound('incidentId', 'incident');
+    return incident;
+  }
+
+  /** The row, locked until the transaction ends; null when it is gone. */
+  async lock(incidentId: string): Promise<IncidentRow | null> {
+    return await this.#session.sql.row(`select ${COLUMNS} ${FROM} where i.id = $1 for update of i`, [incidentId]);
+  }
+
+  /** Newest first; resolved ones only within the retention of their service. */
+  async list(
+    orgId: Id<'org'>,
+    filter: { readonly serviceId?: string; readonly status?: IncidentStatus },
+    now: Temporal.Instant,
+    limit: number,
+  ): Promise<{ incidents: IncidentRow[]; total: number }> {
+    const incidents = await this.#session.sql.rows<IncidentRow & { total: number }>(
+      `select ${COLUMNS}, count(*) over () as total ${FROM}
+       where i.org_id = $1 and ($2::text is null or i.service_id = $2) and ($3::text is null or i.status = $3)
+         and (i.status <> 'resolved' or i.resolved_at > $4::timestamptz - make_interval(days => s.retention_oncall))
+       order by i.triggered_at desc, i.id desc limit $5`,
+      [orgId, filter.serviceId ?? null, filter.status ?? null, now.toString(), limit],
+    );
+    return { incidents, total: incidents[0]?.total ?? 0 };
+  }
+
+  async acknowledge(incidentId: Id<'incident'>, by: SettledBy, now: Temporal.Instant): Promise<void> {
+    await this.#session.sql.run(
+      `update incidents set status = 'acknowledged', acknowledged_at = $2, acknowledged_by = $3, updated_at = $2
+       where id = $1`,
+      [incidentId, now.toString(), JSON.stringify(by)],
+    );
+  }
+
+  async resolve(incidentId: Id<'incident'>, by: SettledBy, now: Temporal.Instant): Promise<void> {
+    await this.#session.sql.run(
+      `update incidents set status = 'resolved', resolved_at = $2, resolved_by = $3, updated_at = $2 where id = $1`,
+      [incidentId, now.toString(), JSON.stringify(by)],
+    );
+  }
+
+  async listSteps(incidentIds: readonly Id<'incident'>[]): Promise<(StepState & { incidentId: Id<'incident'> })[]> {
+    return await this.#session.sql.rows(
+      `select incident_id as "incidentId", step_index as "stepIndex", due_at as "dueAt", state
+       from incident_steps where incident_id = any($1) order by incident_id, step_index`,
+      [incidentIds],
+    );
+  }
+
+  /** Takes a due timer for good: of all who try, one gets true, and the step is theirs to run. */
+  async claimStep(incidentId: Id<'incident'>, stepIndex: number, now: Temporal.Instant): Promise<boolean> {
+    const claimed = await this.#session.sql.run(
+      `update incident_steps set state = 'fired', settled_at = $3
+       where incident_id = $1 and step_index = $2 and state = 'pending' and due_at <= $3`,
+      [incidentId, stepIndex, now.toString()],
+    );
+    return claimed > 0;
+  }
+
+  async markSkipped(incidentId: Id<'incident'>, stepIndex: number, reason: string): Promise<void> {
+    await this.#session.sql.run(
+      `update incident_steps set state = 'skipped', reason = $3 where incident_id = $1 and step_index = $2`,
+      [incidentId, stepIndex, reason],
+    );
+  }
+
+  /** Brings a timer that is still pending forward to `now`; true when there was one. */
+  async expediteStep(incidentId: Id<'incident'>, stepIndex: number, now: Temporal.Instant): Promise<boolean> {
+    const changed = await this.#session.sql.run(
+      `update incident_steps set due_at = least(due_at, $3::timestamptz)
+       where incident_id = $1 and step_index = $2 and state = 'pending'`,
+      [incidentId, stepIndex, now.toString()],
+    );
+    return changed > 0;
+  }
+
+  async cancelSteps(incidentId: Id<'incident'>, reason: string, now: Temporal.Instant): Promise<void> {
+    await this.#session.sql.run(
+      `update incident_steps set state = 'cancelled', settled_at = $3, reason = $2
+       where incident_id = $1 and state = 'pending'`,
+      [incidentId, reason, now.toString()],
+    );
+  }
+
+  /** Timers that were due at `before` and have not fired: their job was lost or is late. */
+  async listDueSteps(before: Temporal.Instant, limit: number): Promise<DueStep[]> {
+    return await this.#session.sql.rows(
+      `select incident_id as "incidentId", step_index as "stepIndex" from incident_steps
+       where state = 'pending' and due_at <= $1 order by due_at limit $2`,
+      [before.toString(), limit],
+    );
+  }
+
+  /** When the oldest timer that should have fired was due; null when none is overdue. */
+  async findOldestDueStep(now: Temporal.Instant): Promise<Temporal.Instant | null> {
+    const row = await this.#session.sql.row<{ dueAt: Temporal.Instant | null }>(
+      `select min(due_at) as "dueAt" from incident_steps where state = 'pending' and due_at <= $1`,
+      [now.toString()],
+    );
+    return row?.dueAt ?? null;
+  }
+
+  async recordEvent(incidentId: Id<'incident'>, event: string, data: object, now: Temporal.Instant): Promise<void> {
+    await this.#session.sql.run(
+      'insert into incident_timeline (incident_id, at, event, data) values ($1, $2, $3, $4)',
+      [incidentId, now.toString(), event, JSON.stringify(data)],
+    );
+  }
+
+  async listTimeline(incidentId: Id<'incident'>): Promise<TimelineRow[]> {
+    return await this.#session.sql.rows(
+      'select at, event, data from incident_timeline where incident_id = $1 order by at, id limit 2000',
+      [incidentId],
+    );
+  }
+}

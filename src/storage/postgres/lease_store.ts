@@ -1,0 +1,41 @@
+import type { Temporal } from '#kernel/time.ts';
+import type { Session } from '#storage/postgres/database.ts';
+
+/** Who does periodic work: of all workers the one that takes the lease, when it is time again. */
+export class LeaseStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Takes the named work if nobody holds it and it was last done before `notSince`. A holder that dies is replaced
+   * once `heldUntil` has passed.
+   */
+  async take(
+    name: string,
+    holder: string,
+    times: {
+      readonly now: Temporal.Instant;
+      readonly notSince: Temporal.Instant;
+      readonly heldUntil: Temporal.Instant;
+    },
+  ): Promise<boolean> {
+    const taken = await this.#session.sql.run(
+      `insert into leases (name, holder, held_until) values ($1, $2, $4)
+       on conflict (name) do update set holder = excluded.holder, held_until = excluded.held_until
+       where leases.held_until <= $3 and (leases.done_at is null or leases.done_at <= $5)`,
+      [name, holder, times.now.toString(), times.heldUntil.toString(), times.notSince.toString()],
+    );
+    return taken > 0;
+  }
+
+  /** Gives the lease back, saying that the work was done as of `doneAt`; null when it failed and is due still. */
+  async release(name: string, holder: string, doneAt: Temporal.Instant | null): Promise<void> {
+    await this.#session.sql.run(
+      `update leases set held_until = 'epoch', done_at = coalesce($3, done_at) where name = $1 and holder = $2`,
+      [name, holder, doneAt?.toString() ?? null],
+    );
+  }
+}

@@ -1,0 +1,192 @@
+import type { Channel } from '#core/oncall/channel.ts';
+import type { NotificationStatus } from '#core/oncall/recipients.ts';
+import { type Id, newId } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { Session } from '#storage/postgres/database.ts';
+
+/** `page` wakes somebody; `update` tells somebody who was paged what became of it. */
+export type NotificationKind = 'page' | 'update';
+
+/** An entry as stored; `sending` is what the log shows as `queued`. */
+export interface NotificationRow {
+  readonly id: Id<'notification'>;
+  readonly orgId: Id<'org'>;
+  readonly incidentId: Id<'incident'>;
+  readonly stepIndex: number | null;
+  readonly kind: NotificationKind;
+  readonly userId: Id<'user'>;
+  readonly channel: Channel;
+  readonly address: string | null;
+  readonly status: NotificationStatus | 'sending';
+  readonly reason: string | null;
+  readonly attempts: number;
+  readonly providerId: string | null;
+  readonly createdAt: Temporal.Instant;
+  readonly updatedAt: Temporal.Instant;
+}
+
+export interface NewNotification {
+  readonly orgId: Id<'org'>;
+  readonly incidentId: Id<'incident'>;
+  readonly stepIndex: number | null;
+  readonly kind: NotificationKind;
+  readonly userId: Id<'user'>;
+  readonly channel: Channel;
+  readonly address: string | null;
+  readonly status: 'queued' | 'failed' | 'skipped';
+  readonly reason: string | null;
+}
+
+/** A message that is this worker's to send. */
+export interface ClaimedNotification extends NotificationRow {
+  /** True when an earlier try may have reached the provider without our learning of it. */
+  readonly isUncertain: boolean;
+}
+
+const COLUMNS = `n.id, n.org_id as "orgId", n.incident_id as "incidentId", n.step_index as "stepIndex", n.kind,
+  n.user_id as "userId", n.channel, n.address, n.status, n.reason, n.attempts, n.provider_id as "providerId",
+  n.created_at as "createdAt", n.updated_at as "updatedAt"`;
+
+/** How far a delivery has come; call-backs may only move it forward. */
+const RANK: Record<NotificationStatus | 'sending', number> = {
+  queued: 0,
+  sending: 1,
+  sent: 2,
+  delivered: 3,
+  failed: 3,
+  skipped: 3,
+  cancelled: 3,
+};
+
+/** The notification log: each entry is written before a provider is called, and never lost. */
+export class NotificationStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Adds entries; a page that the log has already (same incident, step, person, channel) is left as it is. */
+  async insert(entries: readonly NewNotification[], now: Temporal.Instant): Promise<Id<'notification'>[]> {
+    if (entries.length === 0) return [];
+    const rows = entries.map((entry) => ({ id: newId('notification'), ...entry }));
+    const inserted = await this.#session.sql.rows<{ id: Id<'notification'> }>(
+      `insert into notifications (id, org_id, incident_id, step_index, kind, user_id, channel, address, status, reason,
+         due_at, created_at, updated_at)
+       select n->>'id', n->>'orgId', n->>'incidentId', (n->>'stepIndex')::int, n->>'kind', n->>'userId', n->>'channel',
+         n->>'address', n->>'status', n->>'reason', case when n->>'status' = 'queued' then $2::timestamptz end, $2, $2
+       from json_array_elements($1::json) n
+       on conflict (incident_id, step_index, user_id, channel) where kind = 'page' do nothing
+       returning id`,
+      [JSON.stringify(rows), now.toString()],
+    );
+    return inserted.map(({ id }) => id);
+  }
+
+  async listOf(incidentId: Id<'incident'>): Promise<NotificationRow[]> {
+    return await this.#session.sql.rows(
+      `select ${COLUMNS} from notifications n where n.incident_id = $1 order by n.created_at, n.id limit 5000`,
+      [incidentId],
+    );
+  }
+
+  async find(notificationId: string): Promise<NotificationRow | null> {
+    return await this.#session.sql.row(`select ${COLUMNS} from notifications n where n.id = $1`, [notificationId]);
+  }
+
+  /**
+   * Takes a message to send, for as long as the lease lasts: one that is due, or one whose sender has not been heard
+   * of since its lease ended.
+   */
+  async claim(
+    notificationId: string,
+    leaseUntil: Temporal.Instant,
+    now: Temporal.Instant,
+  ): Promise<ClaimedNotification | null> {
+    return await this.#session.sql.row(
+      `update notifications n
+       set status = 'sending', attempts = n.attempts + 1, lease_until = $2, due_at = $2, updated_at = $3
+       from (select id, status as was from notifications where id = $1 for update) old
+       where n.id = old.id and ((n.status = 'queued' and n.due_at <= $3) or (n.status = 'sending' and n.lease_until <= $3))
+       returning ${COLUMNS}, old.was = 'sending' as "isUncertain"`,
+      [notificationId, leaseUntil.toString(), now.toString()],
+    );
+  }
+
+  async markSent(
+    notificationId: Id<'notification'>,
+    sent: { readonly providerId: string | null; readonly reason: string | null },
+    now: Temporal.Instant,
+  ): Promise<void> {
+    await this.#session.sql.run(
+      `update notifications set status = 'sent', provider_id = $2, reason = $3, due_at = null, lease_until = null,
+         updated_at = $4 where id = $1 and status = 'sending'`,
+      [notificationId, sent.providerId, sent.reason, now.toString()],
+    );
+  }
+
+  async markForRetry(
+    notificationId: Id<'notification'>,
+    reason: string,
+    dueAt: Temporal.Instant,
+    now: Temporal.Instant,
+  ): Promise<void> {
+    await this.#session.sql.run(
+      `update notifications set status = 'queued', reason = $2, due_at = $3, lease_until = null, updated_at = $4
+       where id = $1 and status = 'sending'`,
+      [notificationId, reason, dueAt.toString(), now.toString()],
+    );
+  }
+
+  /** Moves a delivery forward to its end; false when it has already come as far. */
+  async advance(
+    notificationId: Id<'notification'>,
+    status: 'sent' | 'delivered' | 'failed',
+    reason: string | null,
+    now: Temporal.Instant,
+  ): Promise<boolean> {
+    const behind = Object.entries(RANK).filter(([, rank]) => rank < RANK[status]);
+    const changed = await this.#session.sql.run(
+      `update notifications set status = $2, reason = coalesce($3, reason), due_at = null, lease_until = null,
+         updated_at = $4 where id = $1 and status = any($5)`,
+      [notificationId, status, reason, now.toString(), behind.map(([name]) => name)],
+    );
+    return changed > 0;
+  }
+
+  /** Cancels what has not left; resolves to the cancelled ones. */
+  async cancelQueued(incidentId: Id<'incident'>, reason: string, now: Temporal.Instant): Promise<NotificationRow[]> {
+    return await this.#session.sql.rows(
+      `update notifications n set status = 'cancelled', reason = $2, due_at = null, updated_at = $3
+       where n.incident_id = $1 and n.status = 'queued' and n.kind = 'page' returning ${COLUMNS}`,
+      [incidentId, reason, now.toString()],
+    );
+  }
+
+  /** The states of all pages to one person in one step. */
+  async listStatuses(incidentId: Id<'incident'>, stepIndex: number, userId: Id<'user'>): Promise<NotificationStatus[]> {
+    const rows = await this.#session.sql.rows<{ status: NotificationStatus | 'sending' }>(
+      `select status from notifications where incident_id = $1 and step_index = $2 and user_id = $3 and kind = 'page'`,
+      [incidentId, stepIndex, userId],
+    );
+    return rows.map(({ status }) => (status === 'sending' ? 'queued' : status));
+  }
+
+  /** Messages that were due at `before` and have not left: their job was lost or is late, or their sender died. */
+  async listDue(before: Temporal.Instant, limit: number): Promise<Id<'notification'>[]> {
+    const rows = await this.#session.sql.rows<{ id: Id<'notification'> }>(
+      `select id from notifications where status in ('queued', 'sending') and due_at <= $1 order by due_at limit $2`,
+      [before.toString(), limit],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Numbers that were sent a page of this incident by SMS, each once with its person. */
+  async listSmsRecipients(incidentId: Id<'incident'>): Promise<{ userId: Id<'user'>; address: string }[]> {
+    return await this.#session.sql.rows(
+      `select distinct user_id as "userId", address from notifications
+       where incident_id = $1 and channel = 'sms' and kind = 'page' and status in ('sending', 'sent', 'delivered')`,
+      [incidentId],
+    );
+  }
+}
