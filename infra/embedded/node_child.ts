@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 
 import { logEnd, rotateLog, textSince } from './log_files.ts';
@@ -89,4 +90,16 @@ function firstReadyMessage(child: ChildProcess): Promise<ReadyMessage> {
 
 function isReady(message: unknown): message is ReadyMessage {
   return typeof message === 'object' && message !== null && 'ready' in message && message.ready === true;
+}
+
+/** Runs a program to its end. Throws unless that is exit code 0. */
+export async function runNodeProgram(program: Program, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const child = spawnNode(program);
+  const callOff = () => void child.kill('SIGKILL');
+  signal.addEventListener('abort', callOff, { once: true });
+  const [code, endSignal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  signal.removeEventListener('abort', callOff);
+  signal.throwIfAborted();
+  if (code !== 0) throw new Error(`it failed (${describeEnd(code, endSignal)})`);
 }

@@ -1,0 +1,39 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+
+/** As `APP_SECRET` asks for it. */
+const CHARACTERS_MIN = 32;
+
+/**
+ * The secret of this installation, made on first use. Losing the file makes stored ingestion keys unreadable, so
+ * that a damaged one is an error and not replaced.
+ */
+export function readOrCreateAppSecret(file: string): string {
+  const found = read(file);
+  if (found === null) return create(file);
+  if (found.length < CHARACTERS_MIN)
+    throw new Error(`${file} is damaged: put it back from a backup, or set APP_SECRET`);
+  return found;
+}
+
+function read(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function create(file: string): string {
+  const secret = randomBytes(32).toString('hex');
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, `${secret}\n`, { mode: 0o600, flush: true });
+  renameSync(draft, file);
+  return secret;
+}
+
+/** Another secret that follows from this one, in hexadecimal digits: the same at every start. */
+export function deriveSecret(appSecret: string, purpose: string): string {
+  return createHmac('sha256', appSecret).update(purpose).digest('hex');
+}

@@ -1,0 +1,80 @@
+import type { Facts, Progress } from './installation.ts';
+
+export interface Screen {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+/** What a person at the terminal reads while things start, once they run, and when something dies. */
+export class Banner {
+  readonly #screen: Screen;
+
+  constructor(screen: Screen) {
+    this.#screen = screen;
+  }
+
+  progress(progress: Progress): void {
+    switch (progress.kind) {
+      case 'ready':
+        return this.#line(this.#green('✓'), progress.service, this.#faint(seconds(progress.tookMs)));
+      case 'migrated':
+        return this.#line(this.#green('✓'), 'Migrations', this.#faint(seconds(progress.tookMs)));
+      case 'died':
+        return this.#line(
+          this.#red('✗'),
+          progress.service,
+          `ended (${progress.how}); starting it again in ${seconds(progress.restartInMs)}`,
+        );
+      case 'start_failed':
+        return this.#line(
+          this.#red('✗'),
+          progress.service,
+          `does not start (${reasonsOf(progress.error)}); trying again in ${seconds(progress.restartInMs)}`,
+        );
+    }
+  }
+
+  running(facts: Facts, tookMs: number): void {
+    const rows: (readonly [string, string] | null)[] = [
+      ['API and console', facts.apiUrl],
+      facts.phoneUrl === null ? null : ['Phone simulator', `${facts.phoneUrl}  (no Twilio account is configured)`],
+      ['PostgreSQL', facts.postgres],
+      ['ClickHouse', facts.clickhouse],
+      ['Queue', `in ${facts.queue}`],
+      ['Data folder', facts.dataDir],
+      facts.firstRunFile === null ? null : ['How to sign in', facts.firstRunFile],
+    ];
+    const lines = rows.filter((row) => row !== null).map(([name, value]) => `  ${name.padEnd(18)}${value}\n`);
+    const title = `${this.#bold('Tocsin is running')} ${this.#faint(`after ${seconds(tookMs)}`)}`;
+    this.#screen.write(`\n${title}\n\n${lines.join('')}\n${this.#faint('Ctrl-C stops everything.')}\n\n`);
+  }
+
+  stopping(reason: string): void {
+    this.#screen.write(`\nStopping (${reason}) …\n`);
+  }
+
+  failed(error: unknown): void {
+    this.#screen.write(`\n${this.#red('Tocsin could not start:')} ${reasonsOf(error)}\n`);
+  }
+
+  #line(mark: string, name: string, text: string): void {
+    this.#screen.write(`${mark} ${name.padEnd(18)}${text}\n`);
+  }
+
+  readonly #bold = (text: string) => this.#paint('1', text);
+  readonly #faint = (text: string) => this.#paint('2', text);
+  readonly #red = (text: string) => this.#paint('31', text);
+  readonly #green = (text: string) => this.#paint('32', text);
+
+  #paint(code: string, text: string): string {
+    return this.#screen.isTTY ? `\u001B[${code}m${text}\u001B[0m` : text;
+  }
+}
+
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+
+/** The message and those of the causes behind it. */
+function reasonsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${reasonsOf(error.cause)}`;
+}

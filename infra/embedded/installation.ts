@@ -1,0 +1,190 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+
+import type { Config } from '#kernel/config.ts';
+
+import { deriveSecret, readOrCreateAppSecret } from './app_secret.ts';
+import { findFreePort } from './free_port.ts';
+import { runNodeProgram, type Program } from './node_child.ts';
+import { clickhouseService, postgresService, programService, type AddressedService } from './services.ts';
+import { supervise, type Service, type ServiceEvent, type Supervised } from './supervisor.ts';
+
+/** The programs an installation consists of, besides the engines. */
+export interface Programs {
+  readonly phone: string;
+  readonly migrate: readonly [entry: string, ...args: string[]];
+  readonly api: string;
+  readonly worker: string;
+}
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+export const PROGRAMS: Programs = {
+  phone: path.join(root, 'infra/embedded/phone/main.ts'),
+  migrate: [path.join(root, 'src/entry/cli.ts'), 'migrate'],
+  api: path.join(root, 'src/entry/api.ts'),
+  worker: path.join(root, 'workers/main.ts'),
+};
+
+/** What runs where, for people. */
+export interface Facts {
+  readonly apiUrl: string;
+  readonly dataDir: string;
+  readonly postgres: 'embedded' | 'server';
+  readonly clickhouse: 'embedded' | 'server';
+  readonly queue: 'Redis' | 'PostgreSQL';
+  /** Null when a real Twilio account is configured. */
+  readonly phoneUrl: string | null;
+  /** The file that says how to sign in; null when there is none. */
+  readonly firstRunFile: string | null;
+}
+
+export type Progress = ServiceEvent | { readonly kind: 'migrated'; readonly tookMs: number };
+
+/** From the call to stop: when the programs are killed that still run, and when the engines are. */
+const PROGRAMS_KILLED_AFTER_MS = 3_000;
+const ENGINES_KILLED_AFTER_MS = 4_000;
+/** A number that belongs to nobody: Twilio's own for tests. */
+const PHONE_NUMBER = '+15005550006';
+
+type Variables = Readonly<Record<string, string>>;
+
+/**
+ * Everything one machine runs: the engines that are not configured as servers and the phone simulator first, then
+ * the migrations, then the API and a worker. Stops in reverse.
+ */
+export class Installation {
+  readonly #config: Config;
+  readonly #environment: NodeJS.ProcessEnv;
+  readonly #report: (progress: Progress) => void;
+  readonly #programs: Programs;
+  readonly #dataDir: string;
+  readonly #stopping = new AbortController();
+  readonly #stages: Supervised[][] = [];
+
+  constructor(
+    config: Config,
+    environment: NodeJS.ProcessEnv,
+    report: (progress: Progress) => void,
+    programs: Programs = PROGRAMS,
+  ) {
+    this.#config = config;
+    this.#report = report;
+    this.#programs = programs;
+    this.#dataDir = path.resolve(config.dataDir);
+    this.#environment = { NODE_COMPILE_CACHE: path.join(this.#dataDir, 'cache'), ...environment };
+  }
+
+  /** Rejects when a first start or the migrations fail, and when it is stopped meanwhile; then call `stop`. */
+  async start(): Promise<Facts> {
+    const { databaseUrl, clickhouseUrl, twilioAccountSid } = this.#config;
+    const appSecret = this.#config.appSecret ?? readOrCreateAppSecret(path.join(this.#dataDir, 'app-secret'));
+    const account = twilioAccountSid === undefined ? simulatedAccount(appSecret) : null;
+    const postgres = databaseUrl === undefined ? postgresService(this.#dataDir) : null;
+    const clickhouse = clickhouseUrl === undefined ? clickhouseService(this.#dataDir) : null;
+    const phone = account && (await this.#phoneService(account));
+    await this.#startStage([postgres, clickhouse, phone]);
+
+    const variables: Variables = {
+      DATA_DIR: this.#dataDir,
+      PORT: String(this.#config.port),
+      APP_SECRET: appSecret,
+      DATABASE_URL: databaseUrl ?? urlOf(postgres),
+      CLICKHOUSE_URL: clickhouseUrl ?? urlOf(clickhouse),
+      ...account,
+      ...(phone && { TWILIO_API_BASE: phone.url }),
+    };
+    await this.#migrate(variables);
+    const api = programService('API', this.#program(this.#programs.api, variables));
+    const worker = programService('Worker', this.#program(this.#programs.worker, variables));
+    await this.#startStage([api, worker]);
+
+    const firstRunFile = path.join(this.#dataDir, 'first-run.json');
+    return {
+      apiUrl: api.url,
+      dataDir: this.#dataDir,
+      postgres: postgres ? 'embedded' : 'server',
+      clickhouse: clickhouse ? 'embedded' : 'server',
+      queue: this.#config.redisUrl === undefined ? 'PostgreSQL' : 'Redis',
+      phoneUrl: phone && phone.url,
+      firstRunFile: existsSync(firstRunFile) ? firstRunFile : null,
+    };
+  }
+
+  /** Idempotent. `isUrgent` kills at once what would be asked first. */
+  async stop({ isUrgent = false } = {}): Promise<void> {
+    this.#stopping.abort();
+    const began = performance.now();
+    for (const [index, stage] of [...this.#stages.entries()].reverse()) {
+      const patienceMs = index === 0 ? ENGINES_KILLED_AFTER_MS : PROGRAMS_KILLED_AFTER_MS;
+      const killAfterMs = isUrgent ? 0 : Math.max(0, patienceMs - (performance.now() - began));
+      await Promise.all(stage.map((service) => service.stop(killAfterMs)));
+    }
+  }
+
+  async #startStage(services: readonly (Service | null)[]): Promise<void> {
+    this.#stopping.signal.throwIfAborted();
+    const stage = services.filter((service) => service !== null).map((service) => supervise(service, this.#report));
+    this.#stages.push(stage);
+    await Promise.all(stage.map((service) => service.ready));
+  }
+
+  async #migrate(variables: Variables): Promise<void> {
+    const began = performance.now();
+    const [entry, ...args] = this.#programs.migrate;
+    try {
+      await runNodeProgram(this.#program(entry, variables, args), this.#stopping.signal);
+    } catch (error) {
+      throw new Error('the migrations of the stores did not succeed', { cause: error });
+    }
+    this.#report({ kind: 'migrated', tookMs: Math.round(performance.now() - began) });
+  }
+
+  /** The port after the API's, if it is free: people keep the address of this page. */
+  async #phoneService(account: Variables): Promise<AddressedService> {
+    const { baseUrl, host, port } = this.#config;
+    const phonePort = this.#environment['PHONE_PORT'] ?? String(await findFreePort(port + 1));
+    const variables = {
+      PHONE_PORT: phonePort,
+      PHONE_ACCOUNT_SID: account['TWILIO_ACCOUNT_SID'] ?? '',
+      PHONE_AUTH_TOKEN: account['TWILIO_AUTH_TOKEN'] ?? '',
+      PHONE_NUMBER,
+      PHONE_DATA_DIR: path.join(this.#dataDir, 'phone'),
+      PHONE_SMS_URL: `${baseUrl}/callbacks/twilio/sms`,
+      PHONE_VOICE_URL: `${baseUrl}/callbacks/twilio/voice`,
+      PHONE_CALLBACK_ORIGIN: `http://${addressToReach(host)}:${port}`,
+    };
+    return programService('Phone simulator', this.#program(this.#programs.phone, variables));
+  }
+
+  #program(entry: string, variables: Variables, args: readonly string[] = []): Program {
+    return { entry, args, env: { ...this.#environment, ...variables } };
+  }
+}
+
+/** The account that the phone simulator and the product agree on; the same at every start. */
+function simulatedAccount(appSecret: string): Variables {
+  return {
+    TWILIO_ACCOUNT_SID: `AC${deriveSecret(appSecret, 'simulated account').slice(0, 32)}`,
+    TWILIO_AUTH_TOKEN: deriveSecret(appSecret, 'token of the simulated account').slice(0, 32),
+    TWILIO_FROM: PHONE_NUMBER,
+  };
+}
+
+/** Where a program on this machine reaches one that listens there. */
+function addressToReach(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function urlOf(service: AddressedService | null): string {
+  if (!service) throw new Error('neither configured nor embedded');
+  return service.url;
+}
+
+/** Makes the data folder; the user that runs PostgreSQL in place of root must be able to pass through it. */
+export function makeDataFolder(dataDir: string): string {
+  const folder = path.resolve(dataDir);
+  mkdirSync(folder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  return folder;
+}

@@ -1,0 +1,60 @@
+/** What `npm start` runs: everything this machine needs, started in order, kept running, and stopped in reverse. */
+import path from 'node:path';
+
+import { loadConfig, type Config } from '#kernel/config.ts';
+
+import { Banner } from './banner.ts';
+import { findFreePort } from './free_port.ts';
+import { Installation, makeDataFolder } from './installation.ts';
+import { takeLock } from './lock.ts';
+
+/** What is left then is ended by the machine: every engine survives that. */
+const STOP_DEADLINE_MS = 5_000;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+const began = performance.now();
+const banner = new Banner(process.stdout);
+try {
+  await run();
+} catch (error) {
+  banner.failed(error);
+  process.exit(1);
+}
+
+async function run(): Promise<void> {
+  const config = await readConfig();
+  const lock = takeLock(path.join(makeDataFolder(config.dataDir), 'lock'));
+  process.once('exit', () => lock.release());
+  const installation = new Installation(config, process.env, (progress) => banner.progress(progress));
+  const stopped = stopOnSignal(installation);
+  try {
+    const facts = await installation.start();
+    banner.running(facts, performance.now() - began);
+  } catch (error) {
+    if (stopped.isAsked) return;
+    await installation.stop();
+    throw error;
+  }
+}
+
+/** Port 0 takes any free one, and it must be known before links are made of it. */
+async function readConfig(): Promise<Config> {
+  const config = loadConfig(process.env);
+  if (config.port !== 0) return config;
+  return loadConfig({ ...process.env, PORT: String(await findFreePort(0)) });
+}
+
+/** The first signal asks, a second one kills. */
+function stopOnSignal(installation: Installation): { isAsked: boolean } {
+  const state = { isAsked: false };
+  const stop = async (signal: string): Promise<void> => {
+    const isUrgent = state.isAsked;
+    state.isAsked = true;
+    if (!isUrgent) banner.stopping(signal);
+    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+    await installation.stop({ isUrgent });
+    process.exit(0);
+  };
+  for (const signal of SIGNALS) process.on(signal, () => void stop(signal));
+  return state;
+}

@@ -1,0 +1,210 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+
+import { createClient } from '@clickhouse/client';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+
+import { readOrCreateAppSecret } from '#infra/embedded/app_secret.ts';
+import { Banner } from '#infra/embedded/banner.ts';
+import { Installation, makeDataFolder, type Facts, type Progress } from '#infra/embedded/installation.ts';
+import { takeLock } from '#infra/embedded/lock.ts';
+import { loadConfig } from '#kernel/config.ts';
+
+let folder: string;
+let diary: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'installation-'));
+  chmodSync(folder, 0o711);
+  diary = path.join(folder, 'diary');
+  writeFileSync(diary, '');
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const entries = () => readFileSync(diary, 'utf8').split('\n').slice(0, -1);
+
+/** A program that writes into the diary when it begins and ends. */
+function write(name: string, body: string): string {
+  const entry = path.join(folder, `${name}.mjs`);
+  writeFileSync(
+    entry,
+    `import { appendFileSync } from 'node:fs';
+    const note = (what) => appendFileSync(${JSON.stringify(diary)}, '${name} ' + what + '\\n');
+    const ready = (url) => { note('begins'); process.send({ ready: true, url }); };
+    process.once('SIGTERM', () => setTimeout(() => { note('ends'); process.exit(); }, 20));
+    process.once('disconnect', () => process.exit());
+    ${body}`,
+  );
+  return entry;
+}
+
+describe('an installation', () => {
+  const build = (progress: Progress[], environment: Record<string, string> = {}) => {
+    const programs = {
+      phone: write('phone', `ready('http://127.0.0.1:' + process.env.PHONE_PORT);`),
+      migrate: [write('migrate', `note(process.argv[2]); process.exit(process.env.FAIL ? 1 : 0);`), 'migrate'] as const,
+      api: write(
+        'api',
+        `import { writeFileSync } from 'node:fs';
+        writeFileSync(process.env.DATA_DIR + '/first-run.json', JSON.stringify(process.env));
+        ready('http://127.0.0.1:' + process.env.PORT);`,
+      ),
+      worker: write('worker', 'ready();'),
+    };
+    const variables = { DATA_DIR: path.join(folder, 'data'), PORT: '39801', ...environment };
+    makeDataFolder(variables.DATA_DIR);
+    const config = loadConfig(variables);
+    return new Installation(config, { ...process.env, ...variables }, (one) => progress.push(one), programs);
+  };
+
+  test('starts engines, migrations and programs in order, and stops in reverse', async () => {
+    const progress: Progress[] = [];
+    const installation = build(progress);
+    const facts = await installation.start();
+    const dataDir = path.join(folder, 'data');
+    expect(facts).toMatchObject({
+      apiUrl: 'http://127.0.0.1:39801',
+      dataDir,
+      postgres: 'embedded',
+      clickhouse: 'embedded',
+      queue: 'PostgreSQL',
+      firstRunFile: path.join(dataDir, 'first-run.json'),
+    });
+    const given = JSON.parse(readFileSync(path.join(dataDir, 'first-run.json'), 'utf8')) as Record<string, string>;
+    const database = new pg.Client({ connectionString: given['DATABASE_URL'] });
+    await database.connect();
+    await database.end();
+    const clickhouse = createClient({ url: given['CLICKHOUSE_URL']! });
+    expect(await clickhouse.ping({ select: true })).toMatchObject({ success: true });
+    await clickhouse.close();
+    expect(given['APP_SECRET']).toBe(readOrCreateAppSecret(path.join(dataDir, 'app-secret')));
+    expect(given['TWILIO_API_BASE']).toBe(facts.phoneUrl);
+    expect(loadConfig({ ...given, BASE_URL: '' })).toMatchObject({ twilioFrom: '+15005550006' });
+
+    const began = performance.now();
+    await installation.stop();
+    expect(performance.now() - began).toBeLessThan(3_000);
+    const order = entries();
+    expect(order.slice(0, 2)).toEqual(['phone begins', 'migrate migrate']);
+    expect(order.slice(2, 4).sort()).toEqual(['api begins', 'worker begins']);
+    expect(order.slice(4, 6).sort()).toEqual(['api ends', 'worker ends']);
+    expect(order.slice(6)).toEqual(['phone ends']);
+  });
+
+  test('starts what dies again, at the same addresses', async () => {
+    const progress: Progress[] = [];
+    const installation = build(progress);
+    const facts = await installation.start();
+    const given = JSON.parse(readFileSync(facts.firstRunFile!, 'utf8')) as Record<string, string>;
+    const pids = new Map(progress.flatMap((one) => (one.kind === 'ready' ? [[one.service, one.pid]] : [])));
+    for (const name of ['PostgreSQL', 'ClickHouse', 'API']) process.kill(pids.get(name)!, 'SIGKILL');
+    await vi.waitFor(() => expect(progress.filter((one) => one.kind === 'ready')).toHaveLength(8), { timeout: 10_000 });
+    const database = new pg.Client({ connectionString: given['DATABASE_URL'] });
+    await database.connect();
+    await database.end();
+    const clickhouse = createClient({ url: given['CLICKHOUSE_URL']! });
+    expect(await clickhouse.ping({ select: true })).toMatchObject({ success: true });
+    await clickhouse.close();
+    await installation.stop();
+  });
+
+  test('whose migrations fail does not start', async () => {
+    const installation = build([], { FAIL: 'yes' });
+    await expect(installation.start()).rejects.toThrow('the migrations of the stores did not succeed');
+    await installation.stop();
+    expect(entries()).toEqual(['phone begins', 'migrate migrate', 'phone ends']);
+  });
+
+  test('that is stopped while it starts leaves nothing', async () => {
+    const installation = build([]);
+    const outcome = installation.start().catch((error: Error) => error.message);
+    await installation.stop();
+    expect(await outcome).toMatch(/abort/);
+    expect(entries()).not.toContain('api begins');
+  });
+});
+
+describe('the secret of an installation', () => {
+  test('is made once, readable by its owner alone, and never replaced', () => {
+    const file = path.join(folder, 'app-secret');
+    const secret = readOrCreateAppSecret(file);
+    expect(secret.length).toBeGreaterThanOrEqual(32);
+    expect(readOrCreateAppSecret(file)).toBe(secret);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    writeFileSync(file, 'short');
+    expect(() => readOrCreateAppSecret(file)).toThrow(/damaged/);
+  });
+});
+
+describe('the command', () => {
+  async function run(environment: Record<string, string>): Promise<{ code: number | null; output: string }> {
+    const child = spawn(process.execPath, ['infra/embedded/start.ts'], {
+      env: { PATH: process.env['PATH'], ...environment },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit') as Promise<[number | null]>]);
+    return { code, output };
+  }
+
+  test('says who else runs on the data folder', async () => {
+    const lock = takeLock(path.join(folder, 'lock'));
+    const { code, output } = await run({ DATA_DIR: folder });
+    expect(code).toBe(1);
+    expect(output).toContain(`another process (pid ${process.pid}) already runs on this data folder`);
+    lock.release();
+  });
+
+  test('names every setting that is wrong', async () => {
+    const { code, output } = await run({ DATA_DIR: folder, PORT: 'x', LOG_LEVEL: 'loud' });
+    expect(code).toBe(1);
+    expect(output).toMatch(/PORT must be[\s\S]*LOG_LEVEL must be/);
+  });
+});
+
+describe('the banner', () => {
+  const facts: Facts = {
+    apiUrl: 'http://127.0.0.1:3000',
+    dataDir: '/data',
+    postgres: 'embedded',
+    clickhouse: 'server',
+    queue: 'Redis',
+    phoneUrl: 'http://127.0.0.1:3001',
+    firstRunFile: '/data/first-run.json',
+  };
+  const shown = (isTTY: boolean) => {
+    let output = '';
+    const banner = new Banner({ isTTY, write: (part) => (output += part) });
+    banner.progress({ kind: 'died', service: 'API', how: 'exit code 1', restartInMs: 200 });
+    banner.running(facts, 2_345);
+    return output;
+  };
+
+  test('says what runs where', () => {
+    expect(shown(false)).toBe(`✗ API               ended (exit code 1); starting it again in 0.2 s
+
+Tocsin is running after 2.3 s
+
+  API and console   http://127.0.0.1:3000
+  Phone simulator   http://127.0.0.1:3001  (no Twilio account is configured)
+  PostgreSQL        embedded
+  ClickHouse        server
+  Queue             in Redis
+  Data folder       /data
+  How to sign in    /data/first-run.json
+
+Ctrl-C stops everything.
+
+`);
+  });
+
+  test('has colours on a terminal only', () => {
+    expect(shown(true)).toContain('\u001B[');
+    expect(shown(false)).not.toContain('\u001B');
+  });
+});
