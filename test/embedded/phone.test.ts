@@ -207,6 +207,8 @@ describe('refusals', () => {
     const stranger = clientOf('wrong').messages.create({ to: ANNA, from: OURS, body: 'x' });
     expect(await refusal(stranger)).toMatchObject({ status: 401, code: 20003 });
     expect(await refusal(client.messages('SM00').fetch())).toMatchObject({ status: 404, code: 20404 });
+    expect(await refusal(client.messages('SM00').remove())).toMatchObject({ status: 404, code: 20404 });
+    expect(await client.api.v2010.accounts(ACCOUNT).fetch()).toMatchObject({ status: 'active' });
   });
 
   test('the library throws three shapes of errors', async () => {

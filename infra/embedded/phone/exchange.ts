@@ -52,7 +52,7 @@ export interface PhoneEvents {
   callback: [PhoneCallback];
 }
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly accountSid: string;
   readonly numbers: readonly AccountNumber[];
   readonly now: () => number;

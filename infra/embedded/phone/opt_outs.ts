@@ -13,7 +13,7 @@ const ANSWERS = {
   help: 'Reply STOP to unsubscribe. Msg&Data Rates May Apply.',
 } as const;
 
-export type Keyword = keyof typeof ANSWERS;
+type Keyword = keyof typeof ANSWERS;
 
 /** Who wants no more messages from which number of the account. */
 export class OptOuts {

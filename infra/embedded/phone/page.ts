@@ -18,6 +18,8 @@ interface Parts {
 export async function phonePage(app: FastifyInstance, { exchange, live }: Parts): Promise<void> {
   const stylesheet = asset('phone.css');
   const script = asset('phone.js');
+  const icon = asset('phone.svg');
+  app.get('/phone.svg', (_request, reply) => reply.type('image/svg+xml').send(icon));
   app.get('/phone.css', (_request, reply) => reply.type('text/css; charset=utf-8').send(stylesheet));
   app.get('/phone.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(script));
   app.get('/phone/live', (_request, reply) => {

@@ -25,6 +25,7 @@ export function renderPage(exchange: Exchange, number: string | null): Html {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${title} · phone simulator</title>
+        <link rel="icon" href="/phone.svg" />
         <link rel="stylesheet" href="/phone.css" />
         <script type="module" src="/phone.js"></script>
       </head>
@@ -75,9 +76,9 @@ function renderPhone(exchange: Exchange, number: string, live: PhoneCall | null)
     </header>
     <section id="call" aria-live="polite">${live === null ? null : renderLiveCall(live)}</section>
     <ol id="thread" role="log" aria-label="Messages and calls" tabindex="0">
-      ${listThread(exchange, number, THREAD_MAX).map((entry) =>
-        entry.kind === 'message' ? renderMessage(entry.record) : renderPastCall(entry.record),
-      )}
+      ${listThread(exchange, number, THREAD_MAX)
+        .filter((entry) => entry.record !== live)
+        .map((entry) => (entry.kind === 'message' ? renderMessage(entry.record) : renderPastCall(entry.record)))}
     </ol>
     <p id="notice" role="alert"></p>
     <form id="reply" data-from="${number}">
@@ -101,7 +102,7 @@ function renderMessage(message: PhoneMessage): Html {
   return html`<li class="message ${isOwn ? 'is-own' : ''} ${hasFailed ? 'has-failed' : ''}">
     <p>${linked(message.body)}</p>
     <small>
-      ${isOwn ? null : html`${message.from} · `}${renderTime(message.createdAtMs)} · ${status}
+      ${renderTime(message.createdAtMs)} · ${status}
       ${hasFailed ? html`· ${message.errorCode} ${message.errorMessage}` : null}
     </small>
   </li>`;
@@ -112,9 +113,9 @@ function renderPastCall(call: PhoneCall): Html {
   const picked = call.pickedUpBy === 'machine' ? ' by the answering machine' : '';
   const length = call.endedAtMs !== null && call.startedAtMs !== null ? ` · ${durationSeconds(call)} s` : '';
   return html`<li class="past-call is-${call.status}">
-    <p class="heading">${HANDSET} ${kind} · ${call.status}${picked}${length}</p>
+    <p class="heading">${HANDSET} ${kind} · ${call.status}${picked}</p>
     ${call.transcript.map(renderLine)} ${call.problem === null ? null : html`<p class="problem">${call.problem}</p>`}
-    <small>${call.from} · ${renderTime(call.createdAtMs)}</small>
+    <small>${renderTime(call.createdAtMs)}${length}</small>
   </li>`;
 }
 
@@ -134,7 +135,7 @@ function renderRinging(call: PhoneCall): Html {
       ${button(call, 'reject', 'Reject', { class: 'round is-red' })}
       ${button(call, 'answer', 'Answer', { class: 'round is-green' })}
     </div>
-    <div class="choices">
+    <div class="choices is-minor">
       ${button(call, 'answer', 'Answering machine', { by: 'machine' })} ${button(call, 'let_ring', 'Let it ring out')}
     </div>
   </div>`;

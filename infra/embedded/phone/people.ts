@@ -10,7 +10,7 @@ import type { Switchboard } from '#infra/embedded/phone/switchboard.ts';
 import { parseTwiml, TwimlError } from '#infra/embedded/phone/twiml.ts';
 import type { WebhookAnswer } from '#infra/embedded/phone/webhooks.ts';
 
-export interface Reply {
+interface Reply {
   /** The person's number. */
   readonly from: string;
   /** A number of the account; absent: the one that wrote to this person last, else the first. */

@@ -90,11 +90,12 @@ export interface Phone extends Pick<
 /** Starts the simulator on the loopback interface. Rejects when the port is taken. */
 export async function startPhone(options: PhoneOptions): Promise<Phone> {
   const { port = 0, accountSid, authToken, numbers, delayMs = 0, now = Date.now, keep = KEEP } = options;
-  const { publicUrlRewrite = (url: string) => url } = options;
+  const { publicUrlRewrite: rewrite = (url: string) => url } = options;
+  const closing = new AbortController();
   const exchange = new Exchange({ accountSid, numbers, now, keep });
   const faults = new Faults();
   const alarms = new Alarms(now, options.now === undefined);
-  const ask = createAsk(exchange, authToken, publicUrlRewrite);
+  const ask = createAsk({ exchange, authToken, rewrite, closing: closing.signal });
   const reports = new Reports({ exchange, ask, faults, alarms, keep });
   const optOuts = new OptOuts();
   const messaging = new Messaging({ exchange, faults, reports, optOuts, delayMs });
@@ -149,6 +150,7 @@ export async function startPhone(options: PhoneOptions): Promise<Phone> {
     isOptedOut: (person, accountNumber = numbers[0]?.e164 ?? '') => optOuts.has(person, accountNumber),
     close: async () => {
       alarms.clear();
+      closing.abort();
       live.close();
       await app.close();
     },

@@ -14,7 +14,7 @@ export interface PhoneSummary {
 }
 
 /** One entry of what happened on a phone. */
-export type ThreadEntry =
+type ThreadEntry =
   | { readonly kind: 'message'; readonly record: PhoneMessage }
   | { readonly kind: 'call'; readonly record: PhoneCall };
 

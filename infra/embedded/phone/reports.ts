@@ -12,7 +12,7 @@ const CALLBACK_FAULTS = [
   'callback_held',
 ] as const satisfies Fault['kind'][];
 
-export interface Report {
+interface Report {
   readonly webhook: Webhook;
   readonly point: FaultPoint;
   /** Nothing will follow about this message or call. */

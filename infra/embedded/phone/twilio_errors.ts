@@ -46,7 +46,7 @@ const DELIVERY_ERRORS: Readonly<Record<number, string>> = {
   30008: 'Unknown error',
 };
 
-export interface TwilioErrorBody {
+interface TwilioErrorBody {
   readonly code: number;
   readonly message: string;
   readonly more_info: string;

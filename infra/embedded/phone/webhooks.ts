@@ -26,11 +26,20 @@ export interface WebhookAnswer {
 /** Asks the product, signed as Twilio signs. Never throws: what went wrong is in the answer. */
 export type Ask = (webhook: Webhook) => Promise<WebhookAnswer>;
 
-/** `rewrite` says where to connect for a public address; the signature is always over the public one. */
-export function createAsk(exchange: Exchange, authToken: string, rewrite: (url: string) => string): Ask {
+interface AskOptions {
+  readonly exchange: Exchange;
+  readonly authToken: string;
+  /** Where to connect for a public address; the signature is always over the public one. */
+  readonly rewrite: (url: string) => string;
+  /** Gives up what is under way when the simulator closes. */
+  readonly closing: AbortSignal;
+}
+
+export function createAsk(options: AskOptions): Ask {
+  const { exchange } = options;
   return async (webhook) => {
     const record = exchange.addCallback({ ...webhook, outcome: 'waiting' });
-    const answer = await send(webhook, authToken, rewrite).catch(() => null);
+    const answer = await send(webhook, options).catch(() => null);
     exchange.answerCallback(record, {
       outcome: answer === null ? 'unreachable' : 'answered',
       status: answer?.status ?? null,
@@ -41,8 +50,7 @@ export function createAsk(exchange: Exchange, authToken: string, rewrite: (url: 
 
 async function send(
   { method, url, params }: Webhook,
-  authToken: string,
-  rewrite: (url: string) => string,
+  { authToken, rewrite, closing }: AskOptions,
 ): Promise<WebhookAnswer> {
   const encoded = new URLSearchParams(params).toString();
   const address = method === 'GET' && encoded !== '' ? `${url}${url.includes('?') ? '&' : '?'}${encoded}` : url;
@@ -56,7 +64,7 @@ async function send(
       accept: '*/*',
     },
     ...(method === 'POST' && { body: encoded }),
-    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    signal: AbortSignal.any([closing, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
   });
   const contentType = response.headers.get('content-type') ?? '';
   return { status: response.status, contentType, body: await response.text() };
