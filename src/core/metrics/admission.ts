@@ -8,7 +8,7 @@ import type { Temporal } from '#kernel/time.ts';
 export interface PointLimits {
   /** Of the body once inflated; beyond it the request is refused as a whole. */
   readonly bodyBytesMax: number;
-  /** The points beyond this many are refused, the ones before are taken. */
+  /** Taken or not: points after this many are refused unread, which bounds what a request may cost. */
   readonly pointsMax: number;
   readonly labelsMax: number;
   /** Of a metric name, a label name and a label value, in UTF-8. */
@@ -43,8 +43,10 @@ export interface DecodedPoints {
 export class PointAdmission {
   readonly limits: PointLimits;
   readonly batch = new PointBatch();
-  readonly refusals = new Refusals();
+  readonly #refusals = new Refusals();
   readonly #hasher = new SeriesHasher();
+  readonly #byKey = new Map<string, number>();
+  #seen = 0;
   #dropped = 0;
   readonly #oldest: number;
   readonly #newest: number;
@@ -60,50 +62,78 @@ export class PointAdmission {
     return makeLabel(name, value, this.limits.textBytesMax, this.#hasher);
   }
 
-  /** The index under which `add` takes the series, or why none of its points is taken. */
+  /**
+   * The index under which `add` takes the series, or why none of its points is taken. For protocols whose series
+   * stand once in a request: each call adds one.
+   */
   addSeries(name: Label, labels: readonly Label[]): number | string {
-    if (this.#isFull) return this.#fullMessage;
-    if (name.fault !== null) return name.fault;
-    const canonical = canonicalLabels(labels, this.limits.labelsMax);
+    const canonical = this.#canonicalLabels(name, labels);
     if (typeof canonical === 'string') return canonical;
-    const hasher = this.#hasher;
-    hasher.begin();
-    hasher.addLabel(name.high, name.low);
-    for (const { high, low } of canonical) hasher.addLabel(high, low);
-    return this.batch.addSeries({ name: name.value, labels: toPairs(canonical), key: hasher.end() });
+    return this.#addSeries(name, canonical, this.#keyOf(name, canonical));
+  }
+
+  /** The same, for protocols that repeat the series at each point: one call adds it and the others find it. */
+  seriesOf(name: Label, labels: readonly Label[]): number | string {
+    const canonical = this.#canonicalLabels(name, labels);
+    if (typeof canonical === 'string') return canonical;
+    const key = this.#keyOf(name, canonical);
+    let index = this.#byKey.get(key);
+    if (index === undefined) this.#byKey.set(key, (index = this.#addSeries(name, canonical, key)));
+    return index;
   }
 
   /** `at` is in epoch milliseconds. A stale marker's value is not looked at. */
   add(seriesIndex: number, at: number, value: number, kind: PointKind, place: () => string): void {
-    const stale = kind === 'stale';
-    if (!stale && Number.isNaN(value)) {
-      this.#dropped += 1;
+    const isStale = kind === 'stale';
+    const fault = this.#faultOf(at, isStale ? 0 : value);
+    if (fault !== null) {
+      this.refuse(fault, place);
       return;
     }
-    const fault = this.#faultOf(at, stale ? 0 : value);
-    if (fault === null) this.batch.add(seriesIndex, at, stale ? 0 : value, kind);
-    else this.refusals.add(fault, place);
+    this.#seen += 1;
+    if (isStale) this.batch.add(seriesIndex, at, 0, kind);
+    else if (Number.isNaN(value)) this.#dropped += 1;
+    else this.batch.add(seriesIndex, at, value, kind);
   }
 
   refuse(message: string, place: () => string, points = 1): void {
-    this.refusals.add(message, place, points);
+    this.#seen += points;
+    this.#refusals.add(message, place, points);
+  }
+
+  hasRoomFor(points: number): boolean {
+    return this.#seen + points <= this.limits.pointsMax;
+  }
+
+  get fullMessage(): string {
+    return `beyond the ${this.limits.pointsMax} points that one request may hold: send the rest in another`;
   }
 
   result(): DecodedPoints {
-    return { points: this.batch, rejected: this.refusals.toRejected(), dropped: this.#dropped };
+    return { points: this.batch, rejected: this.#refusals.toRejected(), dropped: this.#dropped };
   }
 
-  get #isFull(): boolean {
-    return this.batch.length >= this.limits.pointsMax;
+  #canonicalLabels(name: Label, labels: readonly Label[]): readonly Label[] | string {
+    if (!this.hasRoomFor(1)) return this.fullMessage;
+    return name.fault ?? canonicalLabels(labels, this.limits.labelsMax);
   }
 
-  get #fullMessage(): string {
-    return `beyond the ${this.limits.pointsMax} points that one request may hold: send the rest in another`;
+  /** What `seriesKey` says, from the hashes at hand. */
+  #keyOf(name: Label, labels: readonly Label[]): string {
+    const hasher = this.#hasher;
+    hasher.begin();
+    hasher.addLabel(name.high, name.low);
+    for (const { high, low } of labels) hasher.addLabel(high, low);
+    return hasher.end();
+  }
+
+  #addSeries(name: Label, labels: readonly Label[], key: string): number {
+    return this.batch.addSeries({ name: name.value, labels: toPairs(labels), key });
   }
 
   #faultOf(at: number, value: number): string | null {
     if (value === Infinity || value === -Infinity) return 'an infinite value';
-    if (this.#isFull) return this.#fullMessage;
+    if (!this.hasRoomFor(1)) return this.fullMessage;
     if (at >= this.#oldest && at <= this.#newest) return null;
     return at > this.#newest
       ? `a time more than ${this.limits.aheadMsMax / 60_000} minutes ahead`

@@ -20,8 +20,8 @@ export function makeLabel(name: string, value: string, textBytesMax: number, has
 }
 
 /** Stands for a label whose text is of no use; the series that carries it is refused. */
-export function faultyLabel(fault: string): Label {
-  return { name: '', value: '', high: 0, low: 0, fault };
+export function faultyLabel(name: string, fault: string): Label {
+  return { name, value: '', high: 0, low: 0, fault };
 }
 
 /**
@@ -33,6 +33,7 @@ export function canonicalLabels(labels: readonly Label[], labelsMax: number): re
   let previous = '';
   for (const { name, value, fault } of labels) {
     if (fault !== null) return fault;
+    if (name === NAME_LABEL) return `the label "${NAME_LABEL}", which is the metric name's own`;
     isCanonical &&= value !== '' && previous < name;
     previous = name;
   }
@@ -48,7 +49,7 @@ export function toPairs(labels: readonly Label[]): Labels {
 
 /** `up{job="api",zone="a"}`: how a series is written in messages. */
 export function toSeriesText(name: string, labels: readonly Label[]): string {
-  if (labels.length === 0) return name;
+  if (labels.length === 0) return name === '' ? '(no name)' : name;
   return `${name}{${labels.map((label) => `${label.name}=${JSON.stringify(label.value)}`).join(',')}}`;
 }
 

@@ -15,6 +15,7 @@ export interface Rejected {
 const REASONS_MAX = 50;
 const PLACES_MAX = 10;
 const TEXT_LENGTH_MAX = 300;
+const DESCRIPTION_LENGTH_MAX = 2000;
 const OTHER = 'other faults, not listed';
 
 /** Collects refusals in bounded memory, however many there are and whatever their texts hold. */
@@ -47,8 +48,8 @@ export class Refusals {
   }
 }
 
-function clip(text: string): string {
-  return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX)}…`;
+function clip(text: string, lengthMax = TEXT_LENGTH_MAX): string {
+  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`;
 }
 
 /** One sentence for protocols whose answer has room for no more: `3 points refused: infinite value (2: a, b); …`. */
@@ -57,5 +58,6 @@ export function describeRejected(rejected: Rejected): string {
     const more = count > places.length ? ', …' : '';
     return `${message} (${count}: ${places.join(', ')}${more})`;
   });
-  return `${rejected.count} ${rejected.count === 1 ? 'point' : 'points'} refused: ${reasons.join('; ')}`;
+  const text = `${rejected.count} ${rejected.count === 1 ? 'point' : 'points'} refused: ${reasons.join('; ')}`;
+  return clip(text, DESCRIPTION_LENGTH_MAX);
 }

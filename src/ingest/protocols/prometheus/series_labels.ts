@@ -1,6 +1,6 @@
 import type { PointAdmission } from '#core/metrics/admission.ts';
 import { faultyLabel, NAME_LABEL, tooLong, tooManyLabels, toSeriesText, type Label } from '#core/metrics/labels.ts';
-import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
+import { decodeText, NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
 import { SpanTable } from '#ingest/protocols/protobuf/span_table.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 
@@ -34,7 +34,7 @@ export class SeriesLabels {
   /** Reads one Label message. Of a series that is refused no further text is decoded. */
   read(end: number): void {
     const reader = this.#reader;
-    if (this.#fault === null) {
+    if (this.#fault === null && this.#admission.hasRoomFor(1)) {
       const number = this.#spans.numberOf(reader.pos, end);
       this.#take((this.#known[number] ??= this.#decode(end)));
     }
@@ -44,6 +44,7 @@ export class SeriesLabels {
   /** Adds the series to the batch and returns its index, or says what is wrong with it. */
   addSeries(): number | string {
     if (this.#fault !== null) return this.#fault;
+    if (!this.#admission.hasRoomFor(1)) return this.#admission.fullMessage;
     if (this.#name === null) return 'a series without a metric name (__name__)';
     return this.#admission.addSeries(this.#name, this.#labels);
   }
@@ -75,14 +76,12 @@ export class SeriesLabels {
       }
       const { field } = reader;
       const textEnd = reader.message(end);
-      if (textEnd - reader.pos > textBytesMax) return faultyLabel(tooLong('label', textBytesMax));
+      if (textEnd - reader.pos > textBytesMax) return faultyLabel('', tooLong('label', textBytesMax));
       const text = decodeText(reader.bytes, reader.pos, textEnd);
       reader.pos = textEnd;
       if (field === 1) name = text;
       else value = text;
     }
-    return name === null || value === null
-      ? faultyLabel('a label that is not UTF-8')
-      : this.#admission.label(name, value);
+    return name === null || value === null ? faultyLabel('', NOT_UTF8) : this.#admission.label(name, value);
   }
 }

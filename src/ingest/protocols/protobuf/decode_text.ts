@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
+export const NOT_UTF8 = 'a text that is not UTF-8';
+
 /** The text between these bytes, or null where they are no UTF-8: replacing them would make different texts equal. */
 export function decodeText(bytes: Buffer, start: number, end: number): string | null {
   for (let i = start; i < end; i += 1) {

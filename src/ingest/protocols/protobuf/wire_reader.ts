@@ -87,7 +87,14 @@ export class WireReader {
   int64(end: number): number {
     const start = this.pos;
     const value = this.varint(end);
-    return this.pos - start < 10 ? value : this.#signed(start);
+    return this.pos - start < 10 ? value : Number(this.#bigint(start));
+  }
+
+  /** The same, with the digits that a number cannot hold. */
+  int64Exact(end: number): number | string {
+    const start = this.pos;
+    const value = this.int64(end);
+    return Number.isSafeInteger(value) ? value : this.#bigint(start).toString();
   }
 
   fixed64(end: number): number {
@@ -130,10 +137,11 @@ export class WireReader {
     throw this.#invalid('a number has more than 10 bytes');
   }
 
-  #signed(start: number): number {
+  /** The varint between `start` and here. */
+  #bigint(start: number): bigint {
     let bits = 0n;
-    for (let i = 0; i < 10; i += 1) bits |= BigInt((this.bytes[start + i] ?? 0) & 0x7f) << BigInt(7 * i);
-    return Number(BigInt.asIntN(64, bits));
+    for (let i = 0; start + i < this.pos; i += 1) bits |= BigInt((this.bytes[start + i] ?? 0) & 0x7f) << BigInt(7 * i);
+    return BigInt.asIntN(64, bits);
   }
 
   #invalid(fault: string): AppError {

@@ -1,0 +1,111 @@
+import { AppError } from '#kernel/errors.ts';
+
+const WORD_END = /[\s=!~,{}"'`]/;
+const SINGLE_ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['a', '\u0007'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+  ['v', '\v'],
+  ['\\', '\\'],
+  ['"', '"'],
+  ["'", "'"],
+]);
+/** How many digits follow, by letter, and how they are written. */
+const NUMBER_ESCAPES: ReadonlyMap<string, number> = new Map([
+  ['x', 2],
+  ['u', 4],
+  ['U', 8],
+]);
+
+/** Reads a selector's inside piece by piece. White space between the pieces does not count. */
+export class SelectorScanner {
+  readonly #text: string;
+  #at: number;
+
+  constructor(text: string, start: number) {
+    this.#text = text;
+    this.#at = start;
+  }
+
+  /** Where the next piece begins. */
+  get position(): number {
+    while (/\s/.test(this.#text.charAt(this.#at))) this.#at += 1;
+    return this.#at;
+  }
+
+  isAt(piece: string): boolean {
+    return this.#text.startsWith(piece, this.position);
+  }
+
+  isAtEnd(): boolean {
+    return this.position >= this.#text.length;
+  }
+
+  isAtQuote(): boolean {
+    return this.isAt('"') || this.isAt("'") || this.isAt('`');
+  }
+
+  take(piece: string): boolean {
+    const found = this.isAt(piece);
+    if (found) this.#at += piece.length;
+    return found;
+  }
+
+  /** A label name as it stands; empty where there is none. */
+  readWord(): string {
+    const start = this.position;
+    while (this.#at < this.#text.length && !WORD_END.test(this.#text.charAt(this.#at))) this.#at += 1;
+    if (this.#at >= this.#text.length) throw this.fault('the } is missing');
+    return this.#text.slice(start, this.#at);
+  }
+
+  /** A text in double or single quotes with escapes, or in backticks without. */
+  readQuoted(): string {
+    const start = this.position;
+    const quote = this.#text.charAt(start);
+    let text = '';
+    this.#at += 1;
+    for (;;) {
+      const character = this.#text.charAt(this.#at);
+      if (character === '') throw this.fault('the closing quote is missing', start);
+      this.#at += 1;
+      if (character === quote) return text;
+      if (quote !== '`' && character === '\n') throw this.fault('a line break in a quoted text is written \\n', start);
+      text += quote !== '`' && character === '\\' ? this.#readEscape() : character;
+    }
+  }
+
+  /** The error for the piece at `at`, counted from 1 as people do. */
+  fault(message: string, at = this.position): AppError {
+    return new AppError('invalid_input', `${message}, at character ${at + 1}`);
+  }
+
+  #readEscape(): string {
+    const start = this.#at - 1;
+    const letter = this.#text.charAt(this.#at);
+    const single = SINGLE_ESCAPES.get(letter);
+    if (single !== undefined) {
+      this.#at += 1;
+      return single;
+    }
+    const digits = NUMBER_ESCAPES.get(letter);
+    if (digits !== undefined) return this.#readCode(this.#at + 1, digits, 16, start);
+    if (/[0-7]/.test(letter)) return this.#readCode(this.#at, 3, 8, start);
+    throw this.fault('an escape that PromQL does not know', start);
+  }
+
+  #readCode(from: number, digits: number, base: 8 | 16, start: number): string {
+    const written = this.#text.slice(from, from + digits);
+    const isNumber = written.length === digits && (base === 8 ? /^[0-7]+$/ : /^[0-9a-fA-F]+$/).test(written);
+    const code = isNumber ? Number.parseInt(written, base) : Number.NaN;
+    const isByte = digits < 4;
+    if (isByte && code > 0x7f) throw this.fault('a byte beyond ASCII is written as \\u and its code point', start);
+    if (!(code <= 0x10ffff) || (code >= 0xd800 && code <= 0xdfff))
+      throw this.fault('an escape that is no character', start);
+    this.#at = from + digits;
+    return String.fromCodePoint(code);
+  }
+}

@@ -1,0 +1,26 @@
+import { AppError } from '#kernel/errors.ts';
+
+/** An attribute's value. Integers beyond 2^53 are texts, bytes are base64. */
+export type AttributeValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly AttributeValue[]
+  | { readonly [key: string]: AttributeValue };
+
+const DEPTH_MAX = 8;
+
+/** Refuses a request whose attributes are nested beyond sense: `depth` counts the lists and maps around a value. */
+export function checkDepth(depth: number): void {
+  if (depth > DEPTH_MAX) {
+    throw new AppError('invalid_input', `an attribute is nested deeper than ${DEPTH_MAX} lists or maps`);
+  }
+}
+
+/** A label has text only: lists and maps are written as JSON, as OpenTelemetry says for systems without them. */
+export function toAttributeText(value: AttributeValue): string {
+  if (typeof value === 'string') return value;
+  if (value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

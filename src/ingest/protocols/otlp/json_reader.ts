@@ -1,0 +1,120 @@
+import { decodeUtf8 } from '#ingest/protocols/body/decode_utf8.ts';
+import { AppError, type Fault } from '#kernel/errors.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const NOT_FINITE: ReadonlyMap<string, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Infinity],
+  ['-Infinity', -Infinity],
+]);
+
+/**
+ * Reads protobuf's JSON mapping: an absent or null field has its default, 64-bit integers may be texts. A field of
+ * another kind makes the whole body `invalid_input`, which names its place (`resourceMetrics[0].scopeMetrics`).
+ */
+export class OtlpJsonReader {
+  /** The way to the object being read: names and positions in turn. */
+  readonly #path: (string | number)[] = [];
+
+  parse(body: Buffer): JsonObject {
+    const text = decodeUtf8(body);
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(text);
+    } catch (error) {
+      throw new AppError('invalid_input', 'the body is no JSON', { cause: error });
+    }
+    if (!isObject(parsed)) throw this.#invalid('', 'an object');
+    return parsed;
+  }
+
+  has(object: JsonObject, field: string): boolean {
+    return object[field] !== undefined && object[field] !== null;
+  }
+
+  each(object: JsonObject, field: string, read: (entry: JsonObject) => void): void {
+    const list = this.#list(object, field);
+    const depth = this.#path.push(field, 0);
+    for (const [i, entry] of list.entries()) {
+      this.#path[depth - 1] = i;
+      if (!isObject(entry)) throw this.#invalid('', 'an object');
+      read(entry);
+    }
+    this.#path.length = depth - 2;
+  }
+
+  object(object: JsonObject, field: string): JsonObject | null {
+    const value = object[field] ?? null;
+    if (value !== null && !isObject(value)) throw this.#invalid(field, 'an object');
+    return value;
+  }
+
+  text(object: JsonObject, field: string): string {
+    const value = object[field] ?? '';
+    if (typeof value !== 'string') throw this.#invalid(field, 'a string');
+    return value;
+  }
+
+  flag(object: JsonObject, field: string): boolean {
+    const value = object[field] ?? false;
+    if (typeof value !== 'boolean') throw this.#invalid(field, 'true or false');
+    return value;
+  }
+
+  /** Null where the field is absent. */
+  number(object: JsonObject, field: string): number | null {
+    const value = object[field] ?? null;
+    return value === null ? null : this.#toNumber(value, field);
+  }
+
+  /** As the sender wrote it, so that no digit is lost. */
+  integer(object: JsonObject, field: string): number | string {
+    const value = object[field];
+    const number = this.#toNumber(value, field);
+    return typeof value === 'string' && !Number.isSafeInteger(number) ? value : number;
+  }
+
+  numbers(object: JsonObject, field: string): number[] {
+    return this.#list(object, field).map((value) => this.#toNumber(value, field));
+  }
+
+  /** The position of an enumeration's value, which is written as its number or its name. */
+  enumeration(object: JsonObject, field: string, names: readonly string[]): number {
+    const value = object[field];
+    const position = typeof value === 'string' ? names.indexOf(value) : -1;
+    return position === -1 ? (this.number(object, field) ?? 0) : position;
+  }
+
+  #list(object: JsonObject, field: string): readonly unknown[] {
+    const value = object[field] ?? [];
+    if (!Array.isArray(value)) throw this.#invalid(field, 'a list');
+    return value;
+  }
+
+  #toNumber(value: unknown, field: string): number {
+    if (typeof value === 'number') return value;
+    if (typeof value === 'string') {
+      const notFinite = NOT_FINITE.get(value);
+      if (notFinite !== undefined) return notFinite;
+      if (NUMBER.test(value)) return Number(value);
+    }
+    throw this.#invalid(field, 'a number');
+  }
+
+  #invalid(field: string, expected: string): AppError {
+    let path = '';
+    for (const step of field === '' ? this.#path : [...this.#path, field]) {
+      if (typeof step === 'number') path += `[${step}]`;
+      else path += path === '' ? step : `.${step}`;
+    }
+    const fault: Fault = { path, message: `${expected} is expected here` };
+    const where = path === '' ? 'the body' : path;
+    return new AppError('invalid_input', `${where}: ${fault.message}`, { faults: [fault] });
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

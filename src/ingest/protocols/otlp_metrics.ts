@@ -1,0 +1,66 @@
+import { PointAdmission, type DecodedPoints, type PointLimits } from '#core/metrics/admission.ts';
+import { describeRejected, type Rejected } from '#core/metrics/refusals.ts';
+import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
+import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
+import { OtlpJsonDecoder } from '#ingest/protocols/otlp/json.ts';
+import { MetricMapper } from '#ingest/protocols/otlp/metric_mapper.ts';
+import { OtlpProtobufDecoder } from '#ingest/protocols/otlp/protobuf.ts';
+import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire_writer.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Temporal } from '#kernel/time.ts';
+
+const JSON_TYPE = 'application/json';
+const PROTOBUF_TYPE = 'application/x-protobuf';
+
+/**
+ * OTLP/HTTP metrics, once inflated: an ExportMetricsServiceRequest in protobuf or JSON, as its content type says.
+ * Sums, gauges and summaries become points under their own names, histograms become `_bucket{le}`, `_sum`, `_count`,
+ * `_min` and `_max`. Attributes become labels, and so do those of the resource that tell one sender from another; the
+ * scope does not count.
+ *
+ * Fails with `unsupported_media_type`, `payload_too_large`, or `invalid_input` when the body cannot be read at all.
+ */
+export function decodeOtlpMetrics(
+  body: Buffer,
+  contentType: string | undefined,
+  now: Temporal.Instant,
+  limits: PointLimits,
+): DecodedPoints {
+  const isJson = isJsonType(contentType);
+  checkBodySize(body, limits.bodyBytesMax);
+  const admission = new PointAdmission(now, limits);
+  const mapper = new MetricMapper(admission, now.epochMilliseconds);
+  if (isJson) new OtlpJsonDecoder(mapper).decode(body);
+  else new OtlpProtobufDecoder(body, admission, mapper).decode();
+  return admission.result();
+}
+
+export interface EncodedAnswer {
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+/** The ExportMetricsServiceResponse that goes with status 200, in the encoding of the request. */
+export function encodeOtlpAnswer(rejected: Rejected, contentType: string | undefined): EncodedAnswer {
+  const message = rejected.count === 0 ? '' : describeRejected(rejected);
+  if (isJsonType(contentType)) {
+    // Protobuf's JSON writes 64-bit integers as texts.
+    const partialSuccess = { rejectedDataPoints: String(rejected.count), errorMessage: message };
+    return {
+      contentType: JSON_TYPE,
+      body: Buffer.from(JSON.stringify(rejected.count === 0 ? {} : { partialSuccess })),
+    };
+  }
+  const partialSuccess = Buffer.concat([encodeVarint(1, rejected.count), encodeBytes(2, message)]);
+  return {
+    contentType: PROTOBUF_TYPE,
+    body: rejected.count === 0 ? Buffer.alloc(0) : encodeBytes(1, partialSuccess),
+  };
+}
+
+function isJsonType(contentType: string | undefined): boolean {
+  const { type } = parseMediaType(contentType);
+  if (type === JSON_TYPE) return true;
+  if (type === PROTOBUF_TYPE) return false;
+  throw new AppError('unsupported_media_type', `send OTLP metrics as ${PROTOBUF_TYPE} or ${JSON_TYPE}`);
+}
