@@ -3,6 +3,8 @@ import { createCipher } from '#auth/cipher.ts';
 import { ConfigError, type Config } from '#kernel/config.ts';
 import type { Log } from '#kernel/log.ts';
 import { type Clock, systemClock } from '#kernel/time.ts';
+import { createSenders, type Senders } from '#notify/registry.ts';
+import type { TwilioAccount } from '#notify/twilio_client.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
@@ -44,6 +46,9 @@ export interface House {
   readonly connectWorkers: (poolMax: number) => QueueConnection;
   readonly outbox: OutboxPublisher;
   readonly actions: ActionRuntime;
+  /** The account of messages and calls; null when none is configured. */
+  readonly twilio: TwilioAccount | null;
+  readonly senders: Senders;
   /** Undoes `compose` in reverse; idempotent. */
   close(): Promise<void>;
 }
@@ -68,6 +73,7 @@ export async function compose(config: RunningConfig, { log, clock = systemClock 
     baseUrl: config.baseUrl,
     onOutbox: () => outbox.wake(),
   };
+  const twilio = twilioAccountOf(config);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     await outbox.settled();
@@ -85,6 +91,14 @@ export async function compose(config: RunningConfig, { log, clock = systemClock 
     connectWorkers: (poolMax) => connectQueue(config, { durable: false, poolMax }),
     outbox,
     actions,
+    twilio,
+    senders: createSenders({ baseUrl: config.baseUrl, twilio }),
     close: () => (closing ??= close()),
   };
+}
+
+function twilioAccountOf(config: Config): TwilioAccount | null {
+  const { twilioAccountSid: accountSid, twilioAuthToken: authToken, twilioFrom: from, twilioApiBase: apiBase } = config;
+  if (accountSid === undefined || authToken === undefined || from === undefined) return null;
+  return { accountSid, authToken, from, apiBase };
 }

@@ -1,8 +1,8 @@
 import type { Channel } from '#core/oncall/channel.ts';
 
-/** What a message is about, as far as its text needs it. */
+/** The incident that a message is about, as far as its text needs it. */
 export interface PageSubject {
-  readonly incidentId: string;
+  readonly id: string;
   /** What a person types in a reply. */
   readonly number: number;
   readonly title: string;

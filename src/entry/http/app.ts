@@ -1,7 +1,9 @@
 import { fastify, type FastifyInstance } from 'fastify';
 
 import type { House } from '#entry/compose.ts';
+import { mountCallbacks } from '#entry/http/callbacks.ts';
 import { mountHealth } from '#entry/http/health.ts';
+import { mountIngest } from '#entry/http/ingest.ts';
 import { sendProblem } from '#entry/http/problem.ts';
 import { mountRest } from '#entry/http/rest.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -35,5 +37,7 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
   });
   mountHealth(app, house);
   mountRest(app, house.actions);
+  await mountCallbacks(app, house);
+  await mountIngest(app, house);
   return app;
 }

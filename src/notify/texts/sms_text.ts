@@ -10,7 +10,7 @@ const SEGMENT = 160;
 export function smsText(page: OutgoingPage, baseUrl: string): string {
   const { subject, message } = page;
   if (message.kind === 'news') return fit(subject, `is ${message.event}. No need to act.`, '');
-  const link = `${baseUrl}/incidents/${subject.incidentId}`;
+  const link = `${baseUrl}/incidents/${subject.id}`;
   return fit(subject, `Reply ACK ${subject.number} or RES ${subject.number}`, link);
 }
 

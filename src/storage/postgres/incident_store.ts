@@ -142,6 +142,13 @@ export class IncidentStore {
     return incident;
   }
 
+  async findByNumber(orgId: Id<'org'>, number: number): Promise<IncidentRow | null> {
+    return await this.#session.sql.row(`select ${COLUMNS} ${FROM} where i.org_id = $1 and i.number = $2`, [
+      orgId,
+      number,
+    ]);
+  }
+
   /** The row, locked until the transaction ends; null when it is gone. */
   async lock(incidentId: string): Promise<IncidentRow | null> {
     return await this.#session.sql.row(`select ${COLUMNS} ${FROM} where i.id = $1 for update of i`, [incidentId]);
@@ -177,6 +184,14 @@ export class IncidentStore {
       `update incidents set status = 'resolved', resolved_at = $2, resolved_by = $3, updated_at = $2 where id = $1`,
       [incidentId, now.toString(), JSON.stringify(by)],
     );
+  }
+
+  /** Notes since when the condition of a metric rule has been false; null once it is true again. */
+  async setClearSince(incidentId: Id<'incident'>, since: Temporal.Instant | null): Promise<void> {
+    await this.#session.sql.run('update incidents set clear_since = $2 where id = $1', [
+      incidentId,
+      since?.toString() ?? null,
+    ]);
   }
 
   async listSteps(incidentIds: readonly Id<'incident'>[]): Promise<(StepState & { incidentId: Id<'incident'> })[]> {

@@ -1,14 +1,37 @@
+import { ActiveRuleStore } from '#storage/postgres/active_rule_store.ts';
+import { AlertRuleEntity, AlertRuleStore } from '#storage/postgres/alert_rule_store.ts';
 import { ApiKeyEntity, ApiKeyStore } from '#storage/postgres/api_key_store.ts';
 import { AuditStore } from '#storage/postgres/audit_store.ts';
 import { CapabilityStore } from '#storage/postgres/capability_store.ts';
+import { DashboardStore } from '#storage/postgres/dashboard_store.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { ExceptionGroupStore } from '#storage/postgres/exception_group_store.ts';
+import { IncidentStore } from '#storage/postgres/incident_store.ts';
 import { IngestKeyStore } from '#storage/postgres/ingest_key_store.ts';
+import { LeaseStore } from '#storage/postgres/lease_store.ts';
+import { NotificationStore } from '#storage/postgres/notification_store.ts';
+import { OnCallReader } from '#storage/postgres/on_call_reader.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';
 import { MembershipEntity, OrganizationEntity, PeopleStore, UserEntity } from '#storage/postgres/people_store.ts';
+import { PolicyEntity, PolicyStore } from '#storage/postgres/policy_store.ts';
+import { ScheduleEntity, ScheduleOverrideEntity, ScheduleStore } from '#storage/postgres/schedule_store.ts';
 import { ServiceEntity, ServiceStore } from '#storage/postgres/service_store.ts';
+import { TeamEntity, TeamMemberEntity, TeamStore } from '#storage/postgres/team_store.ts';
 
 /** Every entity, for the unit of work. */
-export const ENTITIES = [OrganizationEntity, UserEntity, MembershipEntity, ApiKeyEntity, ServiceEntity];
+export const ENTITIES = [
+  OrganizationEntity,
+  UserEntity,
+  MembershipEntity,
+  ApiKeyEntity,
+  ServiceEntity,
+  TeamEntity,
+  TeamMemberEntity,
+  ScheduleEntity,
+  ScheduleOverrideEntity,
+  PolicyEntity,
+  AlertRuleEntity,
+];
 
 /** The stores over one session: what they change commits or vanishes together. */
 export interface Stores {
@@ -17,17 +40,41 @@ export interface Stores {
   readonly services: ServiceStore;
   readonly capabilities: CapabilityStore;
   readonly ingestKeys: IngestKeyStore;
+  readonly dashboards: DashboardStore;
+  readonly exceptionGroups: ExceptionGroupStore;
+  readonly teams: TeamStore;
+  readonly schedules: ScheduleStore;
+  readonly onCall: OnCallReader;
+  readonly policies: PolicyStore;
+  readonly alertRules: AlertRuleStore;
+  readonly activeRules: ActiveRuleStore;
+  readonly incidents: IncidentStore;
+  readonly notifications: NotificationStore;
+  readonly leases: LeaseStore;
   readonly outbox: OutboxStore;
   readonly audit: AuditStore;
 }
 
 export function storesOf(session: Session): Stores {
+  const people = new PeopleStore(session);
+  const schedules = new ScheduleStore(session);
   return {
-    people: new PeopleStore(session),
+    people,
     apiKeys: new ApiKeyStore(session),
     services: new ServiceStore(session),
     capabilities: new CapabilityStore(session),
     ingestKeys: new IngestKeyStore(session),
+    dashboards: new DashboardStore(session),
+    exceptionGroups: new ExceptionGroupStore(session),
+    teams: new TeamStore(session),
+    schedules,
+    onCall: new OnCallReader(schedules, people),
+    policies: new PolicyStore(session),
+    alertRules: new AlertRuleStore(session),
+    activeRules: new ActiveRuleStore(session),
+    incidents: new IncidentStore(session),
+    notifications: new NotificationStore(session),
+    leases: new LeaseStore(session),
     outbox: new OutboxStore(session),
     audit: new AuditStore(session),
   };

@@ -1,0 +1,35 @@
+import twilio from 'twilio';
+
+import type { PageSubject } from '#notify/channel_sender.ts';
+import { SPOKEN_CHOICES, spokenIncident } from '#notify/texts/voice_text.ts';
+
+const { MessagingResponse, VoiceResponse } = twilio.twiml;
+
+const SECONDS_TO_PRESS = 8;
+const TIMES_SAID = 3;
+
+/** Says the incident and waits for one digit; said three times, since the first is heard half asleep. */
+export function askForDigit(subject: PageSubject, digitUrl: string): string {
+  const response = new VoiceResponse();
+  for (let time = 0; time < TIMES_SAID; time += 1) {
+    const gather = response.gather({ numDigits: 1, action: digitUrl, method: 'POST', timeout: SECONDS_TO_PRESS });
+    gather.say(`${spokenIncident(subject)} ${SPOKEN_CHOICES}`);
+  }
+  response.say('No key was pressed. Goodbye.');
+  response.hangup();
+  return response.toString();
+}
+
+export function sayAndHangUp(text: string): string {
+  const response = new VoiceResponse();
+  response.say(text);
+  response.hangup();
+  return response.toString();
+}
+
+/** The answer to an SMS; null answers nothing. */
+export function replyBySms(text: string | null): string {
+  const response = new MessagingResponse();
+  if (text !== null) response.message(text);
+  return response.toString();
+}

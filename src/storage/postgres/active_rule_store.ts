@@ -1,0 +1,66 @@
+import type { EscalationStep } from '#core/oncall/escalation.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { Session } from '#storage/postgres/database.ts';
+
+/** A rule that is being evaluated, with the policy it pages by. */
+export interface ActiveRule {
+  readonly ruleId: Id<'rule'>;
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly name: string;
+  readonly config: unknown;
+  readonly escalationPolicyId: Id<'policy'> | null;
+  readonly teamId: Id<'team'> | null;
+  /** Empty without a policy: the incident then pages nobody. */
+  readonly steps: readonly EscalationStep[];
+}
+
+/** An incident that a rule has opened and that is not resolved. */
+export interface OpenIncident {
+  readonly incidentId: Id<'incident'>;
+  readonly ruleId: Id<'rule'>;
+  /** Since when its condition has been false, with data; null while it is true. */
+  readonly clearSince: Temporal.Instant | null;
+}
+
+const ACTIVE = `from alert_rules r
+  join services s on s.id = r.service_id and s.deleted_at is null
+  join service_capabilities o on o.service_id = s.id and o.capability = 'oncall' and o.is_enabled
+  left join escalation_policies p on p.id = r.escalation_policy_id`;
+
+const COLUMNS = `r.id as "ruleId", r.org_id as "orgId", r.service_id as "serviceId", r.name, r.config,
+  p.id as "escalationPolicyId", p.team_id as "teamId", coalesce(p.steps, '[]') as steps`;
+
+/** Rules that are enabled and whose service has `oncall` and the capability that feeds them (decisions §5). */
+export class ActiveRuleStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async listMetricRules(): Promise<ActiveRule[]> {
+    return await this.#session.sql.rows(
+      `select ${COLUMNS} ${ACTIVE}
+       join service_capabilities f on f.service_id = s.id and f.capability = 'metrics' and f.is_enabled
+       where r.enabled and r.kind = 'metric_threshold' order by r.id`,
+    );
+  }
+
+  async listExceptionRules(serviceIds: readonly Id<'service'>[]): Promise<ActiveRule[]> {
+    return await this.#session.sql.rows(
+      `select ${COLUMNS} ${ACTIVE}
+       join service_capabilities f on f.service_id = s.id and f.capability = 'exceptions' and f.is_enabled
+       where r.enabled and r.kind = 'exception' and r.service_id = any($1) order by r.id`,
+      [serviceIds],
+    );
+  }
+
+  async listOpenMetricIncidents(): Promise<OpenIncident[]> {
+    return await this.#session.sql.rows(
+      `select id as "incidentId", rule_id as "ruleId", clear_since as "clearSince"
+       from incidents where status <> 'resolved' and kind = 'metric_threshold' and rule_id is not null`,
+    );
+  }
+}

@@ -1,0 +1,197 @@
+import { defineEntity, type InferEntity, LockMode, p } from '@mikro-orm/postgresql';
+
+import { AppError, notFound } from '#kernel/errors.ts';
+import { type Id, newId } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { isUniqueViolation, type Session } from '#storage/postgres/database.ts';
+import { instant } from '#storage/postgres/instant_type.ts';
+import { saveChanged } from '#storage/postgres/save_changed.ts';
+
+export const TeamEntity = defineEntity({
+  name: 'Team',
+  tableName: 'teams',
+  properties: {
+    id: p.text().primary().$type<Id<'team'>>(),
+    orgId: p.text().$type<Id<'org'>>(),
+    name: p.text(),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+});
+
+export const TeamMemberEntity = defineEntity({
+  name: 'TeamMember',
+  tableName: 'team_members',
+  properties: {
+    id: p.text().primary().$type<Id<'member'>>(),
+    orgId: p.text().$type<Id<'org'>>(),
+    teamId: p.text().$type<Id<'team'>>(),
+    userId: p.text().$type<Id<'user'>>(),
+    phone: p.text().strictNullable(),
+    smsEnabled: p.boolean(),
+    callEnabled: p.boolean(),
+    pushEnabled: p.boolean(),
+    emailEnabled: p.boolean(),
+    sortOrder: p.bigint('number'),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+});
+
+export type TeamRow = InferEntity<typeof TeamEntity>;
+export type TeamMemberRow = InferEntity<typeof TeamMemberEntity>;
+
+/** A member with what the account says of the person. */
+export type TeamMemberWithPerson = TeamMemberRow & { readonly name: string; readonly email: string };
+
+/** How a member is reached. */
+export type MemberContact = Pick<
+  TeamMemberRow,
+  'phone' | 'smsEnabled' | 'callEnabled' | 'pushEnabled' | 'emailEnabled'
+>;
+
+const TEAM_COLUMNS = 'id, org_id as "orgId", name, created_at as "createdAt", updated_at as "updatedAt"';
+
+const MEMBER_COLUMNS = `t.id, t.org_id as "orgId", t.team_id as "teamId", t.user_id as "userId", u.name, u.email,
+  t.phone, t.sms_enabled as "smsEnabled", t.call_enabled as "callEnabled", t.push_enabled as "pushEnabled",
+  t.email_enabled as "emailEnabled", t.sort_order as "sortOrder",
+  t.created_at as "createdAt", t.updated_at as "updatedAt"`;
+
+/** On-call teams and who is in them. Somebody who leaves the organization leaves its teams in the same moment. */
+export class TeamStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Oldest first. */
+  async list(orgId: Id<'org'>, limit: number): Promise<TeamRow[]> {
+    return await this.#session.sql.rows(`select ${TEAM_COLUMNS} from teams where org_id = $1 order by id limit $2`, [
+      orgId,
+      limit,
+    ]);
+  }
+
+  /** Throws `not_found` with the path of the field that named it. */
+  async get(orgId: Id<'org'>, teamId: string, path = 'teamId'): Promise<TeamRow> {
+    const team = await this.#session.sql.row<TeamRow>(
+      `select ${TEAM_COLUMNS} from teams where org_id = $1 and id = $2`,
+      [orgId, teamId],
+    );
+    if (team === null) throw notFound(path, 'team');
+    return team;
+  }
+
+  /** The team, locked until the transaction ends: nobody deletes it meanwhile, and members join one after another. */
+  async lock(orgId: Id<'org'>, teamId: string, path = 'teamId'): Promise<TeamRow> {
+    const team = await this.#session.em.findOne(
+      TeamEntity,
+      { orgId, id: teamId as Id<'team'> },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+    if (team === null) throw notFound(path, 'team');
+    return team;
+  }
+
+  async save(team: TeamRow, now: Temporal.Instant): Promise<void> {
+    await saveChanged(this.#session.em, team, now);
+  }
+
+  async insert(orgId: Id<'org'>, name: string, now: Temporal.Instant): Promise<TeamRow> {
+    const { em } = this.#session;
+    const team = em.create(TeamEntity, { id: newId('team'), orgId, name, createdAt: now, updatedAt: now });
+    await em.persist(team).flush();
+    return team;
+  }
+
+  /** Its members, schedules and policies go with it. */
+  async delete(team: TeamRow): Promise<void> {
+    await this.#session.em.remove(team).flush();
+  }
+
+  /** The members of all the teams, each team's in its own order. */
+  async listMembers(orgId: Id<'org'>, teamIds: readonly Id<'team'>[]): Promise<TeamMemberWithPerson[]> {
+    return await this.#session.sql.rows(
+      `select ${MEMBER_COLUMNS} from team_members t join users u on u.id = t.user_id
+       where t.org_id = $1 and t.team_id = any($2) order by t.team_id, t.sort_order, t.id`,
+      [orgId, [...teamIds]],
+    );
+  }
+
+  /** Everybody, of any organization, whom this number (E.164) reaches: who answers by SMS is found this way. */
+  async listByPhone(phone: string): Promise<{ orgId: Id<'org'>; userId: Id<'user'> }[]> {
+    return await this.#session.sql.rows(
+      'select distinct org_id as "orgId", user_id as "userId" from team_members where phone = $1',
+      [phone],
+    );
+  }
+
+  /** The entity, locked until the transaction ends, so that concurrent changes queue up instead of losing one. */
+  async lockMember(orgId: Id<'org'>, memberId: string, path = 'memberId'): Promise<TeamMemberRow> {
+    const member = await this.#session.em.findOne(
+      TeamMemberEntity,
+      { orgId, id: memberId as Id<'member'> },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+    if (member === null) throw notFound(path, 'team member');
+    return member;
+  }
+
+  async saveMember(member: TeamMemberRow, now: Temporal.Instant): Promise<void> {
+    await saveChanged(this.#session.em, member, now);
+  }
+
+  /**
+   * Adds the user after the last member; the caller holds the lock on the team. Throws `not_found` when the user does
+   * not belong to the organization, and `conflict` when the user is in the team already.
+   */
+  async insertMember(
+    team: TeamRow,
+    userId: string,
+    contact: MemberContact,
+    now: Temporal.Instant,
+  ): Promise<TeamMemberRow> {
+    const { em } = this.#session;
+    const member = em.create(TeamMemberEntity, {
+      id: newId('member'),
+      orgId: team.orgId,
+      teamId: team.id,
+      userId: await this.#holdMembership(team.orgId, userId),
+      ...contact,
+      sortOrder: await this.#nextSortOrder(team.id),
+      createdAt: now,
+      updatedAt: now,
+    });
+    try {
+      await em.persist(member).flush();
+    } catch (error) {
+      if (isUniqueViolation(error)) throw new AppError('conflict', 'this user is a member of this team already');
+      throw error;
+    }
+    return member;
+  }
+
+  async deleteMember(member: TeamMemberRow): Promise<void> {
+    await this.#session.em.remove(member).flush();
+  }
+
+  /** Keeps the user in the organization until the transaction ends. */
+  async #holdMembership(orgId: Id<'org'>, userId: string): Promise<Id<'user'>> {
+    const membership = await this.#session.sql.row<{ userId: Id<'user'> }>(
+      'select user_id as "userId" from memberships where org_id = $1 and user_id = $2 for key share',
+      [orgId, userId],
+    );
+    if (membership === null) throw notFound('userId', 'user');
+    return membership.userId;
+  }
+
+  /** After the last; once that is the largest integer of the contract, beside it. */
+  async #nextSortOrder(teamId: Id<'team'>): Promise<number> {
+    const next = await this.#session.sql.row<{ sortOrder: number }>(
+      'select least(max(sort_order) + 1, $2::bigint) as "sortOrder" from team_members where team_id = $1 having count(*) > 0',
+      [teamId, Number.MAX_SAFE_INTEGER],
+    );
+    return next?.sortOrder ?? 0;
+  }
+}

@@ -1,0 +1,146 @@
+import { afterFailure } from '#actions/incidents/after_failure.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import { nextRetryDelayMs } from '#core/oncall/retry.ts';
+import { deliverPage } from '#jobs/deliver_page.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
+import { Temporal } from '#kernel/time.ts';
+import type { ChannelSender, Delivery, OutgoingPage } from '#notify/channel_sender.ts';
+import type { Senders } from '#notify/registry.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { ClaimedNotification } from '#storage/postgres/notification_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
+
+export interface DeliveryRuntime extends UnitOfWorkRuntime {
+  readonly senders: Senders;
+  readonly log: Log;
+}
+
+/** Longer than any request to a provider may take; after it the sender counts as dead. */
+const LEASE = Temporal.Duration.from({ seconds: 30 });
+/** Of calls and messages whose fate is unknown one more is sent: waking twice is better than not at all. */
+const UNCERTAIN_TRIES_MAX = 2;
+
+export const onDeliverPage = (runtime: DeliveryRuntime): JobHandler =>
+  handleJob(deliverPage, async ({ notificationId }) => {
+    await sendNotification(runtime, notificationId as Id<'notification'>);
+  });
+
+/**
+ * Sends one entry of the log, if it is still to be sent. It is claimed in a transaction of its own before the
+ * provider is asked, and what came of it is written in another: a worker that dies in between leaves an entry whose
+ * fate is looked up at the provider before anything is sent again.
+ */
+export async function sendNotification(runtime: DeliveryRuntime, notificationId: Id<'notification'>): Promise<void> {
+  const now = runtime.clock.now();
+  const stores = storesOf(runtime.db.session());
+  const claimed = await stores.notifications.claim(notificationId, now.add(LEASE), now);
+  if (claimed === null) return;
+  const incident = await stores.incidents.find(claimed.orgId, claimed.incidentId);
+  if (incident === null) return;
+  const sender = runtime.senders.get(claimed.channel);
+  const delivery: Delivery =
+    sender === undefined
+      ? { kind: 'rejected', reason: 'channel_not_configured' }
+      : await sendOnce(sender, claimed, toPage(claimed, incident), runtime.log);
+  await inUnitOfWork(runtime, (unit) => settleDelivery(unit, claimed, delivery));
+}
+
+async function sendOnce(
+  sender: ChannelSender,
+  claimed: ClaimedNotification,
+  page: OutgoingPage,
+  log: Log,
+): Promise<Delivery> {
+  try {
+    if (claimed.isUncertain) {
+      const providerId = await sender.findSent(page, claimed.createdAt.epochMilliseconds);
+      if (providerId !== null) return { kind: 'accepted', providerId };
+    }
+    return await sender.send(page);
+  } catch (error) {
+    log.warn({ notificationId: claimed.id, err: messageOf(error) }, 'the provider could not be asked');
+    return { kind: 'retry', reason: 'provider_unreachable' };
+  }
+}
+
+async function settleDelivery(unit: UnitOfWork, claimed: ClaimedNotification, delivery: Delivery): Promise<void> {
+  const incident = await unit.stores.incidents.lock(claimed.incidentId);
+  if (incident === null) return;
+  switch (delivery.kind) {
+    case 'accepted':
+      await markSent(unit, claimed, { providerId: delivery.providerId, reason: null });
+      return;
+    case 'uncertain':
+      if (claimed.attempts >= UNCERTAIN_TRIES_MAX)
+        await markSent(unit, claimed, { providerId: null, reason: 'unconfirmed' });
+      else await retryOrFail(unit, incident, claimed, delivery.reason, 0);
+      return;
+    case 'retry':
+      await retryOrFail(unit, incident, claimed, delivery.reason, delivery.afterMs ?? 0);
+      return;
+    case 'rejected':
+      await markFailed(unit, incident, claimed, delivery.reason);
+  }
+}
+
+async function markSent(
+  { stores, now }: UnitOfWork,
+  claimed: ClaimedNotification,
+  sent: { readonly providerId: string | null; readonly reason: 'unconfirmed' | null },
+): Promise<void> {
+  await stores.notifications.markSent(claimed.id, sent, now);
+  if (claimed.kind === 'update') return;
+  const { userId, channel, stepIndex } = claimed;
+  const data = { userId, channel, stepIndex, unconfirmed: sent.reason !== null };
+  await stores.incidents.recordEvent(claimed.incidentId, 'page_sent', data, now);
+}
+
+/** Tries again later while the five minutes last; a page of an incident that is settled meanwhile is cancelled. */
+async function retryOrFail(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  claimed: ClaimedNotification,
+  reason: string,
+  atLeastMs: number,
+): Promise<void> {
+  const { stores, now, enqueue } = unit;
+  const elapsedMs = now.epochMilliseconds - claimed.createdAt.epochMilliseconds;
+  const delayMs = nextRetryDelayMs(claimed.attempts, elapsedMs, Math.random(), atLeastMs);
+  if (delayMs === null) {
+    await markFailed(unit, incident, claimed, reason);
+    return;
+  }
+  const dueAt = now.add({ milliseconds: delayMs });
+  await stores.notifications.markForRetry(claimed.id, reason, dueAt, now);
+  if (incident.status !== 'triggered' && claimed.kind === 'page') {
+    await stores.notifications.cancelQueued(incident.id, incident.status, now);
+    return;
+  }
+  enqueue(deliverPage, { notificationId: claimed.id }, dueAt);
+}
+
+async function markFailed(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  claimed: ClaimedNotification,
+  reason: string,
+): Promise<void> {
+  await unit.stores.notifications.advance(claimed.id, 'failed', reason, unit.now);
+  await afterFailure(unit, incident, claimed, reason);
+}
+
+function toPage(claimed: ClaimedNotification, incident: IncidentRow): OutgoingPage {
+  return {
+    notificationId: claimed.id,
+    to: claimed.address,
+    userId: claimed.userId,
+    subject: incident,
+    message:
+      claimed.kind === 'page'
+        ? { kind: 'page' }
+        : { kind: 'news', event: claimed.reason === 'resolved' ? 'resolved' : 'acknowledged' },
+  };
+}

@@ -1,0 +1,52 @@
+import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import type { RuleKind } from '#core/incidents/incident.ts';
+import { planSteps } from '#core/oncall/escalation.ts';
+import { runEscalationStep } from '#jobs/run_escalation_step.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
+
+/** What made a rule fire. */
+export interface Cause {
+  readonly kind: RuleKind;
+  readonly exceptionGroupId: Id<'group'> | null;
+  readonly title: string;
+  readonly severity: string;
+  /** What was measured or seen. */
+  readonly details: object;
+  /** The cause in half a sentence, for the timeline. */
+  readonly sentence: string;
+}
+
+/**
+ * Opens the incident of a rule and its timers in the caller's transaction. While one is open for the same rule (and
+ * group), it only counts an occurrence. Returns the id of a new incident, or null.
+ */
+export async function openIncident(
+  { stores, now, enqueue }: UnitOfWork,
+  rule: ActiveRule,
+  cause: Cause,
+): Promise<Id<'incident'> | null> {
+  const timers = planSteps(rule.steps, now);
+  const incidentId = await stores.incidents.open(
+    {
+      orgId: rule.orgId,
+      serviceId: rule.serviceId,
+      ruleId: rule.ruleId,
+      exceptionGroupId: cause.exceptionGroupId,
+      escalationPolicyId: rule.escalationPolicyId,
+      teamId: rule.teamId,
+      kind: cause.kind,
+      dedupKey: cause.exceptionGroupId === null ? rule.ruleId : `${rule.ruleId}.${cause.exceptionGroupId}`,
+      title: cause.title,
+      severity: cause.severity,
+      details: cause.details,
+      steps: rule.steps,
+    },
+    timers,
+    now,
+  );
+  if (incidentId === null) return null;
+  await stores.incidents.recordEvent(incidentId, 'triggered', { rule: rule.name, cause: cause.sentence }, now);
+  for (const { stepIndex, dueAt } of timers) enqueue(runEscalationStep, { incidentId, stepIndex }, dueAt);
+  return incidentId;
+}

@@ -1,0 +1,54 @@
+import { messageOf } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
+import { type Clock, Temporal } from '#kernel/time.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { LeaseStore } from '#storage/postgres/lease_store.ts';
+
+/** Work that one of all workers does from time to time. */
+export interface Periodic {
+  readonly name: string;
+  readonly everySeconds: number;
+  run(): Promise<void>;
+}
+
+interface PeriodicRuntime {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Names this process among all workers. */
+  readonly holder: Id<'job'>;
+}
+
+/** A holder that dies is replaced after this long, or after one period if that is longer. */
+const HOLD_SECONDS_MIN = 30;
+
+/**
+ * Does the work if it is due and nobody else does it. What fails is due still: the next tick of any worker tries
+ * again, so a failed evaluation is never taken for one that found nothing.
+ */
+export async function runIfDue({ db, clock, log, holder }: PeriodicRuntime, work: Periodic): Promise<void> {
+  const leases = new LeaseStore(db.session());
+  const now = clock.now();
+  // Half a second early still counts, so that ticks of a whole second do not stretch every period by one.
+  const notSince = now.subtract({ milliseconds: work.everySeconds * 1000 - 500 });
+  const heldUntil = now.add({ seconds: Math.max(HOLD_SECONDS_MIN, work.everySeconds) });
+  try {
+    if (!(await leases.take(work.name, holder, { now, notSince, heldUntil }))) return;
+  } catch (error) {
+    log.warn({ work: work.name, err: messageOf(error) }, 'the lease could not be taken');
+    return;
+  }
+  const startedAt = performance.now();
+  let doneAt: Temporal.Instant | null = null;
+  try {
+    await work.run();
+    doneAt = now;
+  } catch (error) {
+    log.error({ work: work.name, err: error }, 'periodic work failed and will be tried again');
+  }
+  log.debug({ work: work.name, elapsedMs: Math.round(performance.now() - startedAt) }, 'periodic work done');
+  await leases.release(work.name, holder, doneAt).catch((error: unknown) => {
+    log.warn({ work: work.name, err: messageOf(error) }, 'the lease could not be given back');
+  });
+}

@@ -1,0 +1,103 @@
+import { fireNextAtOnce } from '#actions/incidents/fire_next_at_once.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import type { Channel } from '#core/oncall/channel.ts';
+import { type Contact, contactOfNonMember } from '#core/oncall/contact.ts';
+import type { EscalationStep } from '#core/oncall/escalation.ts';
+import { peopleOnCall } from '#core/oncall/on_call.ts';
+import { decideRecipients, type PageDecision } from '#core/oncall/recipients.ts';
+import { deliverPage } from '#jobs/deliver_page.ts';
+import { runEscalationStep } from '#jobs/run_escalation_step.ts';
+import type { Id } from '#kernel/ids.ts';
+import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { NewNotification } from '#storage/postgres/notification_store.ts';
+
+export interface EscalationRuntime extends UnitOfWorkRuntime {
+  /** The channels that the operator has set up. */
+  readonly configured: ReadonlySet<Channel>;
+}
+
+export const onRunEscalationStep = (runtime: EscalationRuntime): JobHandler =>
+  handleJob(runEscalationStep, async ({ incidentId, stepIndex }) => {
+    await fireStep(runtime, incidentId as Id<'incident'>, stepIndex);
+  });
+
+/**
+ * Fires one step if it is due and its incident still open: the claim of the timer, the log entries of everyone it
+ * pages, and the jobs that send them are one transaction, so it happens once whoever asks, however often.
+ */
+export async function fireStep(
+  runtime: EscalationRuntime,
+  incidentId: Id<'incident'>,
+  stepIndex: number,
+): Promise<void> {
+  await inUnitOfWork(runtime, async (unit) => {
+    const incident = await unit.stores.incidents.lock(incidentId);
+    if (incident?.status !== 'triggered') return;
+    if (!(await unit.stores.incidents.claimStep(incidentId, stepIndex, unit.now))) return;
+    const step = incident.steps[stepIndex];
+    if (step === undefined) throw new Error(`incident ${incidentId} has a timer for a step it does not have`);
+    await pageRecipients(unit, incident, step, stepIndex, runtime.configured);
+  });
+}
+
+async function pageRecipients(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  step: EscalationStep,
+  stepIndex: number,
+  configured: ReadonlySet<Channel>,
+): Promise<void> {
+  const { stores, now, enqueue } = unit;
+  const onCall =
+    step.useSchedule && incident.teamId !== null
+      ? await stores.onCall.ofTeam(incident.orgId, incident.teamId, now)
+      : { schedules: [] };
+  const onCallUserIds = peopleOnCall(onCall.schedules.map((schedule) => schedule.onCall));
+  const contacts = await contactsOf(unit, incident, [...step.targetUserIds, ...onCallUserIds]);
+  const { pages, nobodyReached } = decideRecipients(step, onCallUserIds, contacts, configured);
+  const ids = await stores.notifications.insert(
+    pages.map((page) => toNotification(incident, stepIndex, page)),
+    now,
+  );
+  if (nobodyReached !== null) {
+    await stores.incidents.markSkipped(incident.id, stepIndex, nobodyReached);
+    await stores.incidents.recordEvent(incident.id, 'step_skipped', { stepIndex, reason: nobodyReached }, now);
+    await fireNextAtOnce(unit, incident, stepIndex);
+    return;
+  }
+  const people = new Set(pages.filter(({ kind }) => kind === 'notify').map(({ userId }) => userId));
+  await stores.incidents.recordEvent(incident.id, 'step_fired', { stepIndex, people: people.size }, now);
+  for (const notificationId of ids) enqueue(deliverPage, { notificationId });
+}
+
+/** How each of them can be reached: as members of the incident's team, else by the mail of their account. */
+async function contactsOf(
+  { stores }: UnitOfWork,
+  incident: IncidentRow,
+  userIds: readonly Id<'user'>[],
+): Promise<Map<Id<'user'>, Contact>> {
+  const people = await stores.people.listPeople(incident.orgId, userIds);
+  const members = incident.teamId === null ? [] : await stores.teams.listMembers(incident.orgId, [incident.teamId]);
+  const contacts = new Map<Id<'user'>, Contact>();
+  for (const { userId, email } of people.values()) {
+    const member = members.find((candidate) => candidate.userId === userId);
+    const account = { userId, email, hasPush: false };
+    contacts.set(userId, member === undefined ? contactOfNonMember(account) : { ...member, ...account });
+  }
+  return contacts;
+}
+
+function toNotification(incident: IncidentRow, stepIndex: number, page: PageDecision): NewNotification {
+  const entry = {
+    orgId: incident.orgId,
+    incidentId: incident.id,
+    stepIndex,
+    kind: 'page' as const,
+    userId: page.userId,
+    channel: page.channel,
+  };
+  return page.kind === 'notify'
+    ? { ...entry, address: page.to, status: 'queued', reason: null }
+    : { ...entry, address: null, status: page.kind, reason: page.reason };
+}

@@ -1,0 +1,32 @@
+/** Calls `tick` again and again, `everyMs` after the last call has ended, until stopped. */
+export interface Ticker {
+  /** Resolves once no tick is under way. */
+  stop(): Promise<void>;
+}
+
+export function startTicker(everyMs: number, tick: () => Promise<void>): Ticker {
+  const stopped = new AbortController();
+  let wake: (() => void) | null = null;
+  const pause = (): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, everyMs);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  const run = async (): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      await tick();
+      if (!stopped.signal.aborted) await pause();
+    }
+  };
+  const running = run();
+  return {
+    async stop() {
+      stopped.abort();
+      wake?.();
+      await running;
+    },
+  };
+}
