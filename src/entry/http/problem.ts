@@ -18,7 +18,7 @@ export interface Problem {
 
 /** Answers any error as application/problem+json. What is no AppError is a bug: logged whole, answered without its text. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
-  const known = error instanceof AppError ? error : fromFastify(error);
+  const known = toAppError(error);
   if (known.code === 'internal') log.error({ err: error, requestId: request.id }, 'request failed');
   else if (known.code === 'unavailable') log.warn({ err: known.cause, requestId: request.id }, known.message);
   if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds));
@@ -28,6 +28,11 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
     .header('cache-control', 'no-store')
     .type('application/problem+json; charset=utf-8')
     .send(JSON.stringify(toProblem(known, request.id)));
+}
+
+/** Any error as the refusal that is answered. */
+export function toAppError(error: unknown): AppError {
+  return error instanceof AppError ? error : fromFastify(error);
 }
 
 function toProblem(error: AppError, requestId: string): Problem {

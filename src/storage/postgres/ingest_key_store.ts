@@ -21,6 +21,13 @@ export interface IngestTarget {
   readonly retentionExceptions: number;
 }
 
+/** Which half of the pair a sender brings: the ingestion key or the DSN's. */
+export type IngestKeyColumn = 'key_hash' | 'dsn_key_hash';
+
+export interface OpenedTarget extends IngestTarget {
+  readonly hash: Buffer;
+}
+
 /** Ingestion keys and DSNs; a service has one pair that is current. */
 export class IngestKeyStore {
   readonly #session: Session;
@@ -55,22 +62,15 @@ export class IngestKeyStore {
     return row?.secrets ?? null;
   }
 
-  async findByKeyHash(hash: Buffer): Promise<IngestTarget | null> {
-    return await this.#find('key_hash', hash);
-  }
-
-  async findByDsnKeyHash(hash: Buffer): Promise<IngestTarget | null> {
-    return await this.#find('dsn_key_hash', hash);
-  }
-
-  async #find(column: 'key_hash' | 'dsn_key_hash', hash: Buffer): Promise<IngestTarget | null> {
-    return await this.#session.sql.row<IngestTarget>(
-      `select s.org_id as "orgId", s.id as "serviceId", s.project_id as "projectId",
+  /** What each of the keys opens, in one query; a key that opens nothing is absent. */
+  async findTargets(by: IngestKeyColumn, hashes: readonly Buffer[]): Promise<OpenedTarget[]> {
+    return await this.#session.sql.rows<OpenedTarget>(
+      `select k.${by} as hash, s.org_id as "orgId", s.id as "serviceId", s.project_id as "projectId",
          s.retention_metrics as "retentionMetrics", s.retention_exceptions as "retentionExceptions",
          array(select capability from service_capabilities c where c.service_id = s.id and c.is_enabled) as capabilities
        from ingest_keys k join services s on s.id = k.service_id and s.deleted_at is null
-       where k.${column} = $1 and k.revoked_at is null`,
-      [hash],
+       where k.${by} = any($1) and k.revoked_at is null`,
+      [hashes],
     );
   }
 }

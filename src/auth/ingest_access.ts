@@ -1,0 +1,82 @@
+import { INGEST_KEY_PREFIX } from '#auth/ingest_keys.ts';
+import { API_KEY_PREFIX } from '#auth/api_keys.ts';
+import { KeyCache } from '#auth/key_cache.ts';
+import { hashSecret, isSecretText } from '#auth/secret_text.ts';
+import type { Capability } from '#core/capabilities/capability.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { type IngestKeyColumn, IngestKeyStore, type IngestTarget } from '#storage/postgres/ingest_key_store.ts';
+
+/** Header names in lower case, as Node gives them. */
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/**
+ * The way into ingestion. Each method throws `unauthenticated` for a key that opens nothing, `forbidden` for a
+ * capability that is not enabled, and `unavailable` when the database is away and the key is not known from before.
+ */
+export interface IngestAccess {
+  /** The service of the ingestion key in the headers: Bearer, X-Api-Key, or the password of Basic. */
+  openMetrics(headers: Headers): Promise<IngestTarget>;
+  /** The service of a DSN; `projectId` is the one of the address. A null key is no key at all. */
+  openExceptions(dsnKey: string | null, projectId: string): Promise<IngestTarget>;
+}
+
+/** A rotated key, a disabled capability or a deleted service is refused within a second of the change, everywhere. */
+export function createIngestAccess(db: Database, clock: Clock, log: Log): IngestAccess {
+  const cacheOf = (column: IngestKeyColumn): KeyCache<IngestTarget> =>
+    new KeyCache<IngestTarget>({
+      findMany: (hashes) => new IngestKeyStore(db.session()).findTargets(column, hashes),
+      clock,
+      log,
+    });
+  const keys = cacheOf('key_hash');
+  const dsns = cacheOf('dsn_key_hash');
+  return {
+    async openMetrics(headers) {
+      const key = ingestionKeyOf(headers);
+      const target = isSecretText(INGEST_KEY_PREFIX, key) ? await keys.find(hashSecret(key)) : null;
+      if (target === null) throw new AppError('unauthenticated', refusalOf(key));
+      return requireCapability(target, 'metrics');
+    },
+    async openExceptions(dsnKey, projectId) {
+      if (dsnKey === null) throw new AppError('unauthenticated', 'the request carries no DSN key (sentry_key)');
+      const target = await dsns.find(hashSecret(dsnKey));
+      if (target === null) throw new AppError('unauthenticated', "this DSN's key is unknown or was rotated");
+      if (String(target.projectId) !== projectId) {
+        throw new AppError('unauthenticated', "this DSN's key and project id do not belong together");
+      }
+      return requireCapability(target, 'exceptions');
+    },
+  };
+}
+
+function ingestionKeyOf(headers: Headers): string {
+  const authorization = single(headers['authorization']);
+  const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+  if (bearer !== undefined) return bearer;
+  const basic = /^Basic +([A-Za-z0-9+/_=-]+)$/i.exec(authorization)?.[1];
+  if (basic !== undefined) {
+    const pair = Buffer.from(basic, 'base64').toString('utf8');
+    return pair.slice(pair.indexOf(':') + 1);
+  }
+  const apiKey = single(headers['x-api-key']).trim();
+  if (apiKey !== '') return apiKey;
+  throw new AppError('unauthenticated', "send the service's ingestion key: Authorization: Bearer <INGESTION_KEY>");
+}
+
+function refusalOf(key: string): string {
+  return isSecretText(API_KEY_PREFIX, key)
+    ? "an API key never opens ingestion; send the service's ingestion key"
+    : 'this ingestion key is unknown or was rotated';
+}
+
+function requireCapability(target: IngestTarget, capability: Capability): IngestTarget {
+  if (target.capabilities.includes(capability)) return target;
+  throw new AppError('forbidden', `the capability ${capability} is not enabled for this service; enable it first`);
+}
+
+function single(header: string | readonly string[] | undefined): string {
+  return (typeof header === 'object' ? header[0] : header) ?? '';
+}

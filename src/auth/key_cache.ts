@@ -1,0 +1,168 @@
+import { AppError } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Clock } from '#kernel/time.ts';
+
+interface KeyCacheOptions<Target> {
+  /** What each hash opens; a hash that opens nothing is absent. Throws `unavailable` when it cannot be known. */
+  readonly findMany: (hashes: readonly Buffer[]) => Promise<readonly (Target & { readonly hash: Buffer })[]>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What was known at `askedAt`, the moment before the database was asked. */
+interface Entry<Target> {
+  readonly target: Target | null;
+  readonly askedAt: number;
+}
+
+interface Question<Target> {
+  readonly hash: Buffer;
+  readonly answer: Promise<Target | null>;
+  readonly resolve: (target: Target | null) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A key in use is asked about anew from this age on, in the background. */
+const REFRESH_AFTER_MS = 450;
+/** No answer is given from an older entry while the database answers: a change is seen everywhere within a second. */
+const VALID_MS = 900;
+/** While the database is away, keys that were good this recently stay good, so that ingestion goes on. */
+const GOOD_WHILE_AWAY_MS = 60_000;
+/** For keys that were good, a database that takes longer than this is away. */
+const PATIENCE_MS = 1_000;
+/** A database that is away is asked again this often. */
+const ASK_AGAIN_MS = 250;
+const GOOD_MAX = 50_000;
+const BAD_MAX = 20_000;
+const BATCH_MAX = 1_000;
+
+/**
+ * Remembers what keys open, and that they open nothing. However many keys are in use or being guessed, one query at
+ * a time asks about all that wait: look-ups never crowd out the database's other work.
+ */
+export class KeyCache<Target> {
+  readonly #options: KeyCacheOptions<Target>;
+  // Apart, so that guessed keys never push out good ones.
+  readonly #good = new Map<string, Entry<Target>>();
+  readonly #bad = new Map<string, Entry<Target>>();
+  /** Questions by key: those that wait for the next query, and those of the query under way. */
+  readonly #waiting = new Map<string, Question<Target>>();
+  #asked: ReadonlyMap<string, Question<Target>> = new Map();
+  #isAsking = false;
+  #awayAt: number | null = null;
+
+  constructor(options: KeyCacheOptions<Target>) {
+    this.#options = options;
+  }
+
+  /** What the key of this hash opens, or null. Throws what `findMany` throws. */
+  async find(hash: Buffer): Promise<Target | null> {
+    const key = hash.toString('base64');
+    const now = this.#now();
+    const entry = this.#good.get(key) ?? this.#bad.get(key);
+    const age = entry === undefined ? -1 : now - entry.askedAt;
+    if (entry === undefined || age < 0) return await this.#ask(key, hash);
+    if (age < REFRESH_AFTER_MS) return entry.target;
+    if (age < VALID_MS) {
+      this.#ask(key, hash).catch(() => {});
+      return entry.target;
+    }
+    return entry.target === null || age > GOOD_WHILE_AWAY_MS
+      ? await this.#ask(key, hash)
+      : await this.#askAboutGood(key, hash, entry.target, now);
+  }
+
+  async #askAboutGood(key: string, hash: Buffer, known: Target, now: number): Promise<Target | null> {
+    const awayAt = this.#awayAt;
+    if (awayAt !== null && now >= awayAt && now - awayAt < ASK_AGAIN_MS) return known;
+    const answer = this.#ask(key, hash);
+    answer.catch(() => {});
+    if (awayAt !== null) {
+      this.#awayAt = now;
+      return known;
+    }
+    try {
+      return await withinPatience(answer);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+      this.#noteAway(error);
+      return known;
+    }
+  }
+
+  /** Joins the question about this key that waits or is being asked, or begins one. */
+  #ask(key: string, hash: Buffer): Promise<Target | null> {
+    const open = this.#waiting.get(key) ?? this.#asked.get(key);
+    if (open !== undefined) return open.answer;
+    const { promise: answer, resolve, reject } = Promise.withResolvers<Target | null>();
+    this.#waiting.set(key, { hash, answer, resolve, reject });
+    if (!this.#isAsking) {
+      this.#isAsking = true;
+      queueMicrotask(() => void this.#askWaiting());
+    }
+    return answer;
+  }
+
+  async #askWaiting(): Promise<void> {
+    while (this.#waiting.size > 0) {
+      const batch = new Map([...this.#waiting].slice(0, BATCH_MAX));
+      for (const key of batch.keys()) this.#waiting.delete(key);
+      this.#asked = batch;
+      await this.#askBatch(batch);
+      this.#asked = new Map();
+    }
+    this.#isAsking = false;
+  }
+
+  async #askBatch(batch: ReadonlyMap<string, Question<Target>>): Promise<void> {
+    const askedAt = this.#now();
+    try {
+      const found = await this.#options.findMany([...batch.values()].map(({ hash }) => hash));
+      const targets = new Map(found.map((target) => [target.hash.toString('base64'), target]));
+      this.#noteBack();
+      for (const [key, { resolve }] of batch) {
+        const target = targets.get(key) ?? null;
+        this.#remember(key, { target, askedAt });
+        resolve(target);
+      }
+    } catch (error) {
+      for (const { reject } of batch.values()) reject(error);
+    }
+  }
+
+  #remember(key: string, entry: Entry<Target>): void {
+    const [own, other, max] =
+      entry.target === null ? [this.#bad, this.#good, BAD_MAX] : [this.#good, this.#bad, GOOD_MAX];
+    other.delete(key);
+    own.delete(key);
+    own.set(key, entry);
+    const oldest = own.size > max ? own.keys().next().value : undefined;
+    if (oldest !== undefined) own.delete(oldest);
+  }
+
+  #noteAway(error: AppError): void {
+    if (this.#awayAt === null) {
+      this.#options.log.warn({ err: error.cause ?? error }, 'keys cannot be looked up; those known to be good stay so');
+    }
+    this.#awayAt = this.#now();
+  }
+
+  #noteBack(): void {
+    if (this.#awayAt !== null) this.#options.log.info({}, 'keys can be looked up again');
+    this.#awayAt = null;
+  }
+
+  #now(): number {
+    return this.#options.clock.now().epochMilliseconds;
+  }
+}
+
+async function withinPatience<Result>(work: Promise<Result>): Promise<Result> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new AppError('unavailable', 'the database is slow to answer')), PATIENCE_MS);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,30 @@
+import type { FastifyInstance } from 'fastify';
+
+import { createBadKeyBrake } from '#auth/bad_key_brake.ts';
+import { createIngestAccess } from '#auth/ingest_access.ts';
+import type { House } from '#entry/compose.ts';
+import type { IngestHall } from '#entry/http/ingest_hall.ts';
+import { mountMetricIngest } from '#entry/http/ingest_metrics.ts';
+import { mountSentryIngest } from '#entry/http/ingest_sentry.ts';
+import { takeRawBodies } from '#entry/http/raw_body.ts';
+import { openIntake } from '#ingest/intake.ts';
+
+/** The addresses that take metrics and exceptions (ingestion §1). What they took is stored before the app has closed. */
+export async function mountIngest(app: FastifyInstance, house: House): Promise<void> {
+  const { clock, config, log } = house;
+  const hall: IngestHall = {
+    access: createIngestAccess(house.db, clock, log),
+    brake: createBadKeyBrake(clock),
+    intake: openIntake({ queue: house.queue, log }),
+    clock,
+    log,
+    prefixes: [...new Set(['', new URL(config.baseUrl).pathname.replace(/\/+$/, '')])],
+  };
+  app.addHook('onClose', () => hall.intake.close());
+  for (const mount of [mountMetricIngest, mountSentryIngest]) {
+    await app.register(async (scope) => {
+      takeRawBodies(scope);
+      mount(scope, hall);
+    });
+  }
+}

@@ -1,0 +1,21 @@
+import type { BadKeyBrake } from '#auth/bad_key_brake.ts';
+import type { IngestAccess } from '#auth/ingest_access.ts';
+import type { Intake } from '#ingest/intake.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Clock } from '#kernel/time.ts';
+
+/** What the doors of ingestion share. */
+export interface IngestHall {
+  readonly access: IngestAccess;
+  readonly brake: BadKeyBrake;
+  readonly intake: Intake;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What may stand before `/api`: nothing, and the path of the base URL, for proxies that keep it. */
+  readonly prefixes: readonly string[];
+}
+
+/** The path under every prefix, without and with a slash at its end. */
+export function everyAddressOf(path: string, { prefixes }: IngestHall): string[] {
+  return prefixes.flatMap((prefix) => [`${prefix}${path}`, `${prefix}${path}/`]);
+}

@@ -1,0 +1,59 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import { pointLimits } from '#core/metrics/admission.ts';
+import { everyAddressOf, type IngestHall } from '#entry/http/ingest_hall.ts';
+import { bodyOf, contentTypeOf } from '#entry/http/raw_body.ts';
+import { inflate } from '#ingest/inflate.ts';
+import { METRIC_PROTOCOLS, type MetricProtocol } from '#ingest/registry.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
+
+const BODY_BYTES_MAX = 16 * 1024 * 1024;
+
+/** The routes that take points, one for each protocol. The key is checked before the body is read. */
+export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): void {
+  const targets = new WeakMap<FastifyRequest, IngestTarget>();
+  for (const protocol of METRIC_PROTOCOLS) {
+    for (const url of everyAddressOf(protocol.path, hall)) {
+      scope.route({
+        method: 'POST',
+        url,
+        bodyLimit: BODY_BYTES_MAX,
+        async onRequest(request) {
+          targets.set(request, await hall.brake.guard(request.ip, () => hall.access.openMetrics(request.headers)));
+        },
+        async handler(request, reply) {
+          const target = targets.get(request);
+          if (target === undefined) throw new Error('the request was not authenticated');
+          return await take(protocol, target, request, reply);
+        },
+      });
+      scope.route({ method: ['GET', 'PUT', 'PATCH', 'DELETE'], url, handler: refuseMethod });
+    }
+  }
+
+  const take = async (
+    protocol: MetricProtocol,
+    target: IngestTarget,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
+    const contentType = contentTypeOf(request);
+    const body = protocol.isInflated
+      ? await inflate(bodyOf(request), request.headers['content-encoding'], {
+          compressedBytesMax: BODY_BYTES_MAX,
+          inflatedBytesMax: BODY_BYTES_MAX,
+        })
+      : bodyOf(request);
+    const decoded = protocol.decode(body, contentType, hall.clock.now(), pointLimits(target.retentionMetrics));
+    if (decoded.points.length > 0) await hall.intake.takePoints(target, decoded.points);
+    const answer = protocol.answer(decoded, contentType);
+    if (answer.contentType !== null) void reply.type(answer.contentType);
+    return reply.code(answer.status).send(answer.body);
+  };
+}
+
+async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<never> {
+  void reply.header('allow', 'POST');
+  throw new AppError('method_not_allowed', 'data is sent with POST');
+}

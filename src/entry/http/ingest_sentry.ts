@@ -1,0 +1,100 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import { everyAddressOf, type IngestHall } from '#entry/http/ingest_hall.ts';
+import { sendProblem, toAppError } from '#entry/http/problem.ts';
+import { bodyOf } from '#entry/http/raw_body.ts';
+import { inflate } from '#ingest/inflate.ts';
+import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
+import { decodeSentryRequest, SENTRY_BODY_LIMITS, type SentryRequest } from '#ingest/protocols/sentry.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
+
+interface SentryRoute {
+  readonly Params: { readonly projectId: string };
+  readonly Querystring: Readonly<Record<string, unknown>>;
+}
+
+/** The addresses that Sentry's clients make of a DSN. Browsers must be able to read every answer, errors too. */
+export function mountSentryIngest(scope: FastifyInstance, hall: IngestHall): void {
+  const targets = new WeakMap<FastifyRequest, IngestTarget>();
+  const open = (request: FastifyRequest, key: string | null, projectId: string): Promise<IngestTarget> =>
+    hall.brake.guard(request.ip, () => hall.access.openExceptions(key, projectId));
+
+  scope.addHook('onRequest', async (_request, reply) => {
+    void reply.headers(CORS);
+  });
+  scope.setErrorHandler((error, request, reply) => {
+    void reply.headers(headersOf(toAppError(error)));
+    return sendProblem(error, request, reply, hall.log);
+  });
+
+  for (const kind of ['envelope', 'store'] as const) {
+    for (const url of everyAddressOf(`/api/:projectId(^\\d{1,16}$)/${kind}`, hall)) {
+      scope.route<SentryRoute>({
+        method: 'POST',
+        url,
+        bodyLimit: SENTRY_BODY_LIMITS.compressedBytesMax,
+        async onRequest(request) {
+          const key = sentryKeyOf(request.headers, request.query);
+          // Without one, the key is inside the envelope.
+          if (key !== null) targets.set(request, await open(request, key, request.params.projectId));
+        },
+        async handler(request) {
+          const delivery = await decodeSentryRequest(toSentryRequest(kind, request, hall), inflateSentry);
+          const target = targets.get(request) ?? (await open(request, delivery.publicKey, request.params.projectId));
+          if (delivery.events.length > 0) await hall.intake.takeEvents(target, delivery.events);
+          return { id: delivery.eventId };
+        },
+      });
+      scope.options(url, async (_request, reply) => reply.headers(PREFLIGHT).code(204).send());
+      scope.route({ method: ['GET', 'PUT', 'PATCH', 'DELETE'], url, handler: refuseMethod });
+    }
+  }
+}
+
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'x-sentry-error, x-sentry-rate-limits, retry-after',
+  'cross-origin-resource-policy': 'cross-origin',
+};
+
+const PREFLIGHT = {
+  'access-control-allow-methods': 'POST, OPTIONS',
+  'access-control-allow-headers':
+    'x-sentry-auth, x-requested-with, origin, accept, content-type, authentication, authorization, content-encoding, transfer-encoding, sentry-trace, baggage, traceparent',
+  'access-control-max-age': '86400',
+};
+
+/** Quiets a client whose data is not wanted: it sends nothing for an hour. */
+const QUIET = '3600::organization:disabled';
+
+function headersOf({ code, message, retryAfterSeconds }: AppError): Record<string, string> {
+  const error = { 'x-sentry-error': message.replaceAll(/[^\x20-\x7e]/g, '?') };
+  if (code === 'unauthenticated' || code === 'forbidden') return { ...error, 'x-sentry-rate-limits': QUIET };
+  if (code !== 'rate_limited') return error;
+  return { ...error, 'x-sentry-rate-limits': `${retryAfterSeconds ?? 60}::organization` };
+}
+
+function inflateSentry(body: Buffer, contentEncoding: string | undefined): Promise<Buffer> {
+  return inflate(body, contentEncoding, SENTRY_BODY_LIMITS);
+}
+
+function toSentryRequest(
+  kind: 'envelope' | 'store',
+  request: FastifyRequest<SentryRoute>,
+  { clock }: IngestHall,
+): SentryRequest {
+  return {
+    kind,
+    headers: request.headers,
+    query: request.query,
+    body: bodyOf(request),
+    clientIp: request.ip,
+    receivedAt: clock.now(),
+  };
+}
+
+async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<never> {
+  void reply.header('allow', 'POST, OPTIONS');
+  throw new AppError('method_not_allowed', 'data is sent with POST');
+}

@@ -1,0 +1,103 @@
+/** How much of a commit an item takes. */
+export interface Weight {
+  readonly bytes: number;
+  readonly count: number;
+}
+
+interface GathererOptions<Item> {
+  /** How long the first item of a commit waits for company. */
+  readonly lingerMs: number;
+  /** What one commit holds at most; a single item may be larger. */
+  readonly max: Weight;
+  /** Commits under way at the same time. */
+  readonly commitsMax: number;
+  readonly weigh: (item: Item) => Weight;
+  readonly commit: (items: readonly Item[]) => Promise<void>;
+}
+
+interface Waiting<Item> {
+  readonly item: Item;
+  readonly weight: Weight;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Commits what many bring within a few milliseconds in one go; each waits for the commit that holds its item. */
+export class Gatherer<Item> {
+  readonly #options: GathererOptions<Item>;
+  #waiting: Waiting<Item>[] = [];
+  #bytes = 0;
+  #count = 0;
+  #commits = 0;
+  /** What waits has lingered long enough. */
+  #isDue = false;
+  #timer: NodeJS.Timeout | undefined;
+  #whenIdle: (() => void)[] = [];
+
+  constructor(options: GathererOptions<Item>) {
+    this.#options = options;
+  }
+
+  /** Resolves once the item is committed, and rejects with what its commit threw. */
+  add(item: Item): Promise<void> {
+    const weight = this.#options.weigh(item);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#waiting.push({ item, weight, resolve, reject });
+    this.#bytes += weight.bytes;
+    this.#count += weight.count;
+    if (this.#waiting.length === 1) this.#timer = setTimeout(() => this.#commitAll(), this.#options.lingerMs);
+    this.#commitWhatIsReady();
+    return promise;
+  }
+
+  /** Commits without lingering and resolves once everything added so far is settled. */
+  async settle(): Promise<void> {
+    this.#commitAll();
+    if (this.#commits > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  #commitAll(): void {
+    this.#isDue = this.#waiting.length > 0;
+    this.#commitWhatIsReady();
+  }
+
+  #commitWhatIsReady(): void {
+    const { max, commitsMax } = this.#options;
+    const isReady = () => this.#isDue || this.#bytes >= max.bytes || this.#count >= max.count;
+    while (this.#waiting.length > 0 && this.#commits < commitsMax && isReady()) void this.#commit(this.#take());
+    if (this.#waiting.length > 0) return;
+    this.#isDue = false;
+    clearTimeout(this.#timer);
+  }
+
+  /** The oldest items that fit together, at least one. */
+  #take(): readonly Waiting<Item>[] {
+    const { max } = this.#options;
+    let bytes = 0;
+    let count = 0;
+    const end = this.#waiting.findIndex(({ weight }, index) => {
+      bytes += weight.bytes;
+      count += weight.count;
+      return index > 0 && (bytes > max.bytes || count > max.count);
+    });
+    const taken = this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
+    for (const { weight } of taken) {
+      this.#bytes -= weight.bytes;
+      this.#count -= weight.count;
+    }
+    return taken;
+  }
+
+  async #commit(taken: readonly Waiting<Item>[]): Promise<void> {
+    this.#commits += 1;
+    try {
+      await this.#options.commit(taken.map(({ item }) => item));
+      for (const { resolve } of taken) resolve();
+    } catch (error) {
+      for (const { reject } of taken) reject(error);
+    }
+    this.#commits -= 1;
+    this.#commitWhatIsReady();
+    if (this.#commits === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+}

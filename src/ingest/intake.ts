@@ -1,0 +1,100 @@
+import { type ExceptionEvent, serializeEvent } from '#core/exceptions/event.ts';
+import type { PointBatch } from '#core/metrics/point.ts';
+import { Gatherer } from '#ingest/gatherer.ts';
+import { type AcceptedEvent, packEvents } from '#ingest/packing/packed_events.ts';
+import { packPoints, type PointSlice } from '#ingest/packing/packed_points.ts';
+import { IntakeBudget } from '#ingest/intake_budget.ts';
+import { QueueDoor } from '#ingest/queue_door.ts';
+import { groupExceptions } from '#jobs/group_exceptions.ts';
+import { storePoints } from '#jobs/store_points.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
+import { type JobQueue, pending } from '#storage/queue/job_queue.ts';
+
+/** Whose data it is. */
+export interface Owner {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+}
+
+/** Where accepted data enters: what these promise to have taken is stored durably. */
+export interface Intake {
+  /** Throws `rate_limited` when too much waits already, and `unavailable` when the queue is away. */
+  takePoints(owner: Owner, points: PointBatch): Promise<void>;
+  /** As `takePoints`, but the senders never try again: what the queue cannot take waits on disk, as far as that goes. */
+  takeEvents(owner: Owner, events: readonly ExceptionEvent[]): Promise<void>;
+  /** Stores what waits; takes nothing more. */
+  close(): Promise<void>;
+}
+
+interface IntakeOptions {
+  readonly queue: Pick<JobQueue, 'add' | 'ping'>;
+  readonly log: Log;
+}
+
+const LINGER_MS = 5;
+const COMMITS_MAX = 4;
+/** Of one job, before it is packed. */
+const JOB_BYTES_MAX = 1024 * 1024;
+const JOB_POINTS_MAX = 10_000;
+const JOB_EVENTS_MAX = 200;
+/** Roughly, in memory and before packing. */
+const POINT_BYTES = 21;
+const SERIES_BYTES = 150;
+
+export function openIntake({ queue, log }: IntakeOptions): Intake {
+  const budget = new IntakeBudget();
+  const door = new QueueDoor({ queue, log, onOpen: () => {} });
+  const points = new Gatherer<PointSlice>({
+    lingerMs: LINGER_MS,
+    max: { bytes: JOB_BYTES_MAX, count: JOB_POINTS_MAX },
+    commitsMax: COMMITS_MAX,
+    weigh: (slice) => ({ bytes: bytesOf(slice), count: slice.to - slice.from }),
+    commit: async (slices) => door.add([pending(storePoints, { packed: await packPoints(slices) })]),
+  });
+  const events = new Gatherer<AcceptedEvent>({
+    lingerMs: LINGER_MS,
+    max: { bytes: JOB_BYTES_MAX, count: JOB_EVENTS_MAX },
+    commitsMax: COMMITS_MAX,
+    weigh: ({ event }) => ({ bytes: event.length, count: 1 }),
+    commit: async (accepted) => door.add([pending(groupExceptions, { packed: await packEvents(accepted) })]),
+  });
+  return {
+    async takePoints({ serviceId }, batch) {
+      const slices = slicesOf(serviceId, batch);
+      const bytes = slices.reduce((sum, slice) => sum + bytesOf(slice), 0);
+      await budget.hold(serviceId, bytes, () => allStored(slices.map((slice) => points.add(slice))));
+    },
+    async takeEvents({ orgId, serviceId }, taken) {
+      const accepted = taken.map((event) => ({ orgId, serviceId, event: serializeEvent(event) }));
+      const bytes = accepted.reduce((sum, { event }) => sum + event.length, 0);
+      await budget.hold(serviceId, bytes, () => allStored(accepted.map((event) => events.add(event))));
+    },
+    async close() {
+      await Promise.all([points.settle(), events.settle()]);
+      door.close();
+    },
+  };
+}
+
+/** A request of many points becomes several jobs. */
+function slicesOf(serviceId: Id<'service'>, points: PointBatch): PointSlice[] {
+  const count = Math.ceil(points.length / JOB_POINTS_MAX);
+  return Array.from({ length: count }, (_, index) => ({
+    serviceId,
+    points,
+    from: index * JOB_POINTS_MAX,
+    to: Math.min(points.length, (index + 1) * JOB_POINTS_MAX),
+  }));
+}
+
+function bytesOf({ points, from, to }: PointSlice): number {
+  return (to - from) * POINT_BYTES + Math.min(to - from, points.series.length) * SERIES_BYTES;
+}
+
+/** Waits for all of them, whatever becomes of one, so that nothing is counted as done while it is under way. */
+async function allStored(stores: readonly Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(stores);
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}

@@ -1,0 +1,41 @@
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+
+const TOTAL_BYTES_MAX = 96 * 1024 * 1024;
+/** One service that floods leaves room for the others. */
+const SERVICE_BYTES_MAX = 48 * 1024 * 1024;
+const RETRY_AFTER_SECONDS = 2;
+
+/** Bounds what waits in memory to be stored. */
+export class IntakeBudget {
+  #total = 0;
+  readonly #services = new Map<Id<'service'>, number>();
+
+  /** Holds `bytes` for the service until the work is done. Throws `rate_limited` where there is no room for them. */
+  async hold(serviceId: Id<'service'>, bytes: number, work: () => Promise<void>): Promise<void> {
+    this.#add(serviceId, bytes);
+    try {
+      await work();
+    } finally {
+      this.#release(serviceId, bytes);
+    }
+  }
+
+  #add(serviceId: Id<'service'>, bytes: number): void {
+    const own = this.#services.get(serviceId) ?? 0;
+    if (own + bytes > SERVICE_BYTES_MAX || this.#total + bytes > TOTAL_BYTES_MAX) {
+      throw new AppError('rate_limited', 'more is arriving than can be stored; send again shortly', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    }
+    this.#total += bytes;
+    this.#services.set(serviceId, own + bytes);
+  }
+
+  #release(serviceId: Id<'service'>, bytes: number): void {
+    const own = (this.#services.get(serviceId) ?? 0) - bytes;
+    this.#total -= bytes;
+    if (own > 0) this.#services.set(serviceId, own);
+    else this.#services.delete(serviceId);
+  }
+}

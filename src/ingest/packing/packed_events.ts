@@ -1,0 +1,37 @@
+import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
+import { packText, unpackText } from '#ingest/packing/packed_text.ts';
+import type { Id } from '#kernel/ids.ts';
+
+/** An accepted event on its way to the worker, as `serializeEvent` wrote it. */
+export interface AcceptedEvent {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly event: string;
+}
+
+/** An event as the worker takes it. */
+export interface ArrivedEvent {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly event: ExceptionEvent;
+}
+
+/** Events of any services for one job. */
+export function packEvents(events: readonly AcceptedEvent[]): Promise<string> {
+  const lines = events.map(({ orgId, serviceId, event }) => `${orgId} ${serviceId} ${event}`);
+  return packText(Buffer.from(lines.join('\n'), 'utf8'));
+}
+
+/** The inverse of `packEvents`. */
+export async function unpackEvents(packed: string): Promise<ArrivedEvent[]> {
+  const text = (await unpackText(packed)).toString('utf8');
+  return text.split('\n').map((line) => {
+    const first = line.indexOf(' ');
+    const second = line.indexOf(' ', first + 1);
+    return {
+      orgId: line.slice(0, first) as Id<'org'>,
+      serviceId: line.slice(first + 1, second) as Id<'service'>,
+      event: parseEvent(line.slice(second + 1)),
+    };
+  });
+}

@@ -1,0 +1,96 @@
+import { AppError } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import type { JobQueue, PendingJob } from '#storage/queue/job_queue.ts';
+
+interface QueueDoorOptions {
+  readonly queue: Pick<JobQueue, 'add' | 'ping'>;
+  readonly log: Log;
+  /** Called each time the queue answers again. */
+  readonly onOpen: () => void;
+}
+
+/** A Sentry client may give up after two seconds; until then there must be time to write to disk instead. */
+const PATIENCE_MS = 1_000;
+const PING_AGAIN_MS = 500;
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * The way into the queue, shut while the queue is away: then `add` throws `unavailable` at once instead of heaping up
+ * calls that wait for the store to come back.
+ */
+export class QueueDoor {
+  readonly #options: QueueDoorOptions;
+  #isShut = false;
+  #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: QueueDoorOptions) {
+    this.#options = options;
+  }
+
+  get isShut(): boolean {
+    return this.#isShut;
+  }
+
+  /**
+   * Returns once the jobs are stored. Throws `unavailable` when they are not, or not yet: jobs that were too slow may
+   * still arrive, so their handlers must not mind doubles.
+   */
+  async add(jobs: readonly PendingJob[]): Promise<void> {
+    if (this.#isShut) throw away();
+    try {
+      await withinPatience(this.#options.queue.add(jobs));
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'unavailable') this.#shut(error);
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #shut(error: AppError): void {
+    if (this.#isShut || this.#isClosed) return;
+    this.#isShut = true;
+    this.#options.log.warn({ err: error.cause ?? error }, 'the queue is away');
+    this.#pingSoon();
+  }
+
+  #pingSoon(): void {
+    this.#timer = setTimeout(() => void this.#ping(), PING_AGAIN_MS);
+  }
+
+  /** A ping may hang for as long as the store is away; the next one waits for it. */
+  async #ping(): Promise<void> {
+    try {
+      await this.#options.queue.ping();
+    } catch {
+      if (!this.#isClosed) this.#pingSoon();
+      return;
+    }
+    if (this.#isClosed) return;
+    this.#isShut = false;
+    this.#options.log.info({}, 'the queue answers again');
+    this.#options.onOpen();
+  }
+}
+
+function away(cause?: unknown): AppError {
+  return new AppError('unavailable', 'the queue does not answer; send again shortly', {
+    cause,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}
+
+async function withinPatience(work: Promise<void>): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(away(new Error(`no answer within ${PATIENCE_MS} ms`))), PATIENCE_MS);
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    work.catch(() => {});
+  }
+}

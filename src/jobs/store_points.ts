@@ -1,0 +1,16 @@
+import { Type } from 'typebox';
+
+import { defineJob } from '#kernel/job.ts';
+
+/**
+ * Brings accepted points into ClickHouse. Here the job is the data's only home until it has run, so it is tried for
+ * weeks rather than given up. `packed` is what `packPoints` makes.
+ */
+export const storePoints = defineJob({
+  name: 'store_points',
+  queue: 'ingest',
+  payload: Type.Object({ packed: Type.String() }),
+  key: null,
+  attempts: 20_000,
+  backoff: { firstDelayMs: 500, maxDelayMs: 60_000 },
+});
