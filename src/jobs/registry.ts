@@ -1,10 +1,18 @@
 import { deliverPage } from '#jobs/deliver_page.ts';
+import { groupExceptions } from '#jobs/group_exceptions.ts';
 import { purgeService } from '#jobs/purge_service.ts';
 import { runEscalationStep } from '#jobs/run_escalation_step.ts';
+import { storePoints } from '#jobs/store_points.ts';
 import type { JobContract } from '#kernel/job.ts';
 
 /** Every kind of background work. */
-export const JOBS: readonly JobContract[] = [runEscalationStep, deliverPage, purgeService];
+export const JOBS: readonly JobContract[] = [
+  storePoints,
+  groupExceptions,
+  runEscalationStep,
+  deliverPage,
+  purgeService,
+];
 
 const BY_NAME = new Map(JOBS.map((job) => [job.name, job]));
 
