@@ -1,0 +1,67 @@
+import type { Comparator } from '#core/metrics/metric_threshold.ts';
+import type { Temporal } from '#kernel/time.ts';
+
+const COMPARISONS: Readonly<Record<Comparator, (value: number, threshold: number) => boolean>> = {
+  '>': (value, threshold) => value > threshold,
+  '>=': (value, threshold) => value >= threshold,
+  '<': (value, threshold) => value < threshold,
+  '<=': (value, threshold) => value <= threshold,
+};
+
+/** Whether the rule's condition is true; no data is no breach. */
+export function isBreached(value: number | null, comparator: Comparator, threshold: number): boolean {
+  return value !== null && COMPARISONS[comparator](value, threshold);
+}
+
+/** The stretch that a rule looks at: `[fromMs, toMs)` in epoch milliseconds, which holds `now` but not `now` less the window. */
+export function ruleWindow(windowMinutes: number, now: Temporal.Instant): { fromMs: number; toMs: number } {
+  const toMs = now.epochMilliseconds + 1;
+  return { fromMs: toMs - windowMinutes * 60_000, toMs };
+}
+
+/** What the decision needs to know of a rule's open incident. */
+export interface OpenBreach {
+  /** When a breach was last counted in `occurrences`: the opening, or the last raise. */
+  readonly countedAt: Temporal.Instant;
+  /** Since when each evaluation found data and the condition false; null while that is not so. */
+  readonly clearSince: Temporal.Instant | null;
+}
+
+export interface RuleEvaluation {
+  /** The aggregate over the window; null without data. */
+  readonly value: number | null;
+  readonly isBreached: boolean;
+  readonly windowMinutes: number;
+  readonly open: OpenBreach | null;
+  readonly now: Temporal.Instant;
+}
+
+export type RuleDecision =
+  | { readonly kind: 'open' }
+  /** A further breach: `countedAt` becomes `now` and `clearSince` null. */
+  | { readonly kind: 'raise_occurrences' }
+  | { readonly kind: 'resolve' }
+  /** Only what is remembered of the open incident changes. */
+  | { readonly kind: 'remember'; readonly clearSince: Temporal.Instant | null }
+  | { readonly kind: 'nothing' };
+
+/**
+ * What an evaluation means for the rule's incident. Evaluations come every few seconds, so while the condition stays
+ * true a further breach is counted once a window; one that comes after the condition was false counts at once. The
+ * incident is over once the condition was false, with data, at every evaluation for a whole window.
+ */
+export function decideMetricRule({ value, isBreached, windowMinutes, open, now }: RuleEvaluation): RuleDecision {
+  if (open === null) return { kind: isBreached ? 'open' : 'nothing' };
+  const windowMs = windowMinutes * 60_000;
+  if (isBreached) {
+    const isNew = open.clearSince !== null || millisecondsBetween(open.countedAt, now) >= windowMs;
+    return { kind: isNew ? 'raise_occurrences' : 'nothing' };
+  }
+  if (value === null) return open.clearSince === null ? { kind: 'nothing' } : { kind: 'remember', clearSince: null };
+  if (open.clearSince === null) return { kind: 'remember', clearSince: now };
+  return { kind: millisecondsBetween(open.clearSince, now) >= windowMs ? 'resolve' : 'nothing' };
+}
+
+function millisecondsBetween(from: Temporal.Instant, to: Temporal.Instant): number {
+  return to.epochMilliseconds - from.epochMilliseconds;
+}

@@ -1,0 +1,43 @@
+import type { Temporal } from '#kernel/time.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+/** The widths that a bucket may have: each divides a day, so that buckets keep their edges from query to query. */
+const STEPS_MS: readonly number[] = [
+  ...[1, 5, 10, 15, 30].map((seconds) => seconds * SECOND_MS),
+  ...[1, 2, 5, 10, 15, 30, 60].map((minutes) => minutes * MINUTE_MS),
+];
+
+const BUCKETS_MAX = 300;
+
+/** A stretch of time cut in equal buckets: `[from, to)` in epoch milliseconds, both multiples of the step. */
+export interface Buckets {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly stepMs: number;
+}
+
+/**
+ * Cuts the last `windowMinutes` (1 to 10080) in at most 300 buckets of the narrowest round step. The edges lie on
+ * multiples of the step, so the first bucket begins up to a step before the window and the last holds `now` itself:
+ * no point of the window is left out, and a bucket once past keeps its value.
+ */
+export function cutWindow(windowMinutes: number, now: Temporal.Instant): Buckets {
+  const stepMs = chooseStep(windowMinutes);
+  const nowMs = now.epochMilliseconds;
+  const fromMs = bucketStart(nowMs - windowMinutes * MINUTE_MS, stepMs);
+  return { fromMs, toMs: bucketStart(nowMs, stepMs) + stepMs, stepMs };
+}
+
+/** The narrowest step whose buckets cover the window, with one more for the edges. */
+export function chooseStep(windowMinutes: number): number {
+  const step = STEPS_MS.find((stepMs) => Math.ceil((windowMinutes * MINUTE_MS) / stepMs) < BUCKETS_MAX);
+  if (step === undefined) throw new RangeError(`no step for a window of ${windowMinutes} minutes`);
+  return step;
+}
+
+/** The start of the bucket that holds the time. */
+export function bucketStart(atMs: number, stepMs: number): number {
+  return Math.floor(atMs / stepMs) * stepMs;
+}
