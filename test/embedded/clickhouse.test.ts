@@ -1,12 +1,15 @@
+import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 
 import { ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { startClickHouse, type ClickHouse } from '#infra/embedded/clickhouse.ts';
+import { findProcess } from '#infra/embedded/processes.ts';
 
 const log = { level: ClickHouseLogLevel.OFF };
 
@@ -308,6 +311,19 @@ describe('the process', () => {
     await rows.close();
     await second.stop();
     expect(await second.exited).toBe('exit code 0');
+    await rm(own, { recursive: true });
+  });
+
+  test('ends with its parent, and the next one waits for the folder', async () => {
+    const own = await mkdtemp(path.join(tmpdir(), 'clickhouse-'));
+    const program = `import { startClickHouse } from '#infra/embedded/clickhouse.ts';
+      console.log((await startClickHouse(${JSON.stringify(own)})).pid);
+      process.kill(process.pid, 'SIGKILL');`;
+    const parent = spawn(process.execPath, ['--input-type=module-typescript', '-e', program]);
+    const pid = Number(await text(parent.stdout));
+    const next = await startClickHouse(own);
+    expect(findProcess(pid)).toBeNull();
+    await next.stop();
     await rm(own, { recursive: true });
   });
 

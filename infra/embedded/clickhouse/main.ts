@@ -25,6 +25,7 @@ export interface Greeting {
 const OPEN_DEADLINE_MS = 10_000;
 /** Acknowledged rows are on disk, so that an end by force loses nothing. */
 const STOP_DEADLINE_MS = 1_800;
+const IDLE_THREADS_MAX = 32;
 const CACHE_BYTES = 64 * 1024 * 1024;
 
 process.once('message', (greeting) => {
@@ -64,6 +65,7 @@ async function open(store: string, memoryBytes: number): Promise<Engine> {
         max_server_memory_usage: memoryBytes,
         mark_cache_size: CACHE_BYTES,
         primary_index_cache_size: CACHE_BYTES,
+        max_thread_pool_free_size: IDLE_THREADS_MAX,
       });
     } catch (error) {
       if (performance.now() > deadline) throw error;
