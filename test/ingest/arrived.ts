@@ -1,0 +1,31 @@
+import type { MetricPoint } from '#core/metrics/point.ts';
+import { type ArrivedEvent, unpackEvents } from '#ingest/packing/packed_events.ts';
+import { unpackPoints } from '#ingest/packing/packed_points.ts';
+import type { World } from '#test/kit/world.ts';
+
+interface StoredJob {
+  readonly name: string;
+  readonly data: { readonly packed: string };
+}
+
+/** The jobs of ingestion that wait in the queue, oldest first. */
+export async function arrivedJobs(w: World): Promise<StoredJob[]> {
+  return await w.house.db.sql.rows<StoredJob>(
+    "select name, data from bullmq.job where queue = 'tocsin-ingest' order by seq",
+  );
+}
+
+/** Every point that was taken, with the service it belongs to. */
+export async function arrivedPoints(w: World): Promise<(MetricPoint & { serviceId: string })[]> {
+  const jobs = (await arrivedJobs(w)).filter(({ name }) => name === 'store_points');
+  const parts = (await Promise.all(jobs.map(({ data }) => unpackPoints(data.packed)))).flat();
+  return parts.flatMap(({ serviceId, points }) =>
+    Array.from({ length: points.length }, (_, index) => ({ ...points.point(index), serviceId })),
+  );
+}
+
+/** Every event that was taken. */
+export async function arrivedEvents(w: World): Promise<ArrivedEvent[]> {
+  const jobs = (await arrivedJobs(w)).filter(({ name }) => name === 'group_exceptions');
+  return (await Promise.all(jobs.map(({ data }) => unpackEvents(data.packed)))).flat();
+}

@@ -1,0 +1,246 @@
+import { randomBytes } from 'node:crypto';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { buildApp } from '#entry/http/app.ts';
+import { arrivedEvents } from '#test/ingest/arrived.ts';
+import { readRecordings } from '#test/ingest/golden/sentry_recordings.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+type Service = Awaited<ReturnType<World['given']['service']>>;
+
+let w: World;
+let service: Service;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+  service = await w.given.service();
+});
+afterAll(() => w.close());
+
+const newEventId = () => randomBytes(16).toString('hex');
+
+function eventOf(eventId = newEventId(), extra: object = {}) {
+  return { event_id: eventId, message: 'out of beans', level: 'error', platform: 'node', ...extra };
+}
+
+function envelopeOf(event: { event_id: string }, header: object = {}): Buffer {
+  const lines = [{ event_id: event.event_id, ...header }, { type: 'event' }, event];
+  return Buffer.from(lines.map((line) => JSON.stringify(line)).join('\n'));
+}
+
+function partsOf(dsn: string): { key: string; projectId: string } {
+  const url = new URL(dsn);
+  return { key: url.username, projectId: url.pathname.slice(1) };
+}
+
+interface Sending {
+  readonly body?: Buffer | string;
+  readonly headers?: Record<string, string>;
+  readonly path?: string;
+  readonly query?: string;
+  readonly app?: FastifyInstance;
+}
+
+/** Sends an envelope as the service's client would, its key in the query. */
+async function send(to: Service, { body, headers = {}, path, query, app = w.app }: Sending = {}) {
+  const { key, projectId } = partsOf(to.dsn);
+  const url = `${path ?? `/api/${projectId}/envelope/`}?${query ?? `sentry_key=${key}`}`;
+  const answer = await app.inject({ method: 'POST', url, headers, payload: body ?? envelopeOf(eventOf()) });
+  expect(answer.headers['access-control-allow-origin'], 'every answer can be read by browsers').toBe('*');
+  return { status: answer.statusCode, headers: answer.headers, json: () => answer.json() };
+}
+
+async function eventsOf({ serviceId }: Service) {
+  return (await arrivedEvents(w)).filter((arrived) => arrived.serviceId === serviceId).map(({ event }) => event);
+}
+
+describe('an event', () => {
+  test('is answered with its id and stored with its service and organization', async () => {
+    const sender = await w.given.service();
+    const event = eventOf();
+    const answer = await send(sender, { body: envelopeOf(event) });
+    expect(answer.status).toBe(200);
+    expect(answer.json()).toEqual({ id: event.event_id });
+    expect(await eventsOf(sender)).toMatchObject([{ eventId: event.event_id, message: 'out of beans' }]);
+    expect((await arrivedEvents(w)).at(-1)).toMatchObject({ orgId: w.orgId, serviceId: sender.serviceId });
+  });
+
+  test.each(['envelope', 'envelope/', 'store', 'store/'])('is taken at …/%s', async (address) => {
+    const sender = await w.given.service();
+    const event = eventOf();
+    const body = address.startsWith('store') ? JSON.stringify(event) : envelopeOf(event);
+    const path = `/api/${partsOf(sender.dsn).projectId}/${address}`;
+    expect((await send(sender, { path, body })).json()).toEqual({ id: event.event_id });
+    expect(await eventsOf(sender)).toHaveLength(1);
+  });
+
+  test.each(['text/plain;charset=UTF-8', 'application/x-sentry-envelope', 'application/json', 'nonsense', ''])(
+    'is taken whatever its content type says: %j',
+    async (contentType) => {
+      const sender = await w.given.service();
+      const headers: Record<string, string> = contentType === '' ? {} : { 'content-type': contentType };
+      expect(await send(sender, { headers })).toMatchObject({ status: 200 });
+      expect(await eventsOf(sender)).toHaveLength(1);
+    },
+  );
+
+  const encoders = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync };
+  test.each(Object.keys(encoders) as (keyof typeof encoders)[])('is taken in the encoding %s', async (encoding) => {
+    const sender = await w.given.service();
+    const body = encoders[encoding](envelopeOf(eventOf()));
+    expect(await send(sender, { body, headers: { 'content-encoding': encoding } })).toMatchObject({ status: 200 });
+    expect(await eventsOf(sender)).toHaveLength(1);
+  });
+
+  test('is taken as old raven clients send it, in base64 of zlib', async () => {
+    const sender = await w.given.service();
+    const body = deflateSync(JSON.stringify(eventOf())).toString('base64');
+    const path = `/api/${partsOf(sender.dsn).projectId}/store/`;
+    expect(await send(sender, { path, body })).toMatchObject({ status: 200 });
+    expect(await eventsOf(sender)).toHaveLength(1);
+  });
+
+  test('is taken below the path of the base URL as well', async () => {
+    const config = { ...w.house.config, baseUrl: 'https://tocsin.test/monitor' };
+    const app = await buildApp({ ...w.house, config });
+    const { projectId } = partsOf(service.dsn);
+    expect(await send(service, { app, path: `/monitor/api/${projectId}/envelope/` })).toMatchObject({ status: 200 });
+    expect(await send(service, { app, path: `/api/${projectId}/envelope/` })).toMatchObject({ status: 200 });
+    await app.close();
+  });
+});
+
+test('what is no exception is answered with 200 and left out', async () => {
+  const sender = await w.given.service();
+  const body = '{"event_id":"9ec79c33ec9942ab8353589fcb2e04dc"}\n{"type":"session"}\n{"sid":"1"}\n';
+  expect((await send(sender, { body })).json()).toEqual({ id: '9ec79c33ec9942ab8353589fcb2e04dc' });
+  expect(await eventsOf(sender)).toEqual([]);
+});
+
+test('every request that real clients were recorded with is taken', async () => {
+  const sender = await w.given.service();
+  const { key, projectId } = partsOf(sender.dsn);
+  const recordings = readRecordings();
+  for (const { name, request } of recordings) {
+    const headers = Object.entries(request.headers).filter(
+      ([header]) => !/^(host|connection|.*-length|transfer-.*)$/.test(header),
+    );
+    const sent = Object.fromEntries(
+      headers.map(([header, value]) => [header, String(value).replaceAll(/[0-9a-f]{32}/g, key)]),
+    );
+    const query = new URLSearchParams(request.query as Record<string, string>)
+      .toString()
+      .replaceAll(/[0-9a-f]{32}/g, key);
+    const answer = await send(sender, {
+      path: `/api/${projectId}/${request.kind}/`,
+      query,
+      headers: sent,
+      body: request.body,
+    });
+    expect(answer.status, `${name} ${JSON.stringify(answer.json())}`).toBe(200);
+  }
+  expect(recordings.length).toBeGreaterThan(10);
+  expect((await eventsOf(sender)).length).toBeGreaterThan(10);
+});
+
+describe('the DSN', () => {
+  test.each(['x-sentry-auth', 'authorization', 'query', 'envelope'])(
+    'opens its service when its key comes in %s',
+    async (place) => {
+      const sender = await w.given.service();
+      const { key } = partsOf(sender.dsn);
+      const auth = `Sentry sentry_version=7, sentry_key=${key}, sentry_client=test/1`;
+      const forms: Record<string, Sending> = {
+        'x-sentry-auth': { query: '', headers: { 'x-sentry-auth': auth } },
+        authorization: { query: '', headers: { authorization: auth } },
+        query: { query: `sentry_key=${key}&sentry_version=7` },
+        envelope: { query: '', body: envelopeOf(eventOf(), { dsn: sender.dsn }) },
+      };
+      expect(await send(sender, forms[place])).toMatchObject({ status: 200 });
+      expect(await eventsOf(sender)).toHaveLength(1);
+    },
+  );
+
+  test.each([
+    ['no key', 'sentry_version=7', /no DSN key/],
+    ['an unknown key', `sentry_key=${'0'.repeat(32)}`, /unknown or was rotated/],
+  ])('is asked for with 401, quieting the client, when there is %s', async (_what, query, message) => {
+    const answer = await send(service, { query });
+    expect(answer).toMatchObject({ status: 401, headers: { 'x-sentry-rate-limits': '3600::organization:disabled' } });
+    expect(answer.headers['x-sentry-error']).toMatch(message);
+    expect(answer.headers['access-control-expose-headers']).toBe('x-sentry-error, x-sentry-rate-limits, retry-after');
+  });
+
+  test('does not open with the project id of another service', async () => {
+    const { projectId } = partsOf((await w.given.service()).dsn);
+    const answer = await send(service, { path: `/api/${projectId}/envelope/` });
+    expect(answer).toMatchObject({ status: 401 });
+    expect(answer.headers['x-sentry-error']).toMatch(/do not belong together/);
+  });
+
+  test('is neither the ingestion key nor an API key', async () => {
+    expect(await send(service, { query: `sentry_key=${service.ingestionKey}` })).toMatchObject({ status: 401 });
+    const headers = { authorization: `Bearer ${service.ingestionKey}` };
+    expect(await send(service, { query: '', headers })).toMatchObject({ status: 401 });
+    expect(await w.call('list_services', {}, { key: partsOf(service.dsn).key })).toMatchObject({ status: 401 });
+  });
+
+  test('stops within a second of its rotation', async () => {
+    const sender = await w.given.service();
+    expect(await send(sender)).toMatchObject({ status: 200 });
+    const rotated = await w.expectOk('rotate_ingest_key', { serviceId: sender.serviceId });
+    w.clock.advance({ seconds: 1 });
+    expect(await send(sender)).toMatchObject({ status: 401 });
+    expect(await send(rotated)).toMatchObject({ status: 200 });
+  });
+
+  test('is refused with 403, quieting the client, when exceptions are not enabled', async () => {
+    const sender = await w.given.service({ capabilities: ['metrics'] });
+    const answer = await send(sender);
+    expect(answer).toMatchObject({ status: 403, headers: { 'x-sentry-rate-limits': '3600::organization:disabled' } });
+    expect(answer.headers['x-sentry-error']).toMatch(/capability exceptions is not enabled/);
+  });
+});
+
+describe('a request', () => {
+  test('that is no envelope is refused with 400 and says so', async () => {
+    const answer = await send(service, { body: 'hello' });
+    expect(answer).toMatchObject({ status: 400, headers: { 'x-sentry-error': expect.stringContaining('envelope') } });
+    expect(answer.headers).not.toHaveProperty('x-sentry-rate-limits');
+  });
+
+  test('that inflates beyond the limit is refused with 413', async () => {
+    const bomb = brotliCompressSync(Buffer.alloc(128 * 1024 * 1024, ' '));
+    expect(bomb.length).toBeLessThan(10_000);
+    expect(await send(service, { body: bomb, headers: { 'content-encoding': 'br' } })).toMatchObject({ status: 413 });
+  });
+
+  test('that is larger than the limit is refused with 413', async () => {
+    expect(await send(service, { body: Buffer.alloc(21 * 1024 * 1024, ' ') })).toMatchObject({ status: 413 });
+  });
+
+  test('that asks beforehand may come from any page', async () => {
+    const { projectId } = partsOf(service.dsn);
+    const answer = await w.app.inject({
+      method: 'OPTIONS',
+      url: `/api/${projectId}/envelope/?sentry_key=1`,
+      headers: { origin: 'https://shop.test', 'access-control-request-method': 'POST' },
+    });
+    expect(answer).toMatchObject({
+      statusCode: 204,
+      headers: {
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'POST, OPTIONS',
+        'access-control-allow-headers': expect.stringContaining('x-sentry-auth'),
+      },
+    });
+  });
+
+  test('of another method is answered with 405', async () => {
+    const { projectId } = partsOf(service.dsn);
+    const answer = await w.app.inject({ method: 'GET', url: `/api/${projectId}/store/` });
+    expect(answer).toMatchObject({ statusCode: 405, headers: { allow: 'POST, OPTIONS' } });
+  });
+});
