@@ -1,5 +1,5 @@
 import { messageOf } from '#kernel/errors.ts';
-import { type Log } from '#kernel/log.ts';
+import type { Log } from '#kernel/log.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { type DeliveryRuntime, sendNotification } from '#workers/deliver_page.ts';
 import { type EscalationRuntime, fireStep } from '#workers/run_escalation_step.ts';
@@ -13,8 +13,8 @@ const AT_ONCE = 16;
  * The net under the alarm clocks: fires every step and sends every message that is overdue, itself and without the
  * queue, so that losing the whole queue store loses no page. Claims keep it from doing anything twice.
  */
-export async function sweepDue(runtime: EscalationRuntime & DeliveryRuntime): Promise<void> {
-  const before = runtime.clock.now().subtract({ milliseconds: GRACE_MS });
+export async function sweepDue(runtime: EscalationRuntime & DeliveryRuntime, graceMs = GRACE_MS): Promise<void> {
+  const before = runtime.clock.now().subtract({ milliseconds: graceMs });
   const stores = storesOf(runtime.db.session());
   const steps = await stores.incidents.listDueSteps(before, BATCH);
   await eachAtOnce(steps, runtime.log, ({ incidentId, stepIndex }) => fireStep(runtime, incidentId, stepIndex));

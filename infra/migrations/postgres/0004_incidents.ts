@@ -27,6 +27,7 @@ export class Incidents extends Migration {
         acknowledged_by json,
         resolved_at timestamptz(3),
         resolved_by json,
+        counted_at timestamptz(3) not null,
         clear_since timestamptz(3),
         created_at timestamptz(3) not null,
         updated_at timestamptz(3) not null

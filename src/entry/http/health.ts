@@ -77,16 +77,18 @@ function mountMetrics(app: FastifyInstance, house: House): void {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     registers: [registry],
   });
-  const depth = new Gauge({
+  new Gauge({
     name: 'tocsin_queue_jobs',
-    help: 'Jobs that wait or run, by queue.',
-    labelNames: ['queue'],
+    help: 'Jobs by queue: ready ones wait or run, the time of delayed ones has not come.',
+    labelNames: ['queue', 'state'],
     registers: [registry],
     async collect() {
-      for (const [queue, jobs] of Object.entries(await house.queue.depths())) this.set({ queue }, jobs);
+      for (const [queue, { ready, delayed }] of Object.entries(await house.queue.depths())) {
+        this.set({ queue, state: 'ready' }, ready);
+        this.set({ queue, state: 'delayed' }, delayed);
+      }
     },
   });
-  void depth;
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none';
     requests.observe({ method: request.method, route, status: String(reply.statusCode) }, reply.elapsedTime / 1000);

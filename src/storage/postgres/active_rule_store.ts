@@ -20,6 +20,8 @@ export interface ActiveRule {
 export interface OpenIncident {
   readonly incidentId: Id<'incident'>;
   readonly ruleId: Id<'rule'>;
+  /** When a breach was last counted in its occurrences. */
+  readonly countedAt: Temporal.Instant;
   /** Since when its condition has been false, with data; null while it is true. */
   readonly clearSince: Temporal.Instant | null;
 }
@@ -59,7 +61,7 @@ export class ActiveRuleStore {
 
   async listOpenMetricIncidents(): Promise<OpenIncident[]> {
     return await this.#session.sql.rows(
-      `select id as "incidentId", rule_id as "ruleId", clear_since as "clearSince"
+      `select id as "incidentId", rule_id as "ruleId", counted_at as "countedAt", clear_since as "clearSince"
        from incidents where status <> 'resolved' and kind = 'metric_threshold' and rule_id is not null`,
     );
   }

@@ -93,8 +93,8 @@ export class IncidentStore {
     const at = now.toString();
     const inserted = await this.#session.sql.run(
       `insert into incidents (id, org_id, service_id, rule_id, exception_group_id, escalation_policy_id, team_id, kind,
-         dedup_key, title, severity, details, steps, triggered_at, created_at, updated_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $14)
+         dedup_key, title, severity, details, steps, triggered_at, counted_at, created_at, updated_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $14, $14)
        on conflict (dedup_key) where status <> 'resolved' do nothing`,
       [
         id,
@@ -115,7 +115,7 @@ export class IncidentStore {
     );
     if (inserted === 0) {
       await this.#session.sql.run(
-        `update incidents set occurrences = occurrences + 1, clear_since = null, updated_at = $2
+        `update incidents set occurrences = occurrences + 1, counted_at = $2, clear_since = null, updated_at = $2
          where dedup_key = $1 and status <> 'resolved'`,
         [incident.dedupKey, at],
       );

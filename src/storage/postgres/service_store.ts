@@ -78,13 +78,38 @@ export class ServiceStore {
 
   /** The entity, locked until the transaction ends, so that concurrent changes queue up instead of losing one. */
   async lock(orgId: Id<'org'>, serviceId: string, path = 'serviceId'): Promise<ServiceRow> {
-    const service = await this.#session.em.findOne(
+    const service = await this.findLocked(orgId, serviceId);
+    if (service === null) throw notFound(path, 'service');
+    return service;
+  }
+
+  async findLocked(orgId: Id<'org'>, serviceId: string): Promise<ServiceRow | null> {
+    return await this.#session.em.findOne(
       ServiceEntity,
       { orgId, id: serviceId as Id<'service'>, deletedAt: null },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
-    if (service === null) throw notFound(path, 'service');
-    return service;
+  }
+
+  /** Deleted services whose data is not all removed yet. */
+  async listDeleted(limit: number): Promise<Id<'service'>[]> {
+    const rows = await this.#session.sql.rows<{ id: Id<'service'> }>(
+      'select id from services where deleted_at is not null order by deleted_at limit $1',
+      [limit],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  async isDeleted(serviceId: Id<'service'>): Promise<boolean> {
+    const found = await this.#session.sql.row('select 1 from services where id = $1 and deleted_at is not null', [
+      serviceId,
+    ]);
+    return found !== null;
+  }
+
+  /** Removes the row of a deleted service and, by cascade, all that hangs on it here. */
+  async removeDeleted(serviceId: Id<'service'>): Promise<void> {
+    await this.#session.sql.run('delete from services where id = $1 and deleted_at is not null', [serviceId]);
   }
 
   async save(service: ServiceRow, now: Temporal.Instant): Promise<void> {

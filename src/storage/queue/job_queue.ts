@@ -17,14 +17,19 @@ export interface PendingJob {
 /** Alarm clocks further away than this are not set: the sweep finds the row when its time has come. */
 export const ALARM_HORIZON_MS = 24 * 60 * 60 * 1000;
 
+export interface QueueDepth {
+  readonly ready: number;
+  readonly delayed: number;
+}
+
 /** The producing side of the queues. */
 export interface JobQueue {
   readonly engine: QueueConnection['engine'];
   /** Returns once the jobs are stored. Throws `unavailable` when the queue's store is down. */
   add(jobs: readonly PendingJob[]): Promise<void>;
   ping(): Promise<void>;
-  /** Jobs waiting or running, by queue. */
-  depths(): Promise<Record<QueueName, number>>;
+  /** Jobs by queue: those that wait or run, and those whose time has not come. */
+  depths(): Promise<Record<QueueName, QueueDepth>>;
   close(): Promise<void>;
 }
 
@@ -62,11 +67,12 @@ export function openJobQueue(connection: QueueConnection, log: Log, prefix = 'to
     async depths() {
       const counts = await Promise.all(
         QUEUE_NAMES.map(async (name) => {
-          const found = await queueOf(name).getJobCounts('waiting', 'active', 'delayed', 'prioritized');
-          return [name, Object.values(found).reduce((sum, count) => sum + count, 0)] as const;
+          const counts = await queueOf(name).getJobCounts('waiting', 'active', 'delayed', 'prioritized');
+          const { delayed = 0, ...ready } = counts;
+          return [name, { ready: Object.values(ready).reduce((sum, count) => sum + count, 0), delayed }] as const;
         }),
       );
-      return Object.fromEntries(counts) as Record<QueueName, number>;
+      return Object.fromEntries(counts) as Record<QueueName, QueueDepth>;
     },
     async close() {
       await Promise.all([...queues.values()].map((queue) => queue.close()));
@@ -76,11 +82,7 @@ export function openJobQueue(connection: QueueConnection, log: Log, prefix = 'to
 }
 
 function openQueue(name: QueueName, connection: QueueConnection, log: Log, prefix: string): Queue {
-  const queue = new Queue(
-    `${prefix}-${name}`,
-    { connection: connection.connection },
-    connection.backend as never,
-  );
+  const queue = new Queue(`${prefix}-${name}`, { connection: connection.connection }, connection.backend as never);
   queue.on('error', (error: Error) => log.warn({ queue: name, err: error }, 'queue connection fault'));
   return queue;
 }

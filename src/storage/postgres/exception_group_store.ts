@@ -1,0 +1,124 @@
+import type { GroupingPart } from '#core/exceptions/grouping.ts';
+import type { GroupState } from '#core/exceptions/sighting.ts';
+import type { GroupStatus } from '#core/exceptions/triage.ts';
+import { notFound } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { GroupSightings, type SeenEvent, type SeenGroup } from '#storage/postgres/group_sightings.ts';
+
+/** A group as stored. `updatedAt` is when its status, title or level last changed, not when an event came. */
+export interface ExceptionGroupRow extends GroupState {
+  readonly id: Id<'group'>;
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly groupingVersion: number;
+  readonly groupingParts: readonly GroupingPart[];
+  readonly createdAt: Temporal.Instant;
+  readonly updatedAt: Temporal.Instant;
+}
+
+export interface GroupFilter {
+  readonly serviceId: Id<'service'> | null;
+  readonly status: GroupStatus | null;
+}
+
+const COLUMNS = `g.id, g.org_id as "orgId", g.service_id as "serviceId", g.grouping_version as "groupingVersion",
+  g.grouping_parts as "groupingParts", g.title, g.type, g.culprit, g.pattern, g.level, g.status,
+  g.status_changed_at as "statusChangedAt", g.resolved_in_release as "resolvedInRelease",
+  g.regressed_at as "regressedAt", g.first_seen_at as "firstSeenAt", g.last_seen_at as "lastSeenAt",
+  g.first_release as "firstRelease", g.last_release as "lastRelease",
+  g.created_at as "createdAt", g.updated_at as "updatedAt"`;
+
+/** Groups are hidden with their service, and once their last event is older than the service keeps ($2 is now). */
+const VISIBLE = `exists (select from services s where s.id = g.service_id and s.deleted_at is null
+  and g.last_seen_at >= $2::timestamptz - make_interval(days => s.retention_exceptions))`;
+
+/** Deduplicated exceptions: what people see and decide of them. Their events are in ClickHouse. */
+export class ExceptionGroupStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Last seen first, and how many there are in all. */
+  async list(
+    orgId: Id<'org'>,
+    filter: GroupFilter,
+    now: Temporal.Instant,
+    limit: number,
+  ): Promise<{ groups: ExceptionGroupRow[]; total: number }> {
+    const where = `g.org_id = $1 and ${VISIBLE}
+      and ($3::text is null or g.service_id = $3) and ($4::text is null or g.status = $4)`;
+    const parameters = [orgId, now.toString(), filter.serviceId, filter.status];
+    const groups = await this.#session.sql.rows<ExceptionGroupRow>(
+      `select ${COLUMNS} from exception_groups g where ${where} order by g.last_seen_at desc, g.id desc limit $5`,
+      [...parameters, limit],
+    );
+    if (groups.length < limit) return { groups, total: groups.length };
+    const counted = await this.#session.sql.row<{ total: number }>(
+      `select count(*) as total from exception_groups g where ${where}`,
+      parameters,
+    );
+    return { groups, total: counted?.total ?? groups.length };
+  }
+
+  /** Throws `not_found`. */
+  async get(orgId: Id<'org'>, groupId: string, now: Temporal.Instant): Promise<ExceptionGroupRow> {
+    return await this.#one(orgId, groupId, now, '');
+  }
+
+  /**
+   * The one way in which a person's decision reaches a group; any status may follow any. The row is locked from here
+   * to the end of the transaction. A resolved group remembers when, and the last release it was seen in.
+   */
+  async setStatus(
+    orgId: Id<'org'>,
+    groupId: string,
+    status: GroupStatus,
+    now: Temporal.Instant,
+  ): Promise<{ before: ExceptionGroupRow; after: ExceptionGroupRow }> {
+    const before = await this.#one(orgId, groupId, now, 'for update');
+    if (before.status === status) return { before, after: before };
+    const resolvedInRelease = status === 'resolved' ? before.lastRelease : null;
+    await this.#session.sql.run(
+      `update exception_groups set status = $2, status_changed_at = $3, resolved_in_release = $4, regressed_at = null,
+         updated_at = $3 where id = $1`,
+      [before.id, status, now.toString(), resolvedInRelease],
+    );
+    return {
+      before,
+      after: { ...before, status, statusChangedAt: now, resolvedInRelease, regressedAt: null, updatedAt: now },
+    };
+  }
+
+  /** The incident that is open because of the group, if any. */
+  async findOpenIncidentId(orgId: Id<'org'>, groupId: Id<'group'>): Promise<Id<'incident'> | null> {
+    const incident = await this.#session.sql.row<{ id: Id<'incident'> }>(
+      `select id from incidents where org_id = $1 and exception_group_id = $2 and status <> 'resolved'
+       order by triggered_at desc limit 1`,
+      [orgId, groupId],
+    );
+    return incident?.id ?? null;
+  }
+
+  /** See `GroupSightings.upsert`. */
+  async upsertSeen(events: readonly SeenEvent[], now: Temporal.Instant): Promise<(SeenGroup | null)[]> {
+    return await new GroupSightings(this.#session).upsert(events, now);
+  }
+
+  async #one(
+    orgId: Id<'org'>,
+    groupId: string,
+    now: Temporal.Instant,
+    lock: '' | 'for update',
+  ): Promise<ExceptionGroupRow> {
+    const row = await this.#session.sql.row<ExceptionGroupRow>(
+      `select ${COLUMNS} from exception_groups g where g.org_id = $1 and g.id = $3 and ${VISIBLE} ${lock}`,
+      [orgId, now.toString(), groupId],
+    );
+    if (row === null) throw notFound('groupId', 'exception group');
+    return row;
+  }
+}

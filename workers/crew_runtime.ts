@@ -1,0 +1,38 @@
+import type { UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import type { Channel } from '#core/oncall/channel.ts';
+import type { House } from '#entry/compose.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Senders } from '#notify/registry.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
+import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
+import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import { RuleReader } from '#storage/clickhouse/rule_reader.ts';
+
+/** What job handlers and periodic work run on. */
+export interface CrewRuntime extends UnitOfWorkRuntime {
+  readonly log: Log;
+  readonly senders: Senders;
+  readonly configured: ReadonlySet<Channel>;
+  readonly clickhouse: ClickHouseClient;
+  readonly metricWriter: MetricWriter;
+  readonly exceptionWriter: ExceptionWriter;
+  readonly exceptions: ExceptionReader;
+  readonly rules: RuleReader;
+}
+
+export function crewRuntime(house: House): CrewRuntime {
+  return {
+    db: house.db,
+    clock: house.clock,
+    log: house.log,
+    onOutbox: () => house.outbox.wake(),
+    senders: house.senders,
+    configured: new Set(house.senders.keys()),
+    clickhouse: house.clickhouse,
+    metricWriter: new MetricWriter(house.clickhouse),
+    exceptionWriter: new ExceptionWriter(house.clickhouse),
+    exceptions: new ExceptionReader(house.clickhouse),
+    rules: new RuleReader(house.clickhouse),
+  };
+}

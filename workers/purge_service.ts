@@ -1,0 +1,40 @@
+import { purgeService } from '#jobs/purge_service.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
+import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
+
+export interface PurgeRuntime {
+  readonly db: Database;
+  readonly metricWriter: Pick<MetricWriter, 'deleteService'>;
+  readonly exceptionWriter: Pick<ExceptionWriter, 'deleteService'>;
+}
+
+export const onPurgeService = (runtime: PurgeRuntime): JobHandler =>
+  handleJob(purgeService, async ({ serviceId }) => {
+    await purge(runtime, serviceId as Id<'service'>);
+  });
+
+/**
+ * Removes a deleted service from every store: points and events first, then its row, with which rules, incidents,
+ * groups and dashboards go. The row is the note that there is still something to do, so a crash anywhere is mended
+ * by running it again.
+ */
+export async function purge(runtime: PurgeRuntime, serviceId: Id<'service'>): Promise<void> {
+  const services = storesOf(runtime.db.session()).services;
+  if (!(await services.isDeleted(serviceId))) return;
+  await runtime.metricWriter.deleteService(serviceId);
+  await runtime.exceptionWriter.deleteService(serviceId);
+  await services.removeDeleted(serviceId);
+}
+
+const BATCH = 100;
+
+/** The net under the jobs: purges every deleted service whose job was lost. */
+export async function purgeDeleted(runtime: PurgeRuntime): Promise<void> {
+  for (const serviceId of await storesOf(runtime.db.session()).services.listDeleted(BATCH)) {
+    await purge(runtime, serviceId);
+  }
+}

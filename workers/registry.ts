@@ -1,0 +1,30 @@
+import type { JobHandler } from '#storage/queue/job_workers.ts';
+import type { CrewRuntime } from '#workers/crew_runtime.ts';
+import { onDeliverPage } from '#workers/deliver_page.ts';
+import { evaluateRules } from '#workers/evaluate_rules.ts';
+import { onGroupExceptions } from '#workers/group_exceptions.ts';
+import type { Periodic } from '#workers/periodic.ts';
+import { onPurgeService, purgeDeleted } from '#workers/purge_service.ts';
+import { renewCapabilities } from '#workers/renew_capabilities.ts';
+import { onRunEscalationStep } from '#workers/run_escalation_step.ts';
+import { onStorePoints } from '#workers/store_points.ts';
+
+/** One handler for each job. */
+export function handlersFor(runtime: CrewRuntime): JobHandler[] {
+  return [
+    onStorePoints(runtime),
+    onGroupExceptions(runtime),
+    onRunEscalationStep(runtime),
+    onDeliverPage(runtime),
+    onPurgeService(runtime),
+  ];
+}
+
+/** What is done from time to time by whichever worker takes the lease. */
+export function periodicWorkFor(runtime: CrewRuntime): Periodic[] {
+  return [
+    { name: 'evaluate_rules', everySeconds: 5, run: () => evaluateRules(runtime) },
+    { name: 'renew_capabilities', everySeconds: 60, run: () => renewCapabilities(runtime) },
+    { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },
+  ];
+}
