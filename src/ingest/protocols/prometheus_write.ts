@@ -2,7 +2,7 @@ import { PointAdmission, type DecodedPoints, type PointLimits } from '#core/metr
 import type { PointKind } from '#core/metrics/point.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
-import { kindOfName, type FamilyTypes } from '#ingest/protocols/prometheus/counter_names.ts';
+import { kindOfSeries, type FamilyTypes } from '#ingest/protocols/prometheus/counter_names.ts';
 import { SeriesLabels } from '#ingest/protocols/prometheus/series_labels.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
 import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
@@ -43,6 +43,7 @@ class WriteRequestDecoder {
   readonly #reader: WireReader;
   readonly #admission: PointAdmission;
   readonly #labels: SeriesLabels;
+  readonly #hasLabel = (label: string): boolean => this.#labels.has(label);
 
   constructor(message: Buffer, now: Temporal.Instant, limits: PointLimits) {
     this.#reader = new WireReader(message, 'WriteRequest');
@@ -99,8 +100,9 @@ class WriteRequestDecoder {
       admission.refuse(series, place, samples);
       return;
     }
+    const kind = kindOfSeries(this.#labels.name, this.#hasLabel, types);
     this.#reader.pos = start;
-    this.#readSamples(end, series, kindOfName(this.#labels.name, types), place);
+    this.#readSamples(end, series, kind, place);
   }
 
   /** Reads the labels of a series and says how many samples it has; those are passed over. */

@@ -10,11 +10,12 @@ const SUFFIX = /_(?:total|count|sum|bucket)$/;
 
 /**
  * Whether a series counts. Remote write 1.0 gives samples no type, so the name decides, by the conventions that every
- * Prometheus client library keeps: `_total`, and the `_count`, `_sum` and `_bucket` of histograms and summaries.
- * Metadata in the same request overrules the name. (Prometheus sends metadata in requests of its own, once a minute;
- * nothing is remembered from one request to the next.)
+ * Prometheus client library keeps: `_total`, and the `_count`, `_sum` and `_bucket` of histograms and summaries. A
+ * series with the label `quantile` is a summary's quantile, whatever it is called. Metadata in the same request
+ * overrules the name. (Prometheus sends metadata in requests of its own, once a minute; nothing is remembered from one
+ * request to the next.)
  */
-export function kindOfName(name: string, types: FamilyTypes): PointKind {
+export function kindOfSeries(name: string, hasLabel: (label: string) => boolean, types: FamilyTypes): PointKind {
   const suffix = SUFFIX.exec(name)?.[0];
   if (types.size > 0) {
     const own = types.get(name) ?? TYPE.unknown;
@@ -22,5 +23,5 @@ export function kindOfName(name: string, types: FamilyTypes): PointKind {
     const family = suffix === undefined ? undefined : types.get(name.slice(0, -suffix.length));
     if (family === TYPE.gaugeHistogram) return 'gauge';
   }
-  return suffix === undefined ? 'gauge' : 'counter';
+  return suffix === undefined || hasLabel('quantile') ? 'gauge' : 'counter';
 }

@@ -31,6 +31,10 @@ export class SeriesLabels {
     return this.#name?.value ?? '';
   }
 
+  has(label: string): boolean {
+    return this.#labels.some(({ name }) => name === label);
+  }
+
   /** Reads one Label message. Of a series that is refused no further text is decoded. */
   read(end: number): void {
     const reader = this.#reader;
