@@ -1,4 +1,5 @@
 import { compose, requireStores } from '#entry/compose.ts';
+import { ensureFirstRun } from '#entry/first_run.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { createLogger } from '#entry/logger.ts';
 import { onStop } from '#entry/stop.ts';
@@ -8,6 +9,7 @@ import { loadConfig } from '#kernel/config.ts';
 const config = requireStores(loadConfig());
 const log = createLogger(config, 'api');
 const house = await compose(config, { log });
+await ensureFirstRun(house);
 const app = await buildApp(house);
 await app.listen({ host: config.host, port: config.port });
 log.info({ host: config.host, port: config.port }, 'the API listens');

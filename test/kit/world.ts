@@ -12,7 +12,7 @@ import { type Capability, CAPABILITIES } from '#core/capabilities/capability.ts'
 import { compose, type House, requireStores } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { migrateEvents } from '#entry/migrate.ts';
-import { loadConfig } from '#kernel/config.ts';
+import { type Config, loadConfig } from '#kernel/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Permission, Role } from '#kernel/permissions.ts';
@@ -68,7 +68,7 @@ export interface World extends Organization {
 }
 
 /** Within a test the world is closed at its end; in `beforeAll` the file closes it itself. */
-export async function world(options: { keepOpen?: boolean } = {}): Promise<World> {
+export async function world(options: { keepOpen?: boolean; settings?: Partial<Config> } = {}): Promise<World> {
   const name = `w_${randomBytes(6).toString('hex')}`;
   const databaseUrl = await createDatabase(name);
   const clickhouseUrl = await createClickHouseDatabase(name);
@@ -79,6 +79,7 @@ export async function world(options: { keepOpen?: boolean } = {}): Promise<World
     databaseUrl,
     clickhouseUrl,
     appSecret: 'a secret that is long enough for tests',
+    ...options.settings,
   });
   const house = await compose(config, { log: silentLog, clock });
   const app = await buildApp(house);

@@ -47,6 +47,9 @@ const COLUMNS = `n.id, n.org_id as "orgId", n.incident_id as "incidentId", n.ste
   n.user_id as "userId", n.channel, n.address, n.status, n.reason, n.attempts, n.provider_id as "providerId",
   n.created_at as "createdAt", n.updated_at as "updatedAt"`;
 
+/** The reason of a try whose fate is unknown: a time-out after the request had left. */
+export const UNCERTAIN = 'provider_silent';
+
 /** How far a delivery has come; call-backs may only move it forward. */
 const RANK: Record<NotificationStatus | 'sending', number> = {
   queued: 0,
@@ -106,10 +109,10 @@ export class NotificationStore {
     return await this.#session.sql.row(
       `update notifications n
        set status = 'sending', attempts = n.attempts + 1, lease_until = $2, due_at = $2, updated_at = $3
-       from (select id, status as was from notifications where id = $1 for update) old
+       from (select id, status as was, reason as why from notifications where id = $1 for update) old
        where n.id = old.id and ((n.status = 'queued' and n.due_at <= $3) or (n.status = 'sending' and n.lease_until <= $3))
-       returning ${COLUMNS}, old.was = 'sending' as "isUncertain"`,
-      [notificationId, leaseUntil.toString(), now.toString()],
+       returning ${COLUMNS}, old.was = 'sending' or coalesce(old.why, '') = $4 as "isUncertain"`,
+      [notificationId, leaseUntil.toString(), now.toString(), UNCERTAIN],
     );
   }
 

@@ -1,0 +1,40 @@
+import { argon2, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+
+/** Argon2id with the parameters OWASP recommends for interactive sign-in: 19 MiB, two passes, one lane. */
+const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as const;
+const NONCE_BYTES = 16;
+
+const derive = promisify(argon2);
+
+async function tagOf(password: string, nonce: Buffer): Promise<Buffer> {
+  return await derive('argon2id', { ...PARAMETERS, message: password.normalize('NFKC'), nonce });
+}
+
+/** What is stored of a password, in the PHC string format. */
+export async function hashPassword(password: string): Promise<string> {
+  const nonce = randomBytes(NONCE_BYTES);
+  const tag = await tagOf(password, nonce);
+  const { memory, passes, parallelism } = PARAMETERS;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(nonce)}$${unpadded(tag)}`;
+}
+
+export async function isPasswordOf(hash: string, password: string): Promise<boolean> {
+  const [, algorithm, , , nonce = '', tag = ''] = hash.split('$');
+  if (algorithm !== 'argon2id') return false;
+  const expected = Buffer.from(tag, 'base64');
+  const actual = await tagOf(password, Buffer.from(nonce, 'base64'));
+  return expected.length === actual.length && timingSafeEqual(expected, actual);
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '');
+}
+
+/** Letters and digits that are not mistaken for one another. */
+const ALPHABET = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+
+/** A password of 20 letters, about 115 bits. */
+export function newPassword(): string {
+  return Array.from({ length: 20 }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
+}

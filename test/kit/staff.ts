@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+
+import { onTestFinished } from 'vitest';
+
+import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import type { Channel } from '#core/oncall/channel.ts';
+import { startPhone, type Phone } from '#infra/embedded/phone/phone.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { inboundSmsUrl } from '#notify/callback_url.ts';
+import { type World, world } from '#test/kit/world.ts';
+import { startJobs } from '#workers/crew.ts';
+import { crewRuntime, type CrewRuntime } from '#workers/crew_runtime.ts';
+import { evaluateRules } from '#workers/evaluate_rules.ts';
+import { openIncident } from '#workers/open_incident.ts';
+import { sweepDue } from '#workers/sweep_due.ts';
+
+/** A step as tests write it. */
+export interface StepInput {
+  readonly afterMinutes: number;
+  readonly channels: readonly Channel[];
+  readonly targetUserIds?: readonly string[];
+  readonly useSchedule?: boolean;
+}
+
+export interface Responder {
+  readonly userId: Id<'user'>;
+  readonly memberId: string;
+  readonly name: string;
+  readonly phone: string;
+  readonly key: string;
+}
+
+/** A world in which workers work and phones ring. */
+export interface StaffedWorld extends World {
+  readonly phone: Phone;
+  readonly runtime: CrewRuntime;
+  /** Resolves once every job that could run has run and every call-back is answered. */
+  settle(): Promise<void>;
+  /** Moves the clock, lets all that has come due happen, and settles. */
+  advance(duration: Temporal.DurationLike): Promise<void>;
+  /** Evaluates every metric rule once, and settles. */
+  evaluate(): Promise<void>;
+  readonly staff: {
+    team(): Promise<string>;
+    /** Somebody of the team with a phone of their own. */
+    responder(teamId: string, name: string): Promise<Responder>;
+    /** A policy, a rule that uses it, and what opens an incident of that rule. */
+    alert(teamId: string, steps: readonly StepInput[]): Promise<Alert>;
+  };
+}
+
+export interface Alert {
+  readonly serviceId: Id<'service'>;
+  readonly ruleId: Id<'rule'>;
+  readonly policyId: string;
+  /** Opens an incident as a breach of the rule would, and returns its id at once. */
+  trigger(title?: string): Promise<Id<'incident'>>;
+}
+
+const ACCOUNT_SID = `AC${'0'.repeat(32)}`;
+const AUTH_TOKEN = 'token of the test account';
+export const SERVICE_NUMBER = '+15005550006';
+const BASE_URL = 'http://tocsin.test';
+
+/** `jobs: false` leaves the queue unattended, as if every worker had died. */
+export async function staffedWorld(options: { jobs?: boolean } = {}): Promise<StaffedWorld> {
+  let listening = '';
+  const phone = await startPhone({
+    accountSid: ACCOUNT_SID,
+    authToken: AUTH_TOKEN,
+    numbers: [{ e164: SERVICE_NUMBER, smsUrl: inboundSmsUrl(BASE_URL) }],
+    publicUrlRewrite: (url) => url.replace(BASE_URL, listening),
+  });
+  onTestFinished(() => phone.close());
+  const w = await world({
+    settings: {
+      twilioAccountSid: ACCOUNT_SID,
+      twilioAuthToken: AUTH_TOKEN,
+      twilioFrom: SERVICE_NUMBER,
+      twilioApiBase: phone.url,
+    },
+  });
+  listening = await w.app.listen({ port: 0, host: '127.0.0.1' });
+  const runtime = crewRuntime(w.house);
+  if (options.jobs !== false) {
+    const jobs = startJobs(w.house, runtime);
+    onTestFinished(() => jobs.close());
+  }
+
+  const settle = async (): Promise<void> => {
+    for (;;) {
+      await w.house.outbox.settled();
+      await w.house.outbox.publishAll();
+      await phone.settled();
+      const depths = Object.values(await w.house.queue.depths());
+      if (options.jobs === false || depths.every(({ ready }) => ready === 0)) {
+        if ((await w.house.outbox.publishAll()) === 0) return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+
+  return {
+    ...w,
+    phone,
+    runtime,
+    settle,
+    async advance(duration) {
+      w.clock.advance(duration);
+      await sweepDue(runtime, 0);
+      await settle();
+      await sweepDue(runtime, 0);
+      await settle();
+    },
+    async evaluate() {
+      await evaluateRules(runtime);
+      await settle();
+    },
+    staff: {
+      team: async () => (await w.expectOk('create_team', { name: 'Platform' })).teamId,
+      async responder(teamId, name) {
+        const person = await w.given.user({ name, role: 'responder' });
+        const phoneNumber = `+3161${String(randomBytes(4).readUInt32BE() % 10_000_000).padStart(7, '0')}`;
+        const member = await w.expectOk('add_team_member', { teamId, userId: person.userId, phone: phoneNumber });
+        return { userId: person.userId, memberId: member.memberId, name, phone: phoneNumber, key: person.key };
+      },
+      async alert(teamId, steps) {
+        const policy = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake somebody', steps });
+        const { serviceId } = await w.given.service();
+        const rule = await w.expectOk('create_alert_rule', {
+          serviceId,
+          name: 'Latency',
+          kind: 'metric_threshold',
+          config: { metricName: 'latency', comparator: '>', threshold: 100 },
+          escalationPolicyId: policy.policyId,
+        });
+        return {
+          serviceId,
+          ruleId: rule.ruleId,
+          policyId: policy.policyId,
+          async trigger(title = 'latency is 250 (> 100)') {
+            return await inUnitOfWork(runtime, async (unit) => {
+              const active = (await unit.stores.activeRules.listMetricRules()).find(
+                ({ ruleId }) => ruleId === rule.ruleId,
+              );
+              if (active === undefined) throw new Error('the rule is not active');
+              const cause = { kind: 'metric_threshold', exceptionGroupId: null, title, severity: 'error' } as const;
+              const id = await openIncident(unit, active, { ...cause, details: {}, sentence: title });
+              if (id === null) throw new Error('an incident of this rule is open already');
+              return id;
+            });
+          },
+        };
+      },
+    },
+  };
+}
