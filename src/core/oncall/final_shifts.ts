@@ -35,7 +35,8 @@ export function* finalShifts(
       yield shift;
       at = shift.until;
     } else {
-      at = earliestAfter(at, covered?.since, findTurn(rotation.startAt)?.since);
+      // Nobody yet: both lie ahead, or the turn would have been found and the override been met.
+      at = earliest(covered?.since, findTurn(rotation.startAt)?.since);
     }
   }
 }
@@ -64,11 +65,7 @@ function visiblePart(turn: Turn, before: CoveredTime | undefined, after: Covered
   return { userId: turn.userId, source: 'rotation', since, until };
 }
 
-function earliestAfter(at: Instant, ...candidates: (Instant | undefined)[]): Instant | null {
-  let earliest: Instant | null = null;
-  for (const candidate of candidates) {
-    if (candidate === undefined || isAtOrBefore(candidate, at)) continue;
-    if (earliest === null || isAtOrBefore(candidate, earliest)) earliest = candidate;
-  }
-  return earliest;
+function earliest(a: Instant | undefined, b: Instant | undefined): Instant | null {
+  if (a === undefined || b === undefined) return a ?? b ?? null;
+  return isAtOrBefore(a, b) ? a : b;
 }
