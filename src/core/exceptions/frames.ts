@@ -32,7 +32,7 @@ const CONTEXT_LENGTH_MAX = 120;
  * One readable line for what a frame adds to a group's key: `views in checkout: raise CardDeclined(card)`. It never
  * depends on line numbers, builds or machines. Null when nothing in the frame is stable.
  */
-export function frameIdentity(frame: Frame, platform: string): string | null {
+function frameIdentity(frame: Frame, platform: string): string | null {
   const where = stableModule(frame.module) ?? stableFile(frame.filename) ?? stableFile(frame.absPath);
   const name = stableFunction(frame.function);
   const line = contextIdentity(frame, platform);

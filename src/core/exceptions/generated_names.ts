@@ -5,6 +5,9 @@ type Rule = readonly [pattern: RegExp, replacement: string];
  * replaced by what stays. Rules run in order, over names the decoder has bounded; each is linear or bounded itself.
  */
 
+/** A function that has no name in its language. */
+export const ANONYMOUS = '<anonymous>';
+
 /** The ways in which engines spell one and the same function. */
 const SPELLINGS: readonly Rule[] = [
   // JavaScript.
@@ -13,7 +16,7 @@ const SPELLINGS: readonly Rule[] = [
   [/^(?:Object|Module|Function|Window|global|globalThis|exports)\.(?=.)/, ''],
   [/(?:\/<)+$/, ''],
   [/^eval at .*/s, '<eval>'],
-  [/(?<![^./])(?:\?|<anonymous>|anonymous|<anonymous closure>|<unknown>|\(anonymous\)|<fn>)$/, '<anonymous>'],
+  [/(?<![^./])(?:\?|<anonymous>|anonymous|<anonymous closure>|<unknown>|\(anonymous\)|<fn>)$/, ANONYMOUS],
   // Go numbers closures in the order of the source.
   [/\.(?:func|gowrap)\d+(?:\.(?:func|gowrap)?\d+)*/g, '.func'],
   [/-fm$/, ''],
@@ -65,7 +68,7 @@ const FILES: readonly Rule[] = [
   [/^(?:\(eval|<eval|eval at).*/s, '<eval>'],
 ];
 
-/** A function's name without what was generated in it; null for none, `<anonymous>` for one that never had any. */
+/** A function's name without what was generated in it; null for none, ANONYMOUS for one that never had any. */
 export function stableFunction(name: string | null): string | null {
   return stable(name, SPELLINGS, GENERATED);
 }

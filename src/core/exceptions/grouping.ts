@@ -3,12 +3,13 @@ import { createHash } from 'node:crypto';
 import type { EventThread, ExceptionEvent, ExceptionValue, Frame } from '#core/exceptions/event.ts';
 import { fillVariables, hasOwnFingerprint, isDefaultEntry } from '#core/exceptions/fingerprint.ts';
 import { isInApp, stackIdentity } from '#core/exceptions/frames.ts';
+import { ANONYMOUS, stableModule } from '#core/exceptions/generated_names.ts';
 import { maskVariables } from '#core/exceptions/masking.ts';
 
 /** Raised whenever the same event may get another key; a group keeps the version it was made with. */
 export const GROUPING_VERSION = 1;
 
-export type GroupingStrategy = 'fingerprint' | 'exception' | 'thread' | 'stacktrace' | 'message';
+type GroupingStrategy = 'fingerprint' | 'exception' | 'thread' | 'stacktrace' | 'message';
 
 /** One reason why events are one group: `lines` are exactly what was hashed, `because` says in words what they are. */
 export interface GroupingPart {
@@ -71,27 +72,30 @@ function chainParts(event: ExceptionEvent): readonly GroupingPart[] {
 }
 
 function exceptionPart(exception: ExceptionValue, platform: string, onlyInApp: boolean): GroupingPart {
-  const isSynthetic = exception.mechanism?.synthetic === true;
-  const type = isSynthetic || exception.type === null ? [] : [`type ${exception.type}`];
-  if (exception.frames.length > 0) {
-    const stack = stackIdentity(
-      onlyInApp ? exception.frames.filter((frame) => isInApp(frame)) : exception.frames,
-      platform,
-    );
-    if (stack.length > 0) {
-      return { strategy: 'exception', because: stackReason(type.length > 0, onlyInApp), lines: [...type, ...stack] };
-    }
-    if (type.length > 0 && onlyInApp) {
-      return { strategy: 'exception', because: 'the type of a cause raised outside the application', lines: type };
-    }
+  const name = exception.mechanism?.synthetic === true ? null : stableModule(exception.type);
+  const type = name === null ? [] : [`type ${name}`];
+  const calls = stackIdentity(
+    onlyInApp ? exception.frames.filter((frame) => isInApp(frame)) : exception.frames,
+    platform,
+  );
+  if (calls.some((line) => !line.endsWith(ANONYMOUS))) {
+    return { strategy: 'exception', because: callsReason(type.length > 0, onlyInApp), lines: [...type, ...calls] };
+  }
+  if (calls.length === 0 && exception.frames.length > 0 && type.length > 0) {
+    return { strategy: 'exception', because: 'the type of a cause raised outside the application', lines: type };
   }
   const value = textIdentity(exception.value);
-  const because = `the type${value === null ? '' : ' and message'} of an exception without a stack`;
-  return { strategy: 'exception', because, lines: value === null ? type : [...type, `value ${value}`] };
+  const said = value === null ? [] : [`value ${value}`];
+  return { strategy: 'exception', because: valueReason(calls.length > 0), lines: [...type, ...calls, ...said] };
 }
 
-function stackReason(hasType: boolean, onlyInApp: boolean): string {
-  return `${hasType ? 'the type and the calls' : 'the calls'} ${onlyInApp ? 'inside the application' : 'of the whole stack'}`;
+function callsReason(hasType: boolean, onlyInApp: boolean): string {
+  const where = onlyInApp ? 'inside the application' : 'of the whole stack';
+  return `${hasType ? 'the type and the calls' : 'the calls'} ${where}`;
+}
+
+function valueReason(hasCalls: boolean): string {
+  return `the type and message of an exception ${hasCalls ? 'whose calls have no names' : 'without a stack'}`;
 }
 
 function threadPart(thread: EventThread | null, platform: string): GroupingPart | null {

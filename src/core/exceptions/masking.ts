@@ -23,7 +23,7 @@ const KINDS = {
     String.raw`(?<![\w:.])${CLOCK}(?![\w:])`,
   ],
   ip: [
-    String.raw`(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)`,
+    String.raw`(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.[\d<])`,
     String.raw`(?<![\w:.])(?=[0-9a-fA-F:]{0,39}\d)(?:(?:${HEX}{1,4}:){7}${HEX}{1,4}|(?:${HEX}{1,4}:){1,6}:[0-9a-fA-F:]{0,34}|::[0-9a-fA-F:]{1,35})(?:%\w{1,16})?(?![\w:])`,
   ],
   path: [
@@ -45,10 +45,10 @@ const KINDS = {
     String.raw`(?<![\w\/+-])(?=[\w-]{0,128}\d)(?=[\w-]{0,128}[a-z])(?=[\w-]{0,128}[A-Z])[\w-]{24,}(?![\w-])`,
     String.raw`(?<!\w)[a-z]{2,8}_(?=[A-Za-z0-9]{0,40}\d)[A-Za-z0-9]{12,}(?!\w)`,
   ],
-  version: [String.raw`(?<![\w.])v?\d+\.\d+\.\d+(?:[-+][\w.+-]{1,64})?(?!\w|\.\d)`],
-  float: [String.raw`(?<![\w.])[-+]?\d+\.\d+(?:[eE][-+]?\d{1,3})?(?!\w|\.\d)`],
+  version: [String.raw`(?<![\w.])v?\d+\.\d+\.\d+(?:[-+][\w.+-]{1,64})?(?!\w|\.[\d<])`],
+  float: [String.raw`(?<![\w.])[-+]?\d+\.\d+(?:[eE][-+]?\d{1,3})?(?!\w|\.[\d<])`],
   int: [
-    String.raw`(?<![\w.])[-+]?\d+(?:[,_]\d{3})*(?!\w|\.\d)`,
+    String.raw`(?<![\w.])[-+]?\d+(?:[,_]\d{3})*(?!\w|\.[\d<])`,
     String.raw`(?<=[a-zA-Z]_)\d+(?![a-zA-Z0-9])`,
     String.raw`(?<=[a-zA-Z]{2})\d{4,}(?![a-zA-Z0-9])`,
   ],
@@ -70,11 +70,14 @@ const UNIQUE_VARIABLE = finderOf({
   token: KINDS.token,
 });
 
-/** A placeholder is found first and stands for itself, so masking what is masked changes nothing. */
+/**
+ * A placeholder is found first and stands for itself, and nothing is found right beside one, as nothing was before it
+ * was put there: so masking what is masked changes nothing.
+ */
 function finderOf(kinds: Readonly<Record<string, readonly string[]>>): RegExp {
   const placeholder = `<(?:${ALL.join('|')}|\\*)>`;
   const groups = Object.entries(kinds).map(([kind, forms]) => `(?<${kind}>${forms.join('|')})`);
-  return new RegExp([placeholder, ...groups].join('|'), 'gu');
+  return new RegExp(`${placeholder}|(?<!${placeholder})(?:${groups.join('|')})(?!${placeholder})`, 'gu');
 }
 
 /** The variables of a text by their kinds: `order 17 of bob@example.com` is `order <int> of <email>`. */

@@ -1,5 +1,5 @@
 /** Stands where the messages of one group differ. */
-export const WILDCARD = '<*>';
+const WILDCARD = '<*>';
 
 const MESSAGE_LENGTH_MAX = 400;
 const MESSAGES_MAX = 100;

@@ -17,7 +17,7 @@ export function sourceLink(place: Place, repository: Repository, release: string
   if (path === null) return null;
   const segments = [repository.owner, repository.name, 'blob', ...refOf(release).split('/'), ...path.split('/')];
   const line = place.lineno === null ? '' : `#L${place.lineno}`;
-  return `https://github.com/${segments.map(encodeURIComponent).join('/')}${line}`;
+  return `https://github.com/${segments.map((segment) => encodeURIComponent(segment.toWellFormed())).join('/')}${line}`;
 }
 
 /** `shop@1.4.2` is tagged `1.4.2`; a commit or a tag stands for itself; anything else is no name of a commit. */
@@ -78,9 +78,9 @@ function afterRepository(path: string, repositoryName: string): string | null {
 
 /** Where images, platforms and people put an application; the rest of the path is the repository's. */
 const DEPLOY_ROOTS = [
-  /^\/(?:usr\/src\/app|usr\/src|var\/task|var\/www\/html|var\/www\/[^/]+|app|code|workspace|github\/workspace|project|build|src\/app)\//,
+  /^\/(?:usr\/src\/app|usr\/src|var\/task|var\/www\/html|inetpub\/wwwroot|var\/www\/[^/]+|app|code|workspace|github\/workspace|project|build|src\/app)\//,
   /^\/(?:home|Users)\/[^/]+\/(?:[^/]+\/)?/,
-  /^\/(?:srv|opt|builds\/[^/]+|inetpub\/wwwroot|inetpub)\/[^/]+\//,
+  /^\/(?:srv|opt|builds\/[^/]+)\/[^/]+\//,
   /^\/go\/src\/[^/]+\/[^/]+\/[^/]+\//,
 ];
 

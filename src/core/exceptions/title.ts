@@ -23,7 +23,7 @@ export function headlineOf(event: ExceptionEvent): Headline {
   const type = exception.mechanism?.synthetic === true ? null : shortType(exception.type);
   const message = withoutType(sayable(exception.value), [exception.type, type]);
   if (message === null) return { type, message: type === null ? said : null, place };
-  return { type: type !== null && startsWithWord(message, type) ? null : type, message, place };
+  return { type: type !== null && message.startsWith(`${type} `) ? null : type, message, place };
 }
 
 /**
@@ -101,10 +101,6 @@ function withoutType(message: string | null, types: readonly (string | null)[]):
   return message;
 }
 
-function startsWithWord(text: string, word: string): boolean {
-  return text.startsWith(`${word} `);
-}
-
 /** The first line that is not blank, with the next one if it only announces it. */
 function firstLine(text: string): string {
   const [first = '', second = ''] = text
@@ -130,7 +126,7 @@ function hasWords(text: string): boolean {
 /** Cut between words where that loses little. */
 function shorten(text: string): string {
   if (text.length <= TITLE_LENGTH_MAX) return text;
-  const cut = text.slice(0, TITLE_LENGTH_MAX - 1).toWellFormed();
+  const cut = text.slice(0, TITLE_LENGTH_MAX - 1).replace(/\p{Cs}$/u, '');
   const atWord = cut.replace(/[\s,;:(]+\S{0,24}$/, '');
   return `${atWord}…`;
 }

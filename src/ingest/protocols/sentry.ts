@@ -26,17 +26,18 @@ export interface SentryRequest {
 /** For the `inflate` that the caller gives. */
 export const SENTRY_BODY_LIMITS = { compressedBytesMax: 20 * 1024 * 1024, inflatedBytesMax: 100 * 1024 * 1024 };
 
-export interface SentryLimits {
+interface SentryLimits {
   /** Of one event as JSON, before anything is cut from it. */
   readonly eventBytesMax: number;
   readonly eventsMax: number;
 }
 
-export const SENTRY_LIMITS: SentryLimits = { eventBytesMax: 1024 * 1024, eventsMax: 100 };
+/** Real envelopes hold one event; more of them only keep the process from its other work. */
+const SENTRY_LIMITS: SentryLimits = { eventBytesMax: 1024 * 1024, eventsMax: 10 };
 
-export type DropReason = 'not_an_exception' | 'malformed' | 'too_large' | 'too_many';
+type DropReason = 'not_an_exception' | 'malformed' | 'too_large' | 'too_many';
 
-export interface DroppedItem {
+interface DroppedItem {
   /** The item's type as its client calls it. */
   readonly type: string;
   readonly reason: DropReason;

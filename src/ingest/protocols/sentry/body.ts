@@ -11,7 +11,7 @@ export async function plainBody(body: Buffer, contentEncoding: string | undefine
   const declared = await inflate(body, contentEncoding);
   const encoding = hiddenEncoding(declared);
   if (encoding !== null) return inflate(declared, encoding);
-  if (startsAsJson(declared)) return declared;
+  if (declared !== body || startsAsJson(declared)) return declared;
   const decoded = fromBase64(declared);
   return decoded === null ? declared : inflate(decoded, hiddenEncoding(decoded) ?? undefined);
 }
@@ -23,8 +23,9 @@ function hiddenEncoding(body: Buffer): 'gzip' | 'deflate' | null {
 
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
 
+/** Behind at most a hundred blanks and a byte order mark. */
 function startsAsJson(body: Buffer): boolean {
-  const first = body.find((byte) => !BLANKS.has(byte));
+  const first = body.subarray(0, 100).find((byte) => !BLANKS.has(byte));
   return first === undefined || first === 0x7b || first === 0x5b;
 }
 

@@ -16,7 +16,7 @@ export interface Envelope {
 
 /** Real envelopes hold one to three items. */
 const ITEMS_MAX = 500;
-const HEADER_BYTES_MAX = 64 * 1024;
+const HEADER_BYTES_MAX = 16 * 1024;
 const NEWLINE = 0x0a;
 
 /**

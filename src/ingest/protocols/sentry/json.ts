@@ -56,7 +56,7 @@ export function asList(value: unknown): readonly unknown[] {
 export function asText(value: unknown, lengthMax: number): string | null {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string' || value === '') return null;
-  const cut = value.length > lengthMax ? `${value.slice(0, lengthMax - 1)}…` : value;
+  const cut = value.length > lengthMax ? `${value.slice(0, lengthMax - 1).replace(/\p{Cs}$/u, '')}…` : value;
   return cut.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { mergePattern, minePattern } from '#core/exceptions/pattern.ts';
+
+const merged = (messages: readonly string[]): string | null =>
+  messages.reduce<string | null>((pattern, message) => mergePattern(pattern, message), null);
+
+test.each([
+  [['bad order 1', 'bad order 2'], 'bad order <*>'],
+  [["'missing-1'", "'missing-2'"], "'<*>'"],
+  [['user bob not found', 'user bob smith not found', 'user al not found'], 'user <*> not found'],
+  [['connect ECONNREFUSED 10.0.0.1:5432', 'connect ECONNREFUSED 10.0.0.2:5432'], 'connect ECONNREFUSED <*>:5432'],
+  [['a@x.com bounced', 'bob@y.org bounced'], '<*> bounced'],
+  [['Loading chunk 42 failed', 'Loading CSS chunk 9 failed'], 'Loading <*> chunk <*> failed'],
+  [['file /a/b.txt gone', 'file /a/c/d.txt gone'], 'file /a/<*> gone'],
+  [['totally different', 'nothing shared here at all', 'x'], '<*>'],
+  [['only\none line counts', 'only\nhere too'], 'only'],
+  [['  white   space  ', 'white space'], 'white space'],
+  [['日本 1', '日本 2'], '日本 <*>'],
+  [['', ' '], null],
+  [[], null],
+])('%j are %j', (messages, pattern) => {
+  expect(minePattern(messages)).toBe(pattern);
+  expect(merged(messages)).toBe(pattern);
+  expect(merged(messages.toReversed())).toBe(pattern);
+});
+
+const words = fc.constantFrom('order', 'user', 'failed', '17', 'bob', 'for', ':', 'a-b', '(x)');
+const messages = fc.array(
+  fc.array(words, { maxLength: 6 }).map((list) => list.join(' ')),
+  { maxLength: 8 },
+);
+
+test('neither the order of the messages nor how often they came matters', () => {
+  fc.assert(
+    fc.property(messages, fc.nat(20), (list, turn) => {
+      const turned = [...list.slice(turn % (list.length || 1)), ...list, ...list.toReversed()];
+      expect(minePattern(turned)).toBe(minePattern(list));
+    }),
+  );
+});
+
+test('what is said in all messages of one shape stays, and nothing else is made up', () => {
+  fc.assert(
+    fc.property(messages, (list) => {
+      const literal = (minePattern(list) ?? '').split(/<\*>| /).filter((part) => part !== '');
+      for (const message of list.filter((text) => text.trim() !== '')) {
+        for (const part of literal) expect(message).toContain(part);
+      }
+    }),
+  );
+});
+
+test('long and many messages are mined in bounded time', () => {
+  const long = Array.from({ length: 500 }, (_, index) => `${'w '.repeat(index)}${index} ${'x'.repeat(5_000)}`);
+  const startedAt = performance.now();
+  expect(minePattern(long)!.length).toBeLessThanOrEqual(400);
+  expect(merged(long)!.length).toBeLessThanOrEqual(400);
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+});

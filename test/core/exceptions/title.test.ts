@@ -1,0 +1,228 @@
+import { describe, expect, test } from 'vitest';
+
+import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import { headlineOf, titleOf } from '#core/exceptions/title.ts';
+import { eventOf, exceptionOf, frameOf } from '#test/core/exceptions/sample_events.ts';
+
+const titleOfEvent = (event: ExceptionEvent): string => titleOf(headlineOf(event));
+const titleOfError = (type: string | null, value: string | null): string =>
+  titleOfEvent(eventOf({ exceptions: [exceptionOf(type, value)] }));
+
+test.each([
+  // Java.
+  [
+    'NullPointerException',
+    'Cannot invoke "com.acme.User.getName()" because "user" is null',
+    'NullPointerException: Cannot invoke "com.acme.User.getName()" because "user" is null',
+  ],
+  ['java.lang.OutOfMemoryError', 'Java heap space', 'OutOfMemoryError: Java heap space'],
+  [
+    'SQLTransientConnectionException',
+    'HikariPool-1 - Connection is not available, request timed out after 30001ms.',
+    'SQLTransientConnectionException: HikariPool-1 - Connection is not available, request timed out after 30001ms',
+  ],
+  [
+    'DataIntegrityViolationException',
+    'could not execute statement; SQL [n/a]; constraint [uk_users_email]; nested exception is org.hibernate.exception.ConstraintViolationException',
+    'DataIntegrityViolationException: could not execute statement; SQL [n/a]; constraint [uk_users_email]; nested exception…',
+  ],
+  // Python.
+  ['KeyError', "'user_id'", "KeyError: 'user_id'"],
+  [
+    'IntegrityError',
+    'duplicate key value violates unique constraint "users_email_key"\nDETAIL:  Key (email)=(bob@example.com) already exists.\n',
+    'IntegrityError: duplicate key value violates unique constraint "users_email_key"',
+  ],
+  [
+    'OperationalError',
+    '(psycopg2.OperationalError) could not connect to server: Connection refused\n\tIs the server running on host "db"',
+    'OperationalError: could not connect to server: Connection refused',
+  ],
+  [
+    'CeleryError',
+    "Task shop.charge[4bf92f35-77b3-4da6-a3ce-929d0e0e4736] raised: ValueError('x')",
+    "CeleryError: Task shop.charge[<uuid>] raised: ValueError('x')",
+  ],
+  [
+    'UnicodeDecodeError',
+    "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
+    "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
+  ],
+  // Go.
+  ['*errors.errorString', 'sql: no rows in result set', 'sql: no rows in result set'],
+  ['*fmt.wrapError', 'load user: sql: no rows in result set', 'load user: sql: no rows in result set'],
+  [
+    '*net.OpError',
+    'dial tcp 10.0.3.7:5432: connect: connection refused',
+    'net.OpError: dial tcp 10.0.3.7:5432: connect: connection refused',
+  ],
+  ['runtime.boundsError', 'index out of range [5] with length 3', 'panic: index out of range [5] with length 3'],
+  ['runtime.plainError', 'assignment to entry in nil map', 'panic: assignment to entry in nil map'],
+  ['string', 'something broke', 'something broke'],
+  // Ruby.
+  [
+    'ActiveRecord::RecordNotFound',
+    "Couldn't find Order with 'id'=8812",
+    "ActiveRecord::RecordNotFound: Couldn't find Order with 'id'=8812",
+  ],
+  [
+    'NoMethodError',
+    "undefined method `total' for #<Cart:0x00007f9a8c0d1e20>\n\n    cart.total\n        ^^^^^^",
+    "NoMethodError: undefined method `total' for #<Cart:<hex>>",
+  ],
+  ['Sidekiq::Shutdown', 'Sidekiq::Shutdown', 'Sidekiq::Shutdown'],
+  ['Net::ReadTimeout', 'Net::ReadTimeout with #<TCPSocket:(closed)>', 'Net::ReadTimeout with #<TCPSocket:(closed)>'],
+  [
+    'Stripe::CardError',
+    '(Status 402) (Request req_Ab12Cd34Ef56Gh) Your card was declined.',
+    'Stripe::CardError: Your card was declined',
+  ],
+  // PHP.
+  [
+    'App\\Exceptions\\PaymentFailed',
+    'Payment 8812 failed: insufficient funds',
+    'PaymentFailed: Payment 8812 failed: insufficient funds',
+  ],
+  [
+    'Illuminate\\Database\\QueryException',
+    "SQLSTATE[23000]: Duplicate entry 'bob@example.com' for key 'users.email'",
+    "QueryException: SQLSTATE[23000]: Duplicate entry '<email>' for key 'users.email'",
+  ],
+  ['Warning', 'Warning: Undefined variable $user', 'Warning: Undefined variable $user'],
+  // C#.
+  [
+    'System.NullReferenceException',
+    'Object reference not set to an instance of an object.',
+    'NullReferenceException: Object reference not set to an instance of an object',
+  ],
+  [
+    'System.AggregateException',
+    'One or more errors occurred. (Connection refused (localhost:5000))',
+    'AggregateException: Connection refused (localhost:5000)',
+  ],
+  [
+    'Acme.Orders.StockException',
+    'No stock for 3f2504e0-4f89-11d3-9a0c-0305e82c3301',
+    'StockException: No stock for <uuid>',
+  ],
+  ['System.Exception', "Exception of type 'System.Exception' was thrown.", 'Exception'],
+  // Browsers and Node.
+  [
+    'TypeError',
+    "Cannot read properties of undefined (reading 'map')",
+    "TypeError: Cannot read properties of undefined (reading 'map')",
+  ],
+  ['AxiosError', 'Request failed with status code 502', 'AxiosError: Request failed with status code 502'],
+  ['UnhandledRejection', 'Non-Error promise rejection captured with value: quota', 'UnhandledRejection: quota'],
+  ['Error', 'Uncaught (in promise) TypeError: Failed to fetch', 'Error: TypeError: Failed to fetch'],
+  [
+    'ResizeObserver',
+    'ResizeObserver loop completed with undelivered notifications.',
+    'ResizeObserver loop completed with undelivered notifications',
+  ],
+  ['Error', 'connect ECONNREFUSED 127.0.0.1:6379', 'Error: connect ECONNREFUSED 127.0.0.1:6379'],
+  [
+    'Error',
+    '{"code":"E_LIMIT","message":"limit reached","requestId":"7f3a1c22-1111-2222-3333-444455556666"}',
+    'Error: limit reached',
+  ],
+  [
+    'PrismaClientKnownRequestError',
+    '\nInvalid `prisma.user.create()` invocation:\n\n\nUnique constraint failed',
+    'PrismaClientKnownRequestError: Invalid `prisma.user.create()` invocation: Unique constraint failed',
+  ],
+  // Others.
+  ['panic', 'called `Option::unwrap()` on a `None` value', 'panic: called `Option::unwrap()` on a `None` value'],
+  ['_Exception', "Exception: Failed host lookup: 'api.acme.io'", "Exception: Failed host lookup: 'api.acme.io'"],
+  ['SIGSEGV', 'Fatal Error: SIGSEGV', 'SIGSEGV'],
+  // What senders should not have sent.
+  ['Error', '\u001B[31mboom\u001B[0m\u0007 now \u202Etxt', 'Error: boom now txt'],
+  ['Error', `a ${'very '.repeat(60)}long message`, `Error: a ${'very '.repeat(21)}very…`],
+  ['Error', 'x'.repeat(500), `Error: ${'x'.repeat(112)}…`],
+  [null, 'only a value', 'only a value'],
+])('%s: %j', (type, value, title) => {
+  expect(titleOfError(type, value)).toBe(title);
+  expect(title.length).toBeLessThanOrEqual(120);
+});
+
+describe('without words in the message', () => {
+  const titled = (type: string | null, value: string | null, frame: Parameters<typeof frameOf>[0]) =>
+    titleOfEvent(eventOf({ exceptions: [exceptionOf(type, value, { frames: [frameOf(frame)] })] }));
+
+  test.each([
+    [
+      'NullPointerException',
+      null,
+      { module: 'com.acme.OrderService', function: 'place', filename: 'OrderService.java' },
+      'NullPointerException in OrderService.place',
+    ],
+    [
+      'NoSuchElementException',
+      '',
+      { module: 'com.acme.CartController', function: 'lambda$checkout$3' },
+      'NoSuchElementException in CartController.lambda$checkout',
+    ],
+    [
+      'KeyError',
+      '8812',
+      { module: 'shop.views', function: 'checkout', filename: 'shop/views.py' },
+      'KeyError in checkout (views.py)',
+    ],
+    ['AssertionError', '', { function: '<module>', filename: 'shop/cart.py' }, 'AssertionError in cart.py'],
+    [
+      'InvalidToken',
+      'InvalidToken',
+      { function: 'create', filename: 'app/orders_controller.rb' },
+      'InvalidToken in create (orders_controller.rb)',
+    ],
+    [
+      'NotFound',
+      '',
+      { function: 'App\\Http\\Kernel::handle', filename: '/app/Kernel.php' },
+      'NotFound in Kernel::handle',
+    ],
+    [
+      'System.Exception',
+      '',
+      { module: 'Acme.Program', function: 'PlaceOrder(Order order)' },
+      'Exception in Program.PlaceOrder',
+    ],
+    [
+      'Error',
+      '',
+      { function: 't.render', filename: 'https://cdn.example/index-DWx9cN3q.js' },
+      'Error in t.render (index-<hash>.js)',
+    ],
+    [null, null, { function: 'f', filename: 'a.js' }, 'Event without a message in f (a.js)'],
+  ])('%s %j is known by its place', (type, value, frame, title) => {
+    expect(titled(type, value, frame)).toBe(title);
+  });
+
+  test('the transaction is the place when there is no stack', () => {
+    const exceptions = [exceptionOf('TimeoutError', null)];
+    expect(titleOfEvent(eventOf({ exceptions, transaction: 'tasks.sync' }))).toBe('TimeoutError in tasks.sync');
+    expect(titleOfEvent(eventOf())).toBe('Event without a message');
+  });
+});
+
+test('a message that is no exception is its own title', () => {
+  expect(
+    titleOfEvent(eventOf({ message: 'payment 17 failed after 3 attempts', messageTemplate: 'payment %s failed' })),
+  ).toBe('payment 17 failed after 3 attempts');
+});
+
+test('of a chain the exception that reached the client is shown, unless it only repeats its cause', () => {
+  const cause = exceptionOf('IOException', 'Disk quota exceeded', { module: 'java.io' });
+  const chain = (type: string, value: string) =>
+    titleOfEvent(eventOf({ exceptions: [cause, exceptionOf(type, value)] }));
+  expect(chain('ExecutionException', 'java.io.IOException: Disk quota exceeded')).toBe(
+    'IOException: Disk quota exceeded',
+  );
+  expect(chain('ReportFailed', 'could not write')).toBe('ReportFailed: could not write');
+});
+
+test("a group's pattern takes the place of the message", () => {
+  const headline = headlineOf(eventOf({ exceptions: [exceptionOf('ValueError', 'bad order 1')] }));
+  expect(titleOf({ ...headline, message: 'bad order <*>' })).toBe('ValueError: bad order <*>');
+  expect(titleOf({ ...headline, message: "'<*>'", place: 'inner (shop.py)' })).toBe('ValueError in inner (shop.py)');
+});
