@@ -58,19 +58,22 @@ export class Installation {
   readonly #environment: NodeJS.ProcessEnv;
   readonly #report: (progress: Progress) => void;
   readonly #programs: Programs;
+  readonly #isDurable: boolean;
   readonly #dataDir: string;
   readonly #stopping = new AbortController();
   readonly #stages: Supervised[][] = [];
 
+  /** `isDurable: false` is for tests, see PostgresOptions. */
   constructor(
     config: Config,
     environment: NodeJS.ProcessEnv,
     report: (progress: Progress) => void,
-    programs: Programs = PROGRAMS,
+    { programs = PROGRAMS, isDurable = true }: { programs?: Programs; isDurable?: boolean } = {},
   ) {
     this.#config = config;
     this.#report = report;
     this.#programs = programs;
+    this.#isDurable = isDurable;
     this.#dataDir = path.resolve(config.dataDir);
     this.#environment = { NODE_COMPILE_CACHE: path.join(this.#dataDir, 'cache'), ...environment };
   }
@@ -80,7 +83,7 @@ export class Installation {
     const { databaseUrl, clickhouseUrl, twilioAccountSid } = this.#config;
     const appSecret = this.#config.appSecret ?? readOrCreateAppSecret(path.join(this.#dataDir, 'app-secret'));
     const account = twilioAccountSid === undefined ? simulatedAccount(appSecret) : null;
-    const postgres = databaseUrl === undefined ? postgresService(this.#dataDir) : null;
+    const postgres = databaseUrl === undefined ? postgresService(this.#dataDir, this.#isDurable) : null;
     const clickhouse = clickhouseUrl === undefined ? clickhouseService(this.#dataDir) : null;
     const phone = account && (await this.#phoneService(account));
     await this.#startStage([postgres, clickhouse, phone]);
@@ -126,7 +129,13 @@ export class Installation {
     this.#stopping.signal.throwIfAborted();
     const stage = services.filter((service) => service !== null).map((service) => supervise(service, this.#report));
     this.#stages.push(stage);
-    await Promise.all(stage.map((service) => service.ready));
+    await Promise.all(
+      stage.map(async ({ name, ready }) => {
+        await ready.catch((cause: unknown) => {
+          throw new Error(`${name} did not start`, { cause });
+        });
+      }),
+    );
   }
 
   async #migrate(variables: Variables): Promise<void> {
@@ -150,8 +159,8 @@ export class Installation {
       PHONE_AUTH_TOKEN: account['TWILIO_AUTH_TOKEN'] ?? '',
       PHONE_NUMBER,
       PHONE_DATA_DIR: path.join(this.#dataDir, 'phone'),
-      PHONE_SMS_URL: `${baseUrl}/callbacks/twilio/sms`,
-      PHONE_VOICE_URL: `${baseUrl}/callbacks/twilio/voice`,
+      PHONE_SMS_URL: `${baseUrl}/api/callbacks/twilio/sms`,
+      PHONE_VOICE_URL: `${baseUrl}/api/callbacks/twilio/voice`,
       PHONE_CALLBACK_ORIGIN: `http://${addressToReach(host)}:${port}`,
     };
     return programService('Phone simulator', this.#program(this.#programs.phone, variables));

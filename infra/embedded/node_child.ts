@@ -27,6 +27,8 @@ export interface NodeChild extends Running {
   readonly message: ReadyMessage;
 }
 
+const READY_DEADLINE_MS = 60_000;
+
 /**
  * Runs a program under this Node until it says that it is ready. It lives in a process group of its own, so that
  * Ctrl-C reaches only us, who end things in order; and it ends by itself when the channel to us breaks.
@@ -40,15 +42,20 @@ export async function startNodeChild(program: Program, signal?: AbortSignal): Pr
     child.once('exit', (code, endSignal) => resolve(describeEnd(code, endSignal)));
     child.once('error', (error) => resolve(error.message));
   });
+  const deadline = AbortSignal.timeout(READY_DEADLINE_MS);
+  const calledOff = AbortSignal.any(signal ? [signal, deadline] : [deadline]);
   const callOff = () => void child.kill('SIGKILL');
-  signal?.addEventListener('abort', callOff, { once: true });
+  calledOff.addEventListener('abort', callOff, { once: true });
   if (program.greeting) child.send(program.greeting, () => {});
   const answer = await Promise.race([firstReadyMessage(child), exited]);
-  signal?.removeEventListener('abort', callOff);
+  calledOff.removeEventListener('abort', callOff);
   if (typeof answer === 'string') {
     signal?.throwIfAborted();
     const output = program.log === undefined ? '' : `\n${textSince(program.log, logStart)}`;
-    throw new Error(`it ended before it was ready (${answer})${output}`);
+    const how = deadline.aborted
+      ? `it was not ready within ${READY_DEADLINE_MS / 1000} s`
+      : 'it ended before it was ready';
+    throw new Error(`${how} (${answer})${output}`);
   }
   const pid = child.pid ?? 0;
   return {

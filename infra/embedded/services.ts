@@ -12,7 +12,7 @@ export interface AddressedService extends Service {
   readonly url: string;
 }
 
-export function postgresService(dataDir: string): AddressedService {
+export function postgresService(dataDir: string, durable: boolean): AddressedService {
   const address = new Address('PostgreSQL');
   return {
     name: 'PostgreSQL',
@@ -20,7 +20,7 @@ export function postgresService(dataDir: string): AddressedService {
       return address.url;
     },
     async start(signal) {
-      const server = await startPostgres(path.join(dataDir, 'postgres'), { signal });
+      const server = await startPostgres(path.join(dataDir, 'postgres'), { signal, durable });
       address.url = server.url;
       return server;
     },
