@@ -1,4 +1,21 @@
+import { distance } from 'fastest-levenshtein';
+
 import type { AnyAction } from '#actions/action_context.ts';
+import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
+import { getIncident } from '#actions/incidents/get_incident.ts';
+import { listIncidents } from '#actions/incidents/list_incidents.ts';
+import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
+import { createEscalationPolicy } from '#actions/policies/create_escalation_policy.ts';
+import { deleteEscalationPolicy } from '#actions/policies/delete_escalation_policy.ts';
+import { updateEscalationPolicy } from '#actions/policies/update_escalation_policy.ts';
+import { createAlertRule } from '#actions/rules/create_alert_rule.ts';
+import { deleteAlertRule } from '#actions/rules/delete_alert_rule.ts';
+import { updateAlertRule } from '#actions/rules/update_alert_rule.ts';
+import { createSchedule } from '#actions/schedules/create_schedule.ts';
+import { createScheduleOverride } from '#actions/schedules/create_schedule_override.ts';
+import { deleteSchedule } from '#actions/schedules/delete_schedule.ts';
+import { updateSchedule } from '#actions/schedules/update_schedule.ts';
+import { whoIsOnCall } from '#actions/schedules/who_is_on_call.ts';
 import { createService } from '#actions/services/create_service.ts';
 import { deleteService } from '#actions/services/delete_service.ts';
 import { disableCapability } from '#actions/services/disable_capability.ts';
@@ -8,6 +25,13 @@ import { listServices } from '#actions/services/list_services.ts';
 import { rotateIngestKey } from '#actions/services/rotate_ingest_key.ts';
 import { setRetention } from '#actions/services/set_retention.ts';
 import { updateService } from '#actions/services/update_service.ts';
+import { addTeamMember } from '#actions/teams/add_team_member.ts';
+import { createTeam } from '#actions/teams/create_team.ts';
+import { deleteTeam } from '#actions/teams/delete_team.ts';
+import { listTeams } from '#actions/teams/list_teams.ts';
+import { removeTeamMember } from '#actions/teams/remove_team_member.ts';
+import { updateTeam } from '#actions/teams/update_team.ts';
+import { updateTeamMember } from '#actions/teams/update_team_member.ts';
 
 /** Every action, in the order of the contract (action-api §4). */
 export const ACTIONS: readonly AnyAction[] = [
@@ -20,6 +44,28 @@ export const ACTIONS: readonly AnyAction[] = [
   disableCapability,
   setRetention,
   rotateIngestKey,
+  listTeams,
+  createTeam,
+  updateTeam,
+  deleteTeam,
+  addTeamMember,
+  updateTeamMember,
+  removeTeamMember,
+  createSchedule,
+  updateSchedule,
+  deleteSchedule,
+  createScheduleOverride,
+  whoIsOnCall,
+  createEscalationPolicy,
+  updateEscalationPolicy,
+  deleteEscalationPolicy,
+  createAlertRule,
+  updateAlertRule,
+  deleteAlertRule,
+  listIncidents,
+  getIncident,
+  acknowledgeIncident,
+  resolveIncident,
 ];
 
 const BY_NAME = new Map(ACTIONS.map((action) => [action.name, action]));
@@ -30,23 +76,9 @@ export function findAction(name: string): AnyAction | null {
 
 /** Up to three actions whose names are close to a misspelt one, for the error that answers it. */
 export function nearestActionNames(name: string): string[] {
-  return ACTIONS.map((action) => ({ name: action.name, distance: editDistance(name.slice(0, 60), action.name) }))
+  return ACTIONS.map((action) => ({ name: action.name, distance: distance(name.slice(0, 60), action.name) }))
     .filter(({ name: known, distance }) => distance <= Math.ceil(known.length / 2))
     .toSorted((a, b) => a.distance - b.distance)
     .slice(0, 3)
     .map((near) => near.name);
-}
-
-/** Levenshtein distance. */
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (const [row, letter] of [...a].entries()) {
-    const current = [row + 1];
-    for (const [column, other] of [...b].entries()) {
-      const substituted = (previous[column] ?? 0) + (letter === other ? 0 : 1);
-      current.push(Math.min(substituted, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
-    }
-    previous = current;
-  }
-  return previous.at(-1) ?? 0;
 }

@@ -29,6 +29,7 @@ export class Oncall extends Migration {
         unique (team_id, user_id),
         foreign key (org_id, user_id) references memberships on delete cascade
       );
+      create index team_members_by_user on team_members (org_id, user_id);
       create index team_members_by_phone on team_members (phone) where phone is not null;
 
       create table schedules (
@@ -52,8 +53,7 @@ export class Oncall extends Migration {
         user_id text not null,
         start_at timestamptz(3) not null,
         end_at timestamptz(3) not null check (end_at > start_at),
-        created_at timestamptz(3) not null,
-        sequence bigint generated always as identity
+        created_at timestamptz(3) not null
       );
       create index schedule_overrides_by_schedule on schedule_overrides (schedule_id, end_at);
 

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 
-import type { ActionContext } from '#actions/action_context.ts';
+import { type ActionContext, LIST_LIMIT } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { RuleView, toRuleView } from '#actions/rules/view.ts';
 import { dsnOf, openIngestKeyPair } from '#auth/ingest_keys.ts';
 import { CAPABILITIES } from '#core/capabilities/capability.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -38,7 +39,7 @@ export const ServiceWithKeysView = Type.Object({
   ingestionKey: Type.String({ description: 'sends data; opens no action' }),
   dsn: Type.String({ description: 'for Sentry SDKs' }),
   billing: Type.Array(BillingView, { description: 'newest period first' }),
-  alertRules: Type.Array(Type.Object({ ruleId: IdText, name: Type.String(), enabled: Type.Boolean() })),
+  alertRules: Type.Array(RuleView, { description: 'oldest first' }),
 });
 
 export function toServiceView(service: ServiceWithCapabilities): Static<typeof ServiceView> {
@@ -70,12 +71,13 @@ export async function readServiceWithKeys(
   if (secrets === null) throw new Error(`service ${service.id} has no current ingestion key`);
   const pair = openIngestKeyPair(secrets, context.cipher);
   const periods = await context.stores.capabilities.listPeriods(service.orgId, service.id, BILLING_PERIODS_SHOWN);
+  const rules = await context.stores.alertRules.listOfService(service.orgId, service.id, LIST_LIMIT);
   return {
     ...toServiceView(service),
     ingestionKey: pair.ingestionKey,
     dsn: dsnOf(context.baseUrl, pair.dsnKey, service.projectId),
     billing: periods.map(toBillingView),
-    alertRules: [],
+    alertRules: rules.map((rule) => toRuleView(rule, service)),
   };
 }
 

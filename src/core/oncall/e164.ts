@@ -1,4 +1,6 @@
 /** ITU-T E.164 as people write it: "+", then 2 to 15 digits of which the first is not 0, and nothing between them. */
+export const E164_PATTERN = String.raw`^\+[1-9]\d{1,14}$`;
+
 export function isE164(text: string): boolean {
-  return /^\+[1-9]\d{1,14}$/.test(text);
+  return new RegExp(E164_PATTERN, 'u').test(text);
 }

@@ -1,0 +1,25 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { StepInput, toSteps } from '#actions/policies/steps.ts';
+import { PolicyView, toPolicyView } from '#actions/policies/view.ts';
+
+export const createEscalationPolicy = defineAction({
+  name: 'create_escalation_policy',
+  summary:
+    'Create an escalation policy for a team: who is paged, through which channels, and how many minutes after the trigger of an incident. Steps 0, 5, 15 fire at once, after 5 and after 15 minutes.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object({ teamId: IdText, name: Name, steps: Type.Array(StepInput, { minItems: 1 }) }, CLOSED),
+  result: PolicyView,
+  async handle(input, context) {
+    const { stores, caller, now, record } = context;
+    const team = await stores.teams.lock(caller.orgId, input.teamId);
+    const steps = await toSteps(input.steps, context);
+    const policy = await stores.policies.insert(team, { name: input.name, steps }, now);
+    const after = toPolicyView(policy);
+    record({ target: policy.id, before: null, after });
+    return after;
+  },
+});

@@ -1,0 +1,37 @@
+import { type Static, Type } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { AfterMinutes, ChannelName } from '#actions/policies/view.ts';
+import { namedUsers, requireUsers } from '#actions/require_users.ts';
+import type { EscalationStep } from '#core/oncall/escalation.ts';
+import { asId } from '#kernel/ids.ts';
+
+export const StepInput = Type.Object(
+  {
+    afterMinutes: AfterMinutes,
+    channels: Type.Array(ChannelName, { minItems: 1 }),
+    targetUserIds: Type.Optional(Type.Array(IdText)),
+    useSchedule: Type.Optional(
+      Type.Boolean({ description: 'also whoever is on call in the team of the policy when the step fires' }),
+    ),
+  },
+  CLOSED,
+);
+
+/** The steps with what they left out filled in; `not_found` with the paths of users not of the organization. */
+export async function toSteps(
+  input: readonly Static<typeof StepInput>[],
+  context: Pick<ActionContext, 'caller' | 'stores'>,
+): Promise<EscalationStep[]> {
+  await requireUsers(
+    input.flatMap(({ targetUserIds = [] }, index) => namedUsers(`steps[${index}].targetUserIds`, targetUserIds)),
+    context,
+  );
+  return input.map(({ afterMinutes, channels, targetUserIds = [], useSchedule = false }) => ({
+    afterMinutes,
+    channels,
+    targetUserIds: targetUserIds.map((userId) => asId('user', userId)),
+    useSchedule,
+  }));
+}

@@ -1,0 +1,52 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { RuleConfigInput } from '#actions/rules/config_fields.ts';
+import { RuleKindName, RuleView, toRuleView } from '#actions/rules/view.ts';
+import { parseRuleConfig } from '#core/incidents/rule_config.ts';
+import { orThrow } from '#core/oncall/parsed.ts';
+
+export const createAlertRule = defineAction({
+  name: 'create_alert_rule',
+  summary:
+    'Create an alert rule for a service: it turns metric breaches or new exceptions into incidents, and pages by the escalation policy if it has one. It is enabled unless enabled is false, and works while its service has oncall and the capability that feeds it.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      serviceId: IdText,
+      name: Name,
+      kind: RuleKindName,
+      config: RuleConfigInput,
+      escalationPolicyId: Type.Optional(IdText),
+      enabled: Type.Optional(Type.Boolean()),
+    },
+    CLOSED,
+  ),
+  result: RuleView,
+  async handle(input, { stores, caller, now, record }) {
+    const { orgId } = caller;
+    const config = orThrow(parseRuleConfig(input.kind, input.config, 'config'));
+    await stores.services.lock(orgId, input.serviceId);
+    const service = await stores.services.get(orgId, input.serviceId);
+    const policy =
+      input.escalationPolicyId === undefined
+        ? null
+        : await stores.policies.lock(orgId, input.escalationPolicyId, 'escalationPolicyId');
+    const rule = await stores.alertRules.insert(
+      service,
+      {
+        name: input.name,
+        kind: input.kind,
+        config,
+        escalationPolicyId: policy && policy.id,
+        enabled: input.enabled ?? true,
+      },
+      now,
+    );
+    const after = toRuleView(rule, service);
+    record({ target: rule.id, before: null, after });
+    return after;
+  },
+});

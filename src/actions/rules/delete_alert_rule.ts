@@ -1,0 +1,22 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { toRuleView } from '#actions/rules/view.ts';
+
+export const deleteAlertRule = defineAction({
+  name: 'delete_alert_rule',
+  summary: 'Delete an alert rule. An incident that it left open stays, for people to resolve.',
+  permission: 'oncall:edit',
+  effect: 'delete',
+  input: Type.Object({ ruleId: IdText }, CLOSED),
+  result: Type.Object({ deleted: Type.Literal(true), ruleId: IdText }),
+  async handle({ ruleId }, { stores, caller, record }) {
+    const { serviceId } = await stores.alertRules.get(caller.orgId, ruleId);
+    const rule = await stores.alertRules.lock(caller.orgId, ruleId);
+    const service = await stores.services.get(caller.orgId, serviceId, 'ruleId');
+    record({ target: rule.id, before: toRuleView(rule, service), after: null });
+    await stores.alertRules.delete(rule);
+    return { deleted: true as const, ruleId: rule.id };
+  },
+});

@@ -1,0 +1,48 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText, Name, nullable } from '#actions/fields.ts';
+import { RuleConfigInput } from '#actions/rules/config_fields.ts';
+import { RuleView, toRuleView } from '#actions/rules/view.ts';
+import { parseRuleConfig } from '#core/incidents/rule_config.ts';
+import { orThrow } from '#core/oncall/parsed.ts';
+
+export const updateAlertRule = defineAction({
+  name: 'update_alert_rule',
+  summary:
+    'Update an alert rule. config is replaced as a whole and must fit the kind of the rule; an escalationPolicyId of null takes the policy away, so that incidents page nobody.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      ruleId: IdText,
+      name: Type.Optional(Name),
+      config: Type.Optional(RuleConfigInput),
+      escalationPolicyId: Type.Optional(nullable(IdText)),
+      enabled: Type.Optional(Type.Boolean()),
+    },
+    CLOSED,
+  ),
+  result: RuleView,
+  async handle({ ruleId, name, config, escalationPolicyId, enabled }, { stores, caller, now, record }) {
+    const { orgId } = caller;
+    const { kind, serviceId } = await stores.alertRules.get(orgId, ruleId);
+    const newConfig = config && orThrow(parseRuleConfig(kind, config, 'config'));
+    // The policy before the rule: deleting a policy locks in this order too.
+    const policy =
+      typeof escalationPolicyId === 'string'
+        ? await stores.policies.lock(orgId, escalationPolicyId, 'escalationPolicyId')
+        : null;
+    const rule = await stores.alertRules.lock(orgId, ruleId);
+    const service = await stores.services.get(orgId, serviceId, 'ruleId');
+    const before = toRuleView(rule, service);
+    if (name !== undefined) rule.name = name;
+    if (newConfig !== undefined) rule.config = newConfig;
+    if (escalationPolicyId !== undefined) rule.escalationPolicyId = policy && policy.id;
+    if (enabled !== undefined) rule.enabled = enabled;
+    await stores.alertRules.save(rule, now);
+    const after = toRuleView(rule, service);
+    record({ target: rule.id, before, after });
+    return after;
+  },
+});

@@ -1,0 +1,48 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { RotationConfigInput, toRotationConfig } from '#actions/schedules/rotation_config.ts';
+import { RotationTypeName, ScheduleView, toScheduleView } from '#actions/schedules/view.ts';
+import { orThrow } from '#core/oncall/parsed.ts';
+import { parseScheduleTimes } from '#core/oncall/schedule_times.ts';
+
+export const createSchedule = defineAction({
+  name: 'create_schedule',
+  summary:
+    'Create an on-call schedule for a team. Turns change hands at the local time of startAt (default now) in timezone (IANA, default UTC), every day or every week (default weekly); rotationConfig.shiftHours of 1 or more replaces the length of a turn. Without rotationConfig nobody is on call yet.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      teamId: IdText,
+      name: Name,
+      timezone: Type.Optional(Type.String()),
+      rotationType: Type.Optional(RotationTypeName),
+      rotationConfig: Type.Optional(RotationConfigInput),
+      startAt: Type.Optional(
+        Type.Unknown({ description: 'RFC 3339, a local date-time in timezone, or epoch milliseconds' }),
+      ),
+    },
+    CLOSED,
+  ),
+  result: ScheduleView,
+  async handle(input, context) {
+    const { stores, caller, now, record } = context;
+    const times = orThrow(parseScheduleTimes(input, now));
+    const team = await stores.teams.lock(caller.orgId, input.teamId);
+    const schedule = await stores.schedules.insert(
+      team,
+      {
+        name: input.name,
+        ...times,
+        rotationType: input.rotationType ?? 'weekly',
+        rotationConfig: await toRotationConfig(input.rotationConfig ?? { userIds: [] }, context),
+      },
+      now,
+    );
+    const after = toScheduleView(schedule);
+    record({ target: schedule.id, before: null, after });
+    return after;
+  },
+});

@@ -1,0 +1,47 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { requireUsers } from '#actions/require_users.ts';
+import { orThrow } from '#core/oncall/parsed.ts';
+import { parseOverrideWindow } from '#core/oncall/schedule_times.ts';
+import { toTimestamp } from '#kernel/time.ts';
+
+const Moment = Type.Unknown({
+  description: 'RFC 3339, a local date-time in the timezone of the schedule, or epoch milliseconds',
+});
+
+export const createScheduleOverride = defineAction({
+  name: 'create_schedule_override',
+  summary:
+    'Put a user of the organization on call from startAt until before endAt, in place of the rotation. Where overrides overlap, the one created last wins.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object({ scheduleId: IdText, userId: IdText, startAt: Moment, endAt: Moment }, CLOSED),
+  result: Type.Object({
+    overrideId: IdText,
+    scheduleId: IdText,
+    userId: IdText,
+    startAt: Timestamp,
+    endAt: Timestamp,
+  }),
+  async handle(input, context) {
+    const { stores, caller, now, record } = context;
+    const timezone = await stores.schedules.findTimezone(caller.orgId, input.scheduleId);
+    // The body is judged before what it names: without a schedule its local times are read in UTC.
+    const window = orThrow(parseOverrideWindow(input, timezone ?? 'UTC'));
+    const schedule = await stores.schedules.lock(caller.orgId, input.scheduleId);
+    const [userId] = await requireUsers([{ path: 'userId', userId: input.userId }], context);
+    if (userId === undefined) throw new Error('a user that was required is missing');
+    const override = await stores.schedules.insertOverride(schedule, { userId, ...window }, now);
+    const after = {
+      overrideId: override.id,
+      scheduleId: schedule.id,
+      userId,
+      startAt: toTimestamp(override.startAt),
+      endAt: toTimestamp(override.endAt),
+    };
+    record({ target: override.id, before: null, after });
+    return after;
+  },
+});

@@ -1,0 +1,38 @@
+import { type Static, Type } from 'typebox';
+
+import { IdText, SafeInteger, Timestamp } from '#actions/fields.ts';
+import { ROTATION_TYPES } from '#core/oncall/rotation.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import type { ScheduleRow } from '#storage/postgres/schedule_store.ts';
+
+export const RotationTypeName = Type.Enum([...ROTATION_TYPES]);
+
+export const ScheduleView = Type.Object({
+  scheduleId: IdText,
+  teamId: IdText,
+  name: Type.String(),
+  timezone: Type.String({ description: 'IANA name' }),
+  rotationType: RotationTypeName,
+  rotationConfig: Type.Object({
+    userIds: Type.Array(IdText),
+    shiftHours: Type.Optional(SafeInteger),
+  }),
+  startAt: Timestamp,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+
+export function toScheduleView(schedule: ScheduleRow): Static<typeof ScheduleView> {
+  const { userIds, ...shiftHours } = schedule.rotationConfig;
+  return {
+    scheduleId: schedule.id,
+    teamId: schedule.teamId,
+    name: schedule.name,
+    timezone: schedule.timezone,
+    rotationType: schedule.rotationType,
+    rotationConfig: { userIds: [...userIds], ...shiftHours },
+    startAt: toTimestamp(schedule.startAt),
+    createdAt: toTimestamp(schedule.createdAt),
+    updatedAt: toTimestamp(schedule.updatedAt),
+  };
+}

@@ -1,0 +1,71 @@
+import { type Static, Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { peopleOnCall } from '#core/oncall/on_call.ts';
+import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import type { ScheduleOnCall, TeamOnCall } from '#storage/postgres/on_call_reader.ts';
+import type { Person } from '#storage/postgres/people_store.ts';
+
+const PERSON_FIELDS = { userId: IdText, name: Type.String(), email: Type.String() };
+
+const PersonView = Type.Object(PERSON_FIELDS);
+
+const ScheduleOnCallView = Type.Object({
+  scheduleId: IdText,
+  name: Type.String(),
+  timezone: Type.String({ description: 'IANA name' }),
+  onCall: nullable(PersonView),
+  source: nullable(Type.Enum(['rotation', 'override'], { description: 'null when nobody is on call' })),
+  since: nullable(Timestamp),
+  until: nullable(Timestamp),
+  next: nullable(Type.Object({ ...PERSON_FIELDS, at: Timestamp }, { description: 'who takes over, and when' })),
+});
+
+export const whoIsOnCall = defineAction({
+  name: 'who_is_on_call',
+  summary:
+    'Tell who is on call for a team right now, in all and by schedule: since when, until when, and who takes over. until is null when nobody ever does.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object({ teamId: IdText }, CLOSED),
+  result: Type.Object({
+    teamId: IdText,
+    at: Timestamp,
+    onCall: Type.Array(PersonView, { description: 'of all schedules, each person once' }),
+    schedules: Type.Array(ScheduleOnCallView),
+  }),
+  async handle({ teamId }, { stores, caller, now }) {
+    const team = await stores.teams.get(caller.orgId, teamId);
+    const found = await stores.onCall.ofTeam(caller.orgId, team.id, now);
+    return {
+      teamId: team.id,
+      at: toTimestamp(now),
+      onCall: peopleOnCall(found.schedules.map(({ onCall }) => onCall)).map((userId) => personOf(found, userId)),
+      schedules: found.schedules.map((schedule) => toScheduleOnCallView(schedule, found)),
+    };
+  },
+});
+
+function toScheduleOnCallView(
+  { schedule, onCall: { shift, next } }: ScheduleOnCall,
+  found: TeamOnCall,
+): Static<typeof ScheduleOnCallView> {
+  return {
+    scheduleId: schedule.id,
+    name: schedule.name,
+    timezone: schedule.timezone,
+    onCall: shift && personOf(found, shift.userId),
+    source: shift && shift.source,
+    since: toTimestampOrNull(shift && shift.since),
+    until: toTimestampOrNull(shift && shift.until),
+    next: next && { ...personOf(found, next.userId), at: toTimestamp(next.at) },
+  };
+}
+
+/** Whoever is on call or next is present, and so among the people. */
+function personOf({ people }: TeamOnCall, userId: string): Person {
+  const person = people.get(userId);
+  if (person === undefined) throw new Error(`${userId} is on call, yet nobody of the organization`);
+  return person;
+}

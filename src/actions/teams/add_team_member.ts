@@ -1,0 +1,34 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { CHANNEL_SWITCHES, Phone } from '#actions/teams/contact_fields.ts';
+import { MemberView, readMember, toMemberRecord } from '#actions/teams/view.ts';
+
+export const addTeamMember = defineAction({
+  name: 'add_team_member',
+  summary:
+    'Add a user of the organization to an on-call team, behind its last member. Every channel that is not switched off is on, and used once an address for it is known: a phone for SMS and calls, a subscribed browser for push, the e-mail of the account.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object({ teamId: IdText, userId: IdText, phone: Type.Optional(Phone), ...CHANNEL_SWITCHES }, CLOSED),
+  result: MemberView,
+  async handle(input, context) {
+    const { stores, caller, now, record } = context;
+    const team = await stores.teams.lock(caller.orgId, input.teamId);
+    const member = await stores.teams.insertMember(
+      team,
+      input.userId,
+      {
+        phone: input.phone ?? null,
+        smsEnabled: input.smsEnabled ?? true,
+        callEnabled: input.callEnabled ?? true,
+        pushEnabled: input.pushEnabled ?? true,
+        emailEnabled: input.emailEnabled ?? true,
+      },
+      now,
+    );
+    record({ target: member.id, before: null, after: toMemberRecord(member) });
+    return await readMember(member, context);
+  },
+});

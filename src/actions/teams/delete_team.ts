@@ -1,0 +1,32 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { readTeams } from '#actions/teams/read_teams.ts';
+import { toMemberRecord } from '#actions/teams/view.ts';
+
+export const deleteTeam = defineAction({
+  name: 'delete_team',
+  summary:
+    'Delete an on-call team with its schedules and escalation policies. Alert rules that used one of its policies stay, and page nobody until they get another.',
+  permission: 'oncall:edit',
+  effect: 'delete',
+  input: Type.Object({ teamId: IdText }, CLOSED),
+  result: Type.Object({ deleted: Type.Literal(true), teamId: IdText }),
+  async handle({ teamId }, context) {
+    const { stores, caller, now, record } = context;
+    const team = await stores.teams.lock(caller.orgId, teamId);
+    const policies = await stores.policies.lockOfTeam(caller.orgId, team.id);
+    const detachedRuleIds = await stores.alertRules.detach(
+      caller.orgId,
+      policies.map(({ id }) => id),
+      now,
+    );
+    const members = await stores.teams.listMembers(caller.orgId, [team.id]);
+    const [whole] = await readTeams([team], context);
+    const before = { ...whole, members: members.map(toMemberRecord), detachedRuleIds };
+    record({ target: team.id, before, after: null });
+    await stores.teams.delete(team);
+    return { deleted: true as const, teamId: team.id };
+  },
+});

@@ -1,0 +1,35 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText, nullable, SafeInteger } from '#actions/fields.ts';
+import { CHANNEL_SWITCHES, Phone } from '#actions/teams/contact_fields.ts';
+import { MemberView, readMember, toMemberRecord } from '#actions/teams/view.ts';
+
+export const updateTeamMember = defineAction({
+  name: 'update_team_member',
+  summary: 'Update the phone, the channels or the place of a team member. A phone of null is forgotten.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      memberId: IdText,
+      phone: Type.Optional(nullable(Phone)),
+      ...CHANNEL_SWITCHES,
+      sortOrder: Type.Optional(SafeInteger),
+    },
+    CLOSED,
+  ),
+  result: MemberView,
+  async handle({ memberId, ...fields }, context) {
+    const { stores, caller, now, record } = context;
+    const member = await stores.teams.lockMember(caller.orgId, memberId);
+    const before = toMemberRecord(member);
+    const phoneBefore = member.phone;
+    Object.assign(member, fields);
+    await stores.teams.saveMember(member, now);
+    // Two numbers may look the same once they are masked.
+    const phoneChange = member.phone === phoneBefore ? {} : { phoneChanged: true };
+    record({ target: member.id, before, after: { ...toMemberRecord(member), ...phoneChange } });
+    return await readMember(member, context);
+  },
+});

@@ -1,0 +1,77 @@
+import { type Static, Type } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { IdText, nullable, SafeInteger, Timestamp } from '#actions/fields.ts';
+import { maskPhone } from '#core/oncall/masking.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import type { TeamMemberRow, TeamMemberWithPerson, TeamRow } from '#storage/postgres/team_store.ts';
+
+export const TEAM_FIELDS = {
+  teamId: IdText,
+  name: Type.String(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+};
+
+export const TeamView = Type.Object(TEAM_FIELDS);
+
+export const MemberView = Type.Object({
+  memberId: IdText,
+  teamId: IdText,
+  userId: IdText,
+  name: Type.String({ description: 'of the user' }),
+  email: Type.String({ description: 'of the user' }),
+  phone: nullable(Type.String({ description: 'E.164' })),
+  smsEnabled: Type.Boolean(),
+  callEnabled: Type.Boolean(),
+  pushEnabled: Type.Boolean(),
+  emailEnabled: Type.Boolean(),
+  sortOrder: SafeInteger,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+
+export function toTeamView(team: TeamRow): Static<typeof TeamView> {
+  return {
+    teamId: team.id,
+    name: team.name,
+    createdAt: toTimestamp(team.createdAt),
+    updatedAt: toTimestamp(team.updatedAt),
+  };
+}
+
+export function toMemberView(member: TeamMemberWithPerson): Static<typeof MemberView> {
+  const { memberId, teamId, userId, ...contact } = fieldsOf(member);
+  return { memberId, teamId, userId, name: member.name, email: member.email, ...contact };
+}
+
+/** The member with what the account says of the person. */
+export async function readMember(
+  member: TeamMemberRow,
+  { stores }: Pick<ActionContext, 'stores'>,
+): Promise<Static<typeof MemberView>> {
+  const person = (await stores.people.listPeople(member.orgId, [member.userId])).get(member.userId);
+  if (person === undefined) throw new Error(`member ${member.id} is nobody of its organization`);
+  return toMemberView({ ...member, name: person.name, email: person.email });
+}
+
+/** A member as the audit log keeps it: whose it is by id only, and the phone number masked. */
+export function toMemberRecord(member: TeamMemberRow): object {
+  return { ...fieldsOf(member), phone: member.phone && maskPhone(member.phone) };
+}
+
+function fieldsOf(member: TeamMemberRow) {
+  return {
+    memberId: member.id,
+    teamId: member.teamId,
+    userId: member.userId,
+    phone: member.phone,
+    smsEnabled: member.smsEnabled,
+    callEnabled: member.callEnabled,
+    pushEnabled: member.pushEnabled,
+    emailEnabled: member.emailEnabled,
+    sortOrder: member.sortOrder,
+    createdAt: toTimestamp(member.createdAt),
+    updatedAt: toTimestamp(member.updatedAt),
+  };
+}
