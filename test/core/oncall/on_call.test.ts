@@ -191,7 +191,7 @@ describe('the layers of a schedule', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
