@@ -64,7 +64,7 @@ export class KeyCache<Target> {
     if (entry === undefined || age < 0) return await this.#ask(key, hash);
     if (age < REFRESH_AFTER_MS) return entry.target;
     if (age < VALID_MS) {
-      this.#ask(key, hash).catch(() => {});
+      if (this.#mayAsk(now)) this.#ask(key, hash).catch(() => {});
       return entry.target;
     }
     return entry.target === null || age > GOOD_WHILE_AWAY_MS
@@ -73,18 +73,14 @@ export class KeyCache<Target> {
   }
 
   async #askAboutGood(key: string, hash: Buffer, known: Target, now: number): Promise<Target | null> {
-    const awayAt = this.#awayAt;
-    if (awayAt !== null && now >= awayAt && now - awayAt < ASK_AGAIN_MS) return known;
+    if (!this.#mayAsk(now)) return known;
     const answer = this.#ask(key, hash);
     answer.catch(() => {});
-    if (awayAt !== null) {
-      this.#awayAt = now;
-      return known;
-    }
+    if (this.#awayAt !== null) return known;
     try {
       return await withinPatience(answer);
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+      if (!isUnavailable(error)) throw error;
       this.#noteAway(error);
       return known;
     }
@@ -126,6 +122,7 @@ export class KeyCache<Target> {
         resolve(target);
       }
     } catch (error) {
+      if (isUnavailable(error)) this.#noteAway(error);
       for (const { reject } of batch.values()) reject(error);
     }
   }
@@ -138,6 +135,11 @@ export class KeyCache<Target> {
     own.set(key, entry);
     const oldest = own.size > max ? own.keys().next().value : undefined;
     if (oldest !== undefined) own.delete(oldest);
+  }
+
+  #mayAsk(now: number): boolean {
+    const sinceAway = this.#awayAt === null ? Infinity : now - this.#awayAt;
+    return sinceAway < 0 || sinceAway >= ASK_AGAIN_MS;
   }
 
   #noteAway(error: AppError): void {
@@ -155,6 +157,10 @@ export class KeyCache<Target> {
   #now(): number {
     return this.#options.clock.now().epochMilliseconds;
   }
+}
+
+function isUnavailable(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'unavailable';
 }
 
 async function withinPatience<Result>(work: Promise<Result>): Promise<Result> {

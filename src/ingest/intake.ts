@@ -5,8 +5,11 @@ import { type AcceptedEvent, packEvents } from '#ingest/packing/packed_events.ts
 import { packPoints, type PointSlice } from '#ingest/packing/packed_points.ts';
 import { IntakeBudget } from '#ingest/intake_budget.ts';
 import { QueueDoor } from '#ingest/queue_door.ts';
+import { Replayer } from '#ingest/replayer.ts';
+import { Spool } from '#ingest/spool.ts';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
 import { storePoints } from '#jobs/store_points.ts';
+import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import { type JobQueue, pending } from '#storage/queue/job_queue.ts';
@@ -30,6 +33,9 @@ export interface Intake {
 interface IntakeOptions {
   readonly queue: Pick<JobQueue, 'add' | 'ping'>;
   readonly log: Log;
+  /** Where events wait while the queue is away. */
+  readonly spoolFolder: string;
+  readonly spoolBytesMax?: number;
 }
 
 const LINGER_MS = 5;
@@ -42,9 +48,17 @@ const JOB_EVENTS_MAX = 200;
 const POINT_BYTES = 21;
 const SERIES_BYTES = 150;
 
-export function openIntake({ queue, log }: IntakeOptions): Intake {
+const SPOOL_BYTES_MAX = 256 * 1024 * 1024;
+/** How often the spool is looked through for what a process that died has left. */
+const LOOK_THROUGH_MS = 30_000;
+
+export function openIntake(options: IntakeOptions): Intake {
+  const { queue, log, spoolFolder, spoolBytesMax = SPOOL_BYTES_MAX } = options;
   const budget = new IntakeBudget();
-  const door = new QueueDoor({ queue, log, onOpen: () => {} });
+  const spool = new Spool({ folder: spoolFolder, bytesMax: spoolBytesMax });
+  const door = new QueueDoor({ queue, log, onOpen: () => replayer.run() });
+  const addEvents = (packed: string): Promise<void> => door.add([pending(groupExceptions, { packed })]);
+  const replayer = new Replayer(spool, addEvents, log);
   const points = new Gatherer<PointSlice>({
     lingerMs: LINGER_MS,
     max: { bytes: JOB_BYTES_MAX, count: JOB_POINTS_MAX },
@@ -57,8 +71,18 @@ export function openIntake({ queue, log }: IntakeOptions): Intake {
     max: { bytes: JOB_BYTES_MAX, count: JOB_EVENTS_MAX },
     commitsMax: COMMITS_MAX,
     weigh: ({ event }) => ({ bytes: event.length, count: 1 }),
-    commit: async (accepted) => door.add([pending(groupExceptions, { packed: await packEvents(accepted) })]),
+    commit: async (accepted) => {
+      const packed = await packEvents(accepted);
+      try {
+        await addEvents(packed);
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        await spool.write(packed);
+      }
+    },
   });
+  const lookThrough = setInterval(() => replayer.run(), LOOK_THROUGH_MS);
+  replayer.run();
   return {
     async takePoints({ serviceId }, batch) {
       const slices = slicesOf(serviceId, batch);
@@ -71,7 +95,8 @@ export function openIntake({ queue, log }: IntakeOptions): Intake {
       await budget.hold(serviceId, bytes, () => allStored(accepted.map((event) => events.add(event))));
     },
     async close() {
-      await Promise.all([points.settle(), events.settle()]);
+      clearInterval(lookThrough);
+      await Promise.all([points.settle(), events.settle(), replayer.stop()]);
       door.close();
     },
   };
@@ -97,4 +122,8 @@ async function allStored(stores: readonly Promise<void>[]): Promise<void> {
   const results = await Promise.allSettled(stores);
   const failed = results.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'unavailable';
 }

@@ -57,7 +57,7 @@ describe('the ingestion key', () => {
     ['a key that never was', { authorization: `Bearer tocsin_ing_${'x'.repeat(49)}` }, 'unknown or was rotated'],
     ['an empty Basic', { authorization: 'Basic Og==' }, 'unknown or was rotated'],
   ])('is asked for with 401 when there is %s', async (_what, headers, message) => {
-    const answer = await send({ headers: headers as Record<string, string> });
+    const answer = await send({ headers });
     expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': expect.stringContaining('Bearer') } });
     expect(answer.json()).toMatchObject({ code: 'unauthenticated', detail: expect.stringContaining(message) });
   });

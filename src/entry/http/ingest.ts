@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 import type { FastifyInstance } from 'fastify';
 
 import { createBadKeyBrake } from '#auth/bad_key_brake.ts';
@@ -15,7 +17,7 @@ export async function mountIngest(app: FastifyInstance, house: House): Promise<v
   const hall: IngestHall = {
     access: createIngestAccess(house.db, clock, log),
     brake: createBadKeyBrake(clock),
-    intake: openIntake({ queue: house.queue, log }),
+    intake: openIntake({ queue: house.queue, log, spoolFolder: path.join(config.dataDir, 'spool') }),
     clock,
     log,
     prefixes: [...new Set(['', new URL(config.baseUrl).pathname.replace(/\/+$/, '')])],

@@ -1,0 +1,109 @@
+import { mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
+import path from 'node:path';
+
+import { AppError } from '#kernel/errors.ts';
+import { newId } from '#kernel/ids.ts';
+
+interface SpoolOptions {
+  /** Made when it is first needed. Processes of one machine may share it. */
+  readonly folder: string;
+  readonly bytesMax: number;
+}
+
+const ENTRY = '.entry';
+const RETRY_AFTER_SECONDS = 30;
+
+/** A bounded shelf on disk for what must not be lost while the queue is away. */
+export class Spool {
+  readonly #options: SpoolOptions;
+  /** Of all entries, as far as this process has seen them. */
+  #bytes = 0;
+
+  constructor(options: SpoolOptions) {
+    this.#options = options;
+  }
+
+  /** Returns once the text would survive a crash of the machine. Throws `unavailable` when it cannot be kept. */
+  async write(text: string): Promise<void> {
+    const bytes = Buffer.byteLength(text);
+    if (this.#bytes + bytes > this.#options.bytesMax) throw cannotKeep();
+    this.#bytes += bytes;
+    try {
+      await this.#writeEntry(text);
+    } catch (error) {
+      this.#bytes -= bytes;
+      throw cannotKeep(error);
+    }
+  }
+
+  /**
+   * Gives each entry to `take`, oldest first, and removes it once that has returned; stops where `take` throws.
+   * Every entry is given at least once, also those of a process that died, and now and then one is given twice.
+   * Resolves to how many were taken.
+   */
+  async replay(take: (text: string) => Promise<void>): Promise<number> {
+    const entries = await this.#list();
+    this.#bytes = entries.reduce((sum, { bytes }) => sum + bytes, 0);
+    for (const { file, bytes } of entries) {
+      const text = await unlessMissing(readFile(file, 'utf8'));
+      if (text !== null) await take(text);
+      await unlessMissing(unlink(file));
+      this.#bytes -= bytes;
+    }
+    return entries.length;
+  }
+
+  /** Written aside, forced to disk and then renamed: an entry is there as a whole or not at all. */
+  async #writeEntry(text: string): Promise<void> {
+    const { folder } = this.#options;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const file = path.join(folder, newId('job'));
+    const handle = await open(file, 'wx', 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(file, file + ENTRY);
+    await syncFolder(folder);
+  }
+
+  /** By the time of their making, which their names begin with. */
+  async #list(): Promise<{ readonly file: string; readonly bytes: number }[]> {
+    const names = (await unlessMissing(readdir(this.#options.folder))) ?? [];
+    const files = names.filter((name) => name.endsWith(ENTRY)).toSorted();
+    const entries = await Promise.all(
+      files.map(async (name) => {
+        const file = path.join(this.#options.folder, name);
+        return { file, bytes: (await unlessMissing(stat(file)))?.size ?? 0 };
+      }),
+    );
+    return entries;
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function unlessMissing<Result>(work: Promise<Result>): Promise<Result | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function cannotKeep(cause?: unknown): AppError {
+  return new AppError('unavailable', 'the queue does not answer and nothing more can be kept until it does', {
+    cause,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}

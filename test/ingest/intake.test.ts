@@ -1,0 +1,220 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+
+import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import { PointBatch } from '#core/metrics/point.ts';
+import { type Intake, openIntake } from '#ingest/intake.ts';
+import { unpackEvents } from '#ingest/packing/packed_events.ts';
+import { unpackPoints } from '#ingest/packing/packed_points.ts';
+import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import { silentLog } from '#kernel/log.ts';
+import type { PendingJob } from '#storage/queue/job_queue.ts';
+import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
+
+const ALPHA = { orgId: 'org_1' as Id<'org'>, serviceId: 'service_a' as Id<'service'> };
+const BETA = { orgId: 'org_2' as Id<'org'>, serviceId: 'service_b' as Id<'service'> };
+
+/** A queue that can be away, and can hang, as a Redis client does while it has no connection. */
+class FakeQueue {
+  readonly jobs: PendingJob[] = [];
+  state: 'up' | 'away' | 'hanging' = 'up';
+  adds = 0;
+
+  async add(jobs: readonly PendingJob[]): Promise<void> {
+    this.adds += 1;
+    await this.ping();
+    this.jobs.push(...jobs);
+  }
+
+  async ping(): Promise<void> {
+    if (this.state === 'hanging') await new Promise(() => {});
+    if (this.state === 'away') throw new AppError('unavailable', 'away', { retryAfterSeconds: 5 });
+  }
+
+  packed(name: string): string[] {
+    return this.jobs
+      .filter(({ job }) => job.name === name)
+      .map(({ payload }) => (payload as { packed: string }).packed);
+  }
+
+  async points() {
+    const parts = (await Promise.all(this.packed('store_points').map(unpackPoints))).flat();
+    return parts.flatMap(({ serviceId, points }) =>
+      Array.from({ length: points.length }, (_, index) => ({ serviceId, ...points.point(index) })),
+    );
+  }
+
+  async eventIds(): Promise<string[]> {
+    const events = (await Promise.all(this.packed('group_exceptions').map(unpackEvents))).flat();
+    return events.map(({ event }) => event.eventId);
+  }
+}
+
+let queue: FakeQueue;
+let folder: string;
+beforeEach(() => {
+  queue = new FakeQueue();
+  folder = path.join(mkdtempSync(path.join(os.tmpdir(), 'tocsin-spool-')), 'spool');
+  onTestFinished(() => rmSync(path.dirname(folder), { recursive: true, force: true }));
+});
+
+function openTestIntake(options: { spoolBytesMax?: number } = {}): Intake {
+  const intake = openIntake({ queue, log: silentLog, spoolFolder: folder, ...options });
+  onTestFinished(() => intake.close());
+  return intake;
+}
+
+function batch(count: number, name = 'cpu'): PointBatch {
+  const points = new PointBatch();
+  const series = Array.from({ length: Math.min(count, 3) }, (_, index) =>
+    points.addSeries({ name, labels: ['host', `h${index}`], key: String(2n ** 64n - 1n - BigInt(index)) }),
+  );
+  for (let i = 0; i < count; i += 1) {
+    points.add(series[i % series.length]!, 1_795_257_801_495 + i * 15_000, i / 7, i % 5 === 0 ? 'stale' : 'counter');
+  }
+  return points;
+}
+
+async function event(id: number, message = 'out of beans'): Promise<ExceptionEvent> {
+  const body = JSON.stringify({ event_id: id.toString(16).padStart(32, '0'), message });
+  const { events } = await decodeSentryRequest(requestOf('store', body), async (bytes) => bytes);
+  return events[0]!;
+}
+
+describe('points', () => {
+  test('arrive as they were sent, whichever way they were cut and gathered', async () => {
+    const intake = openTestIntake();
+    const many = batch(25_000);
+    await Promise.all([intake.takePoints(ALPHA, many), intake.takePoints(BETA, batch(10, 'memory'))]);
+    const arrived = await queue.points();
+    const ofAlpha = arrived.filter(({ serviceId }) => serviceId === ALPHA.serviceId);
+    expect(ofAlpha).toHaveLength(25_000);
+    expect(ofAlpha.map(({ serviceId: _, ...point }) => point)).toEqual(
+      Array.from({ length: 25_000 }, (_, index) => many.point(index)),
+    );
+    expect(arrived.filter(({ serviceId }) => serviceId === BETA.serviceId)).toHaveLength(10);
+    expect(queue.jobs.length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('of many requests are one job', async () => {
+    const intake = openTestIntake();
+    await Promise.all(Array.from({ length: 50 }, () => intake.takePoints(ALPHA, batch(2))));
+    expect(queue.jobs).toHaveLength(1);
+    expect(await queue.points()).toHaveLength(100);
+  });
+
+  test('are promised only once they are stored', async () => {
+    const intake = openTestIntake();
+    const { promise: gate, resolve: openGate } = Promise.withResolvers<void>();
+    vi.spyOn(queue, 'add').mockImplementation(async (jobs) => {
+      await gate;
+      queue.jobs.push(...jobs);
+    });
+    let isPromised = false;
+    const taking = intake.takePoints(ALPHA, batch(1)).then(() => (isPromised = true));
+    await vi.waitFor(() => expect(queue.add).toHaveBeenCalled());
+    expect(isPromised).toBe(false);
+    openGate();
+    await taking;
+    expect(queue.jobs).toHaveLength(1);
+  });
+
+  test('are refused with unavailable while the queue is away, without asking it each time', async () => {
+    const intake = openTestIntake();
+    queue.state = 'away';
+    for (let i = 0; i < 5; i += 1) {
+      await expect(intake.takePoints(ALPHA, batch(1))).rejects.toMatchObject({
+        code: 'unavailable',
+        retryAfterSeconds: expect.any(Number),
+      });
+    }
+    expect(queue.adds).toBe(1);
+    queue.state = 'up';
+    await vi.waitFor(() => intake.takePoints(ALPHA, batch(1)), { timeout: 5_000 });
+  });
+
+  test('are refused when the queue hangs', async () => {
+    const intake = openTestIntake();
+    queue.state = 'hanging';
+    await expect(intake.takePoints(ALPHA, batch(1))).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test('of a service that floods are refused, and those of others are taken', async () => {
+    const intake = openTestIntake();
+    const { promise: gate, resolve: openGate } = Promise.withResolvers<void>();
+    vi.spyOn(queue, 'add').mockImplementation(() => gate);
+    const flood = batch(100_000);
+    const taken = await Promise.race([
+      Promise.allSettled(Array.from({ length: 30 }, () => intake.takePoints(ALPHA, flood))),
+      vi.waitFor(() => expect(queue.add).toHaveBeenCalled()).then(() => 'some wait' as const),
+    ]);
+    expect(taken).toBe('some wait');
+    await expect(intake.takePoints(ALPHA, flood)).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 2 });
+    const other = intake.takePoints(BETA, batch(1));
+    openGate();
+    await other;
+  });
+});
+
+describe('events', () => {
+  test('of many requests are one job and keep their owners', async () => {
+    const intake = openTestIntake();
+    const first = await event(1);
+    const second = await event(2, 'out\nof 🫘');
+    await Promise.all([intake.takeEvents(ALPHA, [first]), intake.takeEvents(BETA, [second])]);
+    expect(queue.jobs).toHaveLength(1);
+    expect(await unpackEvents(queue.packed('group_exceptions')[0]!)).toEqual([
+      { ...ALPHA, event: first },
+      { ...BETA, event: second },
+    ]);
+  });
+
+  test.each(['away', 'hanging'] as const)(
+    'wait on disk while the queue is %s and follow when it is back',
+    async (state) => {
+      const intake = openTestIntake();
+      queue.state = state;
+      await intake.takeEvents(ALPHA, [await event(1)]);
+      await intake.takeEvents(ALPHA, [await event(2)]);
+      expect(readdirSync(folder)).toHaveLength(2);
+      expect(queue.adds).toBe(1);
+      if (state === 'hanging') return;
+      queue.state = 'up';
+      await vi.waitFor(async () => expect(await queue.eventIds()).toHaveLength(2), { timeout: 5_000 });
+      await vi.waitFor(() => expect(readdirSync(folder)).toEqual([]));
+    },
+  );
+
+  test('that waited on disk when the process ended follow from the next one', async () => {
+    const before = openTestIntake();
+    queue.state = 'away';
+    await before.takeEvents(ALPHA, [await event(1)]);
+    await before.close();
+    queue.state = 'up';
+    openTestIntake();
+    await vi.waitFor(async () => expect(await queue.eventIds()).toEqual([(await event(1)).eventId]));
+    await vi.waitFor(() => expect(readdirSync(folder)).toEqual([]));
+  });
+
+  test('are refused when what waits on disk has reached its bound', async () => {
+    const intake = openTestIntake({ spoolBytesMax: 10 });
+    queue.state = 'away';
+    await expect(intake.takeEvents(ALPHA, [await event(1)])).rejects.toMatchObject({
+      code: 'unavailable',
+      retryAfterSeconds: 30,
+    });
+  });
+});
+
+test('what was taken when the intake closes is stored', async () => {
+  const intake = openTestIntake();
+  const taking = Promise.all([intake.takePoints(ALPHA, batch(1)), intake.takeEvents(ALPHA, [await event(1)])]);
+  await intake.close();
+  await taking;
+  expect(queue.jobs).toHaveLength(2);
+});

@@ -1,0 +1,156 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+
+import { KeyCache } from '#auth/key_cache.ts';
+import { AppError } from '#kernel/errors.ts';
+import { silentLog } from '#kernel/log.ts';
+import { type TestClock, testClock } from '#test/kit/clock.ts';
+
+interface Target {
+  readonly name: string;
+}
+
+const hashOf = (key: string) => Buffer.from(key);
+
+let clock: TestClock;
+let known: Map<string, Target>;
+let queries: string[][];
+let fault: Error | null;
+let cache: KeyCache<Target>;
+
+beforeEach(() => {
+  clock = testClock();
+  known = new Map([['good', { name: 'first' }]]);
+  queries = [];
+  fault = null;
+  cache = new KeyCache<Target>({
+    clock,
+    log: silentLog,
+    async findMany(hashes) {
+      const keys = hashes.map(String);
+      queries.push(keys);
+      if (fault !== null) throw fault;
+      return keys.flatMap((key) => {
+        const target = known.get(key);
+        return target === undefined ? [] : [{ ...target, hash: hashOf(key) }];
+      });
+    },
+  });
+});
+
+const find = (key: string) => cache.find(hashOf(key));
+const unavailable = new AppError('unavailable', 'away');
+
+test('a key in use is looked up twice a second, not once a request', async () => {
+  for (let i = 0; i < 100; i += 1) {
+    expect(await find('good')).toMatchObject({ name: 'first' });
+    clock.advance({ milliseconds: 20 });
+  }
+  expect(queries.length).toBeLessThanOrEqual(5);
+});
+
+test('a change is seen within a second, however often the key is used', async () => {
+  await find('good');
+  known.delete('good');
+  const changedAt = clock.now();
+  while ((await find('good')) !== null) clock.advance({ milliseconds: 10 });
+  expect(clock.now().since(changedAt).total('milliseconds')).toBeLessThan(1_000);
+});
+
+test('a change is seen within a second by a key that was not used in between', async () => {
+  await find('good');
+  known.set('good', { name: 'second' });
+  clock.advance({ milliseconds: 900 });
+  expect(await find('good')).toMatchObject({ name: 'second' });
+});
+
+test('a bad key is not looked up at each request, and works within a second of becoming good', async () => {
+  for (let i = 0; i < 10; i += 1) expect(await find('bad')).toBeNull();
+  expect(queries).toHaveLength(1);
+  known.set('bad', { name: 'new' });
+  clock.advance({ milliseconds: 900 });
+  expect(await find('bad')).toMatchObject({ name: 'new' });
+});
+
+test('all that ask at the same time share one query', async () => {
+  const found = await Promise.all(['good', 'bad', 'good', 'worse'].map(find));
+  expect(found.map((target) => target?.name)).toEqual(['first', undefined, 'first', undefined]);
+  expect(queries).toEqual([['good', 'bad', 'worse']]);
+});
+
+test('guessed keys never push out good ones', async () => {
+  await find('good');
+  for (let i = 0; i < 25; i += 1) {
+    await Promise.all(Array.from({ length: 1_000 }, (_, guess) => find(`guess ${i} ${guess}`)));
+  }
+  queries = [];
+  expect(await find('good')).toMatchObject({ name: 'first' });
+  expect(queries).toEqual([]);
+});
+
+describe('while the database is away', () => {
+  test('a key that was good stays good for a minute, and then nothing is known of it', async () => {
+    await find('good');
+    fault = unavailable;
+    for (let second = 1; second <= 60; second += 1) {
+      clock.advance({ seconds: 1 });
+      expect(await find('good'), `after ${second} s`).toMatchObject({ name: 'first' });
+    }
+    clock.advance({ seconds: 1 });
+    await expect(find('good')).rejects.toBe(unavailable);
+  });
+
+  test('a key that was not known cannot be judged', async () => {
+    fault = unavailable;
+    await expect(find('good')).rejects.toBe(unavailable);
+  });
+
+  test('a key that was bad is not taken for a good one', async () => {
+    expect(await find('bad')).toBeNull();
+    clock.advance({ seconds: 1 });
+    fault = unavailable;
+    await expect(find('bad')).rejects.toBe(unavailable);
+  });
+
+  test('it is asked a few times a second, however much is sent', async () => {
+    await find('good');
+    fault = unavailable;
+    queries = [];
+    for (let i = 0; i < 1_000; i += 1) {
+      clock.advance({ milliseconds: 10 });
+      await find('good');
+    }
+    expect(queries.length).toBeLessThanOrEqual(50);
+  });
+
+  test('a key that was revoked meanwhile stops as soon as the database answers again', async () => {
+    await find('good');
+    fault = unavailable;
+    clock.advance({ seconds: 10 });
+    await find('good');
+    known.delete('good');
+    fault = null;
+    clock.advance({ seconds: 1 });
+    await vi.waitFor(async () => expect(await find('good')).toBeNull());
+  });
+
+  test('a database that hangs counts as away for good keys', async () => {
+    const slow = new KeyCache<Target>({
+      clock,
+      log: silentLog,
+      findMany: vi
+        .fn<() => Promise<(Target & { hash: Buffer })[]>>()
+        .mockResolvedValueOnce([{ name: 'first', hash: hashOf('good') }])
+        .mockReturnValue(new Promise(() => {})),
+    });
+    await slow.find(hashOf('good'));
+    clock.advance({ seconds: 2 });
+    expect(await slow.find(hashOf('good'))).toMatchObject({ name: 'first' });
+  });
+});
+
+test('a fault that is no absence is not covered up', async () => {
+  await find('good');
+  clock.advance({ seconds: 2 });
+  fault = new Error('column does not exist');
+  await expect(find('good')).rejects.toThrow('column does not exist');
+});
