@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -7,6 +7,7 @@ import type { TestProject } from 'vitest/node';
 
 import { startClickHouse } from '#infra/embedded/clickhouse.ts';
 import { startPostgres } from '#infra/embedded/postgres.ts';
+import { startRedis } from '#test/kit/redis.ts';
 import { migratePostgresAndQueue } from '#entry/migrate.ts';
 
 declare module 'vitest' {
@@ -15,6 +16,8 @@ declare module 'vitest' {
     postgresUrl: string;
     templateDatabase: string;
     clickhouseUrl: string;
+    /** null on a machine without a Redis server: what needs one is skipped. */
+    redisUrl: string | null;
   }
 }
 
@@ -30,9 +33,12 @@ export function withDatabase(url: string, database: string): string {
 /** Starts the embedded stores once for the whole run; a migrated template makes a new database a file copy. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-test-'));
-  const [postgres, clickhouse] = await Promise.all([
-    startPostgres(folder, { durable: false }),
-    startClickHouse(folder),
+  // As root the server runs as another user, who must be able to pass through.
+  chmodSync(folder, 0o711);
+  const [postgres, clickhouse, redis] = await Promise.all([
+    startPostgres(path.join(folder, 'postgres'), { durable: false }),
+    startClickHouse(path.join(folder, 'clickhouse')),
+    startRedis(folder),
   ]);
   const admin = new pg.Client({ connectionString: postgres.url });
   await admin.connect();
@@ -42,8 +48,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('postgresUrl', postgres.url);
   project.provide('templateDatabase', TEMPLATE);
   project.provide('clickhouseUrl', clickhouse.url);
+  project.provide('redisUrl', redis?.url ?? null);
   return async () => {
-    await Promise.all([postgres.stop(), clickhouse.stop()]);
+    await Promise.all([postgres.stop(), clickhouse.stop(), redis?.stop()]);
     rmSync(folder, { recursive: true, force: true });
   };
 }

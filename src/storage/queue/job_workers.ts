@@ -33,7 +33,7 @@ export function handleJob<Payload extends TObject>(
   };
 }
 
-/** The consuming side. `close` lets running jobs finish and takes no new ones. */
+/** The consuming side. `close` lets running jobs finish and takes no new ones; idempotent. */
 export interface JobWorkers {
   close(): Promise<void>;
 }
@@ -59,12 +59,12 @@ export function startJobWorkers(
     connections.push(connection);
     return [startWorker(name, own, connection, log.child({ queue: name }), prefix)];
   });
-  return {
-    async close() {
-      await Promise.all(workers.map((worker) => worker.close()));
-      await Promise.all(connections.map((connection) => connection.close()));
-    },
+  let closing: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    await Promise.all(workers.map((worker) => worker.close()));
+    await Promise.all(connections.map((connection) => connection.close()));
   };
+  return { close: () => (closing ??= close()) };
 }
 
 function startWorker(
