@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Config } from '#kernel/config.ts';
+import { inboundSmsUrl } from '#notify/callback_url.ts';
 
 import { deriveSecret, readOrCreateAppSecret } from './app_secret.ts';
 import { findFreePort } from './free_port.ts';
