@@ -24,8 +24,10 @@ export class OtlpJsonDecoder {
   decode(body: Buffer): void {
     const reader = this.#reader;
     reader.each(reader.parse(body), 'resourceMetrics', (resourceMetrics) => {
-      const resource = reader.object(resourceMetrics, 'resource');
-      this.#mapper.beginResource(resource === null ? [] : chooseResourceLabels(this.#labels(resource)));
+      this.#mapper.beginResource([]);
+      reader.inside(resourceMetrics, 'resource', (resource) => {
+        this.#mapper.beginResource(chooseResourceLabels(this.#labels(resource)));
+      });
       reader.each(resourceMetrics, 'scopeMetrics', (scopeMetrics) => {
         reader.each(scopeMetrics, 'metrics', (metric) => this.#readMetric(metric));
       });
@@ -65,10 +67,10 @@ export class OtlpJsonDecoder {
     take: (point: JsonObject, head: PointHead, temporality: Temporality, data: JsonObject) => void,
   ): void {
     const reader = this.#reader;
-    const data = reader.object(metric, kind);
-    if (data === null) return;
-    const temporality = toTemporality(reader.enumeration(data, 'aggregationTemporality', TEMPORALITIES));
-    reader.each(data, 'dataPoints', (point) => take(point, this.#head(point), temporality, data));
+    reader.inside(metric, kind, (data) => {
+      const temporality = toTemporality(reader.enumeration(data, 'aggregationTemporality', TEMPORALITIES));
+      reader.each(data, 'dataPoints', (point) => take(point, this.#head(point), temporality, data));
+    });
   }
 
   #head(point: JsonObject): PointHead {

@@ -45,6 +45,15 @@ export class OtlpJsonReader {
     this.#path.length = depth - 2;
   }
 
+  /** Reads the object in the field, if there is one. */
+  inside(object: JsonObject, field: string, read: (inner: JsonObject) => void): void {
+    const inner = this.object(object, field);
+    if (inner === null) return;
+    const depth = this.#path.push(field);
+    read(inner);
+    this.#path.length = depth - 1;
+  }
+
   object(object: JsonObject, field: string): JsonObject | null {
     const value = object[field] ?? null;
     if (value !== null && !isObject(value)) throw this.#invalid(field, 'an object');

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { decideMetricRule, isBreached, type OpenBreach, ruleWindow } from '#core/metrics/breach.ts';
+import { COMPARATORS } from '#core/metrics/metric_threshold.ts';
+import { Temporal } from '#kernel/time.ts';
+
+const T0 = Temporal.Instant.from('2026-11-21T12:00:00Z');
+const at = (seconds: number) => T0.add({ seconds });
+
+test('each comparator compares as it is written; no data is no breach', () => {
+  const results = (value: number | null) => COMPARATORS.map((comparator) => isBreached(value, comparator, 5));
+  expect(results(6)).toEqual([true, true, false, false]);
+  expect(results(5)).toEqual([false, true, false, true]);
+  expect(results(4)).toEqual([false, false, true, true]);
+  expect(results(null)).toEqual([false, false, false, false]);
+});
+
+test('a rule looks at the last window, now included', () => {
+  expect(ruleWindow(5, T0)).toEqual({ fromMs: T0.epochMilliseconds - 299_999, toMs: T0.epochMilliseconds + 1 });
+});
+
+describe('an evaluation', () => {
+  const decide = (value: number | null, seconds: number, open: OpenBreach | null) =>
+    decideMetricRule({ value, isBreached: value !== null && value > 5, windowMinutes: 1, open, now: at(seconds) });
+  const open = (countedAt: number, clearSince: number | null): OpenBreach => ({
+    countedAt: at(countedAt),
+    clearSince: clearSince === null ? null : at(clearSince),
+  });
+
+  test('without an open incident opens one at a breach, and at nothing else', () => {
+    expect(decide(9, 0, null)).toEqual({ kind: 'open' });
+    expect(decide(1, 0, null)).toEqual({ kind: 'nothing' });
+    expect(decide(null, 0, null)).toEqual({ kind: 'nothing' });
+  });
+
+  test('counts a breach that lasts once a window', () => {
+    expect(decide(9, 59, open(0, null))).toEqual({ kind: 'nothing' });
+    expect(decide(9, 60, open(0, null))).toEqual({ kind: 'raise_occurrences' });
+  });
+
+  test('counts a breach that returns at once', () => {
+    expect(decide(9, 15, open(0, 5))).toEqual({ kind: 'raise_occurrences' });
+  });
+
+  test('resolves once the condition was false, with data, for a whole window', () => {
+    expect(decide(1, 10, open(0, null))).toEqual({ kind: 'remember', clearSince: at(10) });
+    expect(decide(1, 69, open(0, 10))).toEqual({ kind: 'nothing' });
+    expect(decide(1, 70, open(0, 10))).toEqual({ kind: 'resolve' });
+  });
+
+  test('without data neither resolves nor counts, and the wait begins anew', () => {
+    expect(decide(null, 70, open(0, 10))).toEqual({ kind: 'remember', clearSince: null });
+    expect(decide(null, 70, open(0, null))).toEqual({ kind: 'nothing' });
+  });
+});
+
+test('an incident never resolves unless every evaluation of the window before found the condition false', () => {
+  const evaluation = fc.constantFrom(1, 1, 1, 1, 9, null);
+  fc.assert(
+    fc.property(fc.array(evaluation, { maxLength: 60 }), (values) => {
+      let open: OpenBreach | null = null;
+      for (const [i, value] of values.entries()) {
+        const now = at(i * 15);
+        const decision = decideMetricRule({ value, isBreached: value === 9, windowMinutes: 1, open, now });
+        if (decision.kind === 'resolve') expect(values.slice(i - 4, i + 1)).toEqual([1, 1, 1, 1, 1]);
+        if (decision.kind === 'resolve') open = null;
+        if (decision.kind === 'open' || decision.kind === 'raise_occurrences')
+          open = { countedAt: now, clearSince: null };
+        if (decision.kind === 'remember' && open !== null)
+          open = { ...(open as OpenBreach), clearSince: decision.clearSince };
+      }
+    }),
+  );
+});
