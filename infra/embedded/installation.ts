@@ -160,8 +160,7 @@ export class Installation {
       PHONE_AUTH_TOKEN: account['TWILIO_AUTH_TOKEN'] ?? '',
       PHONE_NUMBER,
       PHONE_DATA_DIR: path.join(this.#dataDir, 'phone'),
-      PHONE_SMS_URL: `${baseUrl}/api/callbacks/twilio/sms`,
-      PHONE_VOICE_URL: `${baseUrl}/api/callbacks/twilio/voice`,
+      PHONE_SMS_URL: inboundSmsUrl(baseUrl),
       PHONE_CALLBACK_ORIGIN: `http://${addressToReach(host)}:${port}`,
     };
     return programService('Phone simulator', this.#program(this.#programs.phone, variables));
