@@ -3,6 +3,7 @@ import type { CrewRuntime } from '#workers/crew_runtime.ts';
 import { onDeliverPage } from '#workers/deliver_page.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 import { onGroupExceptions } from '#workers/group_exceptions.ts';
+import { openExceptionIncidents } from '#workers/open_exception_incidents.ts';
 import type { Periodic } from '#workers/periodic.ts';
 import { onPurgeService, purgeDeleted } from '#workers/purge_service.ts';
 import { renewCapabilities } from '#workers/renew_capabilities.ts';
@@ -13,7 +14,7 @@ import { onStorePoints } from '#workers/store_points.ts';
 export function handlersFor(runtime: CrewRuntime): JobHandler[] {
   return [
     onStorePoints(runtime),
-    onGroupExceptions(runtime),
+    onGroupExceptions({ ...runtime, onNewOrRegressed: openExceptionIncidents }),
     onRunEscalationStep(runtime),
     onDeliverPage(runtime),
     onPurgeService(runtime),

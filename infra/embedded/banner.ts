@@ -46,7 +46,21 @@ export class Banner {
     ];
     const lines = rows.filter((row) => row !== null).map(([name, value]) => `  ${name.padEnd(18)}${value}\n`);
     const title = `${this.#bold('Tocsin is running')} ${this.#faint(`after ${seconds(tookMs)}`)}`;
-    this.#screen.write(`\n${title}\n\n${lines.join('')}\n${this.#faint('Ctrl-C stops everything.')}\n\n`);
+    this.#screen.write(
+      `\n${title}\n\n${lines.join('')}${this.#credentials(facts)}\n${this.#faint('Ctrl-C stops everything.')}\n\n`,
+    );
+  }
+
+  /** Shown at the first start only; the file keeps them. */
+  #credentials({ firstRun }: Facts): string {
+    if (firstRun === null) return '';
+    const rows = [
+      ['E-mail', firstRun.email],
+      ['Password', firstRun.password],
+      ['API key', firstRun.apiKey],
+    ];
+    const lines = rows.map(([name = '', value = '']) => `  ${name.padEnd(18)}${value}\n`);
+    return `\n${this.#bold('Created at this first start, and shown this once')}\n\n${lines.join('')}`;
   }
 
   stopping(reason: string): void {

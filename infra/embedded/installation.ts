@@ -1,11 +1,13 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
+import type { FirstRun } from '#entry/first_run.ts';
 import type { Config } from '#kernel/config.ts';
 import { inboundSmsUrl } from '#notify/callback_url.ts';
 
 import { deriveSecret, readOrCreateAppSecret } from './app_secret.ts';
 import { findFreePort } from './free_port.ts';
+import { firstRunFile, readFirstRun, removeRunningNote, writeRunningNote } from './notes.ts';
 import { runNodeProgram, type Program } from './node_child.ts';
 import { clickhouseService, postgresService, programService, type AddressedService } from './services.ts';
 import { supervise, type Service, type ServiceEvent, type Supervised } from './supervisor.ts';
@@ -38,6 +40,8 @@ export interface Facts {
   readonly phoneUrl: string | null;
   /** The file that says how to sign in; null when there is none. */
   readonly firstRunFile: string | null;
+  /** What was created, when this start was the first; shown once. */
+  readonly firstRun: FirstRun | null;
 }
 
 export type Progress = ServiceEvent | { readonly kind: 'migrated'; readonly tookMs: number };
@@ -82,6 +86,7 @@ export class Installation {
   /** Rejects when a first start or the migrations fail, and when it is stopped meanwhile; then call `stop`. */
   async start(): Promise<Facts> {
     const { databaseUrl, clickhouseUrl, twilioAccountSid } = this.#config;
+    const isFirst = readFirstRun(this.#dataDir) === null;
     const appSecret = this.#config.appSecret ?? readOrCreateAppSecret(path.join(this.#dataDir, 'app-secret'));
     const account = twilioAccountSid === undefined ? simulatedAccount(appSecret) : null;
     const postgres = databaseUrl === undefined ? postgresService(this.#dataDir, this.#isDurable) : null;
@@ -103,7 +108,14 @@ export class Installation {
     const worker = programService('Worker', this.#program(this.#programs.worker, variables));
     await this.#startStage([api, worker]);
 
-    const firstRunFile = path.join(this.#dataDir, 'first-run.json');
+    writeRunningNote(this.#dataDir, {
+      databaseUrl: databaseUrl ?? urlOf(postgres),
+      clickhouseUrl: clickhouseUrl ?? urlOf(clickhouse),
+      appSecret,
+      baseUrl: this.#config.baseUrl,
+      phoneUrl: phone && phone.url,
+    });
+    const firstRun = readFirstRun(this.#dataDir);
     return {
       apiUrl: api.url,
       dataDir: this.#dataDir,
@@ -111,13 +123,15 @@ export class Installation {
       clickhouse: clickhouse ? 'embedded' : 'server',
       queue: this.#config.redisUrl === undefined ? 'PostgreSQL' : 'Redis',
       phoneUrl: phone && phone.url,
-      firstRunFile: existsSync(firstRunFile) ? firstRunFile : null,
+      firstRunFile: firstRun && firstRunFile(this.#dataDir),
+      firstRun: isFirst ? firstRun : null,
     };
   }
 
   /** Idempotent. `isUrgent` kills at once what would be asked first. */
   async stop({ isUrgent = false } = {}): Promise<void> {
     this.#stopping.abort();
+    removeRunningNote(this.#dataDir);
     const began = performance.now();
     for (const [index, stage] of [...this.#stages.entries()].reverse()) {
       const patienceMs = index === 0 ? ENGINES_KILLED_AFTER_MS : PROGRAMS_KILLED_AFTER_MS;

@@ -6,8 +6,13 @@ import { defineJob } from '#kernel/job.ts';
 export const runEscalationStep = defineJob({
   name: 'run_escalation_step',
   queue: 'paging',
-  payload: Type.Object({ incidentId: Type.String(), stepIndex: Type.Integer({ minimum: 0 }) }),
-  key: ({ incidentId, stepIndex }) => `${incidentId}-${stepIndex}`,
+  payload: Type.Object({
+    incidentId: Type.String(),
+    stepIndex: Type.Integer({ minimum: 0 }),
+    /** Brought forward: a second alarm clock beside the one that is set for the step's own time. */
+    isExpedited: Type.Optional(Type.Boolean()),
+  }),
+  key: ({ incidentId, stepIndex, isExpedited }) => `${incidentId}-${stepIndex}${isExpedited === true ? '-now' : ''}`,
   attempts: 8,
   backoff: { firstDelayMs: 500, maxDelayMs: 30_000 },
 });

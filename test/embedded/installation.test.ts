@@ -77,7 +77,8 @@ describe('an installation', () => {
       postgres: 'embedded',
       clickhouse: 'embedded',
       queue: 'PostgreSQL',
-      firstRunFile: path.join(dataDir, 'first-run.json'),
+      firstRun: null,
+    firstRunFile: path.join(dataDir, 'first-run.json'),
     });
     const given = JSON.parse(readFileSync(path.join(dataDir, 'first-run.json'), 'utf8')) as Record<string, string>;
     const database = new pg.Client({ connectionString: given['DATABASE_URL'] });
@@ -178,6 +179,7 @@ describe('the banner', () => {
     clickhouse: 'server',
     queue: 'Redis',
     phoneUrl: 'http://127.0.0.1:3001',
+    firstRun: null,
     firstRunFile: '/data/first-run.json',
   };
   const shown = (isTTY: boolean) => {

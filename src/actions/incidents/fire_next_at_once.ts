@@ -14,6 +14,6 @@ export async function fireNextAtOnce(
 ): Promise<boolean> {
   const next = stepAfter(incident.steps, stepIndex);
   if (next === null || !(await stores.incidents.expediteStep(incident.id, next, now))) return false;
-  enqueue(runEscalationStep, { incidentId: incident.id, stepIndex: next });
+  enqueue(runEscalationStep, { incidentId: incident.id, stepIndex: next, isExpedited: true });
   return true;
 }

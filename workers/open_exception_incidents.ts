@@ -1,0 +1,28 @@
+import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import { isAtLeast } from '#core/exceptions/triage.ts';
+import type { ExceptionRule } from '#core/incidents/exception_rule.ts';
+import type { NewOrRegressed } from '#workers/group_exceptions.ts';
+import { type Cause, openIncident } from '#workers/open_incident.ts';
+
+/** Opens the incidents of every rule that a new or regressed group concerns, in the transaction that found it. */
+export async function openExceptionIncidents(unit: UnitOfWork, groups: readonly NewOrRegressed[]): Promise<void> {
+  const serviceIds = [...new Set(groups.map(({ serviceId }) => serviceId))];
+  const rules = await unit.stores.activeRules.listExceptionRules(serviceIds);
+  for (const group of groups) {
+    for (const rule of rules.filter(({ serviceId }) => serviceId === group.serviceId)) {
+      const { minSeverity } = rule.config as ExceptionRule;
+      if (isAtLeast(group.level, minSeverity)) await openIncident(unit, rule, causeOf(group));
+    }
+  }
+}
+
+function causeOf({ groupId, outcome, title, level, eventId, environment, release }: NewOrRegressed): Cause {
+  return {
+    kind: 'exception',
+    exceptionGroupId: groupId,
+    title,
+    severity: level,
+    details: { groupId, outcome, level, eventId, environment, release },
+    sentence: outcome === 'new' ? `a new exception, ${title}` : `${title} is back after it was resolved`,
+  };
+}
