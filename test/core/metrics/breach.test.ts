@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { decideMetricRule, isBreached, type OpenBreach, ruleWindow } from '#core/metrics/breach.ts';
+import { decideMetricRule, isBreached, type OpenBreach, type RuleDecision, ruleWindow } from '#core/metrics/breach.ts';
 import { COMPARATORS } from '#core/metrics/metric_threshold.ts';
 import { Temporal } from '#kernel/time.ts';
 
@@ -59,17 +59,29 @@ test('an incident never resolves unless every evaluation of the window before fo
   const evaluation = fc.constantFrom(1, 1, 1, 1, 9, null);
   fc.assert(
     fc.property(fc.array(evaluation, { maxLength: 60 }), (values) => {
+      const windowsBeforeResolving: unknown[] = [];
       let open: OpenBreach | null = null;
       for (const [i, value] of values.entries()) {
         const now = at(i * 15);
         const decision = decideMetricRule({ value, isBreached: value === 9, windowMinutes: 1, open, now });
-        if (decision.kind === 'resolve') expect(values.slice(i - 4, i + 1)).toEqual([1, 1, 1, 1, 1]);
-        if (decision.kind === 'resolve') open = null;
-        if (decision.kind === 'open' || decision.kind === 'raise_occurrences')
-          open = { countedAt: now, clearSince: null };
-        if (decision.kind === 'remember' && open !== null)
-          open = { ...(open as OpenBreach), clearSince: decision.clearSince };
+        if (decision.kind === 'resolve') windowsBeforeResolving.push(values.slice(i - 4, i + 1));
+        open = after(decision, open, now);
       }
+      expect(windowsBeforeResolving).toEqual(windowsBeforeResolving.map(() => [1, 1, 1, 1, 1]));
     }),
   );
 });
+
+function after(decision: RuleDecision, open: OpenBreach | null, now: Temporal.Instant): OpenBreach | null {
+  switch (decision.kind) {
+    case 'open':
+    case 'raise_occurrences':
+      return { countedAt: now, clearSince: null };
+    case 'resolve':
+      return null;
+    case 'remember':
+      return open && { ...open, clearSince: decision.clearSince };
+    case 'nothing':
+      return open;
+  }
+}
