@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import { packEvents } from '#ingest/packing/packed_events.ts';
+import { serializeEvent } from '#core/exceptions/event.ts';
+import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
+import { AppError } from '#kernel/errors.ts';
+import { type Id, uuidOf } from '#kernel/ids.ts';
+import { silentLog } from '#kernel/log.ts';
+import { ExceptionWriter, type GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
+import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
+import { type World, world } from '#test/kit/world.ts';
+import { type GroupingRuntime, type NewOrRegressed, onGroupExceptions } from '#workers/group_exceptions.ts';
+
+let w: World;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+});
+afterAll(() => w.close());
+
+let told: NewOrRegressed[];
+let runtime: GroupingRuntime;
+let serviceId: Id<'service'>;
+beforeEach(async () => {
+  ({ serviceId } = await w.given.service());
+  told = [];
+  runtime = {
+    db: w.house.db,
+    clock: w.clock,
+    onOutbox: () => {},
+    exceptionWriter: new ExceptionWriter(w.house.clickhouse),
+    onNewOrRegressed: async (_unit, groups) => void told.push(...groups),
+  };
+});
+
+async function event(message: string, extra: object = {}): Promise<ExceptionEvent> {
+  const body = JSON.stringify({ event_id: randomBytes(16).toString('hex'), message, ...extra });
+  const request = { ...requestOf('store', body), receivedAt: w.clock.now() };
+  const { events } = await decodeSentryRequest(request, async (bytes) => bytes);
+  return events[0]!;
+}
+
+async function run(events: readonly ExceptionEvent[], attempt = 1): Promise<void> {
+  const accepted = events.map((one) => ({ orgId: w.orgId, serviceId, event: serializeEvent(one) }));
+  const payload = { packed: await packEvents(accepted) };
+  await onGroupExceptions(runtime).run(payload, { jobId: '1', attempt, log: silentLog });
+}
+
+interface Group {
+  readonly id: Id<'group'>;
+  readonly title: string;
+}
+
+async function groups(): Promise<Group[]> {
+  const sql = 'select id, title from exception_groups where service_id = $1 order by title';
+  return await w.house.db.sql.rows<Group>(sql, [serviceId]);
+}
+
+/** How many events each group holds, by title. */
+async function counts(): Promise<Record<string, number>> {
+  const found = await groups();
+  const result = await w.house.clickhouse.query({
+    query:
+      'SELECT group_id AS id, toUInt32(uniqExact(event_id)) AS events FROM exception_events WHERE service_id = {service:UUID} GROUP BY group_id',
+    query_params: { service: uuidOf(serviceId) },
+    format: 'JSONEachRow',
+  });
+  const events = new Map((await result.json<{ id: string; events: number }>()).map((row) => [row.id, row.events]));
+  return Object.fromEntries(found.map(({ id, title }) => [title, events.get(uuidOf(id)) ?? 0]));
+}
+
+test('events find their groups, and each new group is told of once', async () => {
+  const [first, second] = [await event('out of beans'), await event('out of milk')];
+  await run([first, second, await event('out of beans')]);
+  expect(await counts()).toEqual({ 'out of beans': 2, 'out of milk': 1 });
+  expect(told).toMatchObject([
+    { orgId: w.orgId, serviceId, outcome: 'new', title: 'out of beans', eventId: first.eventId, level: 'error' },
+    { orgId: w.orgId, serviceId, outcome: 'new', title: 'out of milk', eventId: second.eventId },
+  ]);
+});
+
+test('a job that runs twice stores and tells once', async () => {
+  const events = [await event('out of beans')];
+  await run(events);
+  await run(events);
+  await run(events, 2);
+  expect(await counts()).toEqual({ 'out of beans': 1 });
+  expect(told).toHaveLength(1);
+});
+
+test('events that ClickHouse did not take at first are there after the next attempt, told of once', async () => {
+  const writer = runtime.exceptionWriter;
+  const events = [await event('out of beans')];
+  runtime = { ...runtime, exceptionWriter: { insert: () => Promise.reject(new AppError('unavailable', 'away')) } };
+  await expect(run(events)).rejects.toMatchObject({ code: 'unavailable' });
+  runtime = { ...runtime, exceptionWriter: writer };
+  await run(events, 2);
+  expect(await counts()).toEqual({ 'out of beans': 1 });
+  expect(told).toHaveLength(1);
+});
+
+test('a new group that could not be told of is not there, and is told of by the next attempt', async () => {
+  const { onNewOrRegressed } = runtime;
+  const events = [await event('out of beans')];
+  runtime = { ...runtime, onNewOrRegressed: () => Promise.reject(new Error('no')) };
+  await expect(run(events)).rejects.toThrow('could not be told of');
+  expect(await groups()).toEqual([]);
+  runtime = { ...runtime, onNewOrRegressed };
+  await run(events, 2);
+  expect(told).toHaveLength(1);
+});
+
+test('an event that no store takes costs only itself', async () => {
+  const writer = runtime.exceptionWriter;
+  const poison = await event('poison');
+  const insert = async (grouped: readonly GroupedEvent[], token: string): Promise<void> => {
+    if (grouped.some(({ event: { eventId } }) => eventId === poison.eventId)) {
+      throw Object.assign(new Error('cannot parse'), { type: 'CANNOT_PARSE_INPUT_ASSERTION_FAILED', code: '27' });
+    }
+    await writer.insert(grouped, token);
+  };
+  runtime = { ...runtime, exceptionWriter: { insert } };
+  const events = [await event('out of beans'), poison, await event('out of milk')];
+  await expect(run(events)).rejects.toThrow('cannot parse');
+  await run(events, 2);
+  expect(await counts()).toEqual({ 'out of beans': 1, 'out of milk': 1, poison: 0 });
+});
+
+describe('a service that is gone', () => {
+  test('keeps nothing of what was under way, and others lose nothing', async () => {
+    await w.expectOk('delete_service', { serviceId });
+    await run([await event('out of beans')]);
+    expect(await groups()).toEqual([]);
+    expect(told).toEqual([]);
+  });
+});

@@ -1,0 +1,106 @@
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import type { Level } from '#core/exceptions/event.ts';
+import { groupEvent } from '#core/exceptions/grouping.ts';
+import { sightingOf } from '#core/exceptions/sighting.ts';
+import { titleOf } from '#core/exceptions/title.ts';
+import { type ArrivedEvent, unpackEvents } from '#ingest/packing/packed_events.ts';
+import { groupExceptions } from '#jobs/group_exceptions.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { ExceptionWriter, GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
+import type { SeenEvent, SeenGroup } from '#storage/postgres/group_sightings.ts';
+import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
+import { isolateFaults } from '#workers/isolate_faults.ts';
+import { tokenOf } from '#workers/token.ts';
+
+/** A group that people are to hear of: never seen before, or back after it was resolved. */
+export interface NewOrRegressed {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly groupId: Id<'group'>;
+  readonly outcome: 'new' | 'regression';
+  /** The worst among the events that told. */
+  readonly level: Level;
+  /** Of the first of those events, and so are the rest. */
+  readonly title: string;
+  readonly eventId: string;
+  readonly environment: string | null;
+  readonly release: string | null;
+}
+
+export interface GroupingRuntime extends UnitOfWorkRuntime {
+  readonly exceptionWriter: Pick<ExceptionWriter, 'insert'>;
+  /** Called in the transaction that made or reopened the groups; called once for each, also when jobs run twice. */
+  readonly onNewOrRegressed: (unit: UnitOfWork, groups: readonly NewOrRegressed[]) => Promise<void>;
+}
+
+/**
+ * Brings the events of a job to their groups and then into ClickHouse. Both may be done twice without harm. An event
+ * that the stores refuse twice is dropped and logged, and holds up no other.
+ */
+export const onGroupExceptions = (runtime: GroupingRuntime): JobHandler =>
+  handleJob(groupExceptions, async ({ packed }, { attempt, log }) => {
+    const events = await unpackEvents(packed);
+    const token = tokenOf(packed);
+    if (attempt === 1) return await groupAndStore(runtime, events, token);
+    const work = (part: readonly ArrivedEvent[]): Promise<void> =>
+      groupAndStore(runtime, part, tokenOf(token, ...part.map(({ event }) => event.eventId)));
+    for (const { item, error } of await isolateFaults(events, attempt, work)) {
+      const { serviceId, event } = item;
+      log.error({ serviceId, eventId: event.eventId, err: error }, 'event dropped: it can be stored in no way');
+    }
+  });
+
+/** The groups first, since an event is stored with the id of its own. Events of services that are gone are left out. */
+async function groupAndStore(runtime: GroupingRuntime, events: readonly ArrivedEvent[], token: string): Promise<void> {
+  const seen = events.map(toSeen);
+  const groups = await inUnitOfWork(runtime, async (unit) => {
+    const found = await unit.stores.exceptionGroups.upsertSeen(seen, unit.now);
+    const telling = newOrRegressed(events, seen, found);
+    if (telling.length > 0) await tell(runtime, unit, telling);
+    return found;
+  });
+  const grouped = events.flatMap(({ serviceId, event }, index): GroupedEvent[] => {
+    const group = groups[index];
+    return group == null ? [] : [{ serviceId, groupId: group.groupId, event }];
+  });
+  await runtime.exceptionWriter.insert(grouped, token);
+}
+
+/** What goes wrong here is never the fault of the events. */
+async function tell(runtime: GroupingRuntime, unit: UnitOfWork, groups: readonly NewOrRegressed[]): Promise<void> {
+  try {
+    await runtime.onNewOrRegressed(unit, groups);
+  } catch (cause) {
+    if (cause instanceof AppError && cause.code === 'unavailable') throw cause;
+    throw new Error('new groups could not be told of', { cause });
+  }
+}
+
+function toSeen({ orgId, serviceId, event }: ArrivedEvent): SeenEvent {
+  try {
+    return { orgId, serviceId, grouping: groupEvent(event), sighting: sightingOf(event) };
+  } catch (cause) {
+    throw new AppError('invalid_input', `no group can be found for event ${event.eventId}`, { cause });
+  }
+}
+
+/** One entry a group, with what its first event says. */
+function newOrRegressed(
+  events: readonly ArrivedEvent[],
+  seen: readonly SeenEvent[],
+  groups: readonly (SeenGroup | null)[],
+): NewOrRegressed[] {
+  const told = new Set<SeenGroup>();
+  return groups.flatMap((group, index): NewOrRegressed[] => {
+    const [arrived, sighted] = [events[index], seen[index]];
+    if (group === null || arrived === undefined || sighted === undefined || told.has(group)) return [];
+    const { groupId, outcome, level } = group;
+    if (outcome !== 'new' && outcome !== 'regression') return [];
+    told.add(group);
+    const { orgId, serviceId, event } = arrived;
+    const { eventId, environment, release } = event;
+    const title = titleOf(sighted.sighting.headline);
+    return [{ orgId, serviceId, groupId, outcome, level, title, eventId, environment, release }];
+  });
+}
