@@ -77,8 +77,8 @@ describe('an installation', () => {
       postgres: 'embedded',
       clickhouse: 'embedded',
       queue: 'PostgreSQL',
-      firstRun: null,
-    firstRunFile: path.join(dataDir, 'first-run.json'),
+      firstRun: expect.objectContaining({ DATA_DIR: dataDir }) as unknown,
+      firstRunFile: path.join(dataDir, 'first-run.json'),
     });
     const given = JSON.parse(readFileSync(path.join(dataDir, 'first-run.json'), 'utf8')) as Record<string, string>;
     const database = new pg.Client({ connectionString: given['DATABASE_URL'] });
