@@ -9,7 +9,7 @@ export const POINT_KINDS = ['gauge', 'counter', 'delta', 'stale'] as const;
  */
 export type PointKind = (typeof POINT_KINDS)[number];
 
-export const KIND_CODES = { gauge: 0, counter: 1, delta: 2, stale: 3 } as const satisfies Record<PointKind, number>;
+const KIND_CODES = { gauge: 0, counter: 1, delta: 2, stale: 3 } as const satisfies Record<PointKind, number>;
 
 /** Label names and values in turn, sorted by name, none empty: `['code', '200', 'route', '/a']`. */
 export type Labels = readonly string[];
@@ -31,7 +31,7 @@ export interface MetricPoint {
 }
 
 /** The label set as an object without a prototype, so that a label may be called `__proto__`. */
-export function toLabelRecord(labels: Labels): Record<string, string> {
+function toLabelRecord(labels: Labels): Record<string, string> {
   const record: Record<string, string> = Object.create(null);
   for (let i = 0; i < labels.length; i += 2) record[labels[i] ?? ''] = labels[i + 1] ?? '';
   return record;

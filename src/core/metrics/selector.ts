@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 import { SelectorScanner } from '#core/metrics/selector_scanner.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 
-export const MATCH_OPERATORS = ['=~', '!~', '!=', '='] as const;
+const MATCH_OPERATORS = ['=~', '!~', '!=', '='] as const;
 export type MatchOperator = (typeof MATCH_OPERATORS)[number];
 
 /** A series without the label has the empty text as its value, as in PromQL. */
