@@ -1,10 +1,20 @@
 import { distance } from 'fastest-levenshtein';
 
 import type { AnyAction } from '#actions/action_context.ts';
+import { createDashboard } from '#actions/dashboards/create_dashboard.ts';
+import { deleteDashboard } from '#actions/dashboards/delete_dashboard.ts';
+import { getDashboard } from '#actions/dashboards/get_dashboard.ts';
+import { listDashboards } from '#actions/dashboards/list_dashboards.ts';
+import { updateDashboard } from '#actions/dashboards/update_dashboard.ts';
+import { getExceptionGroup } from '#actions/exceptions/get_exception_group.ts';
+import { listExceptionGroups } from '#actions/exceptions/list_exception_groups.ts';
+import { setExceptionStatus } from '#actions/exceptions/set_exception_status.ts';
 import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
 import { getIncident } from '#actions/incidents/get_incident.ts';
 import { listIncidents } from '#actions/incidents/list_incidents.ts';
 import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
+import { listMetricNames } from '#actions/metrics/list_metric_names.ts';
+import { queryMetric } from '#actions/metrics/query_metric.ts';
 import { createEscalationPolicy } from '#actions/policies/create_escalation_policy.ts';
 import { deleteEscalationPolicy } from '#actions/policies/delete_escalation_policy.ts';
 import { updateEscalationPolicy } from '#actions/policies/update_escalation_policy.ts';
@@ -44,6 +54,16 @@ export const ACTIONS: readonly AnyAction[] = [
   disableCapability,
   setRetention,
   rotateIngestKey,
+  listDashboards,
+  getDashboard,
+  createDashboard,
+  updateDashboard,
+  deleteDashboard,
+  queryMetric,
+  listMetricNames,
+  listExceptionGroups,
+  getExceptionGroup,
+  setExceptionStatus,
   listTeams,
   createTeam,
   updateTeam,

@@ -1,8 +1,10 @@
 import type { Rendering } from '#storage/clickhouse/migrate.ts';
 
 /**
- * One row a point. A sender's retry repeats (series, ts): the same row again, which merges fold into one and reads
- * count once. The names table answers list_metric_names without touching points.
+ * One row a point. A sender's retry repeats (series, ts): the row that came last counts, in merges and, by FINAL, in
+ * reads. Within a metric, rows lie hour by hour, so that a short window of many series reads little; and by series in
+ * the hour, so that they compress and counters are read in order. The names table answers list_metric_names without
+ * touching points.
  */
 export const statements = ({ onCluster, engine }: Rendering): readonly string[] => [
   `CREATE TABLE IF NOT EXISTS metric_points${onCluster} (
@@ -15,18 +17,17 @@ export const statements = ({ onCluster, engine }: Rendering): readonly string[] 
     tags Map(LowCardinality(String), String) CODEC(ZSTD(1))
   ) ENGINE = ${engine('ReplacingMergeTree')}
   PARTITION BY toDate(ts)
-  ORDER BY (service_id, metric, series, ts)
+  ORDER BY (service_id, metric, toStartOfHour(ts), series, ts)
   TTL toDateTime(ts) + INTERVAL 401 DAY
   SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1`,
 
   `CREATE TABLE IF NOT EXISTS metric_names${onCluster} (
     service_id UUID,
     metric LowCardinality(String),
-    day Date
-  ) ENGINE = ${engine('ReplacingMergeTree')}
-  ORDER BY (service_id, metric, day)
-  TTL day + INTERVAL 401 DAY`,
+    last_at SimpleAggregateFunction(max, DateTime64(3, 'UTC'))
+  ) ENGINE = ${engine('AggregatingMergeTree')}
+  ORDER BY (service_id, metric)`,
 
   `CREATE MATERIALIZED VIEW IF NOT EXISTS metric_names_of_points${onCluster} TO metric_names AS
-  SELECT service_id, metric, toDate(ts) AS day FROM metric_points WHERE kind != 'stale' GROUP BY service_id, metric, day`,
+  SELECT service_id, metric, max(ts) AS last_at FROM metric_points WHERE kind != 'stale' GROUP BY service_id, metric`,
 ];

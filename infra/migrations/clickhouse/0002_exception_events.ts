@@ -1,6 +1,6 @@
 import type { Rendering } from '#storage/clickhouse/migrate.ts';
 
-/** One row an event; the same event twice is one row after merges and counts once in reads (by event_id). */
+/** One row an event; an event sent twice is folded by merges where both rows are alike, and counted once by reads. */
 export const statements = ({ onCluster, engine }: Rendering): readonly string[] => [
   `CREATE TABLE IF NOT EXISTS exception_events${onCluster} (
     service_id UUID,
@@ -12,8 +12,7 @@ export const statements = ({ onCluster, engine }: Rendering): readonly string[] 
     environment LowCardinality(String),
     release LowCardinality(String),
     user_key String CODEC(ZSTD(1)),
-    is_handled UInt8,
-    message String CODEC(ZSTD(1)),
+    handled Enum8('unknown' = 0, 'unhandled' = 1, 'handled' = 2),
     tags Map(LowCardinality(String), String) CODEC(ZSTD(1)),
     payload String CODEC(ZSTD(3))
   ) ENGINE = ${engine('ReplacingMergeTree')}

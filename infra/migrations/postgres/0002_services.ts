@@ -85,8 +85,9 @@ export class Services extends Migration {
         grouping_version integer not null,
         grouping_parts json not null,
         title text not null,
-        type text not null,
+        type text,
         culprit text,
+        pattern text,
         level text not null,
         status text not null default 'unresolved' check (status in ('unresolved', 'resolved', 'ignored')),
         status_changed_at timestamptz(3) not null,
@@ -101,6 +102,7 @@ export class Services extends Migration {
         unique (service_id, key)
       );
       create index exception_groups_by_org on exception_groups (org_id, last_seen_at desc);
+      create index exception_groups_by_service on exception_groups (service_id, last_seen_at desc);
     `);
   }
 }

@@ -1,7 +1,43 @@
+import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
+import type { GroupPeriods } from '#core/exceptions/periods.ts';
 import { type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
 
-/** Reads of exception events. The caller has checked that the groups are the organization's. */
+/** The events of a group that its service still keeps. */
+export interface GroupScope {
+  readonly serviceId: Id<'service'>;
+  readonly groupId: Id<'group'>;
+  readonly keptSince: Temporal.Instant;
+}
+
+export interface GroupCounts {
+  readonly events: number;
+  /** Distinct users among those events that named one. */
+  readonly users: number;
+}
+
+export interface GroupStatistics extends GroupCounts {
+  readonly handled: number;
+  readonly unhandled: number;
+  readonly thisWeek: number;
+  readonly weekBefore: number;
+}
+
+/** How many events bear a value. */
+export interface ValueCount {
+  readonly value: string;
+  readonly count: number;
+}
+
+const GROUPS_A_QUERY = 250;
+
+const NO_EVENTS: GroupStatistics = { events: 0, users: 0, handled: 0, unhandled: 0, thisWeek: 0, weekBefore: 0 };
+
+const IN_GROUP =
+  "service_id = {service:UUID} AND group_id = {group:UUID} AND at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')";
+
+/** Reads of exception events, one sent twice counted once. The caller has checked that groups are the organization's. */
 export class ExceptionReader {
   readonly #client: ClickHouseClient;
 
@@ -9,18 +45,120 @@ export class ExceptionReader {
     this.#client = client;
   }
 
-  /** Events that each group holds, an event sent twice counted once; a group without events is absent. */
-  async countEvents(serviceId: Id<'service'>, groupIds: readonly Id<'group'>[]): Promise<Map<string, number>> {
-    if (groupIds.length === 0) return new Map();
-    const rows = await guardClickHouse(async () => {
-      const result = await this.#client.query({
-        query: `SELECT group_id, uniqExact(event_id) AS events FROM exception_events
-          WHERE service_id = {service:UUID} AND group_id IN {groups:Array(UUID)} GROUP BY group_id`,
-        query_params: { service: uuidOf(serviceId), groups: groupIds.map(uuidOf) },
-        format: 'JSONEachRow',
-      });
-      return await result.json<{ group_id: string; events: string }>();
-    });
-    return new Map(rows.map((row) => [idOfUuid('group', row.group_id), Number(row.events)]));
+  /** By group id; a group without events is absent. */
+  async countByGroup(scopes: readonly GroupScope[]): Promise<Map<Id<'group'>, GroupCounts>> {
+    const chunks = Array.from({ length: Math.ceil(scopes.length / GROUPS_A_QUERY) }, (_, index) =>
+      scopes.slice(index * GROUPS_A_QUERY, (index + 1) * GROUPS_A_QUERY),
+    );
+    const counted = await Promise.all(chunks.map((chunk) => this.#countChunk(chunk)));
+    return new Map(counted.flat());
   }
+
+  async #countChunk(scopes: readonly GroupScope[]): Promise<(readonly [Id<'group'>, GroupCounts])[]> {
+    const since = new Map(scopes.map(({ serviceId, keptSince }) => [uuidOf(serviceId), keptSince.epochMilliseconds]));
+    const rows = await this.#rows<[group: string, events: string, users: string]>(
+      `SELECT group_id, uniqExact(event_id), uniqExactIf(user_key, user_key != '') FROM exception_events
+       PREWHERE service_id IN {services:Array(UUID)} AND group_id IN {groups:Array(UUID)}
+         AND toUnixTimestamp64Milli(at) >= {since:Array(Int64)}[indexOf({services:Array(UUID)}, service_id)]
+       GROUP BY group_id`,
+      {
+        services: [...since.keys()],
+        since: [...since.values()],
+        groups: scopes.map(({ groupId }) => uuidOf(groupId)),
+      },
+    );
+    return rows.map(([group, events, users]) => [
+      idOfUuid('group', group),
+      { events: Number(events), users: Number(users) },
+    ]);
+  }
+
+  async statistics(scope: GroupScope, periods: GroupPeriods): Promise<GroupStatistics> {
+    const [row] = await this.#rows<string[]>(
+      `SELECT uniqExact(event_id), uniqExactIf(user_key, user_key != ''),
+         uniqExactIf(event_id, handled = 'handled'), uniqExactIf(event_id, handled = 'unhandled'),
+         uniqExactIf(event_id, toUnixTimestamp64Milli(at) >= {week:Int64}),
+         uniqExactIf(event_id, toUnixTimestamp64Milli(at) >= {week_before:Int64} AND toUnixTimestamp64Milli(at) < {week:Int64})
+       FROM exception_events PREWHERE ${IN_GROUP}`,
+      {
+        ...parametersOf(scope),
+        week: periods.weekStart.epochMilliseconds,
+        week_before: periods.weekBeforeStart.epochMilliseconds,
+      },
+    );
+    if (row === undefined) return NO_EVENTS;
+    const [events = 0, users = 0, handled = 0, unhandled = 0, thisWeek = 0, weekBefore = 0] = row.map(Number);
+    return { events, users, handled, unhandled, thisWeek, weekBefore };
+  }
+
+  /** By UTC day, as `2027-01-31`; a day without events is absent. */
+  async countByDay(scope: GroupScope, periods: GroupPeriods): Promise<Map<string, number>> {
+    const rows = await this.#rows<[day: string, events: string]>(
+      `SELECT toDate(at) AS day, uniqExact(event_id) FROM exception_events
+       PREWHERE ${IN_GROUP} AND at >= fromUnixTimestamp64Milli({days:Int64}, 'UTC') GROUP BY day`,
+      { ...parametersOf(scope), days: periods.daysStart.epochMilliseconds },
+    );
+    return new Map(rows.map(([day, events]) => [day, Number(events)]));
+  }
+
+  /** Most frequent first; events that named none are not counted. */
+  async countByEnvironment(scope: GroupScope, limit: number): Promise<ValueCount[]> {
+    const rows = await this.#rows<[value: string, events: string]>(
+      `SELECT environment, uniqExact(event_id) AS events FROM exception_events PREWHERE ${IN_GROUP}
+       WHERE environment != '' GROUP BY environment ORDER BY events DESC, environment LIMIT {limit:UInt32}`,
+      { ...parametersOf(scope), limit },
+    );
+    return rows.map(([value, events]) => ({ value, count: Number(events) }));
+  }
+
+  /** By tag, the most frequent tags and values first, among the newest `sample` events. */
+  async countTags(
+    scope: GroupScope,
+    { sample, tags, values }: { sample: number; tags: number; values: number },
+  ): Promise<Map<string, ValueCount[]>> {
+    const rows = await this.#rows<[tag: string, value: string, events: string]>(
+      `${newest('{sample:UInt32}')},
+       found AS (SELECT tags FROM exception_events PREWHERE ${IN_GROUP} AND at >= (SELECT min(at) FROM newest)
+         WHERE (at, event_id) IN (SELECT at, event_id FROM newest) LIMIT 1 BY at, event_id)
+       SELECT tag, value, count() AS events FROM found ARRAY JOIN mapKeys(tags) AS tag, mapValues(tags) AS value
+       GROUP BY tag, value ORDER BY sum(events) OVER (PARTITION BY tag) DESC, tag, events DESC, value
+       LIMIT {values:UInt32} BY tag LIMIT {rows:UInt32}`,
+      { ...parametersOf(scope), sample, values, rows: tags * values },
+    );
+    const byTag = Map.groupBy(rows, ([tag]) => tag);
+    return new Map(
+      [...byTag]
+        .slice(0, tags)
+        .map(([tag, found]) => [tag, found.map(([, value, events]) => ({ value, count: Number(events) }))]),
+    );
+  }
+
+  /** Newest first. */
+  async listNewest(scope: GroupScope, limit: number): Promise<ExceptionEvent[]> {
+    const rows = await this.#rows<[payload: string]>(
+      `${newest('{limit:UInt32}')}
+       SELECT payload FROM exception_events PREWHERE ${IN_GROUP} AND at >= (SELECT min(at) FROM newest)
+       WHERE (at, event_id) IN (SELECT at, event_id FROM newest)
+       ORDER BY at DESC, event_id DESC LIMIT 1 BY event_id LIMIT {limit:UInt32}`,
+      { ...parametersOf(scope), limit },
+    );
+    return rows.map(([payload]) => parseEvent(payload));
+  }
+
+  async #rows<Row extends readonly unknown[]>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
+    return await guardClickHouse(async () => {
+      const result = await this.#client.query({ query, query_params: parameters, format: 'JSONCompactEachRow' });
+      return await result.json<Row>();
+    });
+  }
+}
+
+function parametersOf({ serviceId, groupId, keptSince }: GroupScope): Record<string, unknown> {
+  return { service: uuidOf(serviceId), group: uuidOf(groupId), since: keptSince.epochMilliseconds };
+}
+
+/** Finds the newest events by narrow columns, so that the wide ones are read of these alone. */
+function newest(limit: string): string {
+  return `WITH newest AS (SELECT at, event_id FROM exception_events PREWHERE ${IN_GROUP}
+    ORDER BY at DESC, event_id DESC LIMIT 1 BY event_id LIMIT ${limit})`;
 }

@@ -1,6 +1,22 @@
+import type { Aggregation, BucketValue } from '#core/metrics/aggregate.ts';
+import type { Buckets } from '#core/metrics/buckets.ts';
+import type { MetricSelector } from '#core/metrics/selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { bucketQueryOf } from '#storage/clickhouse/metric_query.ts';
+
+/** What `query` aggregates. */
+export interface MetricQuery {
+  readonly serviceId: Id<'service'>;
+  readonly selector: MetricSelector;
+  readonly aggregation: Aggregation;
+  readonly buckets: Buckets;
+  /** Older points are as if they were not there, even where they still are. */
+  readonly keptSince: Temporal.Instant;
+}
+
+const NAMES_MAX = 10_000;
 
 /** Reads of metric points. The caller has checked that the service is the organization's. */
 export class MetricReader {
@@ -10,17 +26,40 @@ export class MetricReader {
     this.#client = client;
   }
 
-  /** Distinct names that hold points since the day of `since`, sorted. */
+  /** What `aggregate` of core/metrics says of the same points: the buckets that hold data, oldest first. */
+  async query(query: MetricQuery): Promise<BucketValue[]> {
+    const { sql, parameters } = bucketQueryOf(query);
+    const rows = await guardClickHouse(async () => {
+      const result = await this.#client.query({
+        query: sql,
+        query_params: parameters,
+        format: 'JSONCompactEachRow',
+        clickhouse_settings: { output_format_json_quote_denormals: 1 },
+      });
+      return await result.json<[start: string, value: number | string]>();
+    });
+    return rows.map(([start, value]) => ({ at: Number(start), value: toFinite(value) }));
+  }
+
+  /** Distinct names that bear points of `since` or later, sorted; at most 10,000. */
   async listNames(serviceId: Id<'service'>, since: Temporal.Instant): Promise<string[]> {
     const rows = await guardClickHouse(async () => {
       const result = await this.#client.query({
-        query: `SELECT DISTINCT metric FROM metric_names
-          WHERE service_id = {service:UUID} AND day >= toDate({since:DateTime64(3)}) ORDER BY metric`,
-        query_params: { service: uuidOf(serviceId), since: since.epochMilliseconds / 1000 },
-        format: 'JSONEachRow',
+        query: `SELECT metric FROM metric_names WHERE service_id = {service:UUID}
+          GROUP BY metric HAVING max(last_at) >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+          ORDER BY metric LIMIT ${NAMES_MAX}`,
+        query_params: { service: uuidOf(serviceId), since: since.epochMilliseconds },
+        format: 'JSONCompactEachRow',
       });
-      return await result.json<{ metric: string }>();
+      return await result.json<[metric: string]>();
     });
-    return rows.map(({ metric }) => metric);
+    return rows.map(([metric]) => metric);
   }
+}
+
+/** JSON has no infinity: a sum beyond the range of numbers is the largest of them. */
+function toFinite(value: number | string): number {
+  if (typeof value === 'number') return value;
+  if (value === 'inf') return Number.MAX_VALUE;
+  return value === '-inf' ? -Number.MAX_VALUE : 0;
 }

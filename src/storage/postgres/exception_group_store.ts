@@ -14,6 +14,8 @@ export interface ExceptionGroupRow extends GroupState {
   readonly serviceId: Id<'service'>;
   readonly groupingVersion: number;
   readonly groupingParts: readonly GroupingPart[];
+  /** How long the service keeps events. */
+  readonly retentionDays: number;
   readonly createdAt: Temporal.Instant;
   readonly updatedAt: Temporal.Instant;
 }
@@ -28,11 +30,11 @@ const COLUMNS = `g.id, g.org_id as "orgId", g.service_id as "serviceId", g.group
   g.status_changed_at as "statusChangedAt", g.resolved_in_release as "resolvedInRelease",
   g.regressed_at as "regressedAt", g.first_seen_at as "firstSeenAt", g.last_seen_at as "lastSeenAt",
   g.first_release as "firstRelease", g.last_release as "lastRelease",
-  g.created_at as "createdAt", g.updated_at as "updatedAt"`;
+  g.created_at as "createdAt", g.updated_at as "updatedAt", s.retention_exceptions as "retentionDays"`;
 
 /** Groups are hidden with their service, and once their last event is older than the service keeps ($2 is now). */
-const VISIBLE = `exists (select from services s where s.id = g.service_id and s.deleted_at is null
-  and g.last_seen_at >= $2::timestamptz - make_interval(days => s.retention_exceptions))`;
+const VISIBLE = `exception_groups g join services s on s.id = g.service_id and s.deleted_at is null
+  and g.last_seen_at >= $2::timestamptz - make_interval(hours => 24 * s.retention_exceptions)`;
 
 /** Deduplicated exceptions: what people see and decide of them. Their events are in ClickHouse. */
 export class ExceptionGroupStore {
@@ -49,16 +51,16 @@ export class ExceptionGroupStore {
     now: Temporal.Instant,
     limit: number,
   ): Promise<{ groups: ExceptionGroupRow[]; total: number }> {
-    const where = `g.org_id = $1 and ${VISIBLE}
+    const found = `${VISIBLE} where g.org_id = $1
       and ($3::text is null or g.service_id = $3) and ($4::text is null or g.status = $4)`;
     const parameters = [orgId, now.toString(), filter.serviceId, filter.status];
     const groups = await this.#session.sql.rows<ExceptionGroupRow>(
-      `select ${COLUMNS} from exception_groups g where ${where} order by g.last_seen_at desc, g.id desc limit $5`,
+      `select ${COLUMNS} from ${found} order by g.last_seen_at desc, g.id desc limit $5`,
       [...parameters, limit],
     );
     if (groups.length < limit) return { groups, total: groups.length };
     const counted = await this.#session.sql.row<{ total: number }>(
-      `select count(*) as total from exception_groups g where ${where}`,
+      `select count(*) as total from ${found}`,
       parameters,
     );
     return { groups, total: counted?.total ?? groups.length };
@@ -79,7 +81,7 @@ export class ExceptionGroupStore {
     status: GroupStatus,
     now: Temporal.Instant,
   ): Promise<{ before: ExceptionGroupRow; after: ExceptionGroupRow }> {
-    const before = await this.#one(orgId, groupId, now, 'for update');
+    const before = await this.#one(orgId, groupId, now, 'for update of g');
     if (before.status === status) return { before, after: before };
     const resolvedInRelease = status === 'resolved' ? before.lastRelease : null;
     await this.#session.sql.run(
@@ -112,10 +114,10 @@ export class ExceptionGroupStore {
     orgId: Id<'org'>,
     groupId: string,
     now: Temporal.Instant,
-    lock: '' | 'for update',
+    lock: '' | 'for update of g',
   ): Promise<ExceptionGroupRow> {
     const row = await this.#session.sql.row<ExceptionGroupRow>(
-      `select ${COLUMNS} from exception_groups g where g.org_id = $1 and g.id = $3 and ${VISIBLE} ${lock}`,
+      `select ${COLUMNS} from ${VISIBLE} where g.org_id = $1 and g.id = $3 ${lock}`,
       [orgId, now.toString(), groupId],
     );
     if (row === null) throw notFound('groupId', 'exception group');

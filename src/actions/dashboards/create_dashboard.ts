@@ -1,0 +1,26 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { DashboardView, Layout, toDashboardView } from '#actions/dashboards/view.ts';
+import { CLOSED, IdText, Name } from '#actions/fields.ts';
+
+export const createDashboard = defineAction({
+  name: 'create_dashboard',
+  summary:
+    'Create a dashboard of metric widgets: for one service, or for the whole organization when no serviceId is given.',
+  permission: 'dashboards:edit',
+  effect: 'write',
+  input: Type.Object({ name: Name, serviceId: Type.Optional(IdText), layout: Type.Optional(Layout) }, CLOSED),
+  result: DashboardView,
+  async handle({ name, serviceId, layout = [] }, { caller, stores, now, record }) {
+    const service = serviceId === undefined ? null : await stores.services.get(caller.orgId, serviceId);
+    const dashboard = await stores.dashboards.insert(
+      caller.orgId,
+      { name, serviceId: service?.id ?? null, layout },
+      now,
+    );
+    const view = toDashboardView(dashboard);
+    record({ target: dashboard.id, before: null, after: view });
+    return view;
+  },
+});

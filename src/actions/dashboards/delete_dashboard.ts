@@ -1,0 +1,20 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { toDashboardView } from '#actions/dashboards/view.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+
+export const deleteDashboard = defineAction({
+  name: 'delete_dashboard',
+  summary: 'Delete a dashboard and its layout. The metrics it showed stay.',
+  permission: 'dashboards:edit',
+  effect: 'delete',
+  input: Type.Object({ dashboardId: IdText }, CLOSED),
+  result: Type.Object({ deleted: Type.Literal(true), dashboardId: IdText }),
+  async handle({ dashboardId }, { caller, stores, record }) {
+    const dashboard = await stores.dashboards.lock(caller.orgId, dashboardId);
+    await stores.dashboards.remove(caller.orgId, dashboard.id);
+    record({ target: dashboard.id, before: toDashboardView(dashboard), after: null });
+    return { deleted: true as const, dashboardId: dashboard.id };
+  },
+});

@@ -1,0 +1,58 @@
+import { type Static, Type } from 'typebox';
+
+import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import type { DashboardRow, DashboardSummaryRow } from '#storage/postgres/dashboard_store.ts';
+
+/**
+ * A widget is kept exactly as it was given, other fields included; of the five known ones only the kind is checked
+ * (decisions §1).
+ */
+const Widget = Type.Object(
+  {
+    type: Type.Optional(Type.String()),
+    title: Type.Optional(Type.String()),
+    query: Type.Optional(Type.Unknown()),
+    options: Type.Optional(Type.Unknown()),
+    grid: Type.Optional(
+      Type.Object(
+        {
+          x: Type.Optional(Type.Number()),
+          y: Type.Optional(Type.Number()),
+          w: Type.Optional(Type.Number()),
+          h: Type.Optional(Type.Number()),
+        },
+        { additionalProperties: true },
+      ),
+    ),
+  },
+  { additionalProperties: true },
+);
+
+export const Layout = Type.Array(Widget);
+
+const SUMMARY_FIELDS = {
+  dashboardId: IdText,
+  name: Type.String(),
+  serviceId: nullable(IdText),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+};
+
+export const DashboardSummaryView = Type.Object(SUMMARY_FIELDS, { description: 'without its layout' });
+
+export const DashboardView = Type.Object({ ...SUMMARY_FIELDS, layout: Layout });
+
+export function toDashboardSummaryView(dashboard: DashboardSummaryRow): Static<typeof DashboardSummaryView> {
+  return {
+    dashboardId: dashboard.id,
+    name: dashboard.name,
+    serviceId: dashboard.serviceId,
+    createdAt: toTimestamp(dashboard.createdAt),
+    updatedAt: toTimestamp(dashboard.updatedAt),
+  };
+}
+
+export function toDashboardView(dashboard: DashboardRow): Static<typeof DashboardView> {
+  return { ...toDashboardSummaryView(dashboard), layout: [...dashboard.layout] };
+}

@@ -1,0 +1,54 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { RecentEventView, toRecentEventView } from '#actions/exceptions/recent_event.ts';
+import { toTriageView, TriageView } from '#actions/exceptions/triage.ts';
+import { GROUP_FIELDS, scopeOf, toExceptionGroupView } from '#actions/exceptions/view.ts';
+import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { periodsAt } from '#core/exceptions/periods.ts';
+
+const RECENT_EVENTS_MAX = 20;
+const ENVIRONMENTS_MAX = 10;
+const TAGS_SHOWN = { sample: 1_000, tags: 10, values: 5 };
+
+export const getExceptionGroup = defineAction({
+  name: 'get_exception_group',
+  summary:
+    'Return one exception group: the pattern of its messages, triage, counts of the last 7 UTC days and its newest ' +
+    'events with their stacks.',
+  permission: 'exceptions:view',
+  effect: 'read',
+  input: Type.Object({ groupId: IdText }, CLOSED),
+  result: Type.Object({
+    ...GROUP_FIELDS,
+    pattern: nullable(Type.String({ description: 'the template of its messages, <*> where they differ' })),
+    triage: TriageView,
+    dailyCounts: Type.Array(Type.Object({ date: Type.String({ format: 'date' }), count: Type.Integer() }), {
+      description: '7 UTC days, oldest first, today last',
+    }),
+    recentEvents: Type.Array(RecentEventView, { description: 'newest first, at most 20' }),
+  }),
+  async handle({ groupId }, { caller, stores, exceptions, now }) {
+    const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
+    const service = await stores.services.get(caller.orgId, group.serviceId);
+    const [scope, periods] = [scopeOf(group, now), periodsAt(now)];
+    const [statistics, byDay, environments, tags, events, openIncidentId] = await Promise.all([
+      exceptions.statistics(scope, periods),
+      exceptions.countByDay(scope, periods),
+      exceptions.countByEnvironment(scope, ENVIRONMENTS_MAX),
+      exceptions.countTags(scope, TAGS_SHOWN),
+      exceptions.listNewest(scope, RECENT_EVENTS_MAX),
+      stores.exceptionGroups.findOpenIncidentId(caller.orgId, group.id),
+    ]);
+    const { scmOwner: owner, scmRepo: name } = service;
+    const repository = owner !== null && name !== null ? { owner, name } : null;
+    const facts = { group, statistics, environments, tags, newest: events[0], repository, openIncidentId, now };
+    return {
+      ...toExceptionGroupView(group, statistics),
+      pattern: group.pattern,
+      triage: toTriageView(facts),
+      dailyCounts: periods.days.map((date) => ({ date, count: byDay.get(date) ?? 0 })),
+      recentEvents: events.map((event) => toRecentEventView(event, repository)),
+    };
+  },
+});

@@ -1,0 +1,129 @@
+import { type Static, Type } from 'typebox';
+
+import { LevelName } from '#actions/exceptions/view.ts';
+import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import { culpritOf } from '#core/exceptions/frames.ts';
+import { type Repository, sourceLink } from '#core/exceptions/source_link.ts';
+import { trendOf } from '#core/exceptions/triage.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { isAtOrBefore, toTimestamp } from '#kernel/time.ts';
+import type { GroupStatistics, ValueCount } from '#storage/clickhouse/exception_reader.ts';
+import type { ExceptionGroupRow } from '#storage/postgres/exception_group_store.ts';
+
+const ValueCountView = Type.Object({ value: Type.String(), count: Type.Integer() });
+
+const CulpritView = Type.Object({
+  label: Type.String(),
+  function: nullable(Type.String()),
+  module: nullable(Type.String()),
+  file: nullable(Type.String()),
+  line: nullable(Type.Integer()),
+  inApp: Type.Boolean({ description: 'whether it is code of the application itself' }),
+  sourceUrl: nullable(Type.String({ description: "the line in the linked repository, at the event's release" })),
+});
+
+export const TriageView = Type.Object({
+  severity: LevelName,
+  culprit: nullable(CulpritView),
+  firstSeenAt: Timestamp,
+  lastSeenAt: Timestamp,
+  eventCount: Type.Integer(),
+  userCount: Type.Integer(),
+  environments: Type.Array(ValueCountView, { description: 'most frequent first' }),
+  releases: Type.Object({ first: nullable(Type.String()), last: nullable(Type.String()) }),
+  isHandled: nullable(Type.Boolean({ description: 'false when any event was caught by nothing in the application' })),
+  isNew: Type.Boolean({ description: 'first seen within the last 24 hours' }),
+  isRegression: Type.Boolean({ description: 'reopened by an event after it was resolved' }),
+  trend: nullable(
+    Type.Object(
+      {
+        direction: Type.Enum(['new', 'rising', 'steady', 'falling', 'quiet']),
+        changePercent: nullable(Type.Integer()),
+        last7Days: Type.Integer(),
+        previous7Days: Type.Integer(),
+      },
+      { description: 'null where less than 14 days are kept' },
+    ),
+  ),
+  topTags: Type.Array(Type.Object({ key: Type.String(), values: Type.Array(ValueCountView) }), {
+    description: 'counted over the newest 1,000 events',
+  }),
+  openIncidentId: nullable(IdText),
+  grouping: Type.Object(
+    {
+      version: Type.Integer(),
+      parts: Type.Array(
+        Type.Object({
+          strategy: Type.Enum(['fingerprint', 'exception', 'thread', 'stacktrace', 'message']),
+          because: Type.String(),
+          lines: Type.Array(Type.String()),
+        }),
+      ),
+    },
+    { description: 'why these events are one group' },
+  ),
+});
+
+/** What triage is made of. */
+export interface TriageFacts {
+  readonly group: ExceptionGroupRow;
+  readonly statistics: GroupStatistics;
+  readonly environments: readonly ValueCount[];
+  readonly tags: ReadonlyMap<string, readonly ValueCount[]>;
+  readonly newest: ExceptionEvent | undefined;
+  readonly repository: Repository | null;
+  readonly openIncidentId: Id<'incident'> | null;
+  readonly now: Temporal.Instant;
+}
+
+const NEW_HOURS = 24;
+const TREND_DAYS = 14;
+
+export function toTriageView(facts: TriageFacts): Static<typeof TriageView> {
+  const { group, statistics, now } = facts;
+  return {
+    severity: group.level,
+    culprit: toCulpritView(facts.newest, facts.repository),
+    firstSeenAt: toTimestamp(group.firstSeenAt),
+    lastSeenAt: toTimestamp(group.lastSeenAt),
+    eventCount: statistics.events,
+    userCount: statistics.users,
+    environments: [...facts.environments],
+    releases: { first: group.firstRelease, last: group.lastRelease },
+    isHandled: statistics.unhandled > 0 ? false : statistics.handled > 0 ? true : null,
+    isNew: isAtOrBefore(now.subtract({ hours: NEW_HOURS }), group.firstSeenAt),
+    isRegression: group.regressedAt !== null,
+    trend: group.retentionDays < TREND_DAYS ? null : toTrendView(statistics),
+    topTags: [...facts.tags].map(([key, values]) => ({ key, values: [...values] })),
+    openIncidentId: facts.openIncidentId,
+    grouping: {
+      version: group.groupingVersion,
+      parts: group.groupingParts.map((part) => ({ ...part, lines: [...part.lines] })),
+    },
+  };
+}
+
+function toTrendView({ thisWeek, weekBefore }: GroupStatistics) {
+  return { ...trendOf(thisWeek, weekBefore), last7Days: thisWeek, previous7Days: weekBefore };
+}
+
+/** Of the newest event, whose release is what runs now. */
+function toCulpritView(
+  event: ExceptionEvent | undefined,
+  repository: Repository | null,
+): Static<typeof CulpritView> | null {
+  const culprit = event === undefined ? null : culpritOf(event);
+  if (event === undefined || culprit === null) return null;
+  const { label, inApp, frame } = culprit;
+  return {
+    label,
+    function: frame.function,
+    module: frame.module,
+    file: frame.filename ?? frame.absPath,
+    line: frame.lineno,
+    inApp,
+    sourceUrl: repository === null || !inApp ? null : sourceLink(frame, repository, event.release),
+  };
+}

@@ -1,0 +1,43 @@
+import { type Static, Type } from 'typebox';
+
+import { IdText, Timestamp } from '#actions/fields.ts';
+import { AGGREGATIONS, type BucketValue } from '#core/metrics/aggregate.ts';
+import { bucketStart } from '#core/metrics/buckets.ts';
+import { Temporal, toTimestamp } from '#kernel/time.ts';
+import type { MetricQuery } from '#storage/clickhouse/metric_reader.ts';
+
+export const MetricSeriesView = Type.Object({
+  serviceId: IdText,
+  metricName: Type.String({ description: 'as asked, with its selector' }),
+  aggregation: Type.Enum([...AGGREGATIONS]),
+  windowMinutes: Type.Integer(),
+  from: Timestamp,
+  to: Timestamp,
+  stepSeconds: Type.Integer({ description: 'the width of a bucket' }),
+  points: Type.Array(Type.Object({ at: Timestamp, value: Type.Number() }), {
+    description: 'oldest first; at is where the bucket begins; buckets without data are left out',
+  }),
+});
+
+/** `from` is where the answer begins: the first bucket, or the oldest that the service keeps where that is later. */
+export function toMetricSeriesView(
+  query: MetricQuery,
+  asked: { readonly metricName: string; readonly windowMinutes: number },
+  values: readonly BucketValue[],
+): Static<typeof MetricSeriesView> {
+  const { fromMs, toMs, stepMs } = query.buckets;
+  return {
+    serviceId: query.serviceId,
+    metricName: asked.metricName,
+    aggregation: query.aggregation,
+    windowMinutes: asked.windowMinutes,
+    from: timestampOf(Math.max(fromMs, bucketStart(query.keptSince.epochMilliseconds, stepMs))),
+    to: timestampOf(toMs),
+    stepSeconds: stepMs / 1_000,
+    points: values.map(({ at, value }) => ({ at: timestampOf(at), value })),
+  };
+}
+
+function timestampOf(epochMs: number): string {
+  return toTimestamp(Temporal.Instant.fromEpochMilliseconds(epochMs));
+}

@@ -1,0 +1,107 @@
+import type { ExceptionEvent, Level } from '#core/exceptions/event.ts';
+import { mergePattern } from '#core/exceptions/pattern.ts';
+import { type Headline, headlineOf, titleOf } from '#core/exceptions/title.ts';
+import { type EventDecision, type GroupStatus, onEventForGroup, worseLevel } from '#core/exceptions/triage.ts';
+import { Temporal } from '#kernel/time.ts';
+
+/** What an event tells its group. */
+export interface Sighting {
+  readonly headline: Headline;
+  readonly level: Level;
+  readonly at: Temporal.Instant;
+  readonly receivedAt: Temporal.Instant;
+  readonly release: string | null;
+}
+
+/** What a group remembers of its events, and what people decided about it. */
+export interface GroupState {
+  readonly title: string;
+  readonly type: string | null;
+  readonly culprit: string | null;
+  readonly pattern: string | null;
+  readonly level: Level;
+  readonly status: GroupStatus;
+  readonly statusChangedAt: Temporal.Instant;
+  readonly resolvedInRelease: string | null;
+  /** When it last reopened by itself; null once a person has decided again. */
+  readonly regressedAt: Temporal.Instant | null;
+  readonly firstSeenAt: Temporal.Instant;
+  readonly lastSeenAt: Temporal.Instant;
+  /** Releases of the first and the last event that named one. */
+  readonly firstRelease: string | null;
+  readonly lastRelease: string | null;
+}
+
+export function sightingOf(event: ExceptionEvent): Sighting {
+  const { level, at, receivedAt, release } = event;
+  return { headline: headlineOf(event), level, at, receivedAt, release };
+}
+
+/**
+ * The group after one event more, and what the event means to it. The same event twice changes nothing the second
+ * time; in whatever order events come, first and last seen and the level are the same.
+ */
+export function onSighting(
+  group: GroupState | null,
+  seen: Sighting,
+): { readonly state: GroupState; readonly decision: EventDecision } {
+  if (group === null) return { state: firstState(seen), decision: 'new' };
+  const decision = wasSettledAfter(group, seen) ? 'known' : onEventForGroup(group, seen);
+  const remembered = remember(group, seen);
+  return { state: decision === 'regression' ? reopened(remembered, seen) : remembered, decision };
+}
+
+/** An event that waited in the queue while a person resolved its group tells nothing new. */
+function wasSettledAfter(group: GroupState, seen: Sighting): boolean {
+  return group.status === 'resolved' && isBefore(seen.receivedAt, group.statusChangedAt);
+}
+
+function firstState({ headline, level, at, receivedAt, release }: Sighting): GroupState {
+  const pattern = headline.message === null ? null : mergePattern(null, headline.message);
+  return {
+    title: titleOf({ ...headline, message: pattern }),
+    type: headline.type,
+    culprit: headline.place,
+    pattern,
+    level,
+    status: 'unresolved',
+    statusChangedAt: receivedAt,
+    resolvedInRelease: null,
+    regressedAt: null,
+    firstSeenAt: at,
+    lastSeenAt: at,
+    firstRelease: release,
+    lastRelease: release,
+  };
+}
+
+function remember(group: GroupState, seen: Sighting): GroupState {
+  const { message } = seen.headline;
+  const pattern = message === null ? group.pattern : mergePattern(group.pattern, message);
+  const isFirst = isBefore(seen.at, group.firstSeenAt);
+  const isLast = !isBefore(seen.at, group.lastSeenAt);
+  return {
+    ...group,
+    pattern,
+    title: titleOf({ type: group.type, message: pattern, place: group.culprit }),
+    level: worseLevel(group.level, seen.level),
+    firstSeenAt: isFirst ? seen.at : group.firstSeenAt,
+    lastSeenAt: isLast ? seen.at : group.lastSeenAt,
+    firstRelease: (isFirst ? seen.release : null) ?? group.firstRelease ?? seen.release,
+    lastRelease: (isLast ? seen.release : null) ?? group.lastRelease ?? seen.release,
+  };
+}
+
+function reopened(group: GroupState, seen: Sighting): GroupState {
+  return {
+    ...group,
+    status: 'unresolved',
+    statusChangedAt: seen.receivedAt,
+    regressedAt: seen.receivedAt,
+    resolvedInRelease: null,
+  };
+}
+
+function isBefore(a: Temporal.Instant, b: Temporal.Instant): boolean {
+  return Temporal.Instant.compare(a, b) < 0;
+}

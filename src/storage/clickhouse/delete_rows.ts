@@ -1,0 +1,26 @@
+import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
+
+/**
+ * Hides the rows at once and leaves their removal to merges. Costs next to nothing where there is nothing to delete.
+ * `condition` names its values as ClickHouse parameters.
+ */
+export async function deleteRows(
+  client: ClickHouseClient,
+  table: 'metric_points' | 'metric_names' | 'exception_events',
+  condition: string,
+  parameters: Record<string, unknown>,
+): Promise<void> {
+  await guardClickHouse(async () => {
+    const found = await client.query({
+      query: `SELECT 1 FROM ${table} WHERE ${condition} LIMIT 1`,
+      query_params: parameters,
+      format: 'JSONCompactEachRow',
+    });
+    if ((await found.json()).length === 0) return;
+    await client.command({
+      query: `DELETE FROM ${table} WHERE ${condition}`,
+      query_params: parameters,
+      clickhouse_settings: { lightweight_deletes_sync: '2' },
+    });
+  });
+}

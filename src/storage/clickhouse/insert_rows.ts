@@ -1,0 +1,30 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+
+import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
+
+/**
+ * Inserts rows and returns once they are durable. The same rows under the same token, within the table's last
+ * thousand inserts, are one insert, so a batch may be sent again when nobody knows whether it arrived.
+ */
+export async function insertRows(
+  client: ClickHouseClient,
+  into: string,
+  format: 'RowBinary' | 'JSONCompactEachRow',
+  rows: Buffer,
+  token: string,
+): Promise<void> {
+  await guardClickHouse(async () => {
+    const { stream } = await client.exec({
+      query: `INSERT INTO ${into} FORMAT ${format}`,
+      values: Readable.from([rows], { objectMode: false }),
+      clickhouse_settings: {
+        insert_deduplication_token: token,
+        insert_deduplicate: 1,
+        async_insert: 0,
+        date_time_input_format: 'best_effort',
+      },
+    });
+    await text(stream);
+  });
+}

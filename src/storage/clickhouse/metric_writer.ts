@@ -1,0 +1,41 @@
+import { type Id, uuidOf } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
+import { insertRows } from '#storage/clickhouse/insert_rows.ts';
+import { type Delivery, encodePoints, POINT_COLUMNS } from '#storage/clickhouse/metric_rows.ts';
+
+/** Brings points into the store, and out of it when their service or their time is over. */
+export class MetricWriter {
+  readonly #client: ClickHouseClient;
+
+  constructor(client: ClickHouseClient) {
+    this.#client = client;
+  }
+
+  /**
+   * Returns once the points are durable and seen by queries. The same deliveries under the same token count once,
+   * however often they are inserted; the token is 1 to 100 characters.
+   */
+  async insert(deliveries: readonly Delivery[], token: string): Promise<void> {
+    for (const [stretch, rows] of encodePoints(deliveries)) {
+      await insertRows(this.#client, `metric_points (${POINT_COLUMNS})`, 'RowBinary', rows, `${token}:${stretch}`);
+    }
+  }
+
+  /** All points and names of the service. */
+  async deleteService(serviceId: Id<'service'>): Promise<void> {
+    const service = { service: uuidOf(serviceId) };
+    await deleteRows(this.#client, 'metric_points', 'service_id = {service:UUID}', service);
+    await deleteRows(this.#client, 'metric_names', 'service_id = {service:UUID}', service);
+  }
+
+  /** The service's points of before `instant`, and the names that no later point bears. */
+  async deleteBefore(serviceId: Id<'service'>, instant: Temporal.Instant): Promise<void> {
+    const scope = { service: uuidOf(serviceId), before: instant.epochMilliseconds };
+    const older = (column: string) =>
+      `service_id = {service:UUID} AND ${column} < fromUnixTimestamp64Milli({before:Int64}, 'UTC')`;
+    await deleteRows(this.#client, 'metric_points', older('ts'), scope);
+    await deleteRows(this.#client, 'metric_names', older('last_at'), scope);
+  }
+}
