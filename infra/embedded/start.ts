@@ -13,6 +13,8 @@ const STOP_DEADLINE_MS = 5_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const began = performance.now();
+// Whoever read our output may leave before us.
+process.stdout.on('error', () => {});
 const banner = new Banner(process.stdout);
 try {
   await run();

@@ -88,16 +88,19 @@ export async function staffedWorld(options: { jobs?: boolean } = {}): Promise<St
     onTestFinished(() => jobs.close());
   }
 
+  const isQuiet = async (): Promise<boolean> => {
+    await w.house.outbox.publishAll();
+    await w.house.outbox.settled();
+    await phone.settled();
+    const waiting = await w.house.db.sql.row<{ n: number }>('select count(*)::int as n from outbox');
+    const depths = Object.values(await w.house.queue.depths());
+    return waiting?.n === 0 && (options.jobs === false || depths.every(({ ready }) => ready === 0));
+  };
+  /** Work moves from outbox to queue to outbox, so only two quiet looks in a row mean that nothing moves. */
   const settle = async (): Promise<void> => {
-    for (;;) {
-      await w.house.outbox.settled();
-      await w.house.outbox.publishAll();
-      await phone.settled();
-      const depths = Object.values(await w.house.queue.depths());
-      if (options.jobs === false || depths.every(({ ready }) => ready === 0)) {
-        if ((await w.house.outbox.publishAll()) === 0) return;
-      }
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    for (let quietLooks = 0; quietLooks < 2;) {
+      quietLooks = (await isQuiet()) ? quietLooks + 1 : 0;
+      await new Promise((resolve) => setTimeout(resolve, 2));
     }
   };
 

@@ -49,7 +49,10 @@ export async function mountCallbacks(root: FastifyInstance, house: House): Promi
     report('call-status', progressOfCall);
 
     onNotification(app, house, 'voice', async ({ notification, incident, fields }) => {
-      if (isMachine(fields['AnsweredBy'])) return sayAndHangUp('This is Tocsin. An incident needs attention.');
+      if (isMachine(fields['AnsweredBy'])) {
+        await recordDeliveryReport(house.actions, notification, { status: 'failed', reason: 'answering_machine' });
+        return sayAndHangUp('This is Tocsin. An incident needs attention.');
+      }
       return askForDigit(incident, callbackUrl(house.config.baseUrl, 'voice-digit', notification.id));
     });
     onNotification(app, house, 'voice-digit', (callback) => onDigit(house, callback));

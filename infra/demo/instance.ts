@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { firstRunFile, type RunningNote } from '#infra/embedded/notes.ts';
+import { RUNNING_FILE } from '#entry/running_config.ts';
+
+/** A Tocsin that runs, as a client sees it. */
+export interface Instance {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly userId: string;
+  readonly phoneUrl: string;
+  /** Stops it if it was started here. */
+  stop(): Promise<void>;
+}
+
+/** The instance that runs on the data folder, or one of its own on a folder that is removed afterwards. */
+export async function findOrStartInstance(dataDir: string): Promise<Instance> {
+  return (await findInstance(dataDir, async () => {})) ?? (await startInstance());
+}
+
+async function findInstance(dataDir: string, stop: () => Promise<void>): Promise<Instance | null> {
+  const file = path.join(dataDir, RUNNING_FILE);
+  if (!existsSync(file) || !existsSync(firstRunFile(dataDir))) return null;
+  const { baseUrl, phoneUrl } = JSON.parse(readFileSync(file, 'utf8')) as RunningNote;
+  const { apiKey, userId } = JSON.parse(readFileSync(firstRunFile(dataDir), 'utf8')) as Record<
+    'apiKey' | 'userId',
+    string
+  >;
+  const isUp = await fetch(`${baseUrl}/healthz`).then(
+    (response) => response.ok,
+    () => false,
+  );
+  if (!isUp) return null;
+  if (phoneUrl === null)
+    throw new Error('a real Twilio account is configured: the demo pages the phone simulator only');
+  return { baseUrl, apiKey, userId, phoneUrl, stop };
+}
+
+async function startInstance(): Promise<Instance> {
+  const dataDir = mkdtempSync(path.join(os.tmpdir(), 'tocsin-demo-'));
+  // As root the database runs as another user, who must be able to pass through.
+  chmodSync(dataDir, 0o711);
+  const server = spawn(process.execPath, [path.join(import.meta.dirname, '../embedded/start.ts')], {
+    env: { ...process.env, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const stop = async (): Promise<void> => {
+    const gone = once(server, 'exit');
+    server.kill('SIGTERM');
+    await gone;
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  let output = '';
+  await new Promise<void>((resolve) => {
+    server.stdout.on('data', (chunk) => {
+      output += String(chunk);
+      if (output.includes('Tocsin is running')) resolve();
+    });
+    server.once('exit', () => resolve());
+  });
+  const instance = await findInstance(dataDir, stop);
+  if (instance === null) {
+    await stop();
+    throw new Error(`Tocsin did not start:\n${output}`);
+  }
+  return instance;
+}
