@@ -2,7 +2,6 @@ import { INGEST_KEY_PREFIX } from '#auth/ingest_keys.ts';
 import { API_KEY_PREFIX } from '#auth/api_keys.ts';
 import { KeyCache } from '#auth/key_cache.ts';
 import { hashSecret, isSecretText } from '#auth/secret_text.ts';
-import type { Capability } from '#core/capabilities/capability.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
@@ -72,7 +71,7 @@ function refusalOf(key: string): string {
     : 'this ingestion key is unknown or was rotated';
 }
 
-function requireCapability(target: IngestTarget, capability: Capability): IngestTarget {
+function requireCapability(target: IngestTarget, capability: IngestTarget['capabilities'][number]): IngestTarget {
   if (target.capabilities.includes(capability)) return target;
   throw new AppError('forbidden', `the capability ${capability} is not enabled for this service; enable it first`);
 }

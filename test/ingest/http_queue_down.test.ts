@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+
+import { buildApp } from '#entry/http/app.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { JobQueue } from '#storage/queue/job_queue.ts';
+import { arrivedEvents, arrivedPoints } from '#test/ingest/arrived.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+let w: World;
+let app: FastifyInstance;
+let isDown: boolean;
+let service: Awaited<ReturnType<World['given']['service']>>;
+
+beforeEach(async () => {
+  w = await world();
+  isDown = false;
+  const unlessDown = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    isDown ? Promise.reject(new AppError('unavailable', 'away', { retryAfterSeconds: 5 })) : work();
+  const queue: JobQueue = {
+    ...w.house.queue,
+    add: (jobs) => unlessDown(() => w.house.queue.add(jobs)),
+    ping: () => unlessDown(() => w.house.queue.ping()),
+  };
+  app = await buildApp({ ...w.house, queue });
+  onTestFinished(() => app.close());
+  service = await w.given.service();
+});
+
+function sendPoint() {
+  const headers = { authorization: `Bearer ${service.ingestionKey}`, 'content-type': 'application/json' };
+  const payload = { points: [{ name: 'cpu', value: 1 }] };
+  return app.inject({ method: 'POST', url: '/api/ingest/metrics', headers, payload });
+}
+
+function sendEvent(message: string) {
+  const { username, pathname } = new URL(service.dsn);
+  const url = `/api${pathname}/store/?sentry_key=${username}`;
+  return app.inject({ method: 'POST', url, payload: { message } });
+}
+
+test('while the queue is away senders of metrics are told to come back, and then they are taken', async () => {
+  isDown = true;
+  expect(await sendPoint()).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5' } });
+  expect(await sendPoint()).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5' } });
+  isDown = false;
+  await vi.waitFor(async () => expect(await sendPoint()).toMatchObject({ statusCode: 202 }), { timeout: 5_000 });
+  expect(await arrivedPoints(w)).toHaveLength(1);
+});
+
+test('while the queue is away exceptions are taken, and follow when it is back', async () => {
+  isDown = true;
+  expect(await sendEvent('out of beans')).toMatchObject({ statusCode: 200 });
+  expect(await sendEvent('out of milk')).toMatchObject({ statusCode: 200 });
+  expect(await arrivedEvents(w)).toEqual([]);
+  isDown = false;
+  await vi.waitFor(async () => expect(await arrivedEvents(w)).toHaveLength(2), { timeout: 5_000 });
+  expect((await arrivedEvents(w)).map(({ event }) => event.message)).toEqual(['out of beans', 'out of milk']);
+});

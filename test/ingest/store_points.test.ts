@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { PointBatch } from '#core/metrics/point.ts';
+import { packPoints } from '#ingest/packing/packed_points.ts';
+import { type Id, uuidOf } from '#kernel/ids.ts';
+import { silentLog } from '#kernel/log.ts';
+import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import { type World, world } from '#test/kit/world.ts';
+import { onStorePoints } from '#workers/store_points.ts';
+
+let w: World;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+});
+afterAll(() => w.close());
+
+function pointsOf(name: string, values: readonly number[]): PointBatch {
+  const points = new PointBatch();
+  const series = points.addSeries({ name, labels: ['host', 'a'], key: '18446744073709551615' });
+  const now = w.clock.now().epochMilliseconds;
+  values.forEach((value, index) => points.add(series, now - index * 1_000, value, 'gauge'));
+  return points;
+}
+
+async function stored(serviceId: Id<'service'>): Promise<unknown[]> {
+  const result = await w.house.clickhouse.query({
+    query: `SELECT metric, value, tags FROM metric_points FINAL WHERE service_id = {service:UUID} ORDER BY ts DESC`,
+    query_params: { service: uuidOf(serviceId) },
+    format: 'JSONEachRow',
+  });
+  return await result.json();
+}
+
+const slice = (serviceId: Id<'service'>, points: PointBatch) => ({ serviceId, points, from: 0, to: points.length });
+
+test('the points of a job are stored with their services, once, however often it runs', async () => {
+  const [first, second] = [await w.given.service(), await w.given.service()];
+  const payload = {
+    packed: await packPoints([
+      slice(first.serviceId, pointsOf('cpu', [1, 2])),
+      slice(second.serviceId, pointsOf('memory', [3])),
+    ]),
+  };
+  const handler = onStorePoints({ metricWriter: new MetricWriter(w.house.clickhouse) });
+  for (const attempt of [1, 1, 2]) await handler.run(payload, { jobId: '1', attempt, log: silentLog });
+  expect(await stored(first.serviceId)).toEqual([
+    { metric: 'cpu', value: 1, tags: { host: 'a' } },
+    { metric: 'cpu', value: 2, tags: { host: 'a' } },
+  ]);
+  expect(await stored(second.serviceId)).toHaveLength(1);
+});
+
+test('jobs that a new queue gives old ids lose nothing', async () => {
+  const { serviceId } = await w.given.service();
+  const handler = onStorePoints({ metricWriter: new MetricWriter(w.house.clickhouse) });
+  for (const name of ['cpu', 'memory']) {
+    const payload = { packed: await packPoints([slice(serviceId, pointsOf(name, [1]))]) };
+    await handler.run(payload, { jobId: '1', attempt: 1, log: silentLog });
+  }
+  expect(await stored(serviceId)).toHaveLength(2);
+});
+
+test('points of a service that the store refuses hold up no others', async () => {
+  const [bad, good] = [await w.given.service(), await w.given.service()];
+  const writer = new MetricWriter(w.house.clickhouse);
+  const handler = onStorePoints({
+    metricWriter: {
+      async insert(deliveries, token) {
+        if (deliveries.some(({ serviceId }) => serviceId === bad.serviceId)) {
+          throw Object.assign(new Error('cannot read'), { code: '33', type: 'CANNOT_READ_ALL_DATA' });
+        }
+        await writer.insert(deliveries, token);
+      },
+    },
+  });
+  const payload = {
+    packed: await packPoints([slice(bad.serviceId, pointsOf('cpu', [1])), slice(good.serviceId, pointsOf('cpu', [1]))]),
+  };
+  await expect(handler.run(payload, { jobId: '1', attempt: 1, log: silentLog })).rejects.toThrow('cannot read');
+  await handler.run(payload, { jobId: '1', attempt: 2, log: silentLog });
+  expect(await stored(bad.serviceId)).toHaveLength(0);
+  expect(await stored(good.serviceId)).toHaveLength(1);
+});
