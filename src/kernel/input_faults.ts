@@ -20,10 +20,7 @@ interface Schema {
   readonly description?: string;
 }
 
-/**
- * Every fault of a value against a schema, each with its path and a sentence that says what was found and what is
- * allowed. Texts may not hold U+0000 anywhere, since PostgreSQL cannot store it.
- */
+/** Every fault of a value against a schema, each with its path and a sentence that says what was found and allowed. */
 export function findFaults(schema: object, value: unknown): Fault[] {
   const faults: Fault[] = [];
   visit(schema, value, '', faults);
@@ -62,7 +59,6 @@ function visit(schema: Schema, value: unknown, path: string, faults: Fault[]): v
       if (value !== null) complain(`must be null; found ${show(value)}`);
       return;
     case undefined:
-      visitFree(value, path, faults);
   }
 }
 
@@ -93,13 +89,8 @@ function visitObject(schema: Schema, value: unknown, path: string, faults: Fault
     if (property !== undefined) visit(property, inner, join(path, name), faults);
     else if (schema.additionalProperties === false)
       faults.push({ path: join(path, name), message: unknownProperty(Object.keys(properties)) });
-    else
-      visit(
-        typeof schema.additionalProperties === 'object' ? schema.additionalProperties : {},
-        inner,
-        join(path, name),
-        faults,
-      );
+    else if (typeof schema.additionalProperties === 'object')
+      visit(schema.additionalProperties, inner, join(path, name), faults);
   }
 }
 
@@ -133,7 +124,6 @@ function visitString(schema: Schema, value: unknown, complain: (message: string)
     complain(`must have at most ${count(maxLength, 'character', 'characters')}; found ${value.length}`);
   else if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(value))
     complain(`must be ${schema.description ?? `a text like ${schema.pattern}`}; found ${show(value)}`);
-  if (value.includes('\0')) complain('must not contain the character U+0000');
 }
 
 function visitNumber(schema: Schema, value: unknown, complain: (message: string) => void): void {
@@ -150,15 +140,6 @@ function range(minimum: number, maximum: number): string {
   if (maximum === Infinity) return `of at least ${minimum}`;
   if (minimum === -Infinity) return `of at most ${maximum}`;
   return `from ${minimum} to ${maximum}`;
-}
-
-/** Free JSON: only texts are looked at. */
-function visitFree(value: unknown, path: string, faults: Fault[]): void {
-  if (typeof value === 'string' && value.includes('\0'))
-    faults.push({ path, message: 'must not contain the character U+0000' });
-  if (Array.isArray(value)) value.forEach((item, index) => visitFree(item, `${path}[${index}]`, faults));
-  else if (isObject(value))
-    for (const [name, inner] of Object.entries(value)) visitFree(inner, join(path, name), faults);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
