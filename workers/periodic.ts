@@ -1,7 +1,8 @@
 import { messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import { type Clock, Temporal } from '#kernel/time.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { type Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 

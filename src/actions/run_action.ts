@@ -6,9 +6,10 @@ import type { ActionContext, AnyAction, Change } from '#actions/action_context.t
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { Caller, RequestOrigin } from '#kernel/caller.ts';
-import { AppError, invalidInput } from '#kernel/errors.ts';
+import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { findUnstorable } from '#kernel/unstorable.ts';
 import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
 import type { Session } from '#storage/postgres/database.ts';
@@ -76,13 +77,21 @@ export async function requirePermission(
 function checkInput(action: AnyAction, input: unknown): void {
   const validator = validators.get(action.input) ?? Compile(action.input);
   validators.set(action.input, validator);
-  const faults = validator.Check(input) && !mayHoldNul(input) ? [] : findFaults(action.input, input);
-  if (faults.length > 0) throw invalidInput(faults);
+  const faults = [
+    ...findUnstorable(input),
+    ...(validator.Check(input) ? [] : findFaults(action.input, input)),
+    ...(isRecord(input) ? (action.meaning?.(input) ?? []) : []),
+  ];
+  if (faults.length > 0) throw invalidInput(onePerPath(faults));
 }
 
-/** Cheap sign of a text that PostgreSQL could not store; the exact place is found by `findFaults`. */
-function mayHoldNul(input: unknown): boolean {
-  return JSON.stringify(input).includes(String.raw`\u0000`);
+function isRecord(input: unknown): input is Readonly<Record<string, unknown>> {
+  return typeof input === 'object' && input !== null && !Array.isArray(input);
+}
+
+/** What is wrong with the shape of a value says more than what it fails to mean. */
+function onePerPath(faults: readonly Fault[]): Fault[] {
+  return [...new Map(faults.toReversed().map((fault) => [fault.path, fault])).values()].toReversed();
 }
 
 async function change(

@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox';
 
+import type { Fault } from '#kernel/errors.ts';
 import type { Permission } from '#kernel/permissions.ts';
 
 /** `read` changes nothing, `write` can be undone, `delete` cannot: it feeds read-only grants, audit and MCP hints. */
@@ -18,5 +19,12 @@ export interface Action<Context, Input extends TObject = TObject, Result extends
   /** Closed objects: a property that is not listed is invalid input. */
   readonly input: Input;
   readonly result: Result;
+  /**
+   * Faults that the schema cannot tell, so that one answer names them beside those of the shape. The body may have any
+   * shape; what is not of the right kind is the schema's to complain about.
+   */
+  readonly meaning?: (body: Readonly<Record<string, unknown>>) => readonly Fault[];
+  /** When it is refused with `conflict`; absent: never. */
+  readonly conflict?: string;
   handle(input: Static<Input>, context: Context): Promise<Static<Result>>;
 }

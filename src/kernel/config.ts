@@ -91,7 +91,7 @@ export const SETTINGS = {
 
 type Settings = typeof SETTINGS;
 type Values = { readonly [Name in keyof Settings]: ValueOf<Settings[Name]> };
-type ValueOf<S> = S extends { schema: infer Schema extends TSchema; fallback?: infer _ } ? MaybeUnset<Schema> : never;
+type ValueOf<S> = S extends { schema: infer Schema extends TSchema } ? MaybeUnset<Schema> : never;
 type MaybeUnset<Schema extends TSchema> = Schema extends { '~optional': true }
   ? Static<Schema> | undefined
   : Static<Schema>;

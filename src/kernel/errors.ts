@@ -51,10 +51,17 @@ export class AppError extends Error {
   }
 }
 
-/** The refusal of a body that is well-formed but wrong in meaning: one 400 that names every fault. */
+const FAULTS_TOLD_MAX = 1_000;
+const FAULTS_SUMMED_UP_MAX = 10;
+
+/** The refusal of a body: one 400 that names every fault, and no more of them than anybody could read. */
 export function invalidInput(faults: readonly Fault[]): AppError {
-  const summary = faults.map((fault) => (fault.path === '' ? fault.message : `${fault.path}: ${fault.message}`));
-  return new AppError('invalid_input', summary.join('; '), { faults });
+  const summary = faults
+    .slice(0, FAULTS_SUMMED_UP_MAX)
+    .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  const left = faults.length - summary.length;
+  if (left > 0) summary.push(`and ${left} more`);
+  return new AppError('invalid_input', summary.join('; '), { faults: faults.slice(0, FAULTS_TOLD_MAX) });
 }
 
 /** The same answer for an id that never was and for one of another organization (decisions §1). */

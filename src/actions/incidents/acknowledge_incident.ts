@@ -13,6 +13,7 @@ export const acknowledgeIncident = defineAction({
   effect: 'write',
   input: Type.Object({ incidentId: IdText }, CLOSED),
   result: IncidentView,
+  conflict: 'the incident is resolved already',
   async handle({ incidentId }, context) {
     return await settleIncident(incidentId, context, acknowledge);
   },

@@ -5,7 +5,7 @@ import { CLOSED, IdText } from '#actions/fields.ts';
 import { MetricSeriesView, toMetricSeriesView } from '#actions/metrics/view.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregate.ts';
 import { cutWindow } from '#core/metrics/buckets.ts';
-import { parseSelector } from '#core/metrics/selector.ts';
+import { parseSelector, selectorFaults } from '#core/metrics/selector.ts';
 
 export const queryMetric = defineAction({
   name: 'query_metric',
@@ -25,6 +25,7 @@ export const queryMetric = defineAction({
     CLOSED,
   ),
   result: MetricSeriesView,
+  meaning: ({ metricName }) => (typeof metricName === 'string' ? selectorFaults(metricName) : []),
   async handle(input, { caller, stores, metrics, now }) {
     const { metricName, windowMinutes = 60, aggregation = 'avg' } = input;
     const selector = parseSelector(metricName);

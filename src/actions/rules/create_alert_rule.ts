@@ -4,8 +4,9 @@ import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
 import { RuleConfigInput } from '#actions/rules/config_fields.ts';
 import { RuleKindName, RuleView, toRuleView } from '#actions/rules/view.ts';
+import { isRuleKind } from '#core/incidents/incident.ts';
 import { parseRuleConfig } from '#core/incidents/rule_config.ts';
-import { orThrow } from '#core/oncall/parsed.ts';
+import { faultsOf, orThrow } from '#core/oncall/parsed.ts';
 
 export const createAlertRule = defineAction({
   name: 'create_alert_rule',
@@ -25,6 +26,8 @@ export const createAlertRule = defineAction({
     CLOSED,
   ),
   result: RuleView,
+  meaning: ({ kind, config }) =>
+    isRuleKind(kind) && config !== undefined ? faultsOf(parseRuleConfig(kind, config, 'config')) : [],
   async handle(input, { stores, caller, now, record }) {
     const { orgId } = caller;
     const config = orThrow(parseRuleConfig(input.kind, input.config, 'config'));

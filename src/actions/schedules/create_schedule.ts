@@ -5,7 +5,7 @@ import { CLOSED, IdText, Name } from '#actions/fields.ts';
 import { RotationConfigInput, toRotationConfig } from '#actions/schedules/rotation_config.ts';
 import { RotationTypeName, ScheduleView, toScheduleView } from '#actions/schedules/view.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
-import { parseScheduleTimes } from '#core/oncall/schedule_times.ts';
+import { parseScheduleTimes, timeFaults } from '#core/oncall/schedule_times.ts';
 
 export const createSchedule = defineAction({
   name: 'create_schedule',
@@ -27,6 +27,7 @@ export const createSchedule = defineAction({
     CLOSED,
   ),
   result: ScheduleView,
+  meaning: ({ timezone, startAt }) => timeFaults({ timezone, startAt: startAt ?? undefined }),
   async handle(input, context) {
     const { stores, caller, now, record } = context;
     const times = orThrow(parseScheduleTimes(input, now));

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
-import { parseOverrideWindow } from '#core/oncall/schedule_times.ts';
+import { parseOverrideWindow, timeFaults } from '#core/oncall/schedule_times.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
 const Moment = Type.Unknown({
@@ -25,6 +25,7 @@ export const createScheduleOverride = defineAction({
     startAt: Timestamp,
     endAt: Timestamp,
   }),
+  meaning: ({ startAt, endAt }) => timeFaults({ startAt, endAt }),
   async handle(input, context) {
     const { stores, caller, now, record } = context;
     const timezone = await stores.schedules.findTimezone(caller.orgId, input.scheduleId);

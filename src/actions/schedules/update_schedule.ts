@@ -5,6 +5,7 @@ import { CLOSED, IdText, Name } from '#actions/fields.ts';
 import { RotationConfigInput, toRotationConfig } from '#actions/schedules/rotation_config.ts';
 import { RotationTypeName, ScheduleView, toScheduleView } from '#actions/schedules/view.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
+import { timeFaults } from '#core/oncall/schedule_times.ts';
 import { parseTimeZone } from '#core/oncall/time_zone.ts';
 
 export const updateSchedule = defineAction({
@@ -24,6 +25,7 @@ export const updateSchedule = defineAction({
     CLOSED,
   ),
   result: ScheduleView,
+  meaning: ({ timezone }) => timeFaults({ timezone }),
   async handle({ scheduleId, name, timezone, rotationType, rotationConfig }, context) {
     const { stores, caller, now, record } = context;
     const zone = timezone === undefined ? undefined : orThrow(parseTimeZone(timezone, 'timezone'));

@@ -13,6 +13,7 @@ export const addTeamMember = defineAction({
   effect: 'write',
   input: Type.Object({ teamId: IdText, userId: IdText, phone: Type.Optional(Phone), ...CHANNEL_SWITCHES }, CLOSED),
   result: MemberView,
+  conflict: 'the user is a member of the team already',
   async handle(input, context) {
     const { stores, caller, now, record } = context;
     const team = await stores.teams.lock(caller.orgId, input.teamId);

@@ -8,6 +8,10 @@ export const RULE_KINDS = ['metric_threshold', 'exception'] as const;
 
 export type RuleKind = (typeof RULE_KINDS)[number];
 
+export function isRuleKind(value: unknown): value is RuleKind {
+  return (RULE_KINDS as readonly unknown[]).includes(value);
+}
+
 /** Who settled an incident, as its view shows it. */
 export type SettledBy =
   | { readonly userId: string; readonly via: Via }

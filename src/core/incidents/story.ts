@@ -33,7 +33,10 @@ export function storyOf(
   data: Readonly<Record<string, unknown>>,
   names: ReadonlyMap<string, string>,
 ): string {
-  const text = (key: string) => String(data[key] ?? '');
+  const text = (key: string) => {
+    const value = data[key];
+    return typeof value === 'string' ? value : '';
+  };
   const person = names.get(text('userId')) ?? 'somebody who has left';
   const message = MESSAGE[text('channel') as Channel] ?? 'message';
   const because = data['reason'] === undefined || data['reason'] === null ? '' : `: ${reasonOf(text('reason'))}`;

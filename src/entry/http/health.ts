@@ -77,11 +77,11 @@ function mountMetrics(app: FastifyInstance, house: House): void {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     registers: [registry],
   });
-  new Gauge({
+  const queueJobs = new Gauge({
     name: 'tocsin_queue_jobs',
     help: 'Jobs by queue: ready ones wait or run, the time of delayed ones has not come.',
     labelNames: ['queue', 'state'],
-    registers: [registry],
+    registers: [],
     async collect() {
       for (const [queue, { ready, delayed }] of Object.entries(await house.queue.depths())) {
         this.set({ queue, state: 'ready' }, ready);
@@ -89,6 +89,7 @@ function mountMetrics(app: FastifyInstance, house: House): void {
       }
     },
   });
+  registry.registerMetric(queueJobs);
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none';
     requests.observe({ method: request.method, route, status: String(reply.statusCode) }, reply.elapsedTime / 1000);
