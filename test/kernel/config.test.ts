@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { ConfigError, loadConfig, SETTINGS } from '#kernel/config.ts';
+
+test('an empty environment gives the defaults', () => {
+  expect(loadConfig({})).toMatchObject({
+    port: 3000,
+    host: '127.0.0.1',
+    baseUrl: 'http://127.0.0.1:3000',
+    dataDir: '.data',
+    logLevel: 'info',
+    databaseUrl: undefined,
+  });
+});
+
+test('every fault is named at once, and no value is', () => {
+  const environment = {
+    PORT: 'abc',
+    APP_SECRET: 'hunter2',
+    DATABASE_URL: 'mysql://hunter2',
+    LOG_LEVEL: 'loud',
+    SMTP_URL: 'smtp://x',
+  };
+  let text = '';
+  try {
+    loadConfig(environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    text = String(error);
+  }
+  for (const variable of ['PORT', 'APP_SECRET', 'DATABASE_URL', 'LOG_LEVEL', 'MAIL_FROM'])
+    expect(text).toContain(variable);
+  expect(text).not.toContain('hunter2');
+});
+
+test('an empty variable is an unset one', () => {
+  expect(loadConfig({ PORT: '', DATABASE_URL: '' })).toMatchObject({ port: 3000, databaseUrl: undefined });
+});
+
+test('the base URL has no slash at its end, and points at a host that links can reach', () => {
+  expect(loadConfig({ BASE_URL: 'https://ops.example/tocsin/' }).baseUrl).toBe('https://ops.example/tocsin');
+  expect(loadConfig({ HOST: '0.0.0.0', PORT: '80' }).baseUrl).toBe('http://localhost:80');
+  expect(loadConfig({ HOST: '::1' }).baseUrl).toBe('http://[::1]:3000');
+});
+
+test('the README has a row for every setting, and no other', () => {
+  const readme = readFileSync(path.join(import.meta.dirname, '../../README.md'), 'utf8');
+  const table = readme.slice(readme.indexOf('## Settings'), readme.indexOf('## Command line'));
+  const rows = [...table.matchAll(/^\| `([A-Z_]+)`/gm)].map((match) => match[1]);
+  expect(rows.toSorted()).toEqual(
+    Object.values(SETTINGS)
+      .map(({ variable }) => variable)
+      .toSorted(),
+  );
+});
