@@ -14,8 +14,10 @@ export async function settleIncident(
   settle: (unit: UnitOfWork, incident: IncidentRow, by: SettledBy) => Promise<boolean>,
 ): Promise<Static<typeof IncidentView>> {
   const { stores, caller } = context;
-  const incident = await stores.incidents.lock(incidentId);
-  if (incident === null || incident.orgId !== caller.orgId) throw notFound('incidentId', 'incident');
+  // Looked for before it is locked: a lock that somebody else's incident is under must not be felt.
+  const { id } = await stores.incidents.get(caller.orgId, incidentId);
+  const incident = await stores.incidents.lock(id);
+  if (incident === null) throw notFound('incidentId', 'incident');
   await settle(context, incident, settledBy(caller.actor, caller.via));
   const after = await stores.incidents.get(caller.orgId, incidentId);
   context.record({ target: incident.id, before: { status: incident.status }, after: { status: after.status } });

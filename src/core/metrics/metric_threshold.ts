@@ -1,6 +1,6 @@
 import { AGGREGATIONS, type Aggregation } from '#core/metrics/aggregate.ts';
-import { parseSelector } from '#core/metrics/selector.ts';
-import { AppError, type Fault } from '#kernel/errors.ts';
+import { selectorFaults } from '#core/metrics/selector.ts';
+import type { Fault } from '#kernel/errors.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 
 export const COMPARATORS = ['>', '>=', '<', '<='] as const;
@@ -42,14 +42,4 @@ export function parseMetricThreshold(config: unknown, path = 'config'): ParsedMe
   if (typeof given?.metricName === 'string') faults.push(...selectorFaults(given.metricName, `${path}.metricName`));
   if (faults.length > 0) return { kind: 'invalid', faults };
   return { kind: 'valid', config: { ...DEFAULTS, ...(config as MetricThreshold) } };
-}
-
-function selectorFaults(metricName: string, path: string): readonly Fault[] {
-  try {
-    parseSelector(metricName, path);
-    return [];
-  } catch (error) {
-    if (error instanceof AppError) return error.faults;
-    throw error;
-  }
 }

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { SelectorScanner } from '#core/metrics/selector_scanner.ts';
-import { AppError, invalidInput } from '#kernel/errors.ts';
+import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 
 const MATCH_OPERATORS = ['=~', '!~', '!=', '='] as const;
 export type MatchOperator = (typeof MATCH_OPERATORS)[number];
@@ -36,6 +36,17 @@ export function parseSelector(text: string, path = 'metricName'): MetricSelector
     return readSelector(text);
   } catch (error) {
     if (error instanceof AppError) throw invalidInput([{ path, message: error.message }]);
+    throw error;
+  }
+}
+
+/** What `parseSelector` would throw, as data; empty for a text that it reads. */
+export function selectorFaults(text: string, path = 'metricName'): readonly Fault[] {
+  try {
+    readSelector(text);
+    return [];
+  } catch (error) {
+    if (error instanceof AppError) return [{ path, message: error.message }];
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import type { Fault } from '#kernel/errors.ts';
 import { Temporal } from '#kernel/time.ts';
 
 import { parseMoment } from './moment.ts';
@@ -37,6 +38,20 @@ export function parseOverrideWindow(
     return fault('endAt', `must be after startAt, which is ${startAt.value.toString({ timeZone })}`);
   }
   return ok({ startAt: startAt.value, endAt: endAt.value });
+}
+
+/** Faults of times that can be told without knowing the schedule; what is absent has none. */
+export function timeFaults(times: {
+  readonly timezone?: unknown;
+  readonly startAt?: unknown;
+  readonly endAt?: unknown;
+}): readonly Fault[] {
+  const { timezone, startAt, endAt } = times;
+  return [
+    ...(typeof timezone === 'string' ? faultsOf(parseTimeZone(timezone, 'timezone')) : []),
+    ...(startAt === undefined ? [] : faultsOf(parseMoment(startAt, DEFAULT_TIME_ZONE, 'startAt'))),
+    ...(endAt === undefined ? [] : faultsOf(parseMoment(endAt, DEFAULT_TIME_ZONE, 'endAt'))),
+  ];
 }
 
 function toMilliseconds(instant: Instant): Instant {

@@ -36,7 +36,7 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
     house.log.debug({ ...fields, elapsedMs: Math.round(reply.elapsedTime) }, 'request answered');
   });
   mountHealth(app, house);
-  mountRest(app, house.actions);
+  await mountRest(app, house.actions);
   await mountCallbacks(app, house);
   await mountIngest(app, house);
   return app;

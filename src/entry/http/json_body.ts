@@ -1,0 +1,30 @@
+import { isUtf8 } from 'node:buffer';
+
+import type { FastifyInstance } from 'fastify';
+
+import { type AppError, invalidInput } from '#kernel/errors.ts';
+
+/** Bodies of this scope are JSON and nothing else: another media type is 415. */
+export function takeJsonBodies(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    parseJson(body),
+  );
+}
+
+/** Reads JSON as RFC 8259 has it. Of equal names in one object the last one counts; a byte-order mark is passed over. */
+function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) throw refusal('the body is empty; send a JSON object, {} at least');
+  if (!isUtf8(bytes)) throw refusal('the body is not valid UTF-8');
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const place = error instanceof SyntaxError ? /\(line \d+ column \d+\)/.exec(error.message) : null;
+    throw refusal(place === null ? 'the body is not valid JSON' : `the body is not valid JSON ${place[0]}`);
+  }
+}
+
+function refusal(message: string): AppError {
+  return invalidInput([{ path: '', message }]);
+}

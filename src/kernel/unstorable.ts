@@ -1,0 +1,36 @@
+import type { Fault } from '#kernel/errors.ts';
+
+/** Deeper JSON than any dashboard needs; it keeps whatever walks over a body far from the end of the stack. */
+const LEVELS_MAX = 100;
+
+/**
+ * The places of a body that could not be kept and given back as they are, whatever its schema allows there: U+0000,
+ * which PostgreSQL has no room for; half of a surrogate pair, which UTF-8 cannot say; a number that overflowed; and
+ * nesting beyond 100 levels, which is told alone.
+ */
+export function findUnstorable(body: unknown): Fault[] {
+  const faults: Fault[] = [];
+  return isWithin(body, '', 0, faults)
+    ? faults
+    : [{ path: '', message: `must not be nested deeper than ${LEVELS_MAX} levels` }];
+}
+
+function isWithin(value: unknown, path: string, level: number, faults: Fault[]): boolean {
+  if (level > LEVELS_MAX) return false;
+  if (typeof value === 'string') judgeText(value, path, faults);
+  else if (typeof value === 'number' && !Number.isFinite(value)) {
+    faults.push({ path, message: 'must be a number within ±1.7976931348623157e308' });
+  }
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every((item, index) => isWithin(item, `${path}[${index}]`, level + 1, faults));
+  return Object.entries(value).every(([name, inner]) => {
+    const innerPath = path === '' ? name : `${path}.${name}`;
+    judgeText(name, innerPath, faults);
+    return isWithin(inner, innerPath, level + 1, faults);
+  });
+}
+
+function judgeText(text: string, path: string, faults: Fault[]): void {
+  if (text.includes('\0')) faults.push({ path, message: 'must not contain the character U+0000' });
+  else if (!text.isWellFormed()) faults.push({ path, message: 'must not contain half of a surrogate pair' });
+}
