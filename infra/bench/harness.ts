@@ -1,0 +1,138 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { compose, type House, requireStores } from '#entry/compose.ts';
+import { ensureFirstRun, type FirstRun } from '#entry/first_run.ts';
+import { createLogger } from '#entry/logger.ts';
+import { migrate } from '#entry/migrate.ts';
+import { startClickHouse } from '#infra/embedded/clickhouse.ts';
+import { findFreePort } from '#infra/embedded/free_port.ts';
+import { Installation } from '#infra/embedded/installation.ts';
+import { startPostgres } from '#infra/embedded/postgres.ts';
+import { type Config, loadConfig } from '#kernel/config.ts';
+
+import { tableOf } from './figures.ts';
+
+/** One member of `npm run bench`: it prints what it was given and what it measured, and fails on no figure. */
+export interface Bench {
+  /** As it is asked for on the command line; the file is called the same. */
+  readonly name: string;
+  /** What is measured, and against which goal. */
+  readonly about: string;
+  run(): Promise<void>;
+}
+
+/** Everything running, as a client sees it. */
+export interface BenchInstallation {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly userId: string;
+  readonly organizationId: string;
+  /** The phone simulator. */
+  readonly phoneUrl: string;
+  readonly dataDir: string;
+}
+
+/** The migrated stores and a house over them in this process, with one organization; for members that call no HTTP. */
+export interface BenchStores {
+  readonly house: House;
+  readonly firstRun: FirstRun;
+}
+
+/** Stores of their own, as durable as in production, on a folder that is removed afterwards. */
+export async function withStores<Result>(work: (stores: BenchStores) => Promise<Result>): Promise<Result> {
+  return await withFolder(async (dataDir) => {
+    const [postgres, clickhouse] = await Promise.all([
+      startPostgres(path.join(dataDir, 'postgres')),
+      startClickHouse(path.join(dataDir, 'clickhouse')),
+    ]);
+    try {
+      const config = requireStores({
+        ...configFor(dataDir, await findFreePort(0)),
+        databaseUrl: postgres.url,
+        clickhouseUrl: clickhouse.url,
+        appSecret: 'a secret that is long enough for benchmarks',
+      });
+      await migrate(config);
+      const house = await compose(config, { log: createLogger(config, 'cli') });
+      try {
+        const firstRun = await ensureFirstRun(house);
+        if (firstRun === null) throw new Error('the stores are not new');
+        return await work({ house, firstRun });
+      } finally {
+        await house.close();
+      }
+    } finally {
+      await Promise.all([postgres.stop(), clickhouse.stop()]);
+    }
+  });
+}
+
+/** What `npm start` runs, in processes of their own, on a folder that is removed afterwards. */
+export async function withInstallation<Result>(
+  work: (installation: BenchInstallation) => Promise<Result>,
+): Promise<Result> {
+  return await withFolder(async (dataDir) => {
+    const config = configFor(dataDir, await findFreePort(0));
+    const environment = { ...process.env, PORT: String(config.port), DATA_DIR: dataDir, LOG_LEVEL: config.logLevel };
+    const installation = new Installation(config, environment, () => {});
+    try {
+      const { apiUrl, phoneUrl, firstRun } = await installation.start();
+      if (firstRun === null || phoneUrl === null) throw new Error('the installation is not new');
+      const { apiKey, userId, organizationId } = firstRun;
+      return await work({ baseUrl: apiUrl, apiKey, userId, organizationId, phoneUrl, dataDir });
+    } finally {
+      await installation.stop();
+    }
+  });
+}
+
+/** How long each call took, in milliseconds; one after the other, until `times` or `secondsMax` is reached. */
+export async function timed(
+  work: (index: number) => Promise<unknown>,
+  { times, secondsMax = 60 }: { readonly times: number; readonly secondsMax?: number },
+): Promise<number[]> {
+  const deadline = performance.now() + secondsMax * 1_000;
+  const samples: number[] = [];
+  for (let index = 0; index < times && performance.now() < deadline; index += 1) {
+    const began = performance.now();
+    await work(index);
+    samples.push(performance.now() - began);
+  }
+  return samples;
+}
+
+/** The inputs, so that a figure can be had again. */
+export function printInputs(inputs: Readonly<Record<string, string | number>>): void {
+  const width = Math.max(...Object.keys(inputs).map(({ length }) => length));
+  for (const [name, value] of Object.entries(inputs)) console.log(`  ${name.padEnd(width)}  ${value}`);
+  console.log();
+}
+
+export function printTable(rows: readonly Readonly<Record<string, string | number>>[]): void {
+  console.log(`${tableOf(rows)}\n`);
+}
+
+/** What the machine is, and what else it does at this moment. */
+export function machineLine(): string {
+  const [first] = os.cpus();
+  const load = os.loadavg().map((value) => value.toFixed(2));
+  const memoryGb = (os.totalmem() / 1024 ** 3).toFixed(0);
+  return `${os.availableParallelism()} × ${first?.model.trim() ?? 'cpu'}, ${memoryGb} GB, load ${load.join(' ')}, Node ${process.version}`;
+}
+
+function configFor(dataDir: string, port: number): Config {
+  return loadConfig({ DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'error' });
+}
+
+async function withFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-bench-'));
+  // As root the database runs as another user, who must be able to pass through.
+  chmodSync(folder, 0o711);
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

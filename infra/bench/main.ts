@@ -1,0 +1,29 @@
+/** `npm run bench`, or `npm run bench -- rules …`: prints figures; see README.md. */
+import { type Bench, machineLine } from './harness.ts';
+import { rules } from './rules.ts';
+
+const BENCHES: readonly Bench[] = [rules];
+
+/** A member that takes longer than this hangs. */
+const DEADLINE_MS = 15 * 60_000;
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => BENCHES.every((bench) => bench.name !== name));
+if (unknown.length > 0) {
+  console.error(`no such benchmark: ${unknown.join(', ')}. There are: ${BENCHES.map(({ name }) => name).join(', ')}`);
+  process.exit(2);
+}
+for (const bench of BENCHES.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) await show(bench);
+process.exit(0);
+
+async function show({ name, about, run }: Bench): Promise<void> {
+  const deadline = setTimeout(() => {
+    console.error(`${name} was given up after ${DEADLINE_MS / 60_000} minutes`);
+    process.exit(1);
+  }, DEADLINE_MS);
+  const began = performance.now();
+  console.log(`${name}: ${about}\n  before: ${machineLine()}\n`);
+  await run();
+  console.log(`  after:  ${machineLine()}; took ${Math.round((performance.now() - began) / 1_000)} s\n`);
+  clearTimeout(deadline);
+}
