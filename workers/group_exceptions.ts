@@ -3,6 +3,7 @@ import type { Level } from '#core/exceptions/event.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import { sightingOf } from '#core/exceptions/sighting.ts';
 import { titleOf } from '#core/exceptions/title.ts';
+import { Gatherer } from '#ingest/gatherer.ts';
 import { type ArrivedEvent, unpackEvents } from '#ingest/packing/packed_events.ts';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -34,15 +35,37 @@ export interface GroupingRuntime extends UnitOfWorkRuntime {
   readonly onNewOrRegressed: (unit: UnitOfWork, groups: readonly NewOrRegressed[]) => Promise<void>;
 }
 
+/** The events of one job. */
+interface Batch {
+  readonly events: readonly ArrivedEvent[];
+  readonly token: string;
+}
+
+/** Both stores prefer few large batches: what several jobs bring within this time becomes one. */
+const LINGER_MS = 20;
+const BATCH_EVENTS_MAX = 1_000;
+
 /**
- * Brings the events of a job to their groups and then into ClickHouse. Both may be done twice without harm. An event
- * that the stores refuse twice is dropped and logged, and holds up no other.
+ * Brings events to their groups and then into ClickHouse. Both may be done twice without harm. An event that the
+ * stores refuse twice is dropped and logged, and holds up no other.
  */
-export const onGroupExceptions = (runtime: GroupingRuntime): JobHandler =>
-  handleJob(groupExceptions, async ({ packed }, { attempt, log }) => {
-    const events = await unpackEvents(packed);
+export function onGroupExceptions(runtime: GroupingRuntime): JobHandler {
+  const batches = new Gatherer<Batch>({
+    lingerMs: LINGER_MS,
+    max: { bytes: Infinity, count: BATCH_EVENTS_MAX },
+    commitsMax: 1,
+    weigh: ({ events }) => ({ bytes: 0, count: events.length }),
+    commit: (gathered) =>
+      groupAndStore(
+        runtime,
+        gathered.flatMap(({ events }) => events),
+        tokenOf(...gathered.map(({ token }) => token)),
+      ),
+  });
+  return handleJob(groupExceptions, async ({ packed }, { attempt, log }) => {
+    const events = unpackEvents(packed);
     const token = tokenOf(packed);
-    if (attempt === 1) return await groupAndStore(runtime, events, token);
+    if (attempt === 1) return await batches.add({ events, token });
     const work = (part: readonly ArrivedEvent[]): Promise<void> =>
       groupAndStore(runtime, part, tokenOf(token, ...part.map(({ event }) => event.eventId)));
     for (const { item, error } of await isolateFaults(events, attempt, work)) {
@@ -50,6 +73,7 @@ export const onGroupExceptions = (runtime: GroupingRuntime): JobHandler =>
       log.error({ serviceId, eventId: event.eventId, err: error }, 'event dropped: it can be stored in no way');
     }
   });
+}
 
 /** The groups first, since an event is stored with the id of its own. Events of services that are gone are left out. */
 async function groupAndStore(runtime: GroupingRuntime, events: readonly ArrivedEvent[], token: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { Gatherer } from '#ingest/gatherer.ts';
 import { type ServicePoints, unpackPoints } from '#ingest/packing/packed_points.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
@@ -9,12 +10,33 @@ interface StoringRuntime {
   readonly metricWriter: Pick<MetricWriter, 'insert'>;
 }
 
-/** Brings the points of a job into ClickHouse. A service whose points it refuses twice loses them, no other does. */
-export const onStorePoints = ({ metricWriter }: StoringRuntime): JobHandler =>
-  handleJob(storePoints, async ({ packed }, { attempt, log }) => {
-    const services = await unpackPoints(packed);
+/** The points of one job. */
+interface Batch {
+  readonly services: readonly ServicePoints[];
+  readonly token: string;
+}
+
+/** ClickHouse prefers few large inserts: what several jobs bring within this time becomes one. */
+const LINGER_MS = 20;
+const INSERT_POINTS_MAX = 100_000;
+
+/** Brings points into ClickHouse. A service whose points it refuses twice loses them, and no other does. */
+export function onStorePoints({ metricWriter }: StoringRuntime): JobHandler {
+  const inserts = new Gatherer<Batch>({
+    lingerMs: LINGER_MS,
+    max: { bytes: Infinity, count: INSERT_POINTS_MAX },
+    commitsMax: 1,
+    weigh: ({ services }) => ({ bytes: 0, count: services.reduce((sum, { points }) => sum + points.length, 0) }),
+    commit: (batches) =>
+      metricWriter.insert(
+        batches.flatMap(({ services }) => services),
+        tokenOf(...batches.map(({ token }) => token)),
+      ),
+  });
+  return handleJob(storePoints, async ({ packed }, { attempt, log }) => {
+    const services = unpackPoints(packed);
     const token = tokenOf(packed);
-    if (attempt === 1) return metricWriter.insert(services, token);
+    if (attempt === 1) return await inserts.add({ services, token });
     const store = (part: readonly ServicePoints[]): Promise<void> =>
       metricWriter.insert(part, tokenOf(token, ...part.map(({ serviceId }) => serviceId)));
     for (const { item, error } of await isolateFaults(services, attempt, store)) {
@@ -22,3 +44,4 @@ export const onStorePoints = ({ metricWriter }: StoringRuntime): JobHandler =>
       log.error({ serviceId, points: points.length, err: error }, 'points dropped: they can be stored in no way');
     }
   });
+}

@@ -39,7 +39,7 @@ interface IntakeOptions {
 }
 
 const LINGER_MS = 5;
-const COMMITS_MAX = 4;
+const COMMITS_MAX = 2;
 /** Of one job, before it is packed. */
 const JOB_BYTES_MAX = 1024 * 1024;
 const JOB_POINTS_MAX = 10_000;
@@ -64,7 +64,7 @@ export function openIntake(options: IntakeOptions): Intake {
     max: { bytes: JOB_BYTES_MAX, count: JOB_POINTS_MAX },
     commitsMax: COMMITS_MAX,
     weigh: (slice) => ({ bytes: bytesOf(slice), count: slice.to - slice.from }),
-    commit: async (slices) => door.add([pending(storePoints, { packed: await packPoints(slices) })]),
+    commit: (slices) => door.add([pending(storePoints, { packed: packPoints(slices) })]),
   });
   const events = new Gatherer<AcceptedEvent>({
     lingerMs: LINGER_MS,
@@ -72,7 +72,7 @@ export function openIntake(options: IntakeOptions): Intake {
     commitsMax: COMMITS_MAX,
     weigh: ({ event }) => ({ bytes: event.length, count: 1 }),
     commit: async (accepted) => {
-      const packed = await packEvents(accepted);
+      const packed = packEvents(accepted);
       try {
         await addEvents(packed);
       } catch (error) {

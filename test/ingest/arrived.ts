@@ -18,7 +18,7 @@ export async function arrivedJobs(w: World): Promise<StoredJob[]> {
 /** Every point that was taken, with the service it belongs to. */
 export async function arrivedPoints(w: World): Promise<(MetricPoint & { serviceId: string })[]> {
   const jobs = (await arrivedJobs(w)).filter(({ name }) => name === 'store_points');
-  const parts = (await Promise.all(jobs.map(({ data }) => unpackPoints(data.packed)))).flat();
+  const parts = jobs.flatMap(({ data }) => unpackPoints(data.packed));
   return parts.flatMap(({ serviceId, points }) =>
     Array.from({ length: points.length }, (_, index) => ({ ...points.point(index), serviceId })),
   );
@@ -27,5 +27,5 @@ export async function arrivedPoints(w: World): Promise<(MetricPoint & { serviceI
 /** Every event that was taken. */
 export async function arrivedEvents(w: World): Promise<ArrivedEvent[]> {
   const jobs = (await arrivedJobs(w)).filter(({ name }) => name === 'group_exceptions');
-  return (await Promise.all(jobs.map(({ data }) => unpackEvents(data.packed)))).flat();
+  return jobs.flatMap(({ data }) => unpackEvents(data.packed));
 }

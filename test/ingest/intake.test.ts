@@ -42,15 +42,15 @@ class FakeQueue {
       .map(({ payload }) => (payload as { packed: string }).packed);
   }
 
-  async points() {
-    const parts = (await Promise.all(this.packed('store_points').map(unpackPoints))).flat();
+  points() {
+    const parts = this.packed('store_points').flatMap(unpackPoints);
     return parts.flatMap(({ serviceId, points }) =>
       Array.from({ length: points.length }, (_, index) => ({ serviceId, ...points.point(index) })),
     );
   }
 
-  async eventIds(): Promise<string[]> {
-    const events = (await Promise.all(this.packed('group_exceptions').map(unpackEvents))).flat();
+  eventIds(): string[] {
+    const events = this.packed('group_exceptions').flatMap(unpackEvents);
     return events.map(({ event }) => event.eventId);
   }
 }
@@ -91,7 +91,7 @@ describe('points', () => {
     const intake = openTestIntake();
     const many = batch(25_000);
     await Promise.all([intake.takePoints(ALPHA, many), intake.takePoints(BETA, batch(10, 'memory'))]);
-    const arrived = await queue.points();
+    const arrived = queue.points();
     const ofAlpha = arrived.filter(({ serviceId }) => serviceId === ALPHA.serviceId);
     expect(ofAlpha).toHaveLength(25_000);
     expect(ofAlpha.map(({ serviceId: _, ...point }) => point)).toEqual(
@@ -105,7 +105,7 @@ describe('points', () => {
     const intake = openTestIntake();
     await Promise.all(Array.from({ length: 50 }, () => intake.takePoints(ALPHA, batch(2))));
     expect(queue.jobs).toHaveLength(1);
-    expect(await queue.points()).toHaveLength(100);
+    expect(queue.points()).toHaveLength(100);
   });
 
   test('are promised only once they are stored', async () => {
@@ -168,7 +168,7 @@ describe('events', () => {
     const second = await event(2, 'out\nof 🫘');
     await Promise.all([intake.takeEvents(ALPHA, [first]), intake.takeEvents(BETA, [second])]);
     expect(queue.jobs).toHaveLength(1);
-    expect(await unpackEvents(queue.packed('group_exceptions')[0]!)).toEqual([
+    expect(unpackEvents(queue.packed('group_exceptions')[0]!)).toEqual([
       { ...ALPHA, event: first },
       { ...BETA, event: second },
     ]);
@@ -185,7 +185,7 @@ describe('events', () => {
       expect(queue.adds).toBe(1);
       if (state === 'hanging') return;
       queue.state = 'up';
-      await vi.waitFor(async () => expect(await queue.eventIds()).toHaveLength(2), { timeout: 5_000 });
+      await vi.waitFor(async () => expect(queue.eventIds()).toHaveLength(2), { timeout: 5_000 });
       await vi.waitFor(() => expect(readdirSync(folder)).toEqual([]));
     },
   );
@@ -197,7 +197,7 @@ describe('events', () => {
     await before.close();
     queue.state = 'up';
     openTestIntake();
-    await vi.waitFor(async () => expect(await queue.eventIds()).toEqual([(await event(1)).eventId]));
+    await vi.waitFor(async () => expect(queue.eventIds()).toEqual([(await event(1)).eventId]));
     await vi.waitFor(() => expect(readdirSync(folder)).toEqual([]));
   });
 

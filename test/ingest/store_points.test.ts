@@ -36,7 +36,7 @@ const slice = (serviceId: Id<'service'>, points: PointBatch) => ({ serviceId, po
 test('the points of a job are stored with their services, once, however often it runs', async () => {
   const [first, second] = [await w.given.service(), await w.given.service()];
   const payload = {
-    packed: await packPoints([
+    packed: packPoints([
       slice(first.serviceId, pointsOf('cpu', [1, 2])),
       slice(second.serviceId, pointsOf('memory', [3])),
     ]),
@@ -54,7 +54,7 @@ test('jobs that a new queue gives old ids lose nothing', async () => {
   const { serviceId } = await w.given.service();
   const handler = onStorePoints({ metricWriter: new MetricWriter(w.house.clickhouse) });
   for (const name of ['cpu', 'memory']) {
-    const payload = { packed: await packPoints([slice(serviceId, pointsOf(name, [1]))]) };
+    const payload = { packed: packPoints([slice(serviceId, pointsOf(name, [1]))]) };
     await handler.run(payload, { jobId: '1', attempt: 1, log: silentLog });
   }
   expect(await stored(serviceId)).toHaveLength(2);
@@ -74,7 +74,7 @@ test('points of a service that the store refuses hold up no others', async () =>
     },
   });
   const payload = {
-    packed: await packPoints([slice(bad.serviceId, pointsOf('cpu', [1])), slice(good.serviceId, pointsOf('cpu', [1]))]),
+    packed: packPoints([slice(bad.serviceId, pointsOf('cpu', [1])), slice(good.serviceId, pointsOf('cpu', [1]))]),
   };
   await expect(handler.run(payload, { jobId: '1', attempt: 1, log: silentLog })).rejects.toThrow('cannot read');
   await handler.run(payload, { jobId: '1', attempt: 2, log: silentLog });

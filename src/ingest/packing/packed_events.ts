@@ -17,14 +17,14 @@ export interface ArrivedEvent {
 }
 
 /** Events of any services for one job. */
-export function packEvents(events: readonly AcceptedEvent[]): Promise<string> {
+export function packEvents(events: readonly AcceptedEvent[]): string {
   const lines = events.map(({ orgId, serviceId, event }) => `${orgId} ${serviceId} ${event}`);
   return packText(Buffer.from(lines.join('\n'), 'utf8'));
 }
 
 /** The inverse of `packEvents`. */
-export async function unpackEvents(packed: string): Promise<ArrivedEvent[]> {
-  const text = (await unpackText(packed)).toString('utf8');
+export function unpackEvents(packed: string): ArrivedEvent[] {
+  const text = unpackText(packed).toString('utf8');
   return text.split('\n').map((line) => {
     const first = line.indexOf(' ');
     const second = line.indexOf(' ', first + 1);

@@ -30,7 +30,7 @@ interface Head {
  * Points of any services for one job: a JSON head, then columns (values, times and series as differences to the point
  * before, kinds), which is what makes them small once compressed and quick to read.
  */
-export function packPoints(slices: readonly PointSlice[]): Promise<string> {
+export function packPoints(slices: readonly PointSlice[]): string {
   const length = slices.reduce((sum, { from, to }) => sum + to - from, 0);
   const columns = new Columns(length);
   const series = new SeriesWriter();
@@ -62,8 +62,8 @@ export function packPoints(slices: readonly PointSlice[]): Promise<string> {
 }
 
 /** The inverse of `packPoints`, the slices of one service joined. */
-export async function unpackPoints(packed: string): Promise<ServicePoints[]> {
-  const bytes = await unpackText(packed);
+export function unpackPoints(packed: string): ServicePoints[] {
+  const bytes = unpackText(packed);
   const columns = new Columns(bytes.readUInt32LE(4), bytes.subarray(8));
   const textStart = 8 + columns.bytes.length;
   const head = JSON.parse(bytes.toString('utf8', textStart, textStart + bytes.readUInt32LE(0))) as Head;

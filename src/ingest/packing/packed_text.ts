@@ -1,22 +1,23 @@
-import { promisify } from 'node:util';
-import zlib from 'node:zlib';
-
-const compress = promisify<Buffer, zlib.ZstdOptions, Buffer>(zlib.zstdCompress);
-const decompress = promisify<Buffer, zlib.ZstdOptions, Buffer>(zlib.zstdDecompress);
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 /** Below this, compressing saves less than it costs. */
 const COMPRESSED_FROM_BYTES = 1_024;
-const FAST = { params: { [zlib.constants.ZSTD_c_compressionLevel]: 1 } };
+const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** Bytes as a text that JSON and every queue store hold without escaping: base64, compressed unless they are few. */
-export async function packText(bytes: Buffer): Promise<string> {
+/**
+ * Bytes as a text that JSON and every queue store hold without escaping: base64, compressed unless they are few. At
+ * most some milliseconds for the megabyte that a job holds; off the event loop it would take several times as long.
+ */
+export function packText(bytes: Buffer): string {
   return bytes.length < COMPRESSED_FROM_BYTES
-    ? `p${bytes.toString('base64')}`
-    : `z${(await compress(bytes, FAST)).toString('base64')}`;
+    ? `plain:${bytes.toString('base64')}`
+    : `${bytes.length}:${zstdCompressSync(bytes, FAST).toString('base64')}`;
 }
 
 /** The inverse of `packText`; trusts its input. */
-export async function unpackText(packed: string): Promise<Buffer> {
-  const bytes = Buffer.from(packed.slice(1), 'base64');
-  return packed.startsWith('z') ? await decompress(bytes, {}) : bytes;
+export function unpackText(packed: string): Buffer {
+  const colon = packed.indexOf(':');
+  const length = packed.slice(0, colon);
+  const bytes = Buffer.from(packed.slice(colon + 1), 'base64');
+  return length === 'plain' ? bytes : zstdDecompressSync(bytes, { chunkSize: Number(length) });
 }

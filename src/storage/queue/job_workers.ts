@@ -39,7 +39,7 @@ export interface JobWorkers {
 }
 
 /** Jobs of each line that one process runs at once. */
-const CONCURRENCY: Record<QueueName, number> = { ingest: 4, paging: 16, upkeep: 2 };
+const CONCURRENCY: Record<QueueName, number> = { ingest: 16, paging: 16, upkeep: 2 };
 
 /**
  * Starts consuming. A killed worker's jobs run again after `lockDuration` plus `stalledInterval`; `maxStalledCount`
