@@ -1,8 +1,9 @@
 /** `npm run bench`, or `npm run bench -- rules …`: prints figures; see README.md. */
+import { actions } from './actions.ts';
 import { type Bench, machineLine } from './harness.ts';
 import { rules } from './rules.ts';
 
-const BENCHES: readonly Bench[] = [rules];
+const BENCHES: readonly Bench[] = [actions, rules];
 
 /** A member that takes longer than this hangs. */
 const DEADLINE_MS = 15 * 60_000;
