@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { arrivedPoints } from '#test/ingest/arrived.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const OTLP = '/api/ingest/otlp/v1/metrics';
+const PROMETHEUS = '/api/ingest/prometheus/write';
+
+const recorded = (name: string) => readFileSync(new URL(`golden/recordings/metrics/${name}`, import.meta.url));
+
+let w: World;
+let service: Awaited<ReturnType<World['given']['service']>>;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+  // A little after the recordings were made.
+  w.clock.set('2026-11-21T11:00:00Z');
+});
+afterAll(() => w.close());
+beforeEach(async () => {
+  service = await w.given.service();
+});
+
+async function send(url: string, payload: Buffer, headers: Record<string, string>) {
+  const authorization = `Bearer ${service.ingestionKey}`;
+  return await w.app.inject({ method: 'POST', url, payload, headers: { authorization, ...headers } });
+}
+
+async function arrived() {
+  return (await arrivedPoints(w)).filter(({ serviceId }) => serviceId === service.serviceId);
+}
+
+/** An OTLP request in JSON with one gauge. */
+function otlpGauge(value: number | string): Buffer {
+  const timeUnixNano = String(BigInt(w.clock.now().epochMilliseconds) * 1_000_000n);
+  const metrics = [{ name: 'cpu', gauge: { dataPoints: [{ timeUnixNano, asDouble: value }] } }];
+  return Buffer.from(JSON.stringify({ resourceMetrics: [{ scopeMetrics: [{ metrics }] }] }));
+}
+
+describe('OTLP', () => {
+  test.each([
+    ['JSON', 'otlp-json-1.json', { 'content-type': 'application/json' }],
+    ['protobuf', 'otlp-proto-1.bin', { 'content-type': 'application/x-protobuf' }],
+    ['gzip', 'otlp-gz-1.bin', { 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' }],
+  ])('of a real exporter in %s is taken and answered in the same form', async (_what, file, headers) => {
+    const answer = await send(OTLP, recorded(file), headers);
+    expect(answer).toMatchObject({ statusCode: 200, headers: { 'content-type': headers['content-type'] } });
+    expect(answer.body).toBe(headers['content-type'] === 'application/json' ? '{}' : '');
+    expect((await arrived()).length).toBeGreaterThan(5);
+  });
+
+  test('is told in the same form what was refused', async () => {
+    const answer = await send(OTLP, otlpGauge('Infinity'), { 'content-type': 'application/json' });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.json()).toMatchObject({
+      partialSuccess: { rejectedDataPoints: '1', errorMessage: expect.stringContaining('infinite') },
+    });
+    expect(await arrived()).toEqual([]);
+  });
+
+  test('that cannot be read is refused as a whole', async () => {
+    const headers = { 'content-type': 'application/x-protobuf' };
+    expect(await send(OTLP, Buffer.from('hello'), headers)).toMatchObject({ statusCode: 400 });
+    expect(await send(OTLP, otlpGauge(1), { 'content-type': 'text/plain' })).toMatchObject({ statusCode: 415 });
+  });
+});
+
+describe('Prometheus remote write', () => {
+  const headers = { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' };
+
+  test('of a real Prometheus is taken with 204', async () => {
+    expect(await send(PROMETHEUS, recorded('prom-1.snappy'), headers)).toMatchObject({ statusCode: 204, body: '' });
+    expect((await arrived()).length).toBeGreaterThan(100);
+  });
+
+  test('of metadata alone is taken, and there is nothing to store', async () => {
+    expect(await send(PROMETHEUS, recorded('prom-3.snappy'), headers)).toMatchObject({ statusCode: 204 });
+    expect(await arrived()).toEqual([]);
+  });
+
+  test('is sent away when it is of version 2', async () => {
+    const version2 = { ...headers, 'content-type': 'application/x-protobuf;proto=io.prometheus.write.v2.Request' };
+    expect(await send(PROMETHEUS, recorded('prom-1.snappy'), version2)).toMatchObject({ statusCode: 415 });
+  });
+
+  test('is refused when no sample of it can be taken, in words that its log shows', async () => {
+    w.clock.advance({ hours: 24 * 31 });
+    const answer = await send(PROMETHEUS, recorded('prom-1.snappy'), headers);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json().detail).toMatch(/older than the 30 days/);
+  });
+
+  test('that cannot be read is refused', async () => {
+    expect(await send(PROMETHEUS, Buffer.from('hello'), headers)).toMatchObject({ statusCode: 400 });
+  });
+});
