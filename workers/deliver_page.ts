@@ -9,7 +9,7 @@ import { Temporal } from '#kernel/time.ts';
 import type { ChannelSender, Delivery, OutgoingPage } from '#notify/channel_sender.ts';
 import type { Senders } from '#notify/registry.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
-import type { ClaimedNotification } from '#storage/postgres/notification_store.ts';
+import { type ClaimedNotification, type NotificationStore, UNCONFIRMED } from '#storage/postgres/notification_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 
@@ -18,8 +18,8 @@ export interface DeliveryRuntime extends UnitOfWorkRuntime {
   readonly log: Log;
 }
 
-/** Longer than any request to a provider may take; after it the sender counts as dead. */
-const LEASE = Temporal.Duration.from({ seconds: 30 });
+/** Longer than one request to a provider may take; after it the sender counts as dead. */
+const LEASE = Temporal.Duration.from({ seconds: 12 });
 /** Of calls and messages whose fate is unknown one more is sent: waking twice is better than not at all. */
 const UNCERTAIN_TRIES_MAX = 2;
 
@@ -41,29 +41,48 @@ export async function sendNotification(runtime: DeliveryRuntime, notificationId:
   const incident = await stores.incidents.find(claimed.orgId, claimed.incidentId);
   if (incident === null) return;
   const sender = runtime.senders.get(claimed.channel);
-  const delivery: Delivery =
+  const delivery: Delivery | null =
     sender === undefined
       ? { kind: 'rejected', reason: 'channel_not_configured' }
-      : await sendOnce(sender, claimed, toPage(claimed, incident), runtime.log);
-  await inUnitOfWork(runtime, (unit) => settleDelivery(unit, claimed, delivery));
+      : await sendOnce(runtime, sender, claimed, toPage(claimed, incident));
+  if (delivery !== null) await inUnitOfWork(runtime, (unit) => settleDelivery(unit, claimed, delivery));
 }
 
+/** Null when the message is no longer ours to send. */
 async function sendOnce(
+  { db, clock, log }: DeliveryRuntime,
   sender: ChannelSender,
   claimed: ClaimedNotification,
   page: OutgoingPage,
-  log: Log,
-): Promise<Delivery> {
+): Promise<Delivery | null> {
+  const { notifications } = storesOf(db.session());
   try {
     if (claimed.isUncertain) {
-      const providerId = await sender.findSent(page, claimed.createdAt.epochMilliseconds);
+      const providerId = await findSent(notifications, sender, claimed, page);
       if (providerId !== null) return { kind: 'accepted', providerId };
+      if (!(await notifications.keep(claimed, clock.now().add(LEASE)))) return null;
     }
     return await sender.send(page);
   } catch (error) {
     log.warn({ notificationId: claimed.id, err: messageOf(error) }, 'the provider could not be asked');
     return { kind: 'retry', reason: 'provider_unreachable' };
   }
+}
+
+/**
+ * The provider's id of a message whose earlier try may have got through. What the provider holds for this address may
+ * belong to other entries: only when there is more than they can account for is one of it ours. In doubt it is sent
+ * again, for a doubled page is better than a lost one.
+ */
+async function findSent(
+  notifications: NotificationStore,
+  sender: ChannelSender,
+  claimed: ClaimedNotification,
+  page: OutgoingPage,
+): Promise<string | null> {
+  const held = await sender.listSent(page, claimed.createdAt.epochMilliseconds);
+  const { unclaimed, othersUncertain } = await notifications.findUnclaimed(claimed, held);
+  return unclaimed.length > othersUncertain ? (unclaimed[0] ?? null) : null;
 }
 
 async function settleDelivery(unit: UnitOfWork, claimed: ClaimedNotification, delivery: Delivery): Promise<void> {
@@ -75,7 +94,7 @@ async function settleDelivery(unit: UnitOfWork, claimed: ClaimedNotification, de
       return;
     case 'uncertain':
       if (claimed.attempts >= UNCERTAIN_TRIES_MAX)
-        await markSent(unit, claimed, { providerId: null, reason: 'unconfirmed' });
+        await markSent(unit, claimed, { providerId: null, reason: UNCONFIRMED });
       else await retryOrFail(unit, incident, claimed, delivery.reason, 0);
       return;
     case 'retry':
@@ -89,10 +108,11 @@ async function settleDelivery(unit: UnitOfWork, claimed: ClaimedNotification, de
 async function markSent(
   { stores, now }: UnitOfWork,
   claimed: ClaimedNotification,
-  sent: { readonly providerId: string | null; readonly reason: 'unconfirmed' | null },
+  sent: { readonly providerId: string | null; readonly reason: typeof UNCONFIRMED | null },
 ): Promise<void> {
-  await stores.notifications.markSent(claimed.id, sent, now);
-  if (claimed.kind === 'update') return;
+  if (sent.providerId !== null) await stores.notifications.setProviderId(claimed.id, sent.providerId);
+  const isNews = await stores.notifications.markSent(claimed.id, sent, now);
+  if (claimed.kind === 'update' || !isNews) return;
   const { userId, channel, stepIndex } = claimed;
   const data = { userId, channel, stepIndex, unconfirmed: sent.reason !== null };
   await stores.incidents.recordEvent(claimed.incidentId, 'page_sent', data, now);
@@ -128,8 +148,8 @@ async function markFailed(
   claimed: ClaimedNotification,
   reason: string,
 ): Promise<void> {
-  await unit.stores.notifications.advance(claimed.id, 'failed', reason, unit.now);
-  await afterFailure(unit, incident, claimed, reason);
+  const isNews = await unit.stores.notifications.advance(claimed.id, 'failed', reason, unit.now);
+  if (isNews) await afterFailure(unit, incident, claimed, reason);
 }
 
 function toPage(claimed: ClaimedNotification, incident: IncidentRow): OutgoingPage {

@@ -4,7 +4,7 @@ import type { Channel } from '#core/oncall/channel.ts';
 import { type Contact, contactOfNonMember } from '#core/oncall/contact.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
 import { peopleOnCall } from '#core/oncall/on_call.ts';
-import { decideRecipients, type PageDecision } from '#core/oncall/recipients.ts';
+import { decideRecipients, hasNoChannelLeft, type PageDecision } from '#core/oncall/recipients.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
 import { runEscalationStep } from '#jobs/run_escalation_step.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -69,6 +69,25 @@ async function pageRecipients(
   const people = new Set(pages.filter(({ kind }) => kind === 'notify').map(({ userId }) => userId));
   await stores.incidents.recordEvent(incident.id, 'step_fired', { stepIndex, people: people.size }, now);
   for (const notificationId of ids) enqueue(deliverPage, { notificationId });
+  await passOverUnreachable(unit, incident, stepIndex, pages);
+}
+
+/** Somebody whose channels have all failed before anything was sent is not waited for, though others were paged. */
+async function passOverUnreachable(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  stepIndex: number,
+  pages: readonly PageDecision[],
+): Promise<void> {
+  for (const [userId, own] of Map.groupBy(pages, (page) => page.userId)) {
+    if (!hasNoChannelLeft(own.map(statusOf))) continue;
+    if (!(await fireNextAtOnce(unit, incident, stepIndex))) return;
+    await unit.stores.incidents.recordEvent(incident.id, 'person_unreachable', { userId, stepIndex }, unit.now);
+  }
+}
+
+function statusOf({ kind }: PageDecision): 'queued' | 'failed' | 'skipped' {
+  return kind === 'notify' ? 'queued' : kind;
 }
 
 /** How each of them can be reached: as members of the incident's team, else by the mail of their account. */
@@ -98,6 +117,6 @@ function toNotification(incident: IncidentRow, stepIndex: number, page: PageDeci
     channel: page.channel,
   };
   return page.kind === 'notify'
-    ? { ...entry, address: page.to, status: 'queued', reason: null }
-    : { ...entry, address: null, status: page.kind, reason: page.reason };
+    ? { ...entry, address: page.to, status: statusOf(page), reason: null }
+    : { ...entry, address: null, status: statusOf(page), reason: page.reason };
 }

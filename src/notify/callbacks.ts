@@ -19,6 +19,9 @@ const SMS_FAILURES: Readonly<Record<string, string>> = {
 /** `MessageStatus` of a message (https://www.twilio.com/docs/messaging/api/message-resource). */
 export function progressOfSms(fields: Readonly<Record<string, string>>): Progress | null {
   switch (fields['MessageStatus']) {
+    case 'accepted':
+    case 'queued':
+    case 'sending':
     case 'sent':
       return { status: 'sent', reason: null };
     case 'delivered':
@@ -33,11 +36,13 @@ export function progressOfSms(fields: Readonly<Record<string, string>>): Progres
 }
 
 /**
- * `CallStatus` at the end of a call. `completed` alone says nothing: voicemail completes as well, so only a call
+ * `CallStatus` when a call is placed and at its end. `completed` alone says nothing: voicemail completes as well, so only a call
  * that a person answered counts as delivered, and what a machine answered has failed to reach anybody.
  */
 export function progressOfCall(fields: Readonly<Record<string, string>>): Progress | null {
   switch (fields['CallStatus']) {
+    case 'initiated':
+      return { status: 'sent', reason: null };
     case 'completed':
       return isMachine(fields['AnsweredBy'])
         ? { status: 'failed', reason: 'answering_machine' }

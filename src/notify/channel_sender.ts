@@ -35,6 +35,9 @@ export type Delivery =
 export interface ChannelSender {
   readonly channel: Channel;
   send(page: OutgoingPage): Promise<Delivery>;
-  /** The provider's id of this message if an earlier try did get through; null when it holds no such message. */
-  findSent(page: OutgoingPage, sinceMs: number): Promise<string | null>;
+  /**
+   * The provider's ids of everything that may be this message, if an earlier try did get through. Others of the same
+   * kind to the same address may be among them: the log knows whose they are.
+   */
+  listSent(page: OutgoingPage, sinceMs: number): Promise<readonly string[]>;
 }

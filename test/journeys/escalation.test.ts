@@ -155,6 +155,52 @@ test('a message that the provider took without answering is found again instead 
   expect(notifications[0]).toMatchObject({ status: 'delivered' });
 });
 
+test('a call about one incident is never taken for the lost call about another', async () => {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const byCall = [{ afterMinutes: 0, channels: ['call'], targetUserIds: [anna.userId] }] as const;
+  const [first, second] = [await w.staff.alert(teamId, byCall), await w.staff.alert(teamId, byCall)];
+  await first.trigger();
+  await w.settle();
+  w.phone.addFault({ kind: 'drop', when: 'before', on: 'call', times: 1 });
+  await second.trigger();
+  await w.settle();
+  await w.advance({ seconds: 40 });
+  expect(w.phone.calls).toHaveLength(2);
+});
+
+test('a report about a message that its sender never heard of settles what became of it', async () => {
+  const w = await staffedWorld();
+  const { anna, alert } = await annaThenBram(w);
+  w.phone.addFault({ kind: 'drop', when: 'after', number: anna.phone, times: 1 });
+  const incidentId = await alert.trigger();
+  await w.settle();
+  const { notifications, timeline } = await w.expectOk('get_incident', { incidentId });
+  expect(notifications).toMatchObject([{ status: 'delivered', providerId: w.phone.messages[0]?.sid, attempts: 1 }]);
+  expect(timeline.map(({ text }: { text: string }) => text)).toContain('SMS to Anna sent.');
+});
+
+test('somebody none of whose channels is set up is passed over at once, though others are paged', async () => {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const bram = await w.staff.responder(teamId, 'Bram');
+  const cleo = await w.staff.responder(teamId, 'Cleo');
+  await w.expectOk('update_team_member', { memberId: anna.memberId, smsEnabled: false });
+  const alert = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels: ['sms', 'email'], targetUserIds: [anna.userId, bram.userId] },
+    { afterMinutes: 60, channels: ['sms'], targetUserIds: [cleo.userId] },
+  ]);
+  const incidentId = await alert.trigger();
+  await w.settle();
+  expect(w.phone.messages.map(({ to }) => to).toSorted()).toEqual([bram.phone, cleo.phone].toSorted());
+  const { timeline } = await w.expectOk('get_incident', { incidentId });
+  expect(timeline.map(({ text }: { text: string }) => text)).toContain(
+    'Every channel of Anna has failed; the next step fires at once.',
+  );
+});
+
 test('an overloaded provider is tried again until the message is out', async () => {
   const w = await staffedWorld();
   const { anna, alert } = await annaThenBram(w);

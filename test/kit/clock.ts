@@ -19,3 +19,18 @@ export function testClock(): TestClock {
     },
   };
 }
+
+/** The machine's clock, as processes outside the test see it too; moving it shifts only what the test sees. */
+export function runningClock(): TestClock {
+  const machine = (): Temporal.Instant => Temporal.Now.instant().round('millisecond');
+  let shift = new Temporal.Duration();
+  return {
+    now: () => machine().add(shift),
+    set(instant) {
+      shift = machine().until(instant);
+    },
+    advance(duration) {
+      shift = shift.add(duration);
+    },
+  };
+}

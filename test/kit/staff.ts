@@ -8,6 +8,7 @@ import { startPhone, type Phone } from '#infra/embedded/phone/phone.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { inboundSmsUrl } from '#notify/callback_url.ts';
+import type { TestClock } from '#test/kit/clock.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { startJobs } from '#workers/crew.ts';
 import { crewRuntime, type CrewRuntime } from '#workers/crew_runtime.ts';
@@ -64,7 +65,7 @@ export const SERVICE_NUMBER = '+15005550006';
 const BASE_URL = 'http://tocsin.test';
 
 /** `jobs: false` leaves the queue unattended, as if every worker had died. */
-export async function staffedWorld(options: { jobs?: boolean } = {}): Promise<StaffedWorld> {
+export async function staffedWorld(options: { jobs?: boolean; clock?: TestClock } = {}): Promise<StaffedWorld> {
   let listening = '';
   const phone = await startPhone({
     accountSid: ACCOUNT_SID,
@@ -74,6 +75,7 @@ export async function staffedWorld(options: { jobs?: boolean } = {}): Promise<St
   });
   onTestFinished(() => phone.close());
   const w = await world({
+    ...(options.clock && { clock: options.clock }),
     settings: {
       twilioAccountSid: ACCOUNT_SID,
       twilioAuthToken: AUTH_TOKEN,

@@ -68,12 +68,14 @@ export interface World extends Organization {
 }
 
 /** Within a test the world is closed at its end; in `beforeAll` the file closes it itself. */
-export async function world(options: { keepOpen?: boolean; settings?: Partial<Config> } = {}): Promise<World> {
+export async function world(
+  options: { keepOpen?: boolean; settings?: Partial<Config>; clock?: TestClock } = {},
+): Promise<World> {
   const name = `w_${randomBytes(6).toString('hex')}`;
   const databaseUrl = await createDatabase(name);
   const clickhouseUrl = await createClickHouseDatabase(name);
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'tocsin-world-'));
-  const clock = testClock();
+  const { clock = testClock() } = options;
   const config = requireStores({
     ...loadConfig({ DATA_DIR: dataDir, BASE_URL: 'http://tocsin.test' }),
     databaseUrl,

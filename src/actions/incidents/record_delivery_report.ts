@@ -6,6 +6,8 @@ import type { NotificationRow } from '#storage/postgres/notification_store.ts';
 export interface DeliveryReport {
   readonly status: 'sent' | 'delivered' | 'failed';
   readonly reason: string | null;
+  /** The provider's own id of the message: known from here when its sender did not live to hear it. */
+  readonly providerId: string | null;
 }
 
 /**
@@ -21,12 +23,14 @@ export async function recordDeliveryReport(
     const { stores, now } = unit;
     const incident = await stores.incidents.lock(notification.incidentId);
     if (incident === null) return;
+    if (report.providerId !== null) await stores.notifications.setProviderId(notification.id, report.providerId);
     if (!(await stores.notifications.advance(notification.id, report.status, report.reason, now))) return;
     const { userId, channel, stepIndex } = notification;
     if (report.status === 'failed') {
       await afterFailure(unit, incident, notification, report.reason ?? 'not_delivered');
-    } else if (report.status === 'delivered' && notification.kind === 'page') {
-      await stores.incidents.recordEvent(incident.id, 'page_delivered', { userId, channel, stepIndex }, now);
+    } else if (notification.kind === 'page') {
+      const event = report.status === 'delivered' ? 'page_delivered' : 'page_sent';
+      await stores.incidents.recordEvent(incident.id, event, { userId, channel, stepIndex }, now);
     }
   });
 }

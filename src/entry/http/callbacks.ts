@@ -42,7 +42,8 @@ export async function mountCallbacks(root: FastifyInstance, house: House): Promi
     const report = (path: string, progressOf: (fields: Fields) => Progress | null) =>
       onNotification(app, house, path, async ({ notification, fields }) => {
         const progress = progressOf(fields);
-        if (progress !== null) await recordDeliveryReport(house.actions, notification, progress);
+        const providerId = fields['MessageSid'] ?? fields['CallSid'] ?? null;
+        if (progress !== null) await recordDeliveryReport(house.actions, notification, { ...progress, providerId });
         return '<Response/>';
       });
     report('sms-status', progressOfSms);
@@ -50,7 +51,9 @@ export async function mountCallbacks(root: FastifyInstance, house: House): Promi
 
     onNotification(app, house, 'voice', async ({ notification, incident, fields }) => {
       if (isMachine(fields['AnsweredBy'])) {
-        await recordDeliveryReport(house.actions, notification, { status: 'failed', reason: 'answering_machine' });
+        const providerId = fields['CallSid'] ?? null;
+        const report = { status: 'failed', reason: 'answering_machine', providerId } as const;
+        await recordDeliveryReport(house.actions, notification, report);
         return sayAndHangUp('This is Tocsin. An incident needs attention.');
       }
       return askForDigit(incident, callbackUrl(house.config.baseUrl, 'voice-digit', notification.id));

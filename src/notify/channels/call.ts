@@ -3,6 +3,7 @@ import type { ChannelSender } from '#notify/channel_sender.ts';
 import { deliveryOfError, type TwilioAccount, type TwilioClient } from '#notify/twilio_client.ts';
 
 const RING_SECONDS = 25;
+const LOOKED_AT_MAX = 50;
 
 /** Voice calls by Twilio. What is said, and what a pressed digit does, is asked of us when the call is answered. */
 export function callSender(client: TwilioClient, account: TwilioAccount, baseUrl: string): ChannelSender {
@@ -16,7 +17,7 @@ export function callSender(client: TwilioClient, account: TwilioAccount, baseUrl
           url: callbackUrl(baseUrl, 'voice', page.notificationId),
           method: 'POST',
           statusCallback: callbackUrl(baseUrl, 'call-status', page.notificationId),
-          statusCallbackEvent: ['completed'],
+          statusCallbackEvent: ['initiated', 'completed'],
           statusCallbackMethod: 'POST',
           machineDetection: 'Enable',
           timeout: RING_SECONDS,
@@ -26,10 +27,9 @@ export function callSender(client: TwilioClient, account: TwilioAccount, baseUrl
         return deliveryOfError(error);
       }
     },
-    async findSent(page, sinceMs) {
-      const filter = { to: page.to ?? '', from: account.from, startTimeAfter: new Date(sinceMs), limit: 20 };
-      const [recent] = await client.calls.list(filter);
-      return recent?.sid ?? null;
+    async listSent(page, sinceMs) {
+      const filter = { to: page.to ?? '', from: account.from, startTimeAfter: new Date(sinceMs), limit: LOOKED_AT_MAX };
+      return (await client.calls.list(filter)).map(({ sid }) => sid);
     },
   };
 }

@@ -5,6 +5,7 @@ import { deliveryOfError, type TwilioAccount, type TwilioClient } from '#notify/
 
 /** A page that could not be delivered by then is worthless: another step has fired long since. */
 const VALIDITY_SECONDS = 600;
+const LOOKED_AT_MAX = 50;
 
 /** SMS by Twilio. */
 export function smsSender(client: TwilioClient, account: TwilioAccount, baseUrl: string): ChannelSender {
@@ -24,11 +25,10 @@ export function smsSender(client: TwilioClient, account: TwilioAccount, baseUrl:
         return deliveryOfError(error);
       }
     },
-    async findSent(page, sinceMs) {
-      const body = smsText(page, baseUrl);
-      const filter = { to: page.to ?? '', from: account.from, dateSentAfter: new Date(sinceMs), limit: 50 };
-      const recent = await client.messages.list(filter);
-      return recent.find((message) => message.body === body)?.sid ?? null;
+    async listSent(page, sinceMs) {
+      const text = smsText(page, baseUrl);
+      const filter = { to: page.to ?? '', from: account.from, dateSentAfter: new Date(sinceMs), limit: LOOKED_AT_MAX };
+      return (await client.messages.list(filter)).filter(({ body }) => body === text).map(({ sid }) => sid);
     },
   };
 }

@@ -50,6 +50,9 @@ const COLUMNS = `n.id, n.org_id as "orgId", n.incident_id as "incidentId", n.ste
 /** The reason of a try whose fate is unknown: a time-out after the request had left. */
 export const UNCERTAIN = 'provider_silent';
 
+/** The reason of a message that was tried twice with an unknown fate, and then counts as sent. */
+export const UNCONFIRMED = 'unconfirmed';
+
 /** How far a delivery has come; call-backs may only move it forward. */
 const RANK: Record<NotificationStatus | 'sending', number> = {
   queued: 0,
@@ -116,16 +119,57 @@ export class NotificationStore {
     );
   }
 
+  /** Prolongs the lease of a claimed message; false when it has ended and another has taken the message over. */
+  async keep(claimed: ClaimedNotification, leaseUntil: Temporal.Instant): Promise<boolean> {
+    const kept = await this.#session.sql.run(
+      `update notifications set lease_until = $3, due_at = $3 where id = $1 and status = 'sending' and attempts = $2`,
+      [claimed.id, claimed.attempts, leaseUntil.toString()],
+    );
+    return kept > 0;
+  }
+
+  /** False when a report about it has come first. */
   async markSent(
     notificationId: Id<'notification'>,
     sent: { readonly providerId: string | null; readonly reason: string | null },
     now: Temporal.Instant,
-  ): Promise<void> {
-    await this.#session.sql.run(
+  ): Promise<boolean> {
+    const changed = await this.#session.sql.run(
       `update notifications set status = 'sent', provider_id = $2, reason = $3, due_at = null, lease_until = null,
          updated_at = $4 where id = $1 and status = 'sending'`,
       [notificationId, sent.providerId, sent.reason, now.toString()],
     );
+    return changed > 0;
+  }
+
+  /** Notes what the provider calls this message, unless that is known. */
+  async setProviderId(notificationId: Id<'notification'>, providerId: string): Promise<void> {
+    await this.#session.sql.run('update notifications set provider_id = coalesce(provider_id, $2) where id = $1', [
+      notificationId,
+      providerId,
+    ]);
+  }
+
+  /**
+   * Of the provider's ids those that belong to no entry, and how many other entries may own one of them: they went to
+   * the same address, and nobody has learnt what became of them.
+   */
+  async findUnclaimed(
+    { id, channel, address, createdAt }: NotificationRow,
+    providerIds: readonly string[],
+  ): Promise<{ unclaimed: string[]; othersUncertain: number }> {
+    const unclaimed = await this.#session.sql.rows<{ providerId: string }>(
+      `select p as "providerId" from unnest($1::text[]) p
+       where not exists (select 1 from notifications n where n.provider_id = p)`,
+      [providerIds],
+    );
+    const others = await this.#session.sql.row<{ count: number }>(
+      `select count(*)::int as count from notifications
+       where channel = $2 and address = $3 and id <> $1 and provider_id is null
+         and (status = 'sending' or (reason in ($4, $5) and updated_at >= $6))`,
+      [id, channel, address, UNCERTAIN, UNCONFIRMED, createdAt.toString()],
+    );
+    return { unclaimed: unclaimed.map(({ providerId }) => providerId), othersUncertain: others?.count ?? 0 };
   }
 
   async markForRetry(

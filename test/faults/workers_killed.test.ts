@@ -1,0 +1,159 @@
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { expect, onTestFinished, test } from 'vitest';
+
+import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import type { PhoneRequest } from '#infra/embedded/phone/exchange.ts';
+import { programService } from '#infra/embedded/services.ts';
+import { supervise, type Supervised } from '#infra/embedded/supervisor.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { seeded } from '#test/faults/seeded.ts';
+import { runningClock } from '#test/kit/clock.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { openIncident } from '#workers/open_incident.ts';
+
+/** Everything random here follows from it: `SEED=7 npx vitest run test/faults/workers_killed.test.ts`. */
+const SEED = Number(process.env['SEED'] ?? 20_261_121);
+const INCIDENTS = 100;
+const STEPS = ['anna', 'bram'] as const;
+const CHANNELS = ['sms', 'call'] as const;
+const PAGES = INCIDENTS * STEPS.length * CHANNELS.length;
+
+const WORKERS = 3;
+/** Time for the first workers to start before the first timer is due. */
+const HEAD_START_MS = 2_000;
+const SPREAD_MS = 10_000;
+const KILL_EVERY_MS = 500;
+const WITHHELD_PERCENT = 20;
+/** So long a provider takes to answer, so that kills strike while it is being asked. */
+const PROVIDER_MS = 40;
+
+test(
+  'each step fires once and no page is lost though workers are killed and jobs vanish',
+  { timeout: 90_000 },
+  async () => {
+    const random = seeded(SEED);
+    const w = await staffedWorld({ jobs: false, clock: runningClock() });
+    w.phone.addFault({ kind: 'slow', byMs: PROVIDER_MS });
+    await withholdJobs(w);
+    const firstDueMs = Date.now() + HEAD_START_MS;
+    await openIncidents(w, () => firstDueMs + random() * SPREAD_MS);
+    const workers = await startWorkers(w);
+
+    const kills = await killUntil(firstDueMs + SPREAD_MS, workers, random);
+    await untilAllIsDone(w);
+
+    const found = { seed: SEED, kills, ...(await outcomeOf(w)) };
+    expect(found).toMatchObject({ steps: { fired: INCIDENTS * STEPS.length }, entries: PAGES, lost: 0 });
+    expect(found.firedTwice, JSON.stringify(found)).toEqual([]);
+    expect(found.duplicates, JSON.stringify(found)).toBeLessThanOrEqual(kills);
+  },
+);
+
+/** A part of all jobs never reaches the queue, whoever asks for them. */
+async function withholdJobs({ house }: StaffedWorld): Promise<void> {
+  await house.db.sql.run(`
+    create function withhold() returns trigger language plpgsql as $$ begin
+      return case when abs(hashtext(new.payload::text)) % 100 < ${WITHHELD_PERCENT} then null else new end;
+    end $$`);
+  await house.db.sql.run('create trigger withhold before insert on outbox for each row execute function withhold()');
+}
+
+/** Every incident has two steps that are due at the same time, each pages one person on two channels. */
+async function openIncidents(w: StaffedWorld, dueMs: () => number): Promise<void> {
+  const teamId = await w.staff.team();
+  const steps = [];
+  for (const name of STEPS) {
+    const { userId } = await w.staff.responder(teamId, name);
+    steps.push({ afterMinutes: 1, channels: [...CHANNELS], targetUserIds: [userId] });
+  }
+  const { serviceId, policyId } = await w.staff.alert(teamId, steps);
+  for (let index = 1; index < INCIDENTS; index += 1) {
+    const config = { metricName: `metric_${index}`, comparator: '>', threshold: 1 };
+    const rule = { serviceId, name: `Rule ${index}`, kind: 'metric_threshold', config, escalationPolicyId: policyId };
+    await w.expectOk('create_alert_rule', rule);
+  }
+  const rules = await storesOf(w.house.db.session()).activeRules.listMetricRules();
+  expect(rules).toHaveLength(INCIDENTS);
+  for (const rule of rules) {
+    const cause = { kind: 'metric_threshold', exceptionGroupId: null, title: rule.name, severity: 'error' } as const;
+    const triggeredAt = w.clock.now().subtract({ milliseconds: Math.round(Date.now() + 60_000 - dueMs()) });
+    const runtime = { ...w.runtime, clock: { now: () => triggeredAt }, onOutbox: () => {} };
+    await inUnitOfWork(runtime, (unit) => openIncident(unit, rule, { ...cause, details: {}, sentence: 'a test' }));
+  }
+}
+
+async function startWorkers({ house }: StaffedWorld): Promise<Supervised[]> {
+  const { config } = house;
+  const program = {
+    entry: path.join(import.meta.dirname, '../../workers/main.ts'),
+    log: path.join(config.dataDir, 'workers.log'),
+    env: {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: 'node_modules/.cache/node',
+      DATA_DIR: config.dataDir,
+      BASE_URL: config.baseUrl,
+      APP_SECRET: config.appSecret,
+      DATABASE_URL: config.databaseUrl,
+      CLICKHOUSE_URL: config.clickhouseUrl,
+      TWILIO_ACCOUNT_SID: config.twilioAccountSid,
+      TWILIO_AUTH_TOKEN: config.twilioAuthToken,
+      TWILIO_FROM: config.twilioFrom,
+      TWILIO_API_BASE: config.twilioApiBase,
+      LOG_LEVEL: 'error',
+    },
+  };
+  const atOnce = { firstDelayMs: 1, maxDelayMs: 1, wellAfterMs: 0 };
+  const workers = Array.from({ length: WORKERS }, (_, index) =>
+    supervise(programService(`Worker ${index}`, program), () => {}, atOnce),
+  );
+  onTestFinished(async () => void (await Promise.all(workers.map((worker) => worker.stop(1_000)))));
+  await Promise.all(workers.map(({ ready }) => ready));
+  return workers;
+}
+
+/** Returns how many were killed. */
+async function killUntil(endMs: number, workers: readonly Supervised[], random: () => number): Promise<number> {
+  let kills = 0;
+  while (Date.now() < endMs) {
+    await delay(random() * 2 * KILL_EVERY_MS);
+    const pid = workers[Math.floor(random() * workers.length)]?.pid;
+    if (pid == null) continue;
+    process.kill(pid, 'SIGKILL');
+    kills += 1;
+  }
+  return kills;
+}
+
+async function untilAllIsDone({ house }: StaffedWorld): Promise<void> {
+  const isDone = () =>
+    house.db.sql.row(`select (select count(*)::int from incident_steps where state = 'pending') as steps,
+      (select count(*)::int from notifications where status in ('queued', 'sending')) as messages`);
+  await expect.poll(isDone, { timeout: 45_000, interval: 200 }).toEqual({ steps: 0, messages: 0 });
+}
+
+async function outcomeOf({ house, phone }: StaffedWorld) {
+  const { sql } = house.db;
+  const steps = await sql.rows<{ state: string; n: number }>(
+    'select state, count(*)::int as n from incident_steps group by state',
+  );
+  const firedTwice = await sql.rows(
+    `select incident_id, data->>'stepIndex' from incident_timeline where event = 'step_fired'
+     group by 1, 2 having count(*) > 1`,
+  );
+  const entries = await sql.rows<{ id: string }>('select id from notifications');
+  const sent = Map.groupBy(phone.requests.filter(isTaken), ({ form }) => notificationOf(form));
+  return {
+    steps: Object.fromEntries(steps.map(({ state, n }) => [state, n])),
+    firedTwice,
+    entries: entries.length,
+    lost: entries.filter(({ id }) => !sent.has(id)).length,
+    duplicates: [...sent.values()].reduce((sum, { length }) => sum + length - 1, 0),
+  };
+}
+
+/** A message or call that the provider has taken, whether or not the sender lived to hear it. */
+const isTaken = ({ method, status }: PhoneRequest) => method === 'POST' && (status === 201 || status === null);
+
+const notificationOf = (form: PhoneRequest['form']) => String(form['StatusCallback']).split('/').at(-1) ?? '';
