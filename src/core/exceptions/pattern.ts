@@ -23,11 +23,29 @@ export function minePattern(messages: readonly string[]): string | null {
   return first === undefined ? null : render(rest.reduce(merge, first));
 }
 
-/** The pattern of what `pattern` stands for and one message more. Cheap enough for every event. */
+/**
+ * The pattern of what `pattern` stands for and one message more; a message that it stands for already changes nothing.
+ * Cheap enough for every event.
+ */
 export function mergePattern(pattern: string | null, message: string): string | null {
   const line = toLine(message);
-  if (line === '') return pattern;
+  if (line === '' || (pattern !== null && standsFor(pattern, line))) return pattern;
   return pattern === null ? line : render(merge(tokensOf(pattern), tokensOf(line)));
+}
+
+/** Whether the literal parts of the pattern stand in the line, in order, the first and last at its ends. */
+function standsFor(pattern: string, line: string): boolean {
+  const [first = '', ...rest] = pattern.split(WILDCARD);
+  const last = rest.pop();
+  if (last === undefined) return line === pattern;
+  if (!line.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = line.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return line.length - last.length >= at && line.endsWith(last);
 }
 
 /** The first line that says something, on one line. */

@@ -38,8 +38,8 @@ export function sightingOf(event: ExceptionEvent): Sighting {
 }
 
 /**
- * The group after one event more, and what the event means to it. The same event twice changes nothing the second
- * time; in whatever order events come, first and last seen and the level are the same.
+ * The group after one event more, and what the event means to it. In whatever order and however often events come,
+ * first and last seen and the level are the same; the pattern, and the title with it, only ever becomes more general.
  */
 export function onSighting(
   group: GroupState | null,

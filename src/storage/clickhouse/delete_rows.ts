@@ -1,8 +1,9 @@
 import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
 
 /**
- * Hides the rows at once and leaves their removal to merges. Costs next to nothing where there is nothing to delete.
- * `condition` names its values as ClickHouse parameters.
+ * Orders the deletion and returns once the order is durable; ClickHouse carries it out on its own, whatever happens to
+ * us, within moments or, in many parts, minutes. Until then the rows are still there, so reads must not rely on it.
+ * Costs next to nothing where there is nothing to delete. `condition` names its values as ClickHouse parameters.
  */
 export async function deleteRows(
   client: ClickHouseClient,
@@ -20,7 +21,7 @@ export async function deleteRows(
     await client.command({
       query: `DELETE FROM ${table} WHERE ${condition}`,
       query_params: parameters,
-      clickhouse_settings: { lightweight_deletes_sync: '2' },
+      clickhouse_settings: { lightweight_deletes_sync: '0' },
     });
   });
 }

@@ -35,12 +35,13 @@ export class ExceptionWriter {
     await insertRows(this.#client, `exception_events (${COLUMNS})`, 'JSONCompactEachRow', rows, token);
   }
 
+  /** All events of the service, before long: see `deleteRows`. */
   async deleteService(serviceId: Id<'service'>): Promise<void> {
     const parameters = { service: uuidOf(serviceId) };
     await deleteRows(this.#client, 'exception_events', 'service_id = {service:UUID}', parameters);
   }
 
-  /** The service's events of before `instant`. */
+  /** The service's events of before `instant`, before long. */
   async deleteBefore(serviceId: Id<'service'>, instant: Temporal.Instant): Promise<void> {
     await deleteRows(
       this.#client,

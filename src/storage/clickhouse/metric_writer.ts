@@ -23,14 +23,14 @@ export class MetricWriter {
     }
   }
 
-  /** All points and names of the service. */
+  /** All points and names of the service, before long: see `deleteRows`. */
   async deleteService(serviceId: Id<'service'>): Promise<void> {
     const service = { service: uuidOf(serviceId) };
     await deleteRows(this.#client, 'metric_points', 'service_id = {service:UUID}', service);
     await deleteRows(this.#client, 'metric_names', 'service_id = {service:UUID}', service);
   }
 
-  /** The service's points of before `instant`, and the names that no later point bears. */
+  /** The service's points of before `instant`, before long, and the names that no later point bears. */
   async deleteBefore(serviceId: Id<'service'>, instant: Temporal.Instant): Promise<void> {
     const scope = { service: uuidOf(serviceId), before: instant.epochMilliseconds };
     const older = (column: string) =>

@@ -52,6 +52,15 @@ test('what is said in all messages of one shape stays, and nothing else is made 
   );
 });
 
+test.each([
+  ['bad order <*>', 'bad order 17 of 18'],
+  ['<*> bounced', 'bob bounced'],
+  ['a <*> b <*> c', 'a 1 b 2 b 3 c'],
+  ['bad order <*>', 'bad order <*>'],
+])('%j stays what it is with %j', (pattern, message) => {
+  expect(mergePattern(pattern, message)).toBe(pattern);
+});
+
 test('long and many messages are mined in bounded time', () => {
   const long = Array.from({ length: 500 }, (_, index) => `${'w '.repeat(index)}${index} ${'x'.repeat(5_000)}`);
   const startedAt = performance.now();

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { periodsAt } from '#core/exceptions/periods.ts';
+import { newId } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
+import { ExceptionReader, type GroupScope } from '#storage/clickhouse/exception_reader.ts';
+import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
+import { exceptionEvent } from '#test/storage/exception_event.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const NOW = Temporal.Instant.from('2027-03-10T12:00:00Z');
+
+/** ClickHouse deletes in its own time. */
+const PATIENTLY = { timeout: 20_000, interval: 50 };
+
+let w: World;
+let reader: ExceptionReader;
+let writer: ExceptionWriter;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+  reader = new ExceptionReader(w.house.clickhouse);
+  writer = new ExceptionWriter(w.house.clickhouse);
+});
+afterAll(() => w.close());
+
+function newScope(serviceId = newId('service')): GroupScope {
+  return { serviceId, groupId: newId('group'), keptSince: NOW.subtract({ hours: 24 * 90 }) };
+}
+
+async function countOf(scope: GroupScope): Promise<number> {
+  return (await reader.countByGroup([scope])).get(scope.groupId)?.events ?? 0;
+}
+
+test('an event is read as it was written', async () => {
+  const scope = newScope();
+  const event = exceptionEvent(NOW, {
+    tags: { 'a\n\n"b"': '\\ 🦊 \t', __proto__x: '' },
+    message: 'one\n\n\ntwo; DROP TABLE exception_events',
+    extra: { deep: [1, { x: null }] },
+  });
+  await writer.insert([{ ...scope, event }], newId('job'));
+  const [read] = await reader.listNewest(scope, 20);
+  expect(read).toEqual(event);
+  expect(await reader.countTags(scope, { sample: 10, tags: 10, values: 5 })).toEqual(
+    new Map([
+      ['__proto__x', [{ value: '', count: 1 }]],
+      ['a\n\n"b"', [{ value: '\\ 🦊 \t', count: 1 }]],
+    ]),
+  );
+});
+
+test('an event counts once, under the same token or another, at the same time or another', async () => {
+  const scope = newScope();
+  const event = exceptionEvent(NOW);
+  for (const token of ['x', 'x', 'y']) await writer.insert([{ ...scope, event }], `${scope.groupId}${token}`);
+  const later = { ...event, at: NOW.add({ seconds: 5 }), receivedAt: NOW.add({ seconds: 5 }) };
+  await writer.insert([{ ...scope, event: later }], newId('job'));
+  expect(await countOf(scope)).toBe(1);
+  expect(await reader.listNewest(scope, 20)).toHaveLength(1);
+  expect(await reader.countByEnvironment(scope, 5)).toEqual([{ value: 'production', count: 1 }]);
+  expect(await reader.countTags(scope, { sample: 10, tags: 10, values: 5 })).toEqual(
+    new Map([['region', [{ value: 'eu', count: 1 }]]]),
+  );
+  expect(await reader.countByDay(scope, periodsAt(NOW))).toEqual(new Map([['2027-03-10', 1]]));
+  expect(await reader.statistics(scope, periodsAt(NOW))).toEqual({
+    events: 1,
+    users: 1,
+    handled: 0,
+    unhandled: 1,
+    thisWeek: 1,
+    weekBefore: 0,
+  });
+});
+
+test('a group without events has nothing to show', async () => {
+  const scope = newScope();
+  expect(await reader.countByGroup([scope])).toEqual(new Map());
+  expect(await reader.countByGroup([])).toEqual(new Map());
+  expect(await reader.listNewest(scope, 20)).toEqual([]);
+  expect(await reader.countTags(scope, { sample: 10, tags: 10, values: 5 })).toEqual(new Map());
+  expect(await reader.statistics(scope, periodsAt(NOW))).toMatchObject({ events: 0, users: 0 });
+});
+
+test('groups of several services are counted each by what its service keeps', async () => {
+  const [one, two] = [newScope(), { ...newScope(), keptSince: NOW.subtract({ hours: 1 }) }];
+  const events = [0, 30, 90].map((minutes) => exceptionEvent(NOW.subtract({ minutes })));
+  await writer.insert(
+    [one, two].flatMap((scope) => events.map((event) => ({ ...scope, event }))),
+    newId('job'),
+  );
+  const counts = await reader.countByGroup([one, two]);
+  expect([counts.get(one.groupId)!.events, counts.get(two.groupId)!.events]).toEqual([3, 2]);
+});
+
+test('events of the oldest and of impossible times are stored in one insert', async () => {
+  const scope = { ...newScope(), keptSince: NOW.subtract({ hours: 24 * 1_000 }) };
+  const events = Array.from({ length: 410 }, (_, day) => ({
+    ...exceptionEvent(NOW.subtract({ hours: 24 * day })),
+    receivedAt: NOW,
+  }));
+  const impossible = { ...exceptionEvent(Temporal.Instant.from('1970-01-01T00:00:00Z')), receivedAt: NOW };
+  await writer.insert(
+    [...events, impossible].map((event) => ({ ...scope, event })),
+    newId('job'),
+  );
+  expect(await countOf(scope)).toBe(411);
+});
+
+test('the most frequent tags and values come first', async () => {
+  const scope = newScope();
+  const tags = [{ os: 'mac', page: 'a' }, { os: 'linux' }, { os: 'linux', page: 'a' }, { page: 'b' }, { os: 'bsd' }];
+  const events = tags.map((given) => exceptionEvent(NOW, { tags: given }));
+  await writer.insert(
+    events.map((event) => ({ ...scope, event })),
+    newId('job'),
+  );
+  expect([...(await reader.countTags(scope, { sample: 10, tags: 10, values: 2 }))]).toEqual([
+    [
+      'os',
+      [
+        { value: 'linux', count: 2 },
+        { value: 'bsd', count: 1 },
+      ],
+    ],
+    [
+      'page',
+      [
+        { value: 'a', count: 2 },
+        { value: 'b', count: 1 },
+      ],
+    ],
+  ]);
+  expect([...(await reader.countTags(scope, { sample: 10, tags: 1, values: 1 }))]).toEqual([
+    ['os', [{ value: 'linux', count: 2 }]],
+  ]);
+});
+
+test('deletion takes what is older, or all, of one service and leaves the others alone', async () => {
+  const [mine, other] = [newScope(), newScope()];
+  const events = [0, 24, 72].map((hours) => exceptionEvent(NOW.subtract({ hours })));
+  await writer.insert(
+    [mine, other].flatMap((scope) => events.map((event) => ({ ...scope, event }))),
+    newId('job'),
+  );
+  await writer.deleteBefore(mine.serviceId, NOW.subtract({ hours: 24 }));
+  await expect.poll(() => countOf(mine), PATIENTLY).toBe(2);
+  await writer.deleteService(mine.serviceId);
+  await expect.poll(() => countOf(mine), PATIENTLY).toBe(0);
+  expect(await countOf(other)).toBe(3);
+});

@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import { LEVELS } from '#core/exceptions/event.ts';
+import { groupEvent } from '#core/exceptions/grouping.ts';
+import { sightingOf } from '#core/exceptions/sighting.ts';
+import type { Id } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
+import type { ExceptionGroupRow } from '#storage/postgres/exception_group_store.ts';
+import type { SeenEvent, SeenGroup } from '#storage/postgres/group_sightings.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { exceptionEvent } from '#test/storage/exception_event.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const NOW = Temporal.Instant.from('2027-03-10T12:00:00Z');
+
+let w: World;
+let serviceId: Id<'service'>;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+  w.clock.set(NOW.toString());
+});
+afterAll(() => w.close());
+beforeEach(async () => {
+  ({ serviceId } = await w.given.service({ capabilities: [] }));
+});
+
+/** An event of the group that is told by its fingerprint. */
+function seen(group: string, given: Parameters<typeof exceptionEvent>[1] = {}, ago = 0): SeenEvent {
+  const event = exceptionEvent(NOW.subtract({ minutes: ago }), { fingerprint: [group], ...given });
+  return { orgId: w.orgId, serviceId, grouping: groupEvent(event), sighting: sightingOf(event) };
+}
+
+async function upsert(events: readonly SeenEvent[]): Promise<(SeenGroup | null)[]> {
+  return await w.house.db.transaction((session) => storesOf(session).exceptionGroups.upsertSeen(events, w.clock.now()));
+}
+
+async function groups(): Promise<ExceptionGroupRow[]> {
+  const filter = { serviceId, status: null };
+  return (await storesOf(w.house.db.session()).exceptionGroups.list(w.orgId, filter, w.clock.now(), 1_000)).groups;
+}
+
+test('every event is answered in its place, and groups are told apart', async () => {
+  const found = await upsert([seen('a'), seen('b'), seen('a')]);
+  expect(found.map((group) => group!.outcome)).toEqual(['new', 'new', 'new']);
+  expect(found[0]).toBe(found[2]);
+  expect(found[0]!.groupId).not.toBe(found[1]!.groupId);
+  const again = await upsert([seen('c'), seen('b')]);
+  expect(again).toMatchObject([{ outcome: 'new' }, { outcome: 'known', groupId: found[1]!.groupId }]);
+  expect(await upsert([])).toEqual([]);
+});
+
+test('a batch that is brought twice changes nothing the second time', async () => {
+  const batch = [seen('a', { level: 'fatal' }, 5), seen('a', { level: 'info', release: '2.0.0' }), seen('b')];
+  await upsert(batch);
+  const before = await groups();
+  w.clock.advance({ minutes: 1 });
+  expect((await upsert(batch)).map((group) => group!.outcome)).toEqual(['known', 'known', 'known']);
+  expect(await groups()).toEqual(before);
+  w.clock.set(NOW.toString());
+});
+
+test('first and last seen, the worst level and both releases do not depend on the order or the batches', async () => {
+  const event = fc.record({ ago: fc.integer({ min: 0, max: 1_000 }), level: fc.constantFrom(...LEVELS) });
+  let round = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(event, { minLength: 1, maxLength: 12 }), fc.nat(), async (events, seed) => {
+      round += 1;
+      const all = events.map(({ ago, level }) => seen(`${round}`, { level, release: `build-${ago}` }, ago));
+      const cut = seed % (all.length + 1);
+      const found = [...(await upsert(all.slice(0, cut))), ...(await upsert(all.slice(cut)))];
+      const stored = (await groups()).find(({ id }) => id === found[0]!.groupId)!;
+      const agos = events.map(({ ago }) => ago);
+      expect(stored.level).toBe(LEVELS.findLast((level) => events.some((one) => one.level === level)));
+      expect(stored.firstSeenAt.toString()).toBe(NOW.subtract({ minutes: Math.max(...agos) }).toString());
+      expect(stored.lastSeenAt.toString()).toBe(NOW.subtract({ minutes: Math.min(...agos) }).toString());
+      expect(stored.firstRelease).toBe(`build-${Math.max(...agos)}`);
+      expect(stored.lastRelease).toBe(`build-${Math.min(...agos)}`);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('workers that bring the same new groups at once make each of them once, and no event is lost', async () => {
+  const names = Array.from({ length: 20 }, (_, index) => `group ${index}`);
+  const batches = Array.from({ length: 8 }, (_, worker) => {
+    const mine = worker % 2 === 0 ? names : names.toReversed();
+    return mine.map((name) => seen(name, { level: worker === 3 ? 'fatal' : 'error' }, worker));
+  });
+  const found = (await Promise.all(batches.map(upsert))).flat();
+  const stored = await groups();
+  expect(stored).toHaveLength(20);
+  expect(new Set(found.map((group) => group!.groupId)).size).toBe(20);
+  expect(found.filter((group) => group!.outcome === 'new')).toHaveLength(20);
+  for (const { level, firstSeenAt, lastSeenAt } of stored) {
+    expect({ level, minutes: firstSeenAt.until(lastSeenAt).total('minutes') }).toEqual({ level: 'fatal', minutes: 7 });
+  }
+});
+
+test('concurrent events of a resolved group tell of one regression', async () => {
+  const [group] = await upsert([seen('a')]);
+  await w.expectOk('set_exception_status', { groupId: group!.groupId, status: 'resolved' });
+  const outcomes = (await Promise.all([1, 2, 3, 4].map(() => upsert([seen('a'), seen('a')])))).map(
+    ([first]) => first!.outcome,
+  );
+  expect(outcomes.toSorted()).toEqual(['known', 'known', 'known', 'regression']);
+});
+
+test('an event that waited while its group was resolved does not reopen it', async () => {
+  const waiting = seen('a');
+  const [group] = await upsert([seen('a')]);
+  w.clock.advance({ seconds: 1 });
+  await w.expectOk('set_exception_status', { groupId: group!.groupId, status: 'resolved' });
+  expect(await upsert([waiting])).toMatchObject([{ outcome: 'known' }]);
+  expect(await groups()).toMatchObject([{ status: 'resolved', resolvedInRelease: 'shop@1.4.0' }]);
+  w.clock.set(NOW.toString());
+});
+
+test('a group keeps the type and place of its first event, and its title and pattern take in every message', async () => {
+  const message = (text: string) => ({ exceptions: [], message: text, transaction: '/orders' });
+  await upsert([seen('a', message('order 17 failed'), 3), seen('a', message('order 18 failed'), 2)]);
+  const [first] = await groups();
+  expect(first).toMatchObject({
+    title: 'order <*> failed',
+    pattern: 'order <*> failed',
+    type: null,
+    culprit: '/orders',
+  });
+  w.clock.advance({ minutes: 1 });
+  await upsert([seen('a', { ...message('order 19 failed'), transaction: '/refunds' })]);
+  expect(await groups()).toEqual([{ ...first, lastSeenAt: NOW }]);
+  w.clock.set(NOW.toString());
+});
+
+test('texts that were cut in the middle of a character are stored', async () => {
+  const text = `${'x'.repeat(399)}🦊🦊 quoted " and \\`;
+  await upsert([seen('a', { exceptions: [], message: text })]);
+  expect((await groups())[0]!.pattern).toMatch(/^x+\uFFFD$/);
+});
+
+test('events of services that are gone, or of other organizations, find no group', async () => {
+  const other = await w.given.organization('Other');
+  const foreign = { ...seen('a'), orgId: other.orgId };
+  const [kept] = await upsert([seen('b')]);
+  expect(await upsert([foreign, seen('b')])).toMatchObject([null, { groupId: kept!.groupId }]);
+  await w.expectOk('delete_service', { serviceId });
+  expect(await upsert([seen('b'), seen('c')])).toEqual([null, null]);
+});

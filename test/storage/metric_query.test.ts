@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { aggregate, AGGREGATIONS } from '#core/metrics/aggregate.ts';
+import { cutWindow } from '#core/metrics/buckets.ts';
+import type { Sample } from '#core/metrics/increase.ts';
+import { POINT_KINDS, PointBatch } from '#core/metrics/point.ts';
+import { seriesKey } from '#core/metrics/series_key.ts';
+import { type Id, newId, uuidOf } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
+import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
+import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+let w: World;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+});
+afterAll(() => w.close());
+
+const NOW = Temporal.Instant.from('2027-03-10T00:02:30.500Z');
+const WINDOW_MINUTES = 12;
+
+/** ClickHouse deletes in its own time. */
+const PATIENTLY = { timeout: 20_000, interval: 50 };
+
+/** A point of one of three series, in the window, shortly before it, or after it, across midnight. */
+const point = fc.record({
+  series: fc.integer({ min: 0, max: 2 }),
+  at: fc
+    .oneof(
+      fc.integer({ min: -20 * 60, max: 60 }).map((second) => second * 1_000),
+      fc.integer({ min: -20 * 60_000, max: 60_000 }),
+    )
+    .map((offset) => NOW.epochMilliseconds + offset),
+  value: fc.oneof(fc.integer({ min: 0, max: 6 }), fc.integer({ min: -1_000, max: 1_000 })),
+  kind: fc.oneof({ weight: 3, arbitrary: fc.constant('counter' as const) }, fc.constantFrom(...POINT_KINDS)),
+});
+
+/** Batches as they arrive: disordered, and some a second time. */
+const batches = fc
+  .array(fc.array(point, { minLength: 1, maxLength: 25 }), { minLength: 1, maxLength: 4 })
+  .chain((sent) => fc.subarray(sent).map((repeated) => [...sent, ...repeated]));
+
+test('a query answers what the reference says of the same points, before and after parts are merged', async () => {
+  const [reader, writer] = [new MetricReader(w.house.clickhouse), new MetricWriter(w.house.clickhouse)];
+  const buckets = cutWindow(WINDOW_MINUTES, NOW);
+  await fc.assert(
+    fc.asyncProperty(batches, fc.boolean(), async (sent, isShortlyKept) => {
+      const serviceId = newId('service');
+      for (const [index, batch] of sent.entries()) {
+        await writer.insert([{ serviceId, points: toBatch(batch) }], `${serviceId}-${index}`);
+      }
+      const keptSince = NOW.subtract({ minutes: isShortlyKept ? 7 : 1_000 });
+      const kept = sent.flat().filter(({ at }) => at >= keptSince.epochMilliseconds);
+      const series = Object.values(Object.groupBy(kept, (one) => one.series)) as Sample[][];
+      const expectSame = async (): Promise<void> => {
+        for (const aggregation of AGGREGATIONS) {
+          const selector = { name: 'm', matchers: [] };
+          const found = await reader.query({ serviceId, selector, aggregation, buckets, keptSince });
+          const meant = aggregate(series, aggregation, buckets);
+          expect(
+            found.map(({ at }) => at),
+            aggregation,
+          ).toEqual(meant.map(({ at }) => at));
+          for (const [index, { value }] of found.entries()) {
+            expect(value, aggregation).toBeCloseTo(meant[index]!.value, 9);
+          }
+        }
+      };
+      await expectSame();
+      await merge();
+      await expectSame();
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test('the same deliveries under the same token are stored once, and under another still count once', async () => {
+  const [reader, writer] = [new MetricReader(w.house.clickhouse), new MetricWriter(w.house.clickhouse)];
+  const serviceId = newId('service');
+  const points = toBatch(
+    [0, 1, 2].map((second) => ({ series: 0, at: NOW.epochMilliseconds - second * 1_000, value: 1, kind: 'delta' })),
+  );
+  for (const token of ['a', 'a', 'b']) await writer.insert([{ serviceId, points }], `${serviceId}${token}`);
+  expect(await rowsOf(serviceId)).toBeLessThanOrEqual(6);
+  const query = { serviceId, selector: { name: 'm', matchers: [] }, buckets: cutWindow(600, NOW) };
+  const keptSince = NOW.subtract({ hours: 48 });
+  expect(await reader.query({ ...query, aggregation: 'sum', keptSince })).toMatchObject([{ value: 3 }]);
+});
+
+test('points of more days than one insert may touch are stored all the same', async () => {
+  const { house } = await world();
+  const writer = new MetricWriter(house.clickhouse);
+  const serviceId = newId('service');
+  const days = Array.from({ length: 400 }, (_, day) => ({
+    series: 0,
+    at: NOW.epochMilliseconds - day * 86_400_000,
+    value: day,
+    kind: 'gauge' as const,
+  }));
+  for (const _again of [1, 2]) await writer.insert([{ serviceId, points: toBatch(days) }], serviceId);
+  expect(await rowsOf(serviceId, house.clickhouse)).toBe(400);
+});
+
+test('names, labels, keys, times and values are stored as they were given', async () => {
+  const writer = new MetricWriter(w.house.clickhouse);
+  const serviceId = newId('service');
+  const points = new PointBatch();
+  const labels = ['a', 'x'.repeat(512), 'ключ', '🦊 \n\0\t"\\'];
+  const key = '18446744073709551615';
+  points.add(
+    points.addSeries({ name: 'ünï\ncode', labels, key }),
+    Date.parse('2027-03-09T23:59:59.999Z'),
+    -1.5e-300,
+    'counter',
+  );
+  points.add(points.addSeries({ name: 'b', labels: [], key: '0' }), Date.parse('2027-03-10T00:00:00.001Z'), 0, 'stale');
+  await writer.insert([{ serviceId, points }], serviceId);
+  const result = await w.house.clickhouse.query({
+    query: `SELECT service_id, metric, toString(series) AS series, toUnixTimestamp64Milli(ts) AS ts, value, kind, tags FROM metric_points
+      WHERE service_id = {service:UUID} ORDER BY ts`,
+    query_params: { service: uuidOf(serviceId) },
+    format: 'JSONEachRow',
+  });
+  expect(await result.json()).toEqual([
+    {
+      service_id: uuidOf(serviceId),
+      metric: 'ünï\ncode',
+      series: key,
+      ts: String(Date.parse('2027-03-09T23:59:59.999Z')),
+      value: -1.5e-300,
+      kind: 'counter',
+      tags: { a: 'x'.repeat(512), ключ: '🦊 \n\0\t"\\' },
+    },
+    {
+      service_id: uuidOf(serviceId),
+      metric: 'b',
+      series: '0',
+      ts: String(Date.parse('2027-03-10T00:00:00.001Z')),
+      value: 0,
+      kind: 'stale',
+      tags: {},
+    },
+  ]);
+});
+
+test('deletion takes what is older, or all, of one service and leaves the others alone', async () => {
+  const [reader, writer] = [new MetricReader(w.house.clickhouse), new MetricWriter(w.house.clickhouse)];
+  const [mine, other] = [newId('service'), newId('service')];
+  const day = (days: number) => NOW.subtract({ hours: 24 * days });
+  for (const serviceId of [mine, other]) {
+    const points = new PointBatch();
+    for (const [name, days] of [
+      ['old', 5],
+      ['both', 5],
+      ['both', 1],
+    ] as const) {
+      points.add(
+        points.addSeries({ name, labels: [], key: seriesKey(name, []) }),
+        day(days).epochMilliseconds,
+        1,
+        'gauge',
+      );
+    }
+    await writer.insert([{ serviceId, points }], serviceId);
+  }
+  await writer.deleteBefore(mine, day(3));
+  await expect.poll(() => rowsOf(mine), PATIENTLY).toBe(1);
+  await expect.poll(() => reader.listNames(mine, day(100)), PATIENTLY).toEqual(['both']);
+  await writer.deleteService(mine);
+  await expect.poll(() => rowsOf(mine), PATIENTLY).toBe(0);
+  await expect.poll(() => reader.listNames(mine, day(100)), PATIENTLY).toEqual([]);
+  expect(await rowsOf(other)).toBe(3);
+  expect(await reader.listNames(other, day(100))).toEqual(['both', 'old']);
+});
+
+function toBatch(given: readonly (Sample & { readonly series: number })[]): PointBatch {
+  const batch = new PointBatch();
+  for (const { series, at, value, kind } of given) {
+    const labels = ['series', `${series}`];
+    batch.add(batch.addSeries({ name: 'm', labels, key: seriesKey('m', labels) }), at, value, kind);
+  }
+  return batch;
+}
+
+async function rowsOf(serviceId: Id<'service'>, clickhouse = w.house.clickhouse): Promise<number> {
+  const result = await clickhouse.query({
+    query: 'SELECT count() FROM metric_points WHERE service_id = {service:UUID}',
+    query_params: { service: uuidOf(serviceId) },
+    format: 'JSONCompactEachRow',
+  });
+  const [[rows] = ['0']] = await result.json<[string]>();
+  return Number(rows);
+}
+
+async function merge(): Promise<void> {
+  await w.house.clickhouse.command({ query: 'OPTIMIZE TABLE metric_points FINAL' });
+}
