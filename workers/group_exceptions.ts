@@ -12,6 +12,7 @@ import type { ExceptionWriter, GroupedEvent } from '#storage/clickhouse/exceptio
 import type { SeenEvent, SeenGroup } from '#storage/postgres/group_sightings.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
+import { patiently } from '#workers/patiently.ts';
 import { tokenOf } from '#workers/token.ts';
 
 /** A group that people are to hear of: never seen before, or back after it was resolved. */
@@ -56,10 +57,12 @@ export function onGroupExceptions(runtime: GroupingRuntime): JobHandler {
     commitsMax: 1,
     weigh: ({ events }) => ({ bytes: 0, count: events.length }),
     commit: (gathered) =>
-      groupAndStore(
-        runtime,
-        gathered.flatMap(({ events }) => events),
-        tokenOf(...gathered.map(({ token }) => token)),
+      patiently(() =>
+        groupAndStore(
+          runtime,
+          gathered.flatMap(({ events }) => events),
+          tokenOf(...gathered.map(({ token }) => token)),
+        ),
       ),
   });
   return handleJob(groupExceptions, async ({ packed }, { attempt, log }) => {

@@ -7,7 +7,7 @@ interface Faulty<Item> {
 
 /** So many faults, one after the other and nothing that works, are not the items' doing. */
 const FAULTS_IN_A_ROW_MAX = 16;
-/** Some minutes of trying: what fails still where others go through is given up. */
+/** About a minute of trying: what fails still where others go through is given up. */
 const ATTEMPTS_MAX = 10;
 
 /**

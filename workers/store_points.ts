@@ -4,6 +4,7 @@ import { storePoints } from '#jobs/store_points.ts';
 import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
+import { patiently } from '#workers/patiently.ts';
 import { tokenOf } from '#workers/token.ts';
 
 interface StoringRuntime {
@@ -28,9 +29,11 @@ export function onStorePoints({ metricWriter }: StoringRuntime): JobHandler {
     commitsMax: 1,
     weigh: ({ services }) => ({ bytes: 0, count: services.reduce((sum, { points }) => sum + points.length, 0) }),
     commit: (batches) =>
-      metricWriter.insert(
-        batches.flatMap(({ services }) => services),
-        tokenOf(...batches.map(({ token }) => token)),
+      patiently(() =>
+        metricWriter.insert(
+          batches.flatMap(({ services }) => services),
+          tokenOf(...batches.map(({ token }) => token)),
+        ),
       ),
   });
   return handleJob(storePoints, async ({ packed }, { attempt, log }) => {

@@ -11,6 +11,6 @@ export const groupExceptions = defineJob({
   queue: 'ingest',
   payload: Type.Object({ packed: Type.String() }),
   key: null,
-  attempts: 20_000,
-  backoff: { firstDelayMs: 500, maxDelayMs: 60_000 },
+  attempts: 200_000,
+  backoff: { firstDelayMs: 500, maxDelayMs: 10_000 },
 });

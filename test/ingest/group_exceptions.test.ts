@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import { packEvents } from '#ingest/packing/packed_events.ts';
@@ -94,9 +94,22 @@ test('events that ClickHouse did not take at first are there after the next atte
   const writer = runtime.exceptionWriter;
   const events = [await event('out of beans')];
   runtime = { ...runtime, exceptionWriter: { insert: () => Promise.reject(new AppError('unavailable', 'away')) } };
-  await expect(run(events)).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(run(events, 2)).rejects.toMatchObject({ code: 'unavailable' });
   runtime = { ...runtime, exceptionWriter: writer };
-  await run(events, 2);
+  await run(events, 3);
+  expect(await counts()).toEqual({ 'out of beans': 1 });
+  expect(told).toHaveLength(1);
+});
+
+test('a store that is away for a moment is waited for', async () => {
+  const writer = runtime.exceptionWriter;
+  const insert = vi
+    .fn<GroupingRuntime['exceptionWriter']['insert']>()
+    .mockRejectedValueOnce(new AppError('unavailable', 'away'))
+    .mockImplementation((events, token) => writer.insert(events, token));
+  runtime = { ...runtime, exceptionWriter: { insert } };
+  await run([await event('out of beans')]);
+  expect(insert).toHaveBeenCalledTimes(2);
   expect(await counts()).toEqual({ 'out of beans': 1 });
   expect(told).toHaveLength(1);
 });
