@@ -3,6 +3,7 @@ import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
 import { buildApp } from '#entry/http/app.ts';
 import { AppError } from '#kernel/errors.ts';
+import type { Database } from '#storage/postgres/database.ts';
 import type { JobQueue } from '#storage/queue/job_queue.ts';
 import { arrivedEvents, arrivedPoints } from '#test/ingest/arrived.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -10,11 +11,13 @@ import { type World, world } from '#test/kit/world.ts';
 let w: World;
 let app: FastifyInstance;
 let isDown: boolean;
+let isDatabaseDown: boolean;
 let service: Awaited<ReturnType<World['given']['service']>>;
 
 beforeEach(async () => {
   w = await world();
   isDown = false;
+  isDatabaseDown = false;
   const unlessDown = <Result>(work: () => Promise<Result>): Promise<Result> =>
     isDown ? Promise.reject(new AppError('unavailable', 'away', { retryAfterSeconds: 5 })) : work();
   const queue: JobQueue = {
@@ -22,7 +25,14 @@ beforeEach(async () => {
     add: (jobs) => unlessDown(() => w.house.queue.add(jobs)),
     ping: () => unlessDown(() => w.house.queue.ping()),
   };
-  app = await buildApp({ ...w.house, queue });
+  const db: Database = {
+    ...w.house.db,
+    session() {
+      if (isDatabaseDown) throw new AppError('unavailable', 'away', { retryAfterSeconds: 5 });
+      return w.house.db.session();
+    },
+  };
+  app = await buildApp({ ...w.house, queue, db });
   onTestFinished(() => app.close());
   service = await w.given.service();
 });
@@ -56,4 +66,17 @@ test('while the queue is away exceptions are taken, and follow when it is back',
   isDown = false;
   await vi.waitFor(async () => expect(await arrivedEvents(w)).toHaveLength(2), { timeout: 5_000 });
   expect((await arrivedEvents(w)).map(({ event }) => event.message)).toEqual(['out of beans', 'out of milk']);
+});
+
+test('while PostgreSQL is away, which holds keys and queue, exceptions of known services are taken', async () => {
+  expect(await sendEvent('before')).toMatchObject({ statusCode: 200 });
+  isDown = true;
+  isDatabaseDown = true;
+  w.clock.advance({ seconds: 30 });
+  expect(await sendEvent('during')).toMatchObject({ statusCode: 200 });
+  w.clock.advance({ seconds: 31 });
+  expect(await sendEvent('too long')).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5' } });
+  isDown = false;
+  isDatabaseDown = false;
+  await vi.waitFor(async () => expect(await arrivedEvents(w)).toHaveLength(2), { timeout: 5_000 });
 });
