@@ -70,6 +70,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('the queue on $
     await queue.add([pending(greetOnce, { who: 'Anna' }), pending(greetOnce, { who: 'Bram' })]);
     consume(greetOnce, async (who) => void seen.push(who));
     await expect.poll(() => seen.length).toBe(2);
+    await expect.poll(async () => (await queue.depths()).paging).toEqual({ ready: 0, delayed: 0 });
     await queue.add([pending(greetOnce, { who: 'Anna' })]);
     await expect.poll(() => seen.toSorted()).toEqual(['Anna', 'Anna', 'Bram']);
   });
