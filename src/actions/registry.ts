@@ -43,50 +43,76 @@ import { removeTeamMember } from '#actions/teams/remove_team_member.ts';
 import { updateTeam } from '#actions/teams/update_team.ts';
 import { updateTeamMember } from '#actions/teams/update_team_member.ts';
 
-/** Every action, in the order of the contract (action-api §4). */
-export const ACTIONS: readonly AnyAction[] = [
-  listServices,
-  getService,
-  createService,
-  updateService,
-  deleteService,
-  enableCapability,
-  disableCapability,
-  setRetention,
-  rotateIngestKey,
-  listDashboards,
-  getDashboard,
-  createDashboard,
-  updateDashboard,
-  deleteDashboard,
-  queryMetric,
-  listMetricNames,
-  listExceptionGroups,
-  getExceptionGroup,
-  setExceptionStatus,
-  listTeams,
-  createTeam,
-  updateTeam,
-  deleteTeam,
-  addTeamMember,
-  updateTeamMember,
-  removeTeamMember,
-  createSchedule,
-  updateSchedule,
-  deleteSchedule,
-  createScheduleOverride,
-  whoIsOnCall,
-  createEscalationPolicy,
-  updateEscalationPolicy,
-  deleteEscalationPolicy,
-  createAlertRule,
-  updateAlertRule,
-  deleteAlertRule,
-  listIncidents,
-  getIncident,
-  acknowledgeIncident,
-  resolveIncident,
+/** A heading of the contract (action-api §4) with its actions. */
+interface ActionGroup {
+  readonly heading: string;
+  readonly about: string;
+  readonly actions: readonly AnyAction[];
+}
+
+/** Every action, by the headings and in the order of the contract. */
+export const ACTION_GROUPS: readonly ActionGroup[] = [
+  {
+    heading: 'Services',
+    about: 'What is monitored, what is enabled for it, and the credentials that it sends data with.',
+    actions: [
+      listServices,
+      getService,
+      createService,
+      updateService,
+      deleteService,
+      enableCapability,
+      disableCapability,
+      setRetention,
+      rotateIngestKey,
+    ],
+  },
+  {
+    heading: 'Dashboards and metrics',
+    about: 'Layouts of widgets, and queries over the metrics that services send.',
+    actions: [
+      listDashboards,
+      getDashboard,
+      createDashboard,
+      updateDashboard,
+      deleteDashboard,
+      queryMetric,
+      listMetricNames,
+    ],
+  },
+  {
+    heading: 'Exceptions',
+    about: 'Groups of alike exceptions, and what people decided of them.',
+    actions: [listExceptionGroups, getExceptionGroup, setExceptionStatus],
+  },
+  {
+    heading: 'Teams and members',
+    about: 'Who is on call together, and how each is reached.',
+    actions: [listTeams, createTeam, updateTeam, deleteTeam, addTeamMember, updateTeamMember, removeTeamMember],
+  },
+  {
+    heading: 'Schedules',
+    about: 'Whose turn it is when, and who stands in for whom.',
+    actions: [createSchedule, updateSchedule, deleteSchedule, createScheduleOverride, whoIsOnCall],
+  },
+  {
+    heading: 'Escalation policies',
+    about: 'Who is paged next, and after how many minutes, while nobody answers.',
+    actions: [createEscalationPolicy, updateEscalationPolicy, deleteEscalationPolicy],
+  },
+  {
+    heading: 'Alert rules',
+    about: 'What turns a breach of a metric or a new exception into an incident.',
+    actions: [createAlertRule, updateAlertRule, deleteAlertRule],
+  },
+  {
+    heading: 'Incidents',
+    about: 'What people are paged about, from the trigger until somebody resolves it.',
+    actions: [listIncidents, getIncident, acknowledgeIncident, resolveIncident],
+  },
 ];
+
+export const ACTIONS: readonly AnyAction[] = ACTION_GROUPS.flatMap(({ actions }) => actions);
 
 const BY_NAME = new Map(ACTIONS.map((action) => [action.name, action]));
 
@@ -96,7 +122,8 @@ export function findAction(name: string): AnyAction | null {
 
 /** Up to three actions whose names are close to a misspelt one, for the error that answers it. */
 export function nearestActionNames(name: string): string[] {
-  return ACTIONS.map((action) => ({ name: action.name, distance: distance(name.slice(0, 60), action.name) }))
+  const written = name.slice(0, 60).toLowerCase();
+  return ACTIONS.map((action) => ({ name: action.name, distance: distance(written, action.name) }))
     .filter(({ name: known, distance }) => distance <= Math.ceil(known.length / 2))
     .toSorted((a, b) => a.distance - b.distance)
     .slice(0, 3)

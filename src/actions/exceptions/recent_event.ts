@@ -10,7 +10,7 @@ import { toTimestamp } from '#kernel/time.ts';
 
 const Text = nullable(Type.String());
 
-const FrameView = Type.Object({
+export const FrameView = Type.Object({
   function: Text,
   module: Text,
   file: Text,

@@ -2,8 +2,11 @@ import { fastify, type FastifyInstance } from 'fastify';
 
 import type { House } from '#entry/compose.ts';
 import { mountCallbacks } from '#entry/http/callbacks.ts';
+import { answerClientError } from '#entry/http/client_error.ts';
+import { mountDocs } from '#entry/http/docs.ts';
 import { mountHealth } from '#entry/http/health.ts';
 import { mountIngest } from '#entry/http/ingest.ts';
+import { mountOpenApi } from '#entry/http/openapi.ts';
 import { sendProblem } from '#entry/http/problem.ts';
 import { mountRest } from '#entry/http/rest.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -11,12 +14,16 @@ import { newId } from '#kernel/ids.ts';
 
 /** The HTTP surface. Every error leaves as a problem with the request id that the log bears. */
 export async function buildApp(house: House): Promise<FastifyInstance> {
+  const prefix = new URL(house.config.baseUrl).pathname.replace(/\/+$/, '');
   const app = fastify({
     logger: false,
     genReqId: () => newId('req'),
     requestIdHeader: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
+    rewriteUrl: (request) => withoutPrefix(request.url ?? '/', prefix),
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply, house.log),
   });
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, house.log));
   app.setNotFoundHandler((request, reply) => {
@@ -36,8 +43,15 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
     house.log.debug({ ...fields, elapsedMs: Math.round(reply.elapsedTime) }, 'request answered');
   });
   mountHealth(app, house);
+  mountOpenApi(app, house.config.baseUrl);
+  mountDocs(app);
   await mountRest(app, house.actions);
   await mountCallbacks(app, house);
   await mountIngest(app, house);
   return app;
+}
+
+/** A proxy may keep the path of the base URL or take it away. */
+function withoutPrefix(url: string, prefix: string): string {
+  return prefix !== '' && url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : url;
 }

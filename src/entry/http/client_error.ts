@@ -1,0 +1,33 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+
+import type { Problem } from '#entry/http/problem.ts';
+import { newId } from '#kernel/ids.ts';
+
+const STATUS: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
+
+/** Answers what is no HTTP request, and so reaches no route, as a problem too, and hangs up. */
+export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code !== 'ECONNRESET' && socket.writable) {
+    const status = STATUS[error.code ?? ''] ?? 400;
+    const title = STATUS_CODES[status] ?? 'Error';
+    const problem: Problem = {
+      type: 'about:blank',
+      title,
+      status,
+      detail: 'the request is malformed',
+      code: 'invalid_input',
+      requestId: newId('req'),
+    };
+    const body = JSON.stringify(problem);
+    const head = [
+      `HTTP/1.1 ${status} ${title}`,
+      'content-type: application/problem+json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+      `x-request-id: ${problem.requestId}`,
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  }
+  socket.destroy(error);
+}

@@ -1,0 +1,79 @@
+import type { AnyAction } from '#actions/action_context.ts';
+import { ACTION_GROUPS } from '#actions/registry.ts';
+import { EXAMPLES } from '#entry/http/openapi/examples.ts';
+import { type Refused, refusedAs, refusedWhen } from '#entry/http/openapi/problems.ts';
+import { type JsonSchema, toOpenApiSchema } from '#entry/http/openapi/schemas.ts';
+import { ACTIONS_PATH } from '#entry/http/rest.ts';
+
+/** Every action as a path, in the order of the contract. */
+export function actionPaths(): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    ACTION_GROUPS.flatMap(({ heading, actions }) =>
+      actions.map((action) => [`${ACTIONS_PATH}/${action.name}`, { post: toOperation(action, heading) }]),
+    ),
+  );
+}
+
+const EFFECTS = {
+  read: 'Changes nothing.',
+  write: 'A change is recorded in the audit log.',
+  delete: 'Cannot be undone. Recorded in the audit log.',
+} as const;
+
+const ALWAYS: readonly Refused[] = [
+  'invalid_input',
+  'unauthenticated',
+  'forbidden',
+  'payload_too_large',
+  'unsupported_media_type',
+  'rate_limited',
+  'internal',
+  'unavailable',
+];
+
+function toOperation(action: AnyAction, heading: string): JsonSchema {
+  const example = EXAMPLES[action.name];
+  if (example === undefined) throw new Error(`${action.name} has no example`);
+  const { name, summary, permission, effect, conflict } = action;
+  return {
+    operationId: name,
+    tags: [heading],
+    summary: firstClause(summary),
+    description: `${summary}\n\nPermission: \`${permission}\`. ${EFFECTS[effect]}`,
+    'x-permission': permission,
+    security: [{ apiKey: [] }],
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: toOpenApiSchema(action.input), example: example.body } },
+    },
+    responses: {
+      '200': {
+        description: 'Done.',
+        headers: { 'x-request-id': { $ref: '#/components/headers/x-request-id' } },
+        content: {
+          'application/json': {
+            schema: {
+              type: 'object',
+              required: ['result'],
+              properties: { result: toOpenApiSchema(action.result) },
+              additionalProperties: false,
+            },
+            example: { result: example.result },
+          },
+        },
+      },
+      ...refusedAs(namesThings(action) ? [...ALWAYS, 'not_found'] : ALWAYS),
+      ...(conflict === undefined ? {} : refusedWhen('conflict', `Refused when ${conflict}.`)),
+    },
+  };
+}
+
+/** `Delete a team with its schedules. Rules stay.` is told in a list as `Delete a team with its schedules`. */
+function firstClause(summary: string): string {
+  return summary.split(/[.:;](?: |$)/)[0] ?? summary;
+}
+
+/** Whether a body can hold an id, at any depth. */
+function namesThings(action: AnyAction): boolean {
+  return /"\w+Ids?":/.test(JSON.stringify(action.input));
+}

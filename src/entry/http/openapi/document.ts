@@ -1,0 +1,61 @@
+import { ACTION_GROUPS } from '#actions/registry.ts';
+import { actionPaths } from '#entry/http/openapi/action_paths.ts';
+import { INTRODUCTION } from '#entry/http/openapi/introduction.ts';
+import { METRIC_POINTS_SCHEMA, otherPaths } from '#entry/http/openapi/other_paths.ts';
+import { componentHeaders, componentResponses, PROBLEM_SCHEMA } from '#entry/http/openapi/problems.ts';
+import { componentSchemas, type JsonSchema } from '#entry/http/openapi/schemas.ts';
+
+/** The version of the contract (action-api §9). */
+const CONTRACT_VERSION = '1.0.0';
+
+/** The OpenAPI 3.1 document: every action from the registry, and what else is served. */
+export function openApiDocument(baseUrl: string): JsonSchema {
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Tocsin',
+      summary: 'Monitoring, exception tracking and on-call.',
+      description: INTRODUCTION.replaceAll('{base_url}', baseUrl),
+      version: CONTRACT_VERSION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: baseUrl }],
+    tags: [...ACTION_GROUPS.map(({ heading, about }) => ({ name: heading, description: about })), ...OTHER_TAGS],
+    paths: { ...actionPaths(), ...otherPaths() },
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      schemas: { ...componentSchemas(), MetricPoints: METRIC_POINTS_SCHEMA, Problem: PROBLEM_SCHEMA },
+      responses: componentResponses(),
+      headers: componentHeaders(),
+    },
+  };
+}
+
+const OTHER_TAGS = [
+  { name: 'Ingestion', description: 'How data comes in. These are no actions: they take a key that only sends.' },
+  { name: 'Operation', description: 'For those who run the product. No key is asked.' },
+];
+
+const SECURITY_SCHEMES: JsonSchema = {
+  apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'tocsin_key_…', description: 'An API key.' },
+  ingestionKey: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'tocsin_ing_…',
+    description: 'The ingestion key of a service, from get_service.',
+  },
+  ingestionKeyHeader: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Api-Key',
+    description: 'The ingestion key of a service.',
+  },
+  ingestionBasic: { type: 'http', scheme: 'basic', description: 'The ingestion key of a service, as the password.' },
+  sentryAuth: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Sentry-Auth',
+    description: "`Sentry sentry_key=…`, the key being that of the service's DSN.",
+  },
+  sentryKey: { type: 'apiKey', in: 'query', name: 'sentry_key', description: "The key of the service's DSN." },
+};

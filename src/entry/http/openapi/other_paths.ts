@@ -1,0 +1,232 @@
+import { refusedAs, refusedWhen } from '#entry/http/openapi/problems.ts';
+import type { JsonSchema } from '#entry/http/openapi/schemas.ts';
+
+const TEXT: JsonSchema = { type: 'string' };
+const COUNT: JsonSchema = { type: 'integer', minimum: 0 };
+const BINARY: JsonSchema = { type: 'string', contentMediaType: 'application/octet-stream' };
+
+const REFUSED = refusedAs([
+  'invalid_input',
+  'unauthenticated',
+  'forbidden',
+  'payload_too_large',
+  'unsupported_media_type',
+  'rate_limited',
+  'internal',
+  'unavailable',
+]);
+
+const MALFORMED = refusedWhen('invalid_input', 'The request is no valid HTTP.', 'the request is malformed');
+
+const INGESTION_KEY: JsonSchema = {
+  security: [{ ingestionKey: [] }, { ingestionKeyHeader: [] }, { ingestionBasic: [] }],
+};
+
+const DSN: JsonSchema = { security: [{ sentryAuth: [] }, { sentryKey: [] }, {}] };
+
+/** What is served beside the actions. */
+export function otherPaths(): Record<string, JsonSchema> {
+  return {
+    '/api/ingest/metrics': { post: METRICS },
+    '/api/ingest/otlp/v1/metrics': { post: OTLP },
+    '/api/ingest/prometheus/write': { post: REMOTE_WRITE },
+    '/api/{projectId}/envelope': { post: sentry('envelope', 'application/x-sentry-envelope') },
+    '/api/{projectId}/store': { post: sentry('store', 'application/json') },
+    '/healthz': { get: HEALTH },
+    '/readyz': { get: READY },
+    '/metrics': { get: METRICS_OF_PROCESS },
+    '/api/openapi.json': { get: THIS_DOCUMENT },
+  };
+}
+
+const METRICS: JsonSchema = {
+  operationId: 'ingest_metrics',
+  tags: ['Ingestion'],
+  summary: 'Send metric points as JSON',
+  description:
+    'Also one point a line, as NDJSON. Up to 16 MiB and 100,000 points; gzip, deflate, br and zstd are taken. Answered once the points are stored durably in the queue. Points that cannot be taken are counted, with the reasons.',
+  ...INGESTION_KEY,
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/MetricPoints' },
+        example: {
+          points: [
+            { name: 'queue_depth', value: 17 },
+            { name: 'orders_total', value: 3, at: '2027-02-03T02:04:00Z', labels: { country: 'NL' } },
+          ],
+        },
+      },
+    },
+  },
+  responses: {
+    '202': {
+      description: 'Taken.',
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            required: ['accepted', 'rejected'],
+            properties: { accepted: COUNT, rejected: COUNT, errors: { type: 'array', items: { type: 'object' } } },
+          },
+          example: { accepted: 2, rejected: 0 },
+        },
+      },
+    },
+    ...REFUSED,
+  },
+};
+
+/** The body of `/api/ingest/metrics`. */
+export const METRIC_POINTS_SCHEMA: JsonSchema = {
+  type: 'object',
+  required: ['points'],
+  properties: {
+    points: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'value'],
+        properties: {
+          name: TEXT,
+          value: { type: 'number' },
+          at: { description: 'RFC 3339 or epoch milliseconds; now when absent' },
+          labels: { type: 'object', additionalProperties: TEXT },
+        },
+      },
+    },
+  },
+};
+
+const OTLP: JsonSchema = {
+  operationId: 'ingest_otlp_metrics',
+  tags: ['Ingestion'],
+  summary: 'Send metrics by OTLP over HTTP',
+  description: 'An ExportMetricsServiceRequest as protobuf or JSON, answered in kind with what was rejected.',
+  ...INGESTION_KEY,
+  requestBody: {
+    required: true,
+    content: { 'application/x-protobuf': { schema: BINARY }, 'application/json': { schema: { type: 'object' } } },
+  },
+  responses: {
+    '200': {
+      description: 'Taken; `partialSuccess` counts what was not.',
+      content: { 'application/x-protobuf': { schema: BINARY }, 'application/json': { schema: { type: 'object' } } },
+    },
+    ...REFUSED,
+  },
+};
+
+const REMOTE_WRITE: JsonSchema = {
+  operationId: 'ingest_prometheus_write',
+  tags: ['Ingestion'],
+  summary: 'Send metrics by Prometheus remote write 1.0',
+  description: 'Snappy-compressed protobuf. Remote write 2.0 is answered 415, upon which Prometheus falls back to 1.0.',
+  ...INGESTION_KEY,
+  requestBody: { required: true, content: { 'application/x-protobuf': { schema: BINARY } } },
+  responses: { '204': { description: 'Taken.' }, ...REFUSED },
+};
+
+function sentry(kind: 'envelope' | 'store', mediaType: string): JsonSchema {
+  return {
+    operationId: `ingest_sentry_${kind}`,
+    tags: ['Ingestion'],
+    summary:
+      kind === 'envelope' ? "Send exceptions as Sentry's SDKs do" : "Send one exception as Sentry's older clients do",
+    description:
+      'The address that a Sentry SDK makes of the DSN of a service, with and without the slash at its end. Any content type and gzip, deflate, br or zstd are taken; CORS is open. The key comes as `X-Sentry-Auth`, as `sentry_key` in the query, or in the head of the envelope.',
+    ...DSN,
+    parameters: [
+      {
+        name: 'projectId',
+        in: 'path',
+        required: true,
+        description: 'the number at the end of the DSN',
+        schema: { type: 'string', pattern: '^\\d{1,16}$' },
+        example: '42',
+      },
+    ],
+    requestBody: { required: true, content: { [mediaType]: { schema: BINARY } } },
+    responses: {
+      '200': {
+        description: 'Taken.',
+        content: {
+          'application/json': {
+            schema: { type: 'object', properties: { id: { type: ['string', 'null'] } } },
+            example: { id: '4c1d7f0e9b2a4c8d8e6f5a3b2c1d0e9f' },
+          },
+        },
+      },
+      ...REFUSED,
+    },
+  };
+}
+
+const STORE_STATE: JsonSchema = {
+  type: 'object',
+  required: ['status', 'latencyMs'],
+  properties: { status: { type: 'string', enum: ['up', 'down'] }, latencyMs: { type: 'number' }, error: TEXT },
+};
+
+const HEALTH_BODY: JsonSchema = {
+  'application/json': {
+    schema: {
+      type: 'object',
+      required: ['status', 'process', 'stores'],
+      properties: {
+        status: { type: 'string', enum: ['up', 'down'] },
+        process: { type: 'object', properties: { uptimeSeconds: COUNT, residentBytes: COUNT } },
+        stores: { type: 'object', additionalProperties: STORE_STATE },
+      },
+    },
+  },
+};
+
+const HEALTH: JsonSchema = {
+  operationId: 'healthz',
+  tags: ['Operation'],
+  summary: 'Tell whether the process and each store are well',
+  security: [],
+  responses: {
+    '200': { description: 'All are up.', content: HEALTH_BODY },
+    '503': { description: 'A store is down.', content: HEALTH_BODY },
+    ...MALFORMED,
+  },
+};
+
+const READY_BODY: JsonSchema = {
+  'application/json': { schema: { type: 'object', required: ['ready'], properties: { ready: { type: 'boolean' } } } },
+};
+
+const READY: JsonSchema = {
+  operationId: 'readyz',
+  tags: ['Operation'],
+  summary: 'Tell whether to send traffic here',
+  security: [],
+  responses: {
+    '200': { description: 'Ready.', content: READY_BODY },
+    '503': { description: 'Starting, draining, or a store is down.', content: READY_BODY },
+    ...MALFORMED,
+  },
+};
+
+const METRICS_OF_PROCESS: JsonSchema = {
+  operationId: 'process_metrics',
+  tags: ['Operation'],
+  summary: 'Metrics of the product itself, as Prometheus text',
+  security: [],
+  responses: { '200': { description: 'The metrics.', content: { 'text/plain': { schema: TEXT } } }, ...MALFORMED },
+};
+
+const THIS_DOCUMENT: JsonSchema = {
+  operationId: 'openapi',
+  tags: ['Operation'],
+  summary: 'This document',
+  description: 'Readable at `/docs`.',
+  security: [],
+  responses: {
+    '200': { description: 'OpenAPI 3.1.', content: { 'application/json': { schema: { type: 'object' } } } },
+    ...MALFORMED,
+  },
+};

@@ -1,0 +1,122 @@
+import { DashboardSummaryView, DashboardView, Layout } from '#actions/dashboards/view.ts';
+import { FrameView, RecentEventView } from '#actions/exceptions/recent_event.ts';
+import { TriageView } from '#actions/exceptions/triage.ts';
+import { ExceptionGroupView, GroupStatusName, LevelName } from '#actions/exceptions/view.ts';
+import { IncidentView, IncidentWithLogView } from '#actions/incidents/view.ts';
+import { MetricSeriesView } from '#actions/metrics/view.ts';
+import { StepInput } from '#actions/policies/steps.ts';
+import { ChannelName, PolicyView } from '#actions/policies/view.ts';
+import { ExceptionConfigView, MetricThresholdConfigView, RuleConfigInput } from '#actions/rules/config_fields.ts';
+import { RuleKindName, RuleView } from '#actions/rules/view.ts';
+import { RotationConfigInput } from '#actions/schedules/rotation_config.ts';
+import { RotationTypeName, ScheduleView } from '#actions/schedules/view.ts';
+import { CapabilityName, ServiceView, ServiceWithKeysView } from '#actions/services/view.ts';
+import { WholeTeamView } from '#actions/teams/read_teams.ts';
+import { MemberView, TeamView } from '#actions/teams/view.ts';
+
+/** A schema as JSON: what OpenAPI 3.1 takes is what TypeBox makes, but for the readability of it. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** What bears a name of its own in the reference, wherever it stands. */
+const NAMED: Readonly<Record<string, object>> = {
+  Service: ServiceView,
+  ServiceWithKeys: ServiceWithKeysView,
+  Capability: CapabilityName,
+  DashboardSummary: DashboardSummaryView,
+  Dashboard: DashboardView,
+  Layout,
+  MetricSeries: MetricSeriesView,
+  ExceptionGroup: ExceptionGroupView,
+  ExceptionGroupStatus: GroupStatusName,
+  ExceptionTriage: TriageView,
+  ExceptionEvent: RecentEventView,
+  StackFrame: FrameView,
+  Severity: LevelName,
+  Team: TeamView,
+  TeamWithAll: WholeTeamView,
+  TeamMember: MemberView,
+  Schedule: ScheduleView,
+  RotationType: RotationTypeName,
+  RotationConfig: RotationConfigInput,
+  EscalationPolicy: PolicyView,
+  EscalationStep: StepInput,
+  Channel: ChannelName,
+  AlertRule: RuleView,
+  AlertRuleKind: RuleKindName,
+  AlertRuleConfig: RuleConfigInput,
+  MetricThresholdConfig: MetricThresholdConfigView,
+  ExceptionConfig: ExceptionConfigView,
+  Incident: IncidentView,
+  IncidentWithLog: IncidentWithLogView,
+};
+
+/** Where the ids of a body come from; the schemas of the actions leave it unsaid. */
+const ID_SOURCES: Readonly<Record<string, string>> = {
+  serviceId: 'the id of a service (`service_…`), as list_services shows it',
+  dashboardId: 'the id of a dashboard (`dashboard_…`), as list_dashboards shows it',
+  groupId: 'the id of an exception group (`group_…`), as list_exception_groups shows it',
+  teamId: 'the id of a team (`team_…`), as list_teams shows it',
+  memberId: 'the id of a membership (`member_…`), as list_teams shows it',
+  userId: 'the id of a user of the organization (`user_…`)',
+  scheduleId: 'the id of a schedule (`schedule_…`), as list_teams shows it',
+  policyId: 'the id of an escalation policy (`policy_…`), as list_teams shows it',
+  escalationPolicyId: 'the id of an escalation policy (`policy_…`), as list_teams shows it',
+  ruleId: 'the id of an alert rule (`rule_…`), as get_service shows it',
+  incidentId: 'the id of an incident (`incident_…`), as list_incidents shows it',
+};
+
+const NAMES = new Map(Object.entries(NAMED).map(([name, schema]) => [JSON.stringify(schema), name]));
+
+/** The named schemas, each with references to the others. */
+export function componentSchemas(): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(NAMED).map(([name, schema]) => [name, inside(schema as JsonSchema)]));
+}
+
+/** A schema of the document: a reference where it has a name. */
+export function toOpenApiSchema(schema: object): JsonSchema {
+  const name = NAMES.get(JSON.stringify(schema));
+  return name === undefined ? inside(schema as JsonSchema) : { $ref: `#/components/schemas/${name}` };
+}
+
+function inside(schema: JsonSchema): JsonSchema {
+  const { anyOf, properties, items, patternProperties, additionalProperties, ...rest } = schema;
+  return {
+    ...('enum' in rest && !('type' in rest) ? { type: 'string' } : {}),
+    ...rest,
+    ...(Array.isArray(anyOf) ? alternatives(anyOf as JsonSchema[]) : {}),
+    ...(properties === undefined ? {} : { properties: propertiesOf(properties as Record<string, JsonSchema>) }),
+    ...(items === undefined ? {} : { items: toOpenApiSchema(items as JsonSchema) }),
+    ...(patternProperties === undefined ? {} : { additionalProperties: valuesOf(patternProperties as object) }),
+    ...(additionalProperties === undefined ? {} : { additionalProperties }),
+  };
+}
+
+/** What a record holds under any name. */
+function valuesOf(patternProperties: object): JsonSchema {
+  const [values = {}] = Object.values(patternProperties) as object[];
+  return toOpenApiSchema(values);
+}
+
+function propertiesOf(properties: Record<string, JsonSchema>): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => {
+      const property = toOpenApiSchema(schema);
+      const source = ID_SOURCES[name];
+      return [
+        name,
+        source === undefined || 'description' in property ? property : { ...property, description: source },
+      ];
+    }),
+  );
+}
+
+/** "Text or null" reads best as two types of one schema. */
+function alternatives(schemas: readonly JsonSchema[]): JsonSchema {
+  const [first, second, ...more] = schemas.map(toOpenApiSchema);
+  const isNullable = more.length === 0 && second?.['type'] === 'null';
+  if (first === undefined || !isNullable || typeof first['type'] !== 'string') {
+    return { anyOf: schemas.map(toOpenApiSchema) };
+  }
+  const nullable = { ...first, type: [first['type'], 'null'] };
+  return Array.isArray(first['enum']) ? { ...nullable, enum: [...first['enum'], null] } : nullable;
+}
