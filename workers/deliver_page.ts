@@ -5,8 +5,9 @@ import { deliverPage } from '#jobs/deliver_page.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import { Temporal } from '#kernel/time.ts';
-import type { ChannelSender, Delivery, OutgoingPage } from '#notify/channel_sender.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { ChannelSender, Delivery } from '#notify/channel_sender.ts';
+import type { OutgoingMessage } from '#notify/message.ts';
 import type { Senders } from '#notify/registry.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import { type ClaimedNotification, type NotificationStore, UNCONFIRMED } from '#storage/postgres/notification_store.ts';
@@ -18,10 +19,8 @@ export interface DeliveryRuntime extends UnitOfWorkRuntime {
   readonly log: Log;
 }
 
-/** Longer than one request to a provider may take; after it the sender counts as dead. */
-const LEASE = Temporal.Duration.from({ seconds: 12 });
-/** Of calls and messages whose fate is unknown one more is sent: waking twice is better than not at all. */
-const UNCERTAIN_TRIES_MAX = 2;
+/** Beyond the longest that a request to the provider takes; then the sender counts as dead. */
+const LEASE_MARGIN_MS = 2_000;
 
 export const onDeliverPage = (runtime: DeliveryRuntime): JobHandler =>
   handleJob(deliverPage, async ({ notificationId }) => {
@@ -34,37 +33,43 @@ export const onDeliverPage = (runtime: DeliveryRuntime): JobHandler =>
  * fate is looked up at the provider before anything is sent again.
  */
 export async function sendNotification(runtime: DeliveryRuntime, notificationId: Id<'notification'>): Promise<void> {
-  const now = runtime.clock.now();
   const stores = storesOf(runtime.db.session());
-  const claimed = await stores.notifications.claim(notificationId, now.add(LEASE), now);
+  const notification = await stores.notifications.find(notificationId);
+  if (notification === null) return;
+  const sender = runtime.senders.get(notification.channel);
+  const claimed = await stores.notifications.claim(notificationId, leaseOf(sender, runtime), runtime.clock.now());
   if (claimed === null) return;
   const incident = await stores.incidents.find(claimed.orgId, claimed.incidentId);
   if (incident === null) return;
-  const sender = runtime.senders.get(claimed.channel);
   const delivery: Delivery | null =
     sender === undefined
       ? { kind: 'rejected', reason: 'channel_not_configured' }
-      : await sendOnce(runtime, sender, claimed, toPage(claimed, incident));
-  if (delivery !== null) await inUnitOfWork(runtime, (unit) => settleDelivery(unit, claimed, delivery));
+      : await sendOnce(runtime, sender, claimed, toOutgoing(claimed, incident));
+  const triesMax = sender?.uncertainTriesMax ?? 1;
+  if (delivery !== null) await inUnitOfWork(runtime, (unit) => settleDelivery(unit, claimed, delivery, triesMax));
+}
+
+function leaseOf(sender: ChannelSender | undefined, { clock }: DeliveryRuntime): Temporal.Instant {
+  return clock.now().add({ milliseconds: (sender?.timeoutMs ?? 0) + LEASE_MARGIN_MS });
 }
 
 /** Null when the message is no longer ours to send. */
 async function sendOnce(
-  { db, clock, log }: DeliveryRuntime,
+  runtime: DeliveryRuntime,
   sender: ChannelSender,
   claimed: ClaimedNotification,
-  page: OutgoingPage,
+  outgoing: OutgoingMessage,
 ): Promise<Delivery | null> {
-  const { notifications } = storesOf(db.session());
+  const { notifications } = storesOf(runtime.db.session());
   try {
     if (claimed.isUncertain) {
-      const providerId = await findSent(notifications, sender, claimed, page);
+      const providerId = await findSent(notifications, sender, claimed, outgoing);
       if (providerId !== null) return { kind: 'accepted', providerId };
-      if (!(await notifications.keep(claimed, clock.now().add(LEASE)))) return null;
+      if (!(await notifications.keep(claimed, leaseOf(sender, runtime)))) return null;
     }
-    return await sender.send(page);
+    return await sender.send(outgoing);
   } catch (error) {
-    log.warn({ notificationId: claimed.id, err: messageOf(error) }, 'the provider could not be asked');
+    runtime.log.warn({ notificationId: claimed.id, err: messageOf(error) }, 'the provider could not be asked');
     return { kind: 'retry', reason: 'provider_unreachable' };
   }
 }
@@ -78,14 +83,19 @@ async function findSent(
   notifications: NotificationStore,
   sender: ChannelSender,
   claimed: ClaimedNotification,
-  page: OutgoingPage,
+  outgoing: OutgoingMessage,
 ): Promise<string | null> {
-  const held = await sender.listSent(page, claimed.createdAt.epochMilliseconds);
+  const held = await sender.listSent(outgoing, claimed.createdAt.epochMilliseconds);
   const { unclaimed, othersUncertain } = await notifications.findUnclaimed(claimed, held);
   return unclaimed.length > othersUncertain ? (unclaimed[0] ?? null) : null;
 }
 
-async function settleDelivery(unit: UnitOfWork, claimed: ClaimedNotification, delivery: Delivery): Promise<void> {
+async function settleDelivery(
+  unit: UnitOfWork,
+  claimed: ClaimedNotification,
+  delivery: Delivery,
+  uncertainTriesMax: number,
+): Promise<void> {
   const incident = await unit.stores.incidents.lock(claimed.incidentId);
   if (incident === null) return;
   switch (delivery.kind) {
@@ -93,7 +103,7 @@ async function settleDelivery(unit: UnitOfWork, claimed: ClaimedNotification, de
       await markSent(unit, claimed, { providerId: delivery.providerId, reason: null });
       return;
     case 'uncertain':
-      if (claimed.attempts >= UNCERTAIN_TRIES_MAX)
+      if (claimed.attempts >= uncertainTriesMax)
         await markSent(unit, claimed, { providerId: null, reason: UNCONFIRMED });
       else await retryOrFail(unit, incident, claimed, delivery.reason, 0);
       return;
@@ -152,15 +162,14 @@ async function markFailed(
   if (isNews) await afterFailure(unit, incident, claimed, reason);
 }
 
-function toPage(claimed: ClaimedNotification, incident: IncidentRow): OutgoingPage {
+function toOutgoing(claimed: ClaimedNotification, incident: IncidentRow): OutgoingMessage {
+  const { id: notificationId, createdAt, address: to, userId } = claimed;
+  const event = claimed.reason === 'resolved' ? 'resolved' : 'acknowledged';
   return {
-    notificationId: claimed.id,
-    to: claimed.address,
-    userId: claimed.userId,
-    subject: incident,
-    message:
-      claimed.kind === 'page'
-        ? { kind: 'page' }
-        : { kind: 'news', event: claimed.reason === 'resolved' ? 'resolved' : 'acknowledged' },
+    notificationId,
+    createdAt,
+    to,
+    userId,
+    message: claimed.kind === 'page' ? { kind: 'page', subject: incident } : { kind: 'news', subject: incident, event },
   };
 }

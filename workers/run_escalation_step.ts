@@ -97,11 +97,12 @@ async function contactsOf(
   userIds: readonly Id<'user'>[],
 ): Promise<Map<Id<'user'>, Contact>> {
   const people = await stores.people.listPeople(incident.orgId, userIds);
+  const subscribers = await stores.pushSubscriptions.listSubscribers([...people.values()].map(({ userId }) => userId));
   const members = incident.teamId === null ? [] : await stores.teams.listMembers(incident.orgId, [incident.teamId]);
   const contacts = new Map<Id<'user'>, Contact>();
   for (const { userId, email } of people.values()) {
     const member = members.find((candidate) => candidate.userId === userId);
-    const account = { userId, email, hasPush: false };
+    const account = { userId, email, hasPush: subscribers.has(userId) };
     contacts.set(userId, member === undefined ? contactOfNonMember(account) : { ...member, ...account });
   }
   return contacts;

@@ -3,12 +3,17 @@ import { createCipher } from '#auth/cipher.ts';
 import { ConfigError, type Config } from '#kernel/config.ts';
 import type { Log } from '#kernel/log.ts';
 import { type Clock, systemClock } from '#kernel/time.ts';
+import { type AnswerLinks, createAnswerLinks } from '#notify/answer_link.ts';
+import type { MailServer } from '#notify/channels/email.ts';
+import type { PushSubscriptions } from '#notify/channels/push.ts';
 import { createSenders, type Senders } from '#notify/registry.ts';
 import type { TwilioAccount } from '#notify/twilio_client.ts';
+import { deriveVapidKeys, type VapidKeys } from '#notify/vapid.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
 import { type Database, openDatabase } from '#storage/postgres/database.ts';
+import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store.ts';
 import { ENTITIES } from '#storage/postgres/stores.ts';
 import { connectQueue, type QueueConnection } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
@@ -49,6 +54,9 @@ export interface House {
   /** The account of messages and calls; null when none is configured. */
   readonly twilio: TwilioAccount | null;
   readonly senders: Senders;
+  /** Links in messages that act in the name of whoever got them. */
+  readonly answerLinks: AnswerLinks;
+  readonly vapidKeys: VapidKeys;
   /** Undoes `compose` in reverse; idempotent. */
   close(): Promise<void>;
 }
@@ -74,6 +82,8 @@ export async function compose(config: RunningConfig, { log, clock = systemClock 
     onOutbox: () => outbox.wake(),
   };
   const twilio = twilioAccountOf(config);
+  const answerLinks = createAnswerLinks(config.appSecret, config.baseUrl);
+  const vapidKeys = deriveVapidKeys(config.appSecret);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     await outbox.settled();
@@ -92,7 +102,15 @@ export async function compose(config: RunningConfig, { log, clock = systemClock 
     outbox,
     actions,
     twilio,
-    senders: createSenders({ baseUrl: config.baseUrl, twilio }),
+    answerLinks,
+    vapidKeys,
+    senders: createSenders({
+      baseUrl: config.baseUrl,
+      links: answerLinks,
+      twilio,
+      mail: mailServerOf(config),
+      push: { keys: vapidKeys, subscriptions: pushSubscriptionsOf(db) },
+    }),
     close: () => (closing ??= close()),
   };
 }
@@ -101,4 +119,13 @@ function twilioAccountOf(config: Config): TwilioAccount | null {
   const { twilioAccountSid: accountSid, twilioAuthToken: authToken, twilioFrom: from, twilioApiBase: apiBase } = config;
   if (accountSid === undefined || authToken === undefined || from === undefined) return null;
   return { accountSid, authToken, from, apiBase };
+}
+
+function mailServerOf({ smtpUrl: url, mailFrom: from }: Config): MailServer | null {
+  return url === undefined || from === undefined ? null : { url, from };
+}
+
+function pushSubscriptionsOf(db: Database): PushSubscriptions {
+  const store = (): PushSubscriptionStore => new PushSubscriptionStore(db.session());
+  return { listOf: (userId) => store().listOf(userId), remove: (subscriptionId) => store().remove(subscriptionId) };
 }

@@ -18,6 +18,7 @@ export type Kind =
   | 'rule'
   | 'incident'
   | 'notification'
+  | 'subscription'
   | 'audit'
   | 'job'
   | 'req';

@@ -1,25 +1,5 @@
 import type { Channel } from '#core/oncall/channel.ts';
-
-/** The incident that a message is about, as far as its text needs it. */
-export interface PageSubject {
-  readonly id: string;
-  /** What a person types in a reply. */
-  readonly number: number;
-  readonly title: string;
-  readonly severity: string;
-  readonly serviceName: string;
-}
-
-/** One message to one person. */
-export interface OutgoingPage {
-  readonly notificationId: string;
-  /** null for push, which goes to every browser the person has subscribed. */
-  readonly to: string | null;
-  readonly userId: string;
-  readonly subject: PageSubject;
-  /** A page wakes; news tells somebody who was woken that it is taken care of. */
-  readonly message: { readonly kind: 'page' } | { readonly kind: 'news'; readonly event: 'acknowledged' | 'resolved' };
-}
+import type { OutgoingMessage } from '#notify/message.ts';
 
 /** What a provider made of a message. Reasons are our own words, never a provider's text. */
 export type Delivery =
@@ -34,10 +14,14 @@ export type Delivery =
 /** A way to reach people. Senders keep no state and retry nothing. */
 export interface ChannelSender {
   readonly channel: Channel;
-  send(page: OutgoingPage): Promise<Delivery>;
+  /** No call to `send` takes longer. */
+  readonly timeoutMs: number;
+  /** How often in all a message is sent whose fate stays unknown, before it counts as sent, unconfirmed. */
+  readonly uncertainTriesMax: number;
+  send(outgoing: OutgoingMessage): Promise<Delivery>;
   /**
-   * The provider's ids of everything that may be this message, if an earlier try did get through. Others of the same
-   * kind to the same address may be among them: the log knows whose they are.
+   * The provider's ids of everything that may be this message, if an earlier try did get through; none where no
+   * provider can be asked. Others of the same kind to the same address may be among them: the log knows whose they are.
    */
-  listSent(page: OutgoingPage, sinceMs: number): Promise<readonly string[]>;
+  listSent(outgoing: OutgoingMessage, sinceMs: number): Promise<readonly string[]>;
 }

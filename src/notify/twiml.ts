@@ -1,6 +1,6 @@
 import twilio from 'twilio';
 
-import type { PageSubject } from '#notify/channel_sender.ts';
+import type { PageSubject } from '#notify/message.ts';
 import { SPOKEN_CHOICES, spokenIncident } from '#notify/texts/voice_text.ts';
 
 const { MessagingResponse, VoiceResponse } = twilio.twiml;

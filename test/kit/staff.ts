@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { inUnitOfWork } from '#actions/unit_of_work.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import { startPhone, type Phone } from '#infra/embedded/phone/phone.ts';
+import type { Config } from '#kernel/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { inboundSmsUrl } from '#notify/callback_url.ts';
@@ -29,6 +30,7 @@ export interface Responder {
   readonly memberId: string;
   readonly name: string;
   readonly phone: string;
+  readonly email: string;
   readonly key: string;
 }
 
@@ -65,7 +67,9 @@ export const SERVICE_NUMBER = '+15005550006';
 const BASE_URL = 'http://tocsin.test';
 
 /** `jobs: false` leaves the queue unattended, as if every worker had died. */
-export async function staffedWorld(options: { jobs?: boolean; clock?: TestClock } = {}): Promise<StaffedWorld> {
+export async function staffedWorld(
+  options: { jobs?: boolean; clock?: TestClock; settings?: Partial<Config> } = {},
+): Promise<StaffedWorld> {
   let listening = '';
   const phone = await startPhone({
     accountSid: ACCOUNT_SID,
@@ -81,6 +85,7 @@ export async function staffedWorld(options: { jobs?: boolean; clock?: TestClock 
       twilioAuthToken: AUTH_TOKEN,
       twilioFrom: SERVICE_NUMBER,
       twilioApiBase: phone.url,
+      ...options.settings,
     },
   });
   listening = await w.app.listen({ port: 0, host: '127.0.0.1' });
@@ -128,7 +133,8 @@ export async function staffedWorld(options: { jobs?: boolean; clock?: TestClock 
         const person = await w.given.user({ name, role: 'responder' });
         const phoneNumber = `+3161${String(randomBytes(4).readUInt32BE() % 10_000_000).padStart(7, '0')}`;
         const member = await w.expectOk('add_team_member', { teamId, userId: person.userId, phone: phoneNumber });
-        return { userId: person.userId, memberId: member.memberId, name, phone: phoneNumber, key: person.key };
+        const { userId, email, key } = person;
+        return { userId, memberId: member.memberId, name, phone: phoneNumber, email, key };
       },
       async alert(teamId, steps) {
         const policy = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake somebody', steps });

@@ -1,6 +1,7 @@
 import { fastify, type FastifyInstance } from 'fastify';
 
 import type { House } from '#entry/compose.ts';
+import { mountAnswers } from '#entry/http/answers.ts';
 import { mountCallbacks } from '#entry/http/callbacks.ts';
 import { answerClientError } from '#entry/http/client_error.ts';
 import { mountDocs } from '#entry/http/docs.ts';
@@ -47,6 +48,7 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
   mountDocs(app);
   await mountRest(app, house.actions);
   await mountCallbacks(app, house);
+  await mountAnswers(app, house);
   await mountIngest(app, house);
   return app;
 }

@@ -1,16 +1,11 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
 import { recordDeliveryReport } from '#actions/incidents/record_delivery_report.ts';
-import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
-import { runAction } from '#actions/run_action.ts';
 import { type SmsReply, parseSmsReply } from '#core/oncall/sms_reply.ts';
 import type { House } from '#entry/compose.ts';
-import type { Caller, Via } from '#kernel/caller.ts';
+import { answerAsPerson, outcomeSentence } from '#entry/http/answer_as_person.ts';
 import { AppError } from '#kernel/errors.ts';
-import type { Id } from '#kernel/ids.ts';
-import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { callbackUrl } from '#notify/callback_url.ts';
 import { isMachine, type Progress, progressOfCall, progressOfSms } from '#notify/callbacks.ts';
 import { isSignedByTwilio } from '#notify/signature.ts';
@@ -112,9 +107,10 @@ async function onDigit(house: House, { fields, notification, incident }: Callbac
   if (digit !== '1' && digit !== '2') {
     return askForDigit(incident, callbackUrl(house.config.baseUrl, 'voice-digit', notification.id));
   }
-  const kind = digit === '1' ? 'acknowledge' : 'resolve';
-  const request = { requestId: notification.id, address: null };
-  return sayAndHangUp(await settle(house, notification.orgId, notification.userId, incident.id, kind, 'call', request));
+  const answer = digit === '1' ? 'acknowledge' : 'resolve';
+  const { orgId, userId } = notification;
+  const answerer = { orgId, userId, via: 'call', origin: { requestId: notification.id, address: null } } as const;
+  return sayAndHangUp(outcomeSentence(await answerAsPerson(house, answerer, incident.id, answer), answer));
 }
 
 /** The text of the answer. A number that belongs to nobody learns nothing, not even that an incident exists. */
@@ -130,33 +126,8 @@ async function onReply(house: House, request: FastifyRequest, fields: Fields): P
   for (const { orgId, userId } of people) {
     const incident = await stores.incidents.findByNumber(orgId, reply.number);
     if (incident === null) continue;
-    const origin = { requestId: request.id, address: null };
-    return await settle(house, orgId, userId, incident.id, reply.kind, 'sms', origin);
+    const answerer = { orgId, userId, via: 'sms', origin: { requestId: request.id, address: null } } as const;
+    return outcomeSentence(await answerAsPerson(house, answerer, incident.id, reply.kind), reply.kind);
   }
   return `There is no incident ${reply.number}.`;
-}
-
-async function settle(
-  house: House,
-  orgId: Id<'org'>,
-  userId: Id<'user'>,
-  incidentId: Id<'incident'>,
-  kind: 'acknowledge' | 'resolve',
-  via: Via,
-  origin: { requestId: string; address: string | null },
-): Promise<string> {
-  const role = await storesOf(house.db.session()).people.findRole(orgId, userId);
-  if (role === null) return 'You no longer belong to this organization.';
-  const actor = { kind: 'user', userId, apiKeyId: null } as const;
-  const caller: Caller = { orgId, actor, via, permissions: new Set(ROLE_PERMISSIONS[role]) };
-  const action = kind === 'acknowledge' ? acknowledgeIncident : resolveIncident;
-  try {
-    await runAction(house.actions, action, caller, { incidentId }, origin);
-    return kind === 'acknowledge' ? 'Acknowledged. Thank you.' : 'Resolved. Thank you.';
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    if (error.code === 'conflict') return 'This incident is resolved already.';
-    if (error.code === 'forbidden') return 'Your role does not allow this.';
-    throw error;
-  }
 }

@@ -1,6 +1,12 @@
 import { callbackUrl } from '#notify/callback_url.ts';
 import type { ChannelSender } from '#notify/channel_sender.ts';
-import { deliveryOfError, type TwilioAccount, type TwilioClient } from '#notify/twilio_client.ts';
+import {
+  deliveryOfError,
+  REQUEST_TIMEOUT_MS,
+  type TwilioAccount,
+  type TwilioClient,
+  UNCERTAIN_TRIES_MAX,
+} from '#notify/twilio_client.ts';
 
 const RING_SECONDS = 25;
 const LOOKED_AT_MAX = 50;
@@ -9,14 +15,16 @@ const LOOKED_AT_MAX = 50;
 export function callSender(client: TwilioClient, account: TwilioAccount, baseUrl: string): ChannelSender {
   return {
     channel: 'call',
-    async send(page) {
+    timeoutMs: REQUEST_TIMEOUT_MS,
+    uncertainTriesMax: UNCERTAIN_TRIES_MAX,
+    async send(outgoing) {
       try {
         const call = await client.calls.create({
-          to: page.to ?? '',
+          to: outgoing.to ?? '',
           from: account.from,
-          url: callbackUrl(baseUrl, 'voice', page.notificationId),
+          url: callbackUrl(baseUrl, 'voice', outgoing.notificationId),
           method: 'POST',
-          statusCallback: callbackUrl(baseUrl, 'call-status', page.notificationId),
+          statusCallback: callbackUrl(baseUrl, 'call-status', outgoing.notificationId),
           statusCallbackEvent: ['initiated', 'completed'],
           statusCallbackMethod: 'POST',
           machineDetection: 'Enable',
@@ -27,8 +35,13 @@ export function callSender(client: TwilioClient, account: TwilioAccount, baseUrl
         return deliveryOfError(error);
       }
     },
-    async listSent(page, sinceMs) {
-      const filter = { to: page.to ?? '', from: account.from, startTimeAfter: new Date(sinceMs), limit: LOOKED_AT_MAX };
+    async listSent(outgoing, sinceMs) {
+      const filter = {
+        to: outgoing.to ?? '',
+        from: account.from,
+        startTimeAfter: new Date(sinceMs),
+        limit: LOOKED_AT_MAX,
+      };
       return (await client.calls.list(filter)).map(({ sid }) => sid);
     },
   };

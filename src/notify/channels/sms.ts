@@ -1,7 +1,13 @@
 import { callbackUrl } from '#notify/callback_url.ts';
 import type { ChannelSender } from '#notify/channel_sender.ts';
 import { smsText } from '#notify/texts/sms_text.ts';
-import { deliveryOfError, type TwilioAccount, type TwilioClient } from '#notify/twilio_client.ts';
+import {
+  deliveryOfError,
+  REQUEST_TIMEOUT_MS,
+  type TwilioAccount,
+  type TwilioClient,
+  UNCERTAIN_TRIES_MAX,
+} from '#notify/twilio_client.ts';
 
 /** A page that could not be delivered by then is worthless: another step has fired long since. */
 const VALIDITY_SECONDS = 600;
@@ -11,13 +17,15 @@ const LOOKED_AT_MAX = 50;
 export function smsSender(client: TwilioClient, account: TwilioAccount, baseUrl: string): ChannelSender {
   return {
     channel: 'sms',
-    async send(page) {
+    timeoutMs: REQUEST_TIMEOUT_MS,
+    uncertainTriesMax: UNCERTAIN_TRIES_MAX,
+    async send(outgoing) {
       try {
         const message = await client.messages.create({
-          to: page.to ?? '',
+          to: outgoing.to ?? '',
           from: account.from,
-          body: smsText(page, baseUrl),
-          statusCallback: callbackUrl(baseUrl, 'sms-status', page.notificationId),
+          body: smsText(outgoing.message, baseUrl),
+          statusCallback: callbackUrl(baseUrl, 'sms-status', outgoing.notificationId),
           validityPeriod: VALIDITY_SECONDS,
         });
         return { kind: 'accepted', providerId: message.sid };
@@ -25,9 +33,14 @@ export function smsSender(client: TwilioClient, account: TwilioAccount, baseUrl:
         return deliveryOfError(error);
       }
     },
-    async listSent(page, sinceMs) {
-      const text = smsText(page, baseUrl);
-      const filter = { to: page.to ?? '', from: account.from, dateSentAfter: new Date(sinceMs), limit: LOOKED_AT_MAX };
+    async listSent(outgoing, sinceMs) {
+      const text = smsText(outgoing.message, baseUrl);
+      const filter = {
+        to: outgoing.to ?? '',
+        from: account.from,
+        dateSentAfter: new Date(sinceMs),
+        limit: LOOKED_AT_MAX,
+      };
       return (await client.messages.list(filter)).filter(({ body }) => body === text).map(({ sid }) => sid);
     },
   };

@@ -1,4 +1,4 @@
-import type { OutgoingPage, PageSubject } from '#notify/channel_sender.ts';
+import { type DigestItem, digestSummary, type Message, type PageSubject } from '#notify/message.ts';
 
 /** One segment of the GSM 03.38 alphabet. */
 const SEGMENT = 160;
@@ -7,16 +7,36 @@ const SEGMENT = 160;
  * Service, title, how to reply, and a link, cut to one segment where possible: the title gives way first, since
  * what a person needs at 3 a.m. is which service, and what to answer.
  */
-export function smsText(page: OutgoingPage, baseUrl: string): string {
-  const { subject, message } = page;
-  if (message.kind === 'news') return fit(subject, `is ${message.event}. No need to act.`, '');
-  const link = `${baseUrl}/incidents/${subject.id}`;
-  return fit(subject, `Reply ACK ${subject.number} or RES ${subject.number}`, link);
+export function smsText(message: Message, baseUrl: string): string {
+  switch (message.kind) {
+    case 'page': {
+      const { subject } = message;
+      const order = `Reply ACK ${subject.number} or RES ${subject.number}`;
+      return fit(subject, `${order} ${baseUrl}/incidents/${subject.id}`);
+    }
+    case 'news':
+      return fit(message.subject, `is ${message.event}. No need to act.`);
+    case 'digest':
+      return digestText(message.items, baseUrl);
+    case 'test':
+      return 'Tocsin: this is a test. SMS reaches you; no need to act.';
+  }
 }
 
-function fit(subject: PageSubject, tail: string, link: string): string {
+/** How many, the first that fits, and one order for all of them. */
+function digestText(items: readonly DigestItem[], baseUrl: string): string {
+  const pages = items.filter(({ news }) => news === null);
+  const [first] = pages.length > 0 ? pages : items;
+  if (first === undefined) throw new Error('a digest stands for something');
+  const order = pages.length > 0 ? 'Reply ACK ALL' : 'No need to act.';
+  const tail = `${order} ${baseUrl}/incidents`;
+  const head = `Tocsin: ${digestSummary(items)}: `;
+  const room = Math.max(SEGMENT - head.length - tail.length - 1, 20);
+  return `${head}${shorten(toGsm(`${first.subject.serviceName}: ${first.subject.title}`), room)} ${tail}`;
+}
+
+function fit(subject: PageSubject, end: string): string {
   const service = toGsm(subject.serviceName).slice(0, 30);
-  const end = [tail, link].filter((part) => part !== '').join(' ');
   const room = SEGMENT - service.length - end.length - 3;
   const title = toGsm(subject.title);
   return `${service}: ${shorten(title, Math.max(room, 20))} ${end}`;

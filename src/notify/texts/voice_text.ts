@@ -1,4 +1,4 @@
-import type { PageSubject } from '#notify/channel_sender.ts';
+import type { PageSubject } from '#notify/message.ts';
 
 const TITLE_LENGTH_MAX = 200;
 

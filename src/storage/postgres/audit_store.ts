@@ -6,7 +6,8 @@ import type { Session } from '#storage/postgres/database.ts';
 /** One line of the audit log (decisions §6). `before` and `after` hold no secrets. */
 export interface AuditEntry {
   readonly orgId: Id<'org'>;
-  readonly actor: Actor;
+  /** `unknown`: somebody who could not prove to be anybody, and was refused. */
+  readonly actor: Actor | { readonly kind: 'unknown' };
   readonly via: Via;
   readonly action: string;
   readonly target: string | null;

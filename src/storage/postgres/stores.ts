@@ -13,6 +13,7 @@ import { NotificationStore } from '#storage/postgres/notification_store.ts';
 import { OnCallReader } from '#storage/postgres/on_call_reader.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';
 import { MembershipEntity, OrganizationEntity, PeopleStore, UserEntity } from '#storage/postgres/people_store.ts';
+import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store.ts';
 import { PolicyEntity, PolicyStore } from '#storage/postgres/policy_store.ts';
 import { ScheduleEntity, ScheduleOverrideEntity, ScheduleStore } from '#storage/postgres/schedule_store.ts';
 import { ServiceEntity, ServiceStore } from '#storage/postgres/service_store.ts';
@@ -50,6 +51,7 @@ export interface Stores {
   readonly activeRules: ActiveRuleStore;
   readonly incidents: IncidentStore;
   readonly notifications: NotificationStore;
+  readonly pushSubscriptions: PushSubscriptionStore;
   readonly leases: LeaseStore;
   readonly outbox: OutboxStore;
   readonly audit: AuditStore;
@@ -74,6 +76,7 @@ export function storesOf(session: Session): Stores {
     activeRules: new ActiveRuleStore(session),
     incidents: new IncidentStore(session),
     notifications: new NotificationStore(session),
+    pushSubscriptions: new PushSubscriptionStore(session),
     leases: new LeaseStore(session),
     outbox: new OutboxStore(session),
     audit: new AuditStore(session),

@@ -1,0 +1,106 @@
+import formbody from '@fastify/formbody';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import type { House } from '#entry/compose.ts';
+import { answerAsPerson, outcomeSentence } from '#entry/http/answer_as_person.ts';
+import { type AnswerPage, sendAnswerPage } from '#entry/http/answer_page.ts';
+import { recordRefusal } from '#entry/http/record_refusal.ts';
+import { type Answer, ANSWER_PATH } from '#notify/answer_link.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { NotificationRow } from '#storage/postgres/notification_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+interface Params {
+  readonly answer: string;
+  readonly notificationId: string;
+  readonly seal: string;
+}
+
+/** A link that may act, and what it acts on. */
+interface ReadAnswer {
+  readonly answer: Answer;
+  readonly notification: NotificationRow;
+  readonly incident: IncidentRow;
+}
+
+const VERB: Record<Answer, string> = { acknowledge: 'Acknowledge', resolve: 'Resolve' };
+
+/**
+ * The links in mail and push messages. GET only asks, since mail scanners open every link; POST acts, as the person
+ * whom the message was sent to. What is forged, altered or expired is 403 and audited.
+ */
+export async function mountAnswers(root: FastifyInstance, house: House): Promise<void> {
+  await root.register(async (app) => {
+    await app.register(formbody, { bodyLimit: 1024 });
+
+    app.get<{ Params: Params }>(ANSWER_PATH, async (request, reply) => {
+      const found = await readAnswer(house, request, request.params);
+      return sendAnswerPage(reply, 'heading' in found ? found : questionOf(found));
+    });
+
+    app.post<{ Params: Params }>(ANSWER_PATH, async (request, reply) => {
+      const found = await readAnswer(house, request, request.params);
+      return sendAnswerPage(reply, 'heading' in found ? found : await act(house, request, found));
+    });
+  });
+}
+
+async function readAnswer(house: House, request: FastifyRequest, params: Params): Promise<ReadAnswer | AnswerPage> {
+  const { answer, notificationId, seal } = params;
+  const read = house.answerLinks.read(answer, notificationId, seal, house.clock.now());
+  const stores = storesOf(house.db.session());
+  const notification = await stores.notifications.find(read.notificationId);
+  if (read.kind !== 'valid') {
+    const via = viaOf(notification);
+    await recordRefusal(house, request, { action: `${answer}_incident`, via, notification, why: `${read.kind} link` });
+    return read.kind === 'expired' ? EXPIRED : FORGED;
+  }
+  const incident = notification && (await stores.incidents.find(notification.orgId, notification.incidentId));
+  if (notification === null || incident === null) return GONE;
+  return { answer: read.answer, notification, incident };
+}
+
+function questionOf({ answer, incident }: ReadAnswer): AnswerPage {
+  const heading = `${incident.serviceName}: ${incident.title}`;
+  const about = `Incident ${incident.number}, severity ${incident.severity}, is ${incident.status}.`;
+  const isOpen = answer === 'acknowledge' ? incident.status === 'triggered' : incident.status !== 'resolved';
+  return isOpen
+    ? { status: 200, heading, paragraphs: [about], button: VERB[answer] }
+    : { status: 200, heading, paragraphs: [about, 'There is nothing left to do here.'] };
+}
+
+async function act(house: House, request: FastifyRequest, found: ReadAnswer): Promise<AnswerPage> {
+  const { answer, notification, incident } = found;
+  const { orgId, userId } = notification;
+  const origin = { requestId: request.id, address: request.ip };
+  const answerer = { orgId, userId, via: viaOf(notification), origin };
+  const outcome = await answerAsPerson(house, answerer, incident.id, answer);
+  const status = { done: 200, resolved_already: 409, not_allowed: 403, left_organization: 403 }[outcome];
+  return {
+    status,
+    heading: outcomeSentence(outcome, answer),
+    paragraphs: [`${incident.serviceName}: ${incident.title}`],
+  };
+}
+
+function viaOf(notification: NotificationRow | null): 'push' | 'email' {
+  return notification?.channel === 'push' ? 'push' : 'email';
+}
+
+const FORGED: AnswerPage = {
+  status: 403,
+  heading: 'This link is not valid.',
+  paragraphs: ['It may have been cut off or altered on its way. Open the incident in Tocsin instead.'],
+};
+
+const EXPIRED: AnswerPage = {
+  status: 403,
+  heading: 'This link has expired.',
+  paragraphs: ['Links in messages work for seven days. Open the incident in Tocsin instead.'],
+};
+
+const GONE: AnswerPage = {
+  status: 404,
+  heading: 'This incident is gone.',
+  paragraphs: ['Its service may have been deleted since the message was sent.'],
+};

@@ -1,0 +1,62 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+
+import type { Temporal } from '#kernel/time.ts';
+
+/** What a link in a message does once the person has confirmed it. */
+export const ANSWERS = ['acknowledge', 'resolve'] as const;
+
+export type Answer = (typeof ANSWERS)[number];
+
+/** How long the links of a message may be used. */
+const LIFE_HOURS = 7 * 24;
+
+const SIGNATURE_BYTES = 32;
+
+/** What came of reading a link. Only a valid one may act; of the others the message that they name is known at most. */
+export type ReadLink =
+  | { readonly kind: 'valid'; readonly answer: Answer; readonly notificationId: string }
+  | { readonly kind: 'expired'; readonly notificationId: string }
+  | { readonly kind: 'forged'; readonly notificationId: string };
+
+/**
+ * Links that let the person who got a message answer it without signing in. Each is signed for one answer to one
+ * message and expires; who it acts for is the person whom the message was sent to.
+ */
+export interface AnswerLinks {
+  urlOf(answer: Answer, message: { readonly notificationId: string; readonly createdAt: Temporal.Instant }): string;
+  read(answer: string, notificationId: string, seal: string, now: Temporal.Instant): ReadLink;
+}
+
+/** The path behind the public address, with Fastify's names for its parts. */
+export const ANSWER_PATH = '/api/answers/:answer/:notificationId/:seal';
+
+/** The key is derived (HKDF, RFC 5869) from APP_SECRET for this purpose alone. */
+export function createAnswerLinks(appSecret: string, baseUrl: string): AnswerLinks {
+  const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', 'answer-links', 32));
+  const sign = (answer: string, notificationId: string, expiresAt: string): Buffer =>
+    createHmac('sha256', key).update(`${answer}\n${notificationId}\n${expiresAt}`).digest();
+
+  return {
+    urlOf(answer, { notificationId, createdAt }) {
+      const expiresAt = String(Math.ceil(createdAt.add({ hours: LIFE_HOURS }).epochMilliseconds / 1000));
+      const seal = `${expiresAt}.${sign(answer, notificationId, expiresAt).toString('base64url')}`;
+      return `${baseUrl}/api/answers/${answer}/${notificationId}/${seal}`;
+    },
+    read(answer, notificationId, seal, now) {
+      const [expiresAt = '', signature = '', ...rest] = seal.split('.');
+      const given = Buffer.from(signature, 'base64url');
+      const isGenuine =
+        rest.length === 0 &&
+        given.length === SIGNATURE_BYTES &&
+        given.toString('base64url') === signature &&
+        timingSafeEqual(given, sign(answer, notificationId, expiresAt));
+      if (!isGenuine || !isAnswer(answer)) return { kind: 'forged', notificationId };
+      if (now.epochMilliseconds >= Number(expiresAt) * 1000) return { kind: 'expired', notificationId };
+      return { kind: 'valid', answer, notificationId };
+    },
+  };
+}
+
+function isAnswer(text: string): text is Answer {
+  return (ANSWERS as readonly string[]).includes(text);
+}

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+
+import webPush from 'web-push';
+
+import type { Id } from '#kernel/ids.ts';
+import type { AnswerLinks } from '#notify/answer_link.ts';
+import type { ChannelSender, Delivery } from '#notify/channel_sender.ts';
+import type { OutgoingMessage } from '#notify/message.ts';
+import { pushText } from '#notify/texts/push_text.ts';
+import type { VapidKeys } from '#notify/vapid.ts';
+
+/** A browser that shows messages of this product. */
+export interface PushSubscription {
+  readonly id: Id<'subscription'>;
+  /** Address at the browser's push service; whoever knows it, and our private key, can send to it. */
+  readonly endpoint: string;
+  readonly p256dh: string;
+  readonly auth: string;
+}
+
+/** Where subscriptions are kept. */
+export interface PushSubscriptions {
+  listOf(userId: Id<'user'>): Promise<readonly PushSubscription[]>;
+  /** Forgets one that its push service no longer knows. */
+  remove(subscriptionId: Id<'subscription'>): Promise<void>;
+}
+
+export interface PushSettings {
+  readonly keys: VapidKeys;
+  /** Whom a push service may turn to: a mailto: or https: address. */
+  readonly contact: string;
+  readonly baseUrl: string;
+}
+
+/** A push service that cannot reach the browser keeps the message so long; afterwards another step has fired. */
+const LIFE_SECONDS = 600;
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/**
+ * Web Push (RFC 8030, 8291, 8292) to every browser of a person; one that takes it is enough. A second try takes the
+ * place of a first one that did get through, so that an unknown fate can be tried again without harm.
+ */
+export function pushSender(
+  subscriptions: PushSubscriptions,
+  settings: PushSettings,
+  links: AnswerLinks,
+): ChannelSender {
+  return {
+    channel: 'push',
+    timeoutMs: REQUEST_TIMEOUT_MS,
+    uncertainTriesMax: 3,
+    async send(outgoing) {
+      const browsers = await subscriptions.listOf(outgoing.userId);
+      const text = JSON.stringify(pushText(outgoing, links, settings.baseUrl));
+      const outcomes = await Promise.all(
+        browsers.map(async (browser) => {
+          const outcome = await sendTo(browser, text, outgoing, settings);
+          if (outcome === 'gone') await subscriptions.remove(browser.id);
+          return outcome;
+        }),
+      );
+      return best(outcomes.filter((outcome) => outcome !== 'gone'));
+    },
+    listSent: async () => [],
+  };
+}
+
+async function sendTo(
+  browser: PushSubscription,
+  text: string,
+  outgoing: OutgoingMessage,
+  settings: PushSettings,
+): Promise<Delivery | 'gone'> {
+  const request = encrypt(browser, text, outgoing, settings);
+  try {
+    const response = await fetch(request.endpoint, {
+      method: 'POST',
+      headers: request.headers,
+      body: new Uint8Array(request.body),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    });
+    await response.body?.cancel();
+    return deliveryOfAnswer(response);
+  } catch (error) {
+    return deliveryOfError(error);
+  }
+}
+
+function encrypt(
+  { endpoint, p256dh, auth }: PushSubscription,
+  text: string,
+  { notificationId }: OutgoingMessage,
+  { keys, contact }: PushSettings,
+) {
+  return webPush.generateRequestDetails({ endpoint, keys: { p256dh, auth } }, text, {
+    TTL: LIFE_SECONDS,
+    urgency: 'high',
+    topic: createHash('sha256').update(notificationId).digest('base64url').slice(0, 32),
+    vapidDetails: { subject: contact, ...keys },
+  });
+}
+
+function deliveryOfAnswer({ status, headers }: Response): Delivery | 'gone' {
+  if (status >= 200 && status < 300) return { kind: 'accepted', providerId: null };
+  if (status === 404 || status === 410) return 'gone';
+  const afterSeconds = Number(headers.get('retry-after') ?? 0);
+  const wait = afterSeconds > 0 ? { afterMs: afterSeconds * 1000 } : {};
+  if (status === 429) return { kind: 'retry', reason: 'provider_busy', ...wait };
+  if (status >= 500) return { kind: 'retry', reason: 'provider_fault', ...wait };
+  return { kind: 'rejected', reason: `provider_refused_${status}` };
+}
+
+/** A connection that never came about has sent nothing; of any other fault nobody knows. */
+function deliveryOfError(error: unknown): Delivery {
+  const { code } = ((error as { cause?: unknown }).cause ?? {}) as { code?: unknown };
+  const neverLeft = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
+  return typeof code === 'string' && neverLeft.includes(code)
+    ? { kind: 'retry', reason: 'provider_unreachable' }
+    : { kind: 'uncertain', reason: 'provider_silent' };
+}
+
+const FROM_BEST: readonly Delivery['kind'][] = ['accepted', 'uncertain', 'retry', 'rejected'];
+
+function best(outcomes: readonly Delivery[]): Delivery {
+  const [first] = outcomes.toSorted((a, b) => FROM_BEST.indexOf(a.kind) - FROM_BEST.indexOf(b.kind));
+  return first ?? { kind: 'rejected', reason: 'no_subscription' };
+}

@@ -1,0 +1,54 @@
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+
+/** The incident that a message is about, as far as its text needs it. */
+export interface PageSubject {
+  readonly id: string;
+  /** What a person types in a reply. */
+  readonly number: number;
+  readonly title: string;
+  readonly severity: string;
+  readonly serviceName: string;
+}
+
+/** What became of an incident, for somebody who was paged about it. */
+export type NewsEvent = 'acknowledged' | 'resolved';
+
+/** One entry of a digest: the message that it stands for. */
+export interface DigestItem {
+  readonly notificationId: string;
+  readonly subject: PageSubject;
+  /** null for a page: the incident waits for somebody. */
+  readonly news: NewsEvent | null;
+}
+
+/** What is said. Its text depends on nothing that changes between two tries. */
+export type Message =
+  /** Wakes somebody. */
+  | { readonly kind: 'page'; readonly subject: PageSubject }
+  /** Tells somebody who was woken that it is taken care of. */
+  | { readonly kind: 'news'; readonly subject: PageSubject; readonly event: NewsEvent }
+  /** Stands for at least two messages that would have been too many, oldest first. */
+  | { readonly kind: 'digest'; readonly items: readonly DigestItem[] }
+  /** Asked for by its receiver, to see that the channel works. */
+  | { readonly kind: 'test' };
+
+/** One message to one person. */
+export interface OutgoingMessage {
+  readonly notificationId: string;
+  /** When it was entered in the log. */
+  readonly createdAt: Temporal.Instant;
+  /** null for push, which goes to every browser the person has subscribed. */
+  readonly to: string | null;
+  readonly userId: Id<'user'>;
+  readonly message: Message;
+}
+
+/** "2 more incidents", or what else a digest says in half a sentence. */
+export function digestSummary(items: readonly DigestItem[]): string {
+  const pages = items.filter(({ news }) => news === null).length;
+  const others = items.length - pages;
+  const more = pages === 0 ? '' : `${pages} more ${pages === 1 ? 'incident' : 'incidents'}`;
+  const settled = others === 0 ? '' : `${others} taken care of`;
+  return [more, settled].filter((part) => part !== '').join(', ');
+}

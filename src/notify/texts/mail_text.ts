@@ -1,0 +1,134 @@
+import type { AnswerLinks } from '#notify/answer_link.ts';
+import { type DigestItem, digestSummary, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
+import { escapeHtml } from '#notify/texts/html.ts';
+
+/** A mail as its reader sees it. */
+export interface MailText {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** One piece of a mail, from which both of its forms are made. */
+type Piece =
+  | { readonly kind: 'heading' | 'paragraph'; readonly text: string }
+  | { readonly kind: 'links'; readonly links: readonly { readonly label: string; readonly url: string }[] };
+
+/** Longer lists are read in the console. */
+const DIGEST_ITEMS_MAX = 50;
+
+const WHY = 'You get this because you are on call. The links act in your name, after asking once, for seven days.';
+
+export function mailText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl: string): MailText {
+  const { message } = outgoing;
+  switch (message.kind) {
+    case 'page':
+      return render(subjectOf(message.subject), [
+        ...incidentPieces(message.subject),
+        { kind: 'links', links: linksOf(message.subject, outgoing, links, baseUrl) },
+        { kind: 'paragraph', text: WHY },
+      ]);
+    case 'news':
+      return render(`Re: ${subjectOf(message.subject)}`, [
+        { kind: 'heading', text: titleOf(message.subject) },
+        { kind: 'paragraph', text: `Incident ${message.subject.number} is ${message.event}. No need to act.` },
+        { kind: 'links', links: [openLink(message.subject, baseUrl)] },
+      ]);
+    case 'digest':
+      return render(digestSummary(message.items), [
+        { kind: 'heading', text: digestSummary(message.items) },
+        ...digestPieces(message.items, outgoing, links, baseUrl),
+        { kind: 'paragraph', text: WHY },
+      ]);
+    case 'test':
+      return render('Test message', [
+        { kind: 'heading', text: 'Mail from Tocsin reaches you.' },
+        { kind: 'paragraph', text: 'Somebody asked for this test in your name. No need to act.' },
+      ]);
+  }
+}
+
+/** The same for every mail about an incident, so that mail programs keep them together. */
+function subjectOf(subject: PageSubject): string {
+  return `${titleOf(subject)} (#${subject.number})`;
+}
+
+function titleOf({ serviceName, title }: PageSubject): string {
+  return `${serviceName}: ${title}`;
+}
+
+function incidentPieces(subject: PageSubject): Piece[] {
+  return [
+    { kind: 'heading', text: titleOf(subject) },
+    { kind: 'paragraph', text: `Incident ${subject.number}, severity ${subject.severity}.` },
+  ];
+}
+
+function digestPieces(
+  items: readonly DigestItem[],
+  outgoing: OutgoingMessage,
+  links: AnswerLinks,
+  baseUrl: string,
+): Piece[] {
+  const { createdAt } = outgoing;
+  const shown = items.slice(0, DIGEST_ITEMS_MAX).flatMap(({ notificationId, subject, news }): Piece[] =>
+    news === null
+      ? [
+          { kind: 'paragraph', text: `#${subject.number} ${titleOf(subject)} (${subject.severity})` },
+          { kind: 'links', links: linksOf(subject, { notificationId, createdAt }, links, baseUrl) },
+        ]
+      : [{ kind: 'paragraph', text: `#${subject.number} ${titleOf(subject)} is ${news}. No need to act.` }],
+  );
+  const left = items.length - DIGEST_ITEMS_MAX;
+  const hasPages = items.some(({ news }) => news === null);
+  return [
+    ...(hasPages ? [acknowledgeAll(outgoing, links)] : []),
+    ...shown,
+    ...(left > 0 ? [{ kind: 'paragraph' as const, text: `And ${left} more: ${baseUrl}/incidents` }] : []),
+  ];
+}
+
+function acknowledgeAll(outgoing: OutgoingMessage, links: AnswerLinks): Piece {
+  return { kind: 'links', links: [{ label: 'Acknowledge all of them', url: links.urlOf('acknowledge', outgoing) }] };
+}
+
+function linksOf(
+  subject: PageSubject,
+  message: Pick<OutgoingMessage, 'notificationId' | 'createdAt'>,
+  links: AnswerLinks,
+  baseUrl: string,
+) {
+  return [
+    { label: 'Acknowledge', url: links.urlOf('acknowledge', message) },
+    { label: 'Resolve', url: links.urlOf('resolve', message) },
+    openLink(subject, baseUrl),
+  ];
+}
+
+function openLink(subject: PageSubject, baseUrl: string) {
+  return { label: 'Open', url: `${baseUrl}/incidents/${subject.id}` };
+}
+
+function render(subject: string, pieces: readonly Piece[]): MailText {
+  return {
+    subject: `[Tocsin] ${subject}`.replace('[Tocsin] Re: ', 'Re: [Tocsin] '),
+    text: pieces.map(toPlain).join('\n\n'),
+    html: `<!doctype html><html lang="en"><body style="font:16px/1.5 sans-serif;max-width:40em">${pieces.map(toHtml).join('')}</body></html>`,
+  };
+}
+
+function toPlain(piece: Piece): string {
+  if (piece.kind !== 'links') return piece.text;
+  return piece.links.map(({ label, url }) => `${label}: ${url}`).join('\n');
+}
+
+function toHtml(piece: Piece): string {
+  switch (piece.kind) {
+    case 'heading':
+      return `<h1 style="font-size:20px">${escapeHtml(piece.text)}</h1>`;
+    case 'paragraph':
+      return `<p>${escapeHtml(piece.text)}</p>`;
+    case 'links':
+      return `<p>${piece.links.map(({ label, url }) => `<a href="${escapeHtml(url)}" style="margin-right:1em">${label}</a>`).join(' ')}</p>`;
+  }
+}

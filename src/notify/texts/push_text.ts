@@ -1,0 +1,68 @@
+import type { AnswerLinks } from '#notify/answer_link.ts';
+import { digestSummary, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
+
+/** What the service worker of the console shows. A button opens its `url`, which asks once before it acts. */
+export interface PushText {
+  readonly title: string;
+  readonly body: string;
+  /** A later message with the same tag takes the place of an earlier one. */
+  readonly tag: string;
+  readonly url: string;
+  readonly actions: readonly { readonly action: string; readonly title: string; readonly url: string }[];
+}
+
+/** A push message holds some 4,000 bytes in all (RFC 8291 §4), and the links take 600. */
+const TITLE_LENGTH_MAX = 200;
+const TITLES_MAX = 5;
+
+export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl: string): PushText {
+  const { message } = outgoing;
+  const acknowledge = (title: string) => ({
+    action: 'acknowledge',
+    title,
+    url: links.urlOf('acknowledge', outgoing),
+  });
+  switch (message.kind) {
+    case 'page': {
+      const { subject } = message;
+      const resolve = { action: 'resolve', title: 'Resolve', url: links.urlOf('resolve', outgoing) };
+      return {
+        ...aboutIncident(subject, baseUrl),
+        body: `Incident ${subject.number}, severity ${subject.severity}.`,
+        actions: [acknowledge('Acknowledge'), resolve],
+      };
+    }
+    case 'news':
+      return {
+        ...aboutIncident(message.subject, baseUrl),
+        body: `Incident ${message.subject.number} is ${message.event}. No need to act.`,
+        actions: [],
+      };
+    case 'digest': {
+      const titles = message.items.slice(0, TITLES_MAX).map(({ subject }) => titleOf(subject));
+      return {
+        title: digestSummary(message.items),
+        body: titles.join('\n'),
+        tag: outgoing.notificationId,
+        url: `${baseUrl}/incidents`,
+        actions: message.items.some(({ news }) => news === null) ? [acknowledge('Acknowledge all')] : [],
+      };
+    }
+    case 'test':
+      return {
+        title: 'Push from Tocsin reaches you.',
+        body: 'Somebody asked for this test in your name. No need to act.',
+        tag: outgoing.notificationId,
+        url: baseUrl,
+        actions: [],
+      };
+  }
+}
+
+function aboutIncident(subject: PageSubject, baseUrl: string) {
+  return { title: titleOf(subject), tag: subject.id, url: `${baseUrl}/incidents/${subject.id}` };
+}
+
+function titleOf({ serviceName, title }: PageSubject): string {
+  return `${serviceName}: ${title}`.slice(0, TITLE_LENGTH_MAX);
+}

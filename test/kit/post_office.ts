@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+
+import PostalMime, { type Email } from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+import { onTestFinished } from 'vitest';
+
+/** A mail that arrived, as a mail program would read it. */
+export type Mail = Email & { readonly recipients: readonly string[] };
+
+type Stage = 'recipient' | 'data';
+
+/** A mail server on this machine that takes everything, unless told otherwise. */
+export interface PostOffice {
+  /** For the setting SMTP_URL. */
+  readonly url: string;
+  readonly mails: readonly Mail[];
+  /** How many conversations began. */
+  readonly connections: number;
+  /** Answers the next mails with this reply code, once the recipient is named or all of the mail is there. */
+  refuse(code: number, stage?: Stage, times?: number): void;
+  /** Takes the next mails and breaks the connection instead of saying so. */
+  fallSilent(times?: number): void;
+  /** The links of a mail by what they say. */
+  linksOf(mail: Mail): Record<string, string>;
+}
+
+export async function openPostOffice(): Promise<PostOffice> {
+  const mails: Mail[] = [];
+  const refusals: { code: number; stage: Stage }[] = [];
+  let silences = 0;
+  let connections = 0;
+
+  const refusalAt = (stage: Stage): Error | null => {
+    if (refusals[0]?.stage !== stage) return null;
+    const { code = 0 } = refusals.shift() ?? {};
+    return Object.assign(new Error(`refused with ${code}`), { responseCode: code });
+  };
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onConnect(_session, done) {
+      connections += 1;
+      done();
+    },
+    onRcptTo: (_address, _session, done) => done(refusalAt('recipient')),
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const refusal = refusalAt('data');
+        if (refusal === null) void deliver(Buffer.concat(chunks), session.envelope.rcptTo).then(() => done());
+        else done(refusal);
+      });
+    },
+  });
+  /** Resolves once the server may answer. */
+  const deliver = async (raw: Buffer, recipients: readonly { address: string }[]): Promise<void> => {
+    mails.push({ ...(await PostalMime.parse(raw)), recipients: recipients.map(({ address }) => address) });
+    if (silences === 0) return;
+    silences -= 1;
+    for (const connection of server.connections) (connection as unknown as { close(): void }).close();
+  };
+  server.on('error', () => {});
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+
+  return {
+    url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
+    mails,
+    get connections() {
+      return connections;
+    },
+    refuse(code, stage = 'recipient', times = 1) {
+      for (let time = 0; time < times; time += 1) refusals.push({ code, stage });
+    },
+    fallSilent(times = 1) {
+      silences = times;
+    },
+    linksOf: (mail) =>
+      Object.fromEntries(
+        [...(mail.text ?? '').matchAll(/^(.+): (https?:\S+)$/gm)].map(([, label, url]) => [label, url]),
+      ),
+  };
+}
