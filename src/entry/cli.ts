@@ -10,7 +10,7 @@ import { migrate } from '#entry/migrate.ts';
 import { runningConfig } from '#entry/running_config.ts';
 import { ConfigError, loadConfig } from '#kernel/config.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
-import { asId } from '#kernel/ids.ts';
+import { asId, type Id } from '#kernel/ids.ts';
 import { isPermission, isRole, type Permission, PERMISSIONS, type Role, ROLES } from '#kernel/permissions.ts';
 import { systemClock, type Temporal } from '#kernel/time.ts';
 import { openDatabase } from '#storage/postgres/database.ts';
@@ -84,7 +84,7 @@ key
   .command('create')
   .description('create an API key of an organization, or of a user within it; the key is shown once')
   .requiredOption('--org <id>', 'organization the key acts in')
-  .option('--user <id>', 'user whose role the key has; a key of the organization when left out')
+  .option('--user <email>', 'user (mail address or id) whose role the key has; a key of the organization when left out')
   .option('--permissions <list>', `all, or some of ${PERMISSIONS.join(',')}`, permissionList, null)
   .requiredOption('--name <name>', 'what it is for', notBlank)
   .option('--json', 'print JSON: keyId, key')
@@ -151,12 +151,20 @@ async function createUser(wanted: { email: string; name: string; password: strin
 async function createKey(wanted: { org: string; user?: string; permissions: Permission[] | null; name: string }) {
   return await inStores(async (stores, now) => {
     const orgId = await existingOrganization(stores, wanted.org);
-    const userId = wanted.user === undefined ? null : asId('user', wanted.user);
-    if (userId !== null && (await stores.people.findRole(orgId, userId)) === null) {
-      throw new AppError('not_found', `the organization ${orgId} has no user ${userId}`);
-    }
+    const userId = wanted.user === undefined ? null : await memberOf(stores, orgId, wanted.user);
     return await issueApiKey(stores, { orgId, userId, name: wanted.name, permissions: wanted.permissions }, now);
   });
+}
+
+/** The user of the organization with this mail address or id. */
+async function memberOf(stores: Stores, orgId: Id<'org'>, emailOrId: string): Promise<Id<'user'>> {
+  const user = emailOrId.includes('@')
+    ? await stores.people.findUserByEmail(emailOrId)
+    : { id: asId('user', emailOrId) };
+  if (user === null || (await stores.people.findRole(orgId, user.id)) === null) {
+    throw new AppError('not_found', `the organization ${orgId} has no user ${emailOrId}`);
+  }
+  return user.id;
 }
 
 async function existingOrganization(stores: Stores, id: string) {
