@@ -92,7 +92,7 @@ export function toTriageView(facts: TriageFacts): Static<typeof TriageView> {
     userCount: statistics.users,
     environments: [...facts.environments],
     releases: { first: group.firstRelease, last: group.lastRelease },
-    isHandled: statistics.unhandled > 0 ? false : statistics.handled > 0 ? true : null,
+    isHandled: statistics.isHandled,
     isNew: isAtOrBefore(now.subtract({ hours: NEW_HOURS }), group.firstSeenAt),
     isRegression: group.regressedAt !== null,
     trend: group.retentionDays < TREND_DAYS ? null : toTrendView(statistics),

@@ -53,15 +53,11 @@ const MEANINGS: Readonly<Record<Aggregation, ToSql>> = {
       FROM ${samples('from', conditions)} GROUP BY bucket, series)
     WHERE newest_kind != 'stale' GROUP BY bucket ORDER BY bucket`,
   sum: (conditions) => `
-    SELECT bucket, sum(addend) FROM (
-      SELECT ${BUCKET}, value AS addend FROM ${samples('from', conditions)} WHERE kind IN ('gauge', 'delta')
-      UNION ALL
-      SELECT ${BUCKET}, ${GROWTH} AS addend FROM (
-        SELECT ts, value, lagInFrame(toNullable(value)) OVER (
-          PARTITION BY series ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS previous
-        FROM ${samples('lookback', conditions)} WHERE kind = 'counter')
-      WHERE ts >= ${instant('from')})
-    GROUP BY bucket ORDER BY bucket`,
+    SELECT ${BUCKET}, sum(if(kind = 'counter', ${GROWTH}, value)) FROM (
+      SELECT ts, kind, value, lagInFrame(toNullable(value)) OVER (
+        PARTITION BY series, kind ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS previous
+      FROM ${samples('lookback', conditions)} WHERE kind != 'stale')
+    WHERE ts >= ${instant('from')} GROUP BY bucket ORDER BY bucket`,
 };
 
 function overAllSamples(aggregate: string): ToSql {
