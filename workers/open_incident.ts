@@ -1,3 +1,4 @@
+import { recordSystemChange } from '#actions/system_change.ts';
 import type { UnitOfWork } from '#actions/unit_of_work.ts';
 import type { RuleKind } from '#core/incidents/incident.ts';
 import { planSteps } from '#core/oncall/escalation.ts';
@@ -21,11 +22,8 @@ export interface Cause {
  * Opens the incident of a rule and its timers in the caller's transaction. While one is open for the same rule (and
  * group), it only counts an occurrence. Returns the id of a new incident, or null.
  */
-export async function openIncident(
-  { stores, now, enqueue }: UnitOfWork,
-  rule: ActiveRule,
-  cause: Cause,
-): Promise<Id<'incident'> | null> {
+export async function openIncident(unit: UnitOfWork, rule: ActiveRule, cause: Cause): Promise<Id<'incident'> | null> {
+  const { stores, now, enqueue } = unit;
   const timers = planSteps(rule.steps, now);
   const incidentId = await stores.incidents.open(
     {
@@ -47,6 +45,14 @@ export async function openIncident(
   );
   if (incidentId === null) return null;
   await stores.incidents.recordEvent(incidentId, 'triggered', { rule: rule.name, cause: cause.sentence }, now);
+  await recordSystemChange(unit, {
+    orgId: rule.orgId,
+    action: 'open_incident',
+    via: 'rule',
+    target: incidentId,
+    before: null,
+    after: { status: 'triggered', ruleId: rule.ruleId, title: cause.title },
+  });
   for (const { stepIndex, dueAt } of timers) enqueue(runEscalationStep, { incidentId, stepIndex }, dueAt);
   return incidentId;
 }

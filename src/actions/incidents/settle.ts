@@ -1,3 +1,4 @@
+import { recordSystemChange } from '#actions/system_change.ts';
 import type { UnitOfWork } from '#actions/unit_of_work.ts';
 import { decideAcknowledge, decideResolve, type SettledBy } from '#core/incidents/incident.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
@@ -38,6 +39,23 @@ async function settle(
   const cancelled = await stores.notifications.cancelQueued(incident.id, event, now);
   await stores.incidents.recordEvent(incident.id, event, { by, cancelledMessages: cancelled.length }, now);
   await tellOthers(unit, incident, event, by);
+  if ('system' in by) await recordSettling(unit, incident, event);
+}
+
+/** A person's call is audited as the action it is; what a rule does is audited here. */
+async function recordSettling(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  event: 'acknowledged' | 'resolved',
+): Promise<void> {
+  await recordSystemChange(unit, {
+    orgId: incident.orgId,
+    action: event === 'resolved' ? 'resolve_incident' : 'acknowledge_incident',
+    via: 'rule',
+    target: incident.id,
+    before: { status: incident.status },
+    after: { status: event },
+  });
 }
 
 /** People who were sent an SMS are told by SMS what became of it, except the one who did it. */
