@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
@@ -45,22 +46,21 @@ export async function openPostOffice(): Promise<PostOffice> {
     },
     onRcptTo: (_address, _session, done) => done(refusalAt('recipient')),
     onData(stream, session, done) {
-      const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.on('end', () => {
+      const keep = async (): Promise<void> => {
+        const raw = await buffer(stream);
         const refusal = refusalAt('data');
-        if (refusal === null) void deliver(Buffer.concat(chunks), session.envelope.rcptTo).then(() => done());
-        else done(refusal);
-      });
+        if (refusal !== null) return done(refusal);
+        const recipients = session.envelope.rcptTo.map(({ address }) => address);
+        mails.push({ ...(await PostalMime.parse(raw)), recipients });
+        if (silences > 0) {
+          silences -= 1;
+          for (const connection of server.connections) (connection as unknown as { close(): void }).close();
+        }
+        return done();
+      };
+      void keep();
     },
   });
-  /** Resolves once the server may answer. */
-  const deliver = async (raw: Buffer, recipients: readonly { address: string }[]): Promise<void> => {
-    mails.push({ ...(await PostalMime.parse(raw)), recipients: recipients.map(({ address }) => address) });
-    if (silences === 0) return;
-    silences -= 1;
-    for (const connection of server.connections) (connection as unknown as { close(): void }).close();
-  };
   server.on('error', () => {});
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');

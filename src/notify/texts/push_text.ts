@@ -11,9 +11,10 @@ export interface PushText {
   readonly actions: readonly { readonly action: string; readonly title: string; readonly url: string }[];
 }
 
-/** A push message holds some 4,000 bytes in all (RFC 8291 §4), and the links take 600. */
+/** A push message holds some 4,000 bytes in all (RFC 8291 §4); links take 600, and JSON up to six for a character. */
 const TITLE_LENGTH_MAX = 200;
-const TITLES_MAX = 5;
+const LISTED_LENGTH_MAX = 80;
+const LISTED_MAX = 5;
 
 export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl: string): PushText {
   const { message } = outgoing;
@@ -39,10 +40,10 @@ export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
         actions: [],
       };
     case 'digest': {
-      const titles = message.items.slice(0, TITLES_MAX).map(({ subject }) => titleOf(subject));
+      const listed = message.items.slice(0, LISTED_MAX);
       return {
         title: digestSummary(message.items),
-        body: titles.join('\n'),
+        body: listed.map(({ subject }) => titleOf(subject).slice(0, LISTED_LENGTH_MAX)).join('\n'),
         tag: outgoing.notificationId,
         url: `${baseUrl}/incidents`,
         actions: message.items.some(({ news }) => news === null) ? [acknowledge('Acknowledge all')] : [],

@@ -1,0 +1,9 @@
+import type { Caller } from '#kernel/caller.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+
+/** The person who acts; throws `forbidden` for a key of the organization, which is nobody. */
+export function callerUser({ actor }: Caller): Id<'user'> {
+  if (actor.kind === 'user') return actor.userId;
+  throw new AppError('forbidden', 'only a person can do this for themselves; a key of the organization is nobody');
+}

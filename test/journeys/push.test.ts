@@ -1,0 +1,252 @@
+import { createECDH } from 'node:crypto';
+
+import { describe, expect, test } from 'vitest';
+
+import { listSubscriptions, subscribe, unsubscribe } from '#actions/me/push_subscriptions.ts';
+import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import type { Caller } from '#kernel/caller.ts';
+import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import { subscriptionFaults } from '#notify/subscription_faults.ts';
+import { deriveVapidKeys } from '#notify/vapid.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { type PushService, startPushService, type TestBrowser } from '#test/kit/push_service.ts';
+import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const stores = (w: World) => storesOf(w.house.db.session());
+
+/** As the console does it, but for the check that the address is a public one. */
+async function subscribed(
+  w: StaffedWorld,
+  service: PushService,
+  person: Responder,
+  name: string,
+): Promise<TestBrowser> {
+  const browser = service.browser(name, w.house.vapidKeys.publicKey);
+  const { endpoint, keys } = browser.subscription;
+  await stores(w).pushSubscriptions.put(person.userId, { endpoint, ...keys, label: name }, w.clock.now());
+  return browser;
+}
+
+/** Anna gets a push message at once, Bram an SMS after an hour. */
+async function annaIsPushed() {
+  const service = await startPushService();
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const bram = await w.staff.responder(teamId, 'Bram');
+  const alert = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels: ['push'], targetUserIds: [anna.userId] },
+    { afterMinutes: 60, channels: ['sms'], targetUserIds: [bram.userId] },
+  ]);
+  const log = async (incidentId: string) => (await w.expectOk('get_incident', { incidentId })).notifications;
+  return { service, w, anna, bram, alert, log };
+}
+
+describe('a page by push', () => {
+  test('reaches every browser of the person, encrypted for it alone and signed by us', async () => {
+    const { service, w, anna, alert, log } = await annaIsPushed();
+    await subscribed(w, service, anna, 'phone');
+    await subscribed(w, service, anna, 'laptop');
+    const incidentId = await alert.trigger();
+    await w.settle();
+    expect(service.pushed.map(({ browser }) => browser).toSorted()).toEqual(['laptop', 'phone']);
+    expect(service.pushed[0]).toMatchObject({
+      urgency: 'high',
+      payload: {
+        title: 'checkout: latency is 250 (> 100)',
+        body: expect.stringMatching(/^Incident \d+, severity error\.$/),
+        tag: incidentId,
+        url: `http://tocsin.test/incidents/${incidentId}`,
+      },
+    });
+    expect(service.pushed[0]?.ttl).toBeGreaterThanOrEqual(300);
+    expect(service.pushed[0]?.ttl).toBeLessThanOrEqual(600);
+    expect(await log(incidentId)).toMatchObject([{ channel: 'push', to: null, status: 'sent', attempts: 1 }]);
+  });
+
+  test('has buttons that open the signed links: one asks, and the confirmation acts', async () => {
+    const { service, w, anna, alert } = await annaIsPushed();
+    await subscribed(w, service, anna, 'phone');
+    const incidentId = await alert.trigger();
+    await w.settle();
+    const { actions } = service.pushed[0]!.payload;
+    expect(actions.map(({ action }: { action: string }) => action)).toEqual(['acknowledge', 'resolve']);
+    const url = actions[0].url.replace('http://tocsin.test', '');
+    expect((await w.app.inject({ method: 'GET', url })).body).toContain('<button>Acknowledge</button>');
+    expect((await w.app.inject({ method: 'POST', url })).statusCode).toBe(200);
+    const incident = await w.expectOk('get_incident', { incidentId });
+    expect(incident.acknowledgedBy).toEqual({ userId: anna.userId, via: 'push' });
+  });
+
+  test('fits into one message however long the title is', async () => {
+    const { service, w, anna, alert } = await annaIsPushed();
+    await subscribed(w, service, anna, 'phone');
+    await alert.trigger('😱'.repeat(5_000));
+    await w.settle();
+    expect(service.pushed).toHaveLength(1);
+  });
+});
+
+describe('browsers that no longer listen', () => {
+  test('are forgotten, and one that still does is enough', async () => {
+    const { service, w, anna, alert, log } = await annaIsPushed();
+    const phone = await subscribed(w, service, anna, 'phone');
+    await subscribed(w, service, anna, 'laptop');
+    service.expire(phone);
+    const incidentId = await alert.trigger();
+    await w.settle();
+    expect(service.pushed.map(({ browser }) => browser)).toEqual(['laptop']);
+    expect(await log(incidentId)).toMatchObject([{ status: 'sent' }]);
+    expect((await stores(w).pushSubscriptions.listOf(anna.userId)).map(({ label }) => label)).toEqual(['laptop']);
+  });
+
+  test('leave the person unreachable once they are all gone: the next step fires at once', async () => {
+    const { service, w, anna, bram, alert, log } = await annaIsPushed();
+    service.expire(await subscribed(w, service, anna, 'phone'));
+    const incidentId = await alert.trigger();
+    await w.settle();
+    expect((await log(incidentId))[0]).toMatchObject({ status: 'failed', reason: 'no_subscription', attempts: 1 });
+    expect(w.phone.messages).toMatchObject([{ to: bram.phone }]);
+  });
+});
+
+describe('a push service in trouble', () => {
+  test.each([429, 500, 503])('that answers %i is asked again', async (status) => {
+    const { service, w, anna, alert, log } = await annaIsPushed();
+    await subscribed(w, service, anna, 'phone');
+    service.answer(status, { times: 2 });
+    const incidentId = await alert.trigger();
+    await w.settle();
+    await w.advance({ seconds: 2 });
+    await w.advance({ seconds: 4 });
+    expect(await log(incidentId)).toMatchObject([{ status: 'sent', attempts: 3 }]);
+    expect(service.pushed).toHaveLength(1);
+  });
+
+  test('is given the time that it asks for', async () => {
+    const { service, w, anna, alert } = await annaIsPushed();
+    await subscribed(w, service, anna, 'phone');
+    service.answer(429, { retryAfterSeconds: 30 });
+    await alert.trigger();
+    await w.settle();
+    await w.advance({ seconds: 29 });
+    expect(service.requests).toBe(1);
+    await w.advance({ seconds: 1 });
+    expect(service.pushed).toHaveLength(1);
+  });
+
+  test('that refuses us for good is not asked again', async () => {
+    const { service, w, anna, alert, log } = await annaIsPushed();
+    await subscribed(w, service, anna, 'phone');
+    service.answer(403);
+    const incidentId = await alert.trigger();
+    await w.settle();
+    expect((await log(incidentId))[0]).toMatchObject({ status: 'failed', reason: 'provider_refused_403' });
+    expect(await stores(w).pushSubscriptions.listOf(anna.userId)).toHaveLength(1);
+  });
+});
+
+test('somebody without a subscribed browser is not paged by push', async () => {
+  const { w, alert, log } = await annaIsPushed();
+  const incidentId = await alert.trigger();
+  await w.settle();
+  expect((await log(incidentId))[0]).toMatchObject({ channel: 'push', status: 'skipped', reason: 'no_address' });
+});
+
+describe('subscribing', () => {
+  const keys = createECDH('prime256v1').generateKeys('base64url');
+  const fromBrowser = {
+    endpoint: 'https://updates.push.services.mozilla.com/wpush/v2/abc',
+    expirationTime: null,
+    keys: { p256dh: keys, auth: Buffer.alloc(16, 1).toString('base64url') },
+  };
+  const ORIGIN = { requestId: 'req_test', address: null };
+
+  async function personOf(w: World, name: string) {
+    const { userId } = await w.given.user({ name });
+    const caller: Caller = {
+      orgId: w.orgId,
+      actor: { kind: 'user', userId, apiKeyId: null },
+      via: 'console',
+      permissions: new Set(ROLE_PERMISSIONS.responder),
+    };
+    return {
+      caller,
+      subscribe: (input: Parameters<typeof subscribe>[2]) =>
+        inUnitOfWork(w.house.actions, (unit) => subscribe(unit, caller, input, ORIGIN)),
+      unsubscribe: (id: string) => inUnitOfWork(w.house.actions, (unit) => unsubscribe(unit, caller, id, ORIGIN)),
+      list: () => listSubscriptions(stores(w), caller),
+    };
+  }
+
+  test('adds a browser, unsubscribing takes it away, and both are audited without its secret address', async () => {
+    const w = await world();
+    const anna = await personOf(w, 'Anna');
+    const { subscriptionId } = await anna.subscribe({ ...fromBrowser, label: 'Firefox on the phone' });
+    expect(await anna.list()).toMatchObject({ pushSubscriptions: [{ subscriptionId, label: 'Firefox on the phone' }] });
+    await anna.unsubscribe(subscriptionId);
+    expect(await anna.list()).toEqual({ pushSubscriptions: [] });
+    const audit = await w.house.db.sql.rows<{ action: string }>('select * from audit_log order by id');
+    expect(audit.map(({ action }) => action)).toEqual(['create_push_subscription', 'delete_push_subscription']);
+    expect(JSON.stringify(audit)).not.toContain('mozilla');
+  });
+
+  test('of a browser that somebody else used before makes it the new person’s alone', async () => {
+    const w = await world();
+    const [anna, bram] = [await personOf(w, 'Anna'), await personOf(w, 'Bram')];
+    await anna.subscribe(fromBrowser);
+    await bram.subscribe(fromBrowser);
+    expect(await anna.list()).toEqual({ pushSubscriptions: [] });
+    expect((await bram.list()).pushSubscriptions).toHaveLength(1);
+  });
+
+  test('cannot be undone by somebody else', async () => {
+    const w = await world();
+    const [anna, bram] = [await personOf(w, 'Anna'), await personOf(w, 'Bram')];
+    const { subscriptionId } = await anna.subscribe(fromBrowser);
+    await expect(bram.unsubscribe(subscriptionId)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('keeps the twenty newest browsers', async () => {
+    const w = await world();
+    const anna = await personOf(w, 'Anna');
+    for (let index = 0; index < 22; index += 1) {
+      await anna.subscribe({ ...fromBrowser, endpoint: `${fromBrowser.endpoint}${index}`, label: `browser ${index}` });
+      w.clock.advance({ seconds: 1 });
+    }
+    const labels = (await anna.list()).pushSubscriptions.map(({ label }) => label);
+    expect(labels).toHaveLength(20);
+    expect(labels).not.toContain('browser 1');
+  });
+
+  test.each([
+    'http://updates.push.services.mozilla.com/x',
+    'https://127.0.0.1/x',
+    'https://[::1]/x',
+    'https://localhost/x',
+    'https://metadata.google.internal/x',
+    'https://push.example.com:8443/x',
+    'https://user@push.example.com/x',
+    `https://push.example.com/${'x'.repeat(2_000)}`,
+    'push',
+  ])('refuses %s, so that nobody makes the server call its neighbours', (endpoint) => {
+    expect(subscriptionFaults({ ...fromBrowser, endpoint })).toMatchObject([{ path: 'endpoint' }]);
+  });
+
+  test('refuses keys that nothing could be encrypted for', async () => {
+    const w = await world();
+    const anna = await personOf(w, 'Anna');
+    const notOnCurve = Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 7)]).toString('base64url');
+    await expect(
+      anna.subscribe({ ...fromBrowser, keys: { p256dh: notOnCurve, auth: 'c2hvcnQ' } }),
+    ).rejects.toMatchObject({ code: 'invalid_input', faults: [{ path: 'keys.p256dh' }, { path: 'keys.auth' }] });
+  });
+});
+
+test('the keys of push are the same for every process and every start, and of no other installation', () => {
+  const secret = 'a secret that is long enough for tests';
+  expect(deriveVapidKeys(secret)).toEqual(deriveVapidKeys(secret));
+  expect(deriveVapidKeys(secret).publicKey).not.toBe(deriveVapidKeys(`${secret}!`).publicKey);
+  expect(Buffer.from(deriveVapidKeys(secret).publicKey, 'base64url')).toHaveLength(65);
+});
