@@ -1,3 +1,4 @@
+import { recordSystemChange } from '#actions/system_change.ts';
 import type { UnitOfWork } from '#actions/unit_of_work.ts';
 import { isAtLeast } from '#core/exceptions/triage.ts';
 import type { ExceptionRule } from '#core/incidents/exception_rule.ts';
@@ -9,11 +10,24 @@ export async function openExceptionIncidents(unit: UnitOfWork, groups: readonly 
   const serviceIds = [...new Set(groups.map(({ serviceId }) => serviceId))];
   const rules = await unit.stores.activeRules.listExceptionRules(serviceIds);
   for (const group of groups) {
+    if (group.outcome === 'regression') await recordReopening(unit, group);
     for (const rule of rules.filter(({ serviceId }) => serviceId === group.serviceId)) {
       const { minSeverity } = rule.config as ExceptionRule;
       if (isAtLeast(group.level, minSeverity)) await openIncident(unit, rule, causeOf(group));
     }
   }
+}
+
+async function recordReopening(unit: UnitOfWork, { orgId, groupId }: NewOrRegressed): Promise<void> {
+  const [before, after] = [{ status: 'resolved' }, { status: 'unresolved' }];
+  await recordSystemChange(unit, {
+    orgId,
+    action: 'set_exception_status',
+    via: 'rule',
+    target: groupId,
+    before,
+    after,
+  });
 }
 
 function causeOf({ groupId, outcome, title, level, eventId, environment, release }: NewOrRegressed): Cause {

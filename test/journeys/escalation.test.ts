@@ -235,3 +235,13 @@ test('an unsigned call-back is refused', async () => {
   });
   expect(response.statusCode).toBe(403);
 });
+
+test('what a rule does on its own is in the audit log, as done by the system', async () => {
+  const w = await staffedWorld();
+  const { alert } = await annaThenBram(w);
+  const incidentId = await alert.trigger();
+  const rows = await w.house.db.sql.rows('select actor, via, action, result from audit_log where target = $1', [
+    incidentId,
+  ]);
+  expect(rows).toEqual([{ actor: { kind: 'system' }, via: 'rule', action: 'open_incident', result: 'done' }]);
+});

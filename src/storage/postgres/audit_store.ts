@@ -8,7 +8,8 @@ export interface AuditEntry {
   readonly orgId: Id<'org'>;
   /** `unknown`: somebody who could not prove to be anybody, and was refused. */
   readonly actor: Actor | { readonly kind: 'unknown' };
-  readonly via: Via;
+  /** `system`: upkeep that no rule and no person asked for. */
+  readonly via: Via | 'system';
   readonly action: string;
   readonly target: string | null;
   readonly before: object | null;
