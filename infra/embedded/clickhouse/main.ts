@@ -64,6 +64,8 @@ async function open(store: string, memoryBytes: number): Promise<Engine> {
       return new Engine(store, {
         max_server_memory_usage: memoryBytes,
         mark_cache_size: CACHE_BYTES,
+        // With the engine's own default of 2 a deletion waits for merges, part after part.
+        background_pool_size: 8,
         primary_index_cache_size: CACHE_BYTES,
         max_thread_pool_free_size: IDLE_THREADS_MAX,
       });
