@@ -10,7 +10,7 @@ import { findFreePort } from './free_port.ts';
 import { firstRunFile, readFirstRun, removeRunningNote, writeRunningNote } from './notes.ts';
 import { runNodeProgram, type Program } from './node_child.ts';
 import { clickhouseService, postgresService, programService, type AddressedService } from './services.ts';
-import { supervise, type Service, type ServiceEvent, type Supervised } from './supervisor.ts';
+import { BACK_OFF, supervise, type BackOff, type Service, type ServiceEvent, type Supervised } from './supervisor.ts';
 
 /** The programs an installation consists of, besides the engines. */
 export interface Programs {
@@ -49,6 +49,8 @@ export type Progress = ServiceEvent | { readonly kind: 'migrated'; readonly took
 /** From the call to stop: when the programs are killed that still run, and when the engines are. */
 const PROGRAMS_KILLED_AFTER_MS = 3_000;
 const ENGINES_KILLED_AFTER_MS = 4_000;
+/** A quarter of what Node takes, which it hardly ever gives back. */
+const YOUNG_MEGABYTES = 4;
 /** A number that belongs to nobody: Twilio's own for tests. */
 const PHONE_NUMBER = '+15005550006';
 
@@ -64,21 +66,27 @@ export class Installation {
   readonly #report: (progress: Progress) => void;
   readonly #programs: Programs;
   readonly #isDurable: boolean;
+  readonly #backOff: BackOff;
   readonly #dataDir: string;
   readonly #stopping = new AbortController();
   readonly #stages: Supervised[][] = [];
 
-  /** `isDurable: false` is for tests, see PostgresOptions. */
+  /** `isDurable: false` is for tests, see PostgresOptions; so is another `backOff`. */
   constructor(
     config: Config,
     environment: NodeJS.ProcessEnv,
     report: (progress: Progress) => void,
-    { programs = PROGRAMS, isDurable = true }: { programs?: Programs; isDurable?: boolean } = {},
+    {
+      programs = PROGRAMS,
+      isDurable = true,
+      backOff = BACK_OFF,
+    }: { programs?: Programs; isDurable?: boolean; backOff?: BackOff } = {},
   ) {
     this.#config = config;
     this.#report = report;
     this.#programs = programs;
     this.#isDurable = isDurable;
+    this.#backOff = backOff;
     this.#dataDir = path.resolve(config.dataDir);
     this.#environment = { NODE_COMPILE_CACHE: path.join(this.#dataDir, 'cache'), ...environment };
   }
@@ -142,7 +150,9 @@ export class Installation {
 
   async #startStage(services: readonly (Service | null)[]): Promise<void> {
     this.#stopping.signal.throwIfAborted();
-    const stage = services.filter((service) => service !== null).map((service) => supervise(service, this.#report));
+    const stage = services
+      .filter((service) => service !== null)
+      .map((service) => supervise(service, this.#report, this.#backOff));
     this.#stages.push(stage);
     await Promise.all(
       stage.map(async ({ name, ready }) => {
@@ -177,11 +187,12 @@ export class Installation {
       PHONE_SMS_URL: inboundSmsUrl(baseUrl),
       PHONE_CALLBACK_ORIGIN: `http://${addressToReach(host)}:${port}`,
     };
-    return programService('Phone simulator', this.#program(this.#programs.phone, variables));
+    const program = this.#program(this.#programs.phone, variables);
+    return programService('Phone simulator', { ...program, youngMegabytes: 1 });
   }
 
   #program(entry: string, variables: Variables, args: readonly string[] = []): Program {
-    return { entry, args, env: { ...this.#environment, ...variables } };
+    return { entry, args, env: { ...this.#environment, ...variables }, youngMegabytes: YOUNG_MEGABYTES };
   }
 }
 

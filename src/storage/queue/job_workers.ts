@@ -41,6 +41,9 @@ export interface JobWorkers {
 /** Jobs of each line that one process runs at once. */
 const CONCURRENCY: Record<QueueName, number> = { ingest: 16, paging: 16, upkeep: 2 };
 
+/** Of each line beside its jobs: one hears of new ones, one asks for them. */
+const WAITING_CONNECTIONS = 2;
+
 /**
  * Starts consuming. A killed worker's jobs run again after `lockDuration` plus `stalledInterval`; `maxStalledCount`
  * is far above the default of 1, with which two kills would lose a job for good.
@@ -51,18 +54,15 @@ export function startJobWorkers(
   log: Log,
   prefix = 'tocsin',
 ): JobWorkers {
-  const connections: QueueConnection[] = [];
+  const connection = connect(QUEUE_NAMES.reduce((sum, name) => sum + CONCURRENCY[name] + WAITING_CONNECTIONS, 0));
   const workers = QUEUE_NAMES.flatMap((name) => {
     const own = new Map(handlers.filter(({ job }) => job.queue === name).map((handler) => [handler.job.name, handler]));
-    if (own.size === 0) return [];
-    const connection = connect(CONCURRENCY[name] + 2);
-    connections.push(connection);
-    return [startWorker(name, own, connection, log.child({ queue: name }), prefix)];
+    return own.size === 0 ? [] : [startWorker(name, own, connection, log.child({ queue: name }), prefix)];
   });
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     await Promise.all(workers.map((worker) => worker.close()));
-    await Promise.all(connections.map((connection) => connection.close()));
+    await connection.close();
   };
   return { close: () => (closing ??= close()) };
 }
@@ -86,8 +86,8 @@ function startWorker(
     {
       connection: connection.connection,
       concurrency: CONCURRENCY[name],
-      lockDuration: 10_000,
-      stalledInterval: 5_000,
+      lockDuration: 6_000,
+      stalledInterval: 3_000,
       maxStalledCount: 100,
       runRetryDelay: 1_000,
       settings: {

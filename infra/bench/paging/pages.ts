@@ -1,0 +1,87 @@
+import type { PhoneRequest } from '#infra/embedded/phone/exchange.ts';
+import type { Database } from '#storage/postgres/database.ts';
+
+/** The requests for one page that the provider has taken, first one first: milliseconds since 1970. */
+export type TakenPages = ReadonlyMap<string, readonly number[]>;
+
+/** Collects what the phone simulator takes; call `look` more often than it forgets (5,000 requests). */
+export class PageWatch {
+  readonly #phoneUrl: string;
+  readonly #taken = new Map<string, number[]>();
+  #seen = 0;
+
+  constructor(phoneUrl: string) {
+    this.#phoneUrl = phoneUrl;
+  }
+
+  /** By the id of the entry in the notification log. */
+  async look(): Promise<TakenPages> {
+    const response = await fetch(`${this.#phoneUrl}/phone/api/requests?after=${this.#seen}`);
+    const { requests } = (await response.json()) as { requests: PhoneRequest[] };
+    for (const request of requests) {
+      // One that is not answered yet is looked at again.
+      if (request.status === null && Date.now() - request.receivedAtMs < 2_000) break;
+      this.#seen = request.seq;
+      if (isTaken(request)) this.#note(notificationOf(request), request.receivedAtMs);
+    }
+    return this.#taken;
+  }
+
+  #note(notificationId: string, atMs: number): void {
+    const times = this.#taken.get(notificationId);
+    if (times === undefined) this.#taken.set(notificationId, [atMs]);
+    else times.push(atMs);
+  }
+}
+
+/** Also when the sender did not live to hear the answer, which then has no status. */
+export function isTaken({ method, status }: PhoneRequest): boolean {
+  return method === 'POST' && (status === 201 || status === null);
+}
+
+/** The entry of the notification log that a request is about. */
+export function notificationOf({ form }: PhoneRequest): string {
+  return String(form['StatusCallback']).split('/').at(-1) ?? '';
+}
+
+export interface PageFigures {
+  readonly incidents: number;
+  readonly steps: number;
+  /** Of those, how many have a state other than `fired`. */
+  readonly stepsNotFired: number;
+  readonly stepsFiredTwice: number;
+  readonly pages: number;
+  /** Entries of the log that no provider ever took. */
+  readonly lost: number;
+  /** Requests beyond the first of an entry. */
+  readonly duplicates: number;
+}
+
+/** What became of every step and page. News about settled incidents is left out. */
+export async function countPages({ sql }: Database, taken: TakenPages): Promise<PageFigures> {
+  const counts = await sql.row<Omit<PageFigures, 'pages' | 'lost' | 'duplicates'>>(
+    `select (select count(*)::int from incidents) as incidents,
+       (select count(*)::int from incident_steps) as steps,
+       (select count(*)::int from incident_steps where state <> 'fired') as "stepsNotFired",
+       (select count(*)::int from (
+          select 1 from incident_timeline where event = 'step_fired' group by incident_id, data->>'stepIndex'
+          having count(*) > 1) twice) as "stepsFiredTwice"`,
+  );
+  const entries = await sql.rows<{ id: string }>(`select id from notifications where kind = 'page'`);
+  if (counts === null) throw new Error('no counts');
+  return {
+    ...counts,
+    pages: entries.length,
+    lost: entries.filter(({ id }) => !taken.has(id)).length,
+    duplicates: entries.reduce((sum, { id }) => sum + Math.max(0, (taken.get(id)?.length ?? 1) - 1), 0),
+  };
+}
+
+/** Whether every step has fired and every message has left. */
+export async function isAllDone({ sql }: Database): Promise<boolean> {
+  const left = await sql.row<{ count: number }>(
+    `select (select count(*)::int from incident_steps where state = 'pending')
+       + (select count(*)::int from notifications where status in ('queued', 'sending')) as count`,
+  );
+  return left?.count === 0;
+}

@@ -1,0 +1,223 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { createClient } from '@clickhouse/client';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { runningConfig } from '#entry/running_config.ts';
+import { alertOnExceptions, createPost, hireTeam, openRunningDatabase, type Post } from '#infra/bench/paging/crowd.ts';
+import { countPages, isAllDone, PageWatch } from '#infra/bench/paging/pages.ts';
+import { newEventId, type Sending, sendException, sendPoint } from '#infra/bench/paging/sender.ts';
+import { connect } from '#infra/demo/client.ts';
+import { findFreePort } from '#infra/embedded/free_port.ts';
+import { Installation } from '#infra/embedded/installation.ts';
+import { loadConfig } from '#kernel/config.ts';
+import type { Database } from '#storage/postgres/database.ts';
+
+const VICTIMS = ['PostgreSQL', 'ClickHouse', 'API', 'Worker'] as const;
+/** Each has a person of its own and gets three incidents: nobody gets so many messages that they would be bundled. */
+const POSTS = 10;
+const GROUPS = POSTS * 2;
+const RECOVERY_MS_MAX = 10_000;
+
+test('nothing accepted is lost and every page leaves though stores and processes are killed under load', async () => {
+  const place = await startPlace();
+  const load = startLoad(place);
+  for (const victim of VICTIMS) {
+    await delay(600);
+    expect(await killAndAwait(place, victim), `${victim} after its death, in ms`).toBeLessThan(RECOVERY_MS_MAX);
+  }
+  await delay(600);
+  const accepted = await load.stop();
+  expect(accepted.eventIds.size).toBeGreaterThan(50);
+  expect(accepted.values.size).toBeGreaterThan(50);
+  await expect
+    .poll(() => missingFrom(place, accepted), { timeout: 20_000, interval: 250 })
+    .toEqual({
+      events: [],
+      values: [],
+      incidents: [],
+    });
+  await expectAllPaged(place);
+
+  const before = await countIncidents(place);
+  await place.slowPhones(200);
+  for (const [index, { dsn }] of place.posts.entries()) {
+    expect(await sendException(dsn, `Wiped${index}`)).toMatchObject({ status: 200 });
+  }
+  await expect.poll(() => countIncidents(place), { interval: 5 }).toBe(before + POSTS);
+  await wipeQueue(place);
+  await expectAllPaged(place);
+}, 120_000);
+
+interface Place {
+  readonly baseUrl: string;
+  readonly dataDir: string;
+  readonly posts: readonly Post[];
+  readonly db: Database;
+  readonly watch: PageWatch;
+  slowPhones(byMs: number): Promise<void>;
+  /** The process of this service that is ready now, or null while it is being started again. */
+  pidOf(service: string): number | null;
+}
+
+async function startPlace(): Promise<Place> {
+  const dataDir = mkdtempSync(path.join(os.tmpdir(), 'tocsin-faults-'));
+  chmodSync(dataDir, 0o711);
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  const variables = { DATA_DIR: dataDir, PORT: String(await findFreePort(0)), LOG_LEVEL: 'silent' };
+  const pids = new Map<string, number | null>();
+  const cache = { NODE_COMPILE_CACHE: 'node_modules/.cache/node' };
+  const environment = { PATH: process.env['PATH'], PHONE_DELAY_MS: '5', ...cache, ...variables };
+  const installation = new Installation(
+    loadConfig(variables),
+    environment,
+    (progress) => {
+      if (progress.kind === 'ready') pids.set(progress.service, progress.pid);
+      if (progress.kind === 'died') pids.set(progress.service, null);
+    },
+    { isDurable: false },
+  );
+  onTestFinished(() => installation.stop());
+  const { apiUrl: baseUrl, phoneUrl, firstRun } = await installation.start();
+  if (phoneUrl === null || firstRun === null) throw new Error('the installation is not new');
+  const db = await openRunningDatabase(dataDir);
+  onTestFinished(() => db.close());
+  const client = connect({ ...firstRun, baseUrl, phoneUrl, stop: async () => {} });
+  const { teamId, userIds } = await hireTeam(db, client, firstRun.organizationId, POSTS);
+  const posts = [];
+  for (const [index, userId] of userIds.entries()) {
+    const channels = ['sms', 'call'];
+    const post = await createPost(client, teamId, `service-${index}`, [
+      { afterMinutes: 0, channels, targetUserIds: [userId] },
+    ]);
+    await alertOnExceptions(client, post);
+    posts.push(post);
+  }
+  return {
+    baseUrl,
+    dataDir,
+    posts,
+    db,
+    watch: new PageWatch(phoneUrl),
+    pidOf: (name) => pids.get(name) ?? null,
+    async slowPhones(byMs) {
+      const body = JSON.stringify({ kind: 'slow', byMs });
+      await fetch(`${phoneUrl}/phone/api/faults`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
+    },
+  };
+}
+
+/** What senders were told is taken. */
+interface Accepted {
+  readonly eventIds: Set<string>;
+  /** Each is a group of its own, so each is to page somebody. */
+  readonly types: Set<string>;
+  readonly values: Set<number>;
+}
+
+const SEND_EVERY_MS = 25;
+const EVENTS_OF_A_GROUP = 20;
+
+/** Sends exceptions and points without end; what is refused is not sent again. */
+function startLoad({ posts, baseUrl }: Place): { stop(): Promise<Accepted> } {
+  const accepted: Accepted = { eventIds: new Set(), types: new Set(), values: new Set() };
+  const under = new Set<Promise<void>>();
+  let sent = 0;
+  const send = async (number: number): Promise<void> => {
+    const group = Math.floor(number / EVENTS_OF_A_GROUP) % GROUPS;
+    const post = posts[group % POSTS];
+    if (post === undefined) return;
+    const eventId = newEventId();
+    const [event, point] = await Promise.all([
+      sendException(post.dsn, `Load${group}`, eventId),
+      sendPoint(baseUrl, post.ingestionKey, { name: 'load', value: number, labels: { number: String(number) } }),
+    ]);
+    if (isOk(event)) accepted.eventIds.add(eventId);
+    if (isOk(event)) accepted.types.add(`Load${group}`);
+    if (isOk(point)) accepted.values.add(number);
+  };
+  const timer = setInterval(() => {
+    const sending = send((sent += 1)).finally(() => under.delete(sending));
+    under.add(sending);
+  }, SEND_EVERY_MS);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(under);
+      return accepted;
+    },
+  };
+}
+
+const isOk = ({ status }: Sending): boolean => status >= 200 && status < 300;
+
+/** Milliseconds until the service is ready again and every store answers. */
+async function killAndAwait({ baseUrl, pidOf }: Place, victim: string): Promise<number> {
+  const pid = pidOf(victim);
+  if (pid === null) throw new Error(`${victim} does not run`);
+  process.kill(pid, 'SIGKILL');
+  const began = performance.now();
+  const isWell = async (): Promise<boolean> => {
+    if (pidOf(victim) === null || pidOf(victim) === pid) return false;
+    return await fetch(`${baseUrl}/healthz`)
+      .then(({ ok }) => ok)
+      .catch(() => false);
+  };
+  await expect.poll(isWell, { timeout: 30_000, interval: 50 }).toBe(true);
+  return performance.now() - began;
+}
+
+/** What was accepted and has not arrived. */
+async function missingFrom({ dataDir, db }: Place, { eventIds, values, types }: Accepted) {
+  const { clickhouseUrl } = await runningConfig(loadConfig({ DATA_DIR: dataDir }));
+  const clickhouse = createClient({ url: clickhouseUrl ?? '' });
+  const column = async <Value>(query: string): Promise<Set<Value>> => {
+    const rows = await (await clickhouse.query({ query, format: 'JSONCompactEachRow' })).json<[Value]>();
+    return new Set(rows.map(([value]) => value));
+  };
+  try {
+    return {
+      events: missing(eventIds, await column(`select replaceAll(toString(event_id), '-', '') from exception_events`)),
+      values: missing(values, await column(`select value from metric_points where metric = 'load'`)),
+      incidents: missing(types, await titles(db)),
+    };
+  } finally {
+    await clickhouse.close();
+  }
+}
+
+const missing = <Value>(wanted: ReadonlySet<Value>, found: ReadonlySet<Value>) => [...wanted.difference(found)];
+
+async function titles({ sql }: Database): Promise<Set<string>> {
+  const rows = await sql.rows<{ title: string }>('select title from incidents');
+  return new Set(rows.map(({ title }) => title.split(':')[0] ?? ''));
+}
+
+async function countIncidents({ db }: Place): Promise<number> {
+  const row = await db.sql.row<{ count: number }>('select count(*)::int as count from incidents');
+  return row?.count ?? 0;
+}
+
+async function expectAllPaged({ db, watch }: Place): Promise<void> {
+  await expect.poll(() => isAllDone(db), { timeout: 30_000, interval: 100 }).toBe(true);
+  const figures = await countPages(db, await watch.look());
+  expect(figures).toMatchObject({ stepsNotFired: 0, stepsFiredTwice: 0, lost: 0, pages: figures.incidents * 2 });
+  expect(figures.duplicates).toBeLessThanOrEqual(VICTIMS.length);
+}
+
+/** Every job that waits, runs or is delayed is gone. */
+async function wipeQueue({ db }: Place): Promise<void> {
+  const tables = await db.sql.rows<{ name: string }>(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+     where schemaname = 'bullmq' and tablename not like '%migration%'`,
+  );
+  expect(tables.length).toBeGreaterThan(3);
+  await db.sql.run(`truncate ${tables.map(({ name }) => name).join(', ')} cascade`);
+}
