@@ -42,8 +42,9 @@ interface Batch {
   readonly token: string;
 }
 
-/** Both stores prefer few large batches: what several jobs bring within this time becomes one. */
-const LINGER_MS = 20;
+/** Both stores prefer few large batches: what several jobs bring within `EVERY_MS` becomes one. */
+const LINGER_MS = 5;
+const EVERY_MS = 100;
 const BATCH_EVENTS_MAX = 1_000;
 
 /**
@@ -53,6 +54,7 @@ const BATCH_EVENTS_MAX = 1_000;
 export function onGroupExceptions(runtime: GroupingRuntime): JobHandler {
   const batches = new Gatherer<Batch>({
     lingerMs: LINGER_MS,
+    everyMs: EVERY_MS,
     max: { bytes: Infinity, count: BATCH_EVENTS_MAX },
     commitsMax: 1,
     weigh: ({ events }) => ({ bytes: 0, count: events.length }),

@@ -17,14 +17,16 @@ interface Batch {
   readonly token: string;
 }
 
-/** ClickHouse prefers few large inserts: what several jobs bring within this time becomes one. */
-const LINGER_MS = 20;
+/** ClickHouse prefers few large inserts: what several jobs bring within `EVERY_MS` becomes one. */
+const LINGER_MS = 5;
+const EVERY_MS = 100;
 const INSERT_POINTS_MAX = 100_000;
 
 /** Brings points into ClickHouse. A service whose points it refuses twice loses them, and no other does. */
 export function onStorePoints({ metricWriter }: StoringRuntime): JobHandler {
   const inserts = new Gatherer<Batch>({
     lingerMs: LINGER_MS,
+    everyMs: EVERY_MS,
     max: { bytes: Infinity, count: INSERT_POINTS_MAX },
     commitsMax: 1,
     weigh: ({ services }) => ({ bytes: 0, count: services.reduce((sum, { points }) => sum + points.length, 0) }),

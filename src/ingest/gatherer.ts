@@ -5,8 +5,10 @@ export interface Weight {
 }
 
 interface GathererOptions<Item> {
-  /** How long the first item of a commit waits for company. */
+  /** How long the first item of a commit waits for company when little is going on. */
   readonly lingerMs: number;
+  /** How long at least from the beginning of one commit to the next, unless a full one is ready. */
+  readonly everyMs: number;
   /** What one commit holds at most; a single item may be larger. */
   readonly max: Weight;
   /** Commits under way at the same time. */
@@ -32,6 +34,7 @@ export class Gatherer<Item> {
   /** What waits has lingered long enough. */
   #isDue = false;
   #timer: NodeJS.Timeout | undefined;
+  #lastCommitAt = -Infinity;
   #whenIdle: (() => void)[] = [];
 
   constructor(options: GathererOptions<Item>) {
@@ -45,7 +48,7 @@ export class Gatherer<Item> {
     this.#waiting.push({ item, weight, resolve, reject });
     this.#bytes += weight.bytes;
     this.#count += weight.count;
-    if (this.#waiting.length === 1) this.#timer = setTimeout(() => this.#commitAll(), this.#options.lingerMs);
+    if (this.#waiting.length === 1) this.#setTimer();
     this.#commitWhatIsReady();
     return promise;
   }
@@ -54,6 +57,13 @@ export class Gatherer<Item> {
   async settle(): Promise<void> {
     this.#commitAll();
     if (this.#commits > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  #setTimer(): void {
+    const { lingerMs, everyMs } = this.#options;
+    const sinceLastMs = performance.now() - this.#lastCommitAt;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#commitAll(), Math.max(lingerMs, everyMs - sinceLastMs));
   }
 
   #commitAll(): void {
@@ -90,6 +100,7 @@ export class Gatherer<Item> {
 
   async #commit(taken: readonly Waiting<Item>[]): Promise<void> {
     this.#commits += 1;
+    this.#lastCommitAt = performance.now();
     try {
       await this.#options.commit(taken.map(({ item }) => item));
       for (const { resolve } of taken) resolve();

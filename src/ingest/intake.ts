@@ -38,7 +38,8 @@ interface IntakeOptions {
   readonly spoolBytesMax?: number;
 }
 
-const LINGER_MS = 5;
+const LINGER_MS = 2;
+const EVERY_MS = 10;
 const COMMITS_MAX = 2;
 /** Of one job, before it is packed. */
 const JOB_BYTES_MAX = 1024 * 1024;
@@ -61,6 +62,7 @@ export function openIntake(options: IntakeOptions): Intake {
   const replayer = new Replayer(spool, addEvents, log);
   const points = new Gatherer<PointSlice>({
     lingerMs: LINGER_MS,
+    everyMs: EVERY_MS,
     max: { bytes: JOB_BYTES_MAX, count: JOB_POINTS_MAX },
     commitsMax: COMMITS_MAX,
     weigh: (slice) => ({ bytes: bytesOf(slice), count: slice.to - slice.from }),
@@ -68,6 +70,7 @@ export function openIntake(options: IntakeOptions): Intake {
   });
   const events = new Gatherer<AcceptedEvent>({
     lingerMs: LINGER_MS,
+    everyMs: EVERY_MS,
     max: { bytes: JOB_BYTES_MAX, count: JOB_EVENTS_MAX },
     commitsMax: COMMITS_MAX,
     weigh: ({ event }) => ({ bytes: event.length, count: 1 }),
