@@ -27,7 +27,8 @@ export function answerClientError(error: Error & { readonly code?: string }, soc
       'connection: close',
       `x-request-id: ${problem.requestId}`,
     ];
-    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+    return;
   }
   socket.destroy(error);
 }

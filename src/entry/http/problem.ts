@@ -25,7 +25,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   if (known.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer realm="tocsin"');
   return reply
     .code(known.status)
-    .header('cache-control', 'no-store')
+    .headers({ 'cache-control': 'no-store', 'x-request-id': request.id })
     .type('application/problem+json; charset=utf-8')
     .send(JSON.stringify(toProblem(known, request.id)));
 }

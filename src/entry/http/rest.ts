@@ -1,3 +1,5 @@
+import { METHODS } from 'node:http';
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import type { AnyAction } from '#actions/action_context.ts';
@@ -24,6 +26,8 @@ interface Invocation {
  * body is read, so that 415, 413 and 400 come after, as decisions §1 asks.
  */
 export async function mountRest(app: FastifyInstance, runtime: ActionRuntime): Promise<void> {
+  // Else Fastify answers those it does not know before any route is asked.
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   await app.register(async (scope) => {
     takeJsonBodies(scope);
     mountActions(scope, runtime);
