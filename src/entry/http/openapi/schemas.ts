@@ -13,6 +13,7 @@ import { RotationTypeName, ScheduleView } from '#actions/schedules/view.ts';
 import { CapabilityName, ServiceView, ServiceWithKeysView } from '#actions/services/view.ts';
 import { WholeTeamView } from '#actions/teams/read_teams.ts';
 import { MemberView, TeamView } from '#actions/teams/view.ts';
+import { ID_SOURCES, type IdSource } from '#entry/http/id_sources.ts';
 
 /** A schema as JSON: what OpenAPI 3.1 takes is what TypeBox makes, but for the readability of it. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -48,21 +49,6 @@ const NAMED: Readonly<Record<string, object>> = {
   ExceptionConfig: ExceptionConfigView,
   Incident: IncidentView,
   IncidentWithLog: IncidentWithLogView,
-};
-
-/** Where the ids of a body come from; the schemas of the actions leave it unsaid. */
-const ID_SOURCES: Readonly<Record<string, string>> = {
-  serviceId: 'the id of a service (`service_…`), as list_services shows it',
-  dashboardId: 'the id of a dashboard (`dashboard_…`), as list_dashboards shows it',
-  groupId: 'the id of an exception group (`group_…`), as list_exception_groups shows it',
-  teamId: 'the id of a team (`team_…`), as list_teams shows it',
-  memberId: 'the id of a membership (`member_…`), as list_teams shows it',
-  userId: 'the id of a user of the organization (`user_…`)',
-  scheduleId: 'the id of a schedule (`schedule_…`), as list_teams shows it',
-  policyId: 'the id of an escalation policy (`policy_…`), as list_teams shows it',
-  escalationPolicyId: 'the id of an escalation policy (`policy_…`), as list_teams shows it',
-  ruleId: 'the id of an alert rule (`rule_…`), as get_service shows it',
-  incidentId: 'the id of an incident (`incident_…`), as list_incidents shows it',
 };
 
 const NAMES = new Map(Object.entries(NAMED).map(([name, schema]) => [JSON.stringify(schema), name]));
@@ -104,10 +90,14 @@ function propertiesOf(properties: Record<string, JsonSchema>): Record<string, Js
       const source = ID_SOURCES[name];
       return [
         name,
-        source === undefined || 'description' in property ? property : { ...property, description: source },
+        source === undefined || 'description' in property ? property : { ...property, description: toSentence(source) },
       ];
     }),
   );
+}
+
+function toSentence({ noun, prefix, shownBy }: IdSource): string {
+  return `the id of ${noun} (\`${prefix}_…\`)${shownBy === null ? '' : `, as ${shownBy} shows it`}`;
 }
 
 /** "Text or null" reads best as two types of one schema. */
