@@ -8,6 +8,7 @@ export interface OutboxEntry {
   readonly payload: unknown;
   /** When the job is to run; null means at once. */
   readonly runAt: Temporal.Instant | null;
+  readonly createdAt: Temporal.Instant;
 }
 
 /** Jobs written in the transaction of the change they follow, published after its commit. */
@@ -32,12 +33,19 @@ export class OutboxStore {
     return rows.map((row) => row.id);
   }
 
-  /** Locks up to `limit` entries that nobody else is publishing, oldest first. */
-  async claim(limit: number): Promise<OutboxEntry[]> {
+  async hasAny(): Promise<boolean> {
+    return (await this.#session.sql.row('select 1 from outbox limit 1')) !== null;
+  }
+
+  /**
+   * Locks up to `limit` entries that nobody else is publishing, without the named ones. What is due first comes first,
+   * so that a message does not wait behind thousands of alarm clocks for later.
+   */
+  async claim(limit: number, except: readonly number[]): Promise<OutboxEntry[]> {
     return await this.#session.sql.rows(
-      `select id, job_name as "jobName", payload, run_at as "runAt" from outbox
-       order by id limit $1 for update skip locked`,
-      [limit],
+      `select id, job_name as "jobName", payload, run_at as "runAt", created_at as "createdAt" from outbox
+       where id <> all($2) order by coalesce(run_at, created_at), id limit $1 for update skip locked`,
+      [limit, except],
     );
   }
 

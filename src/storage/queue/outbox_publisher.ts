@@ -2,51 +2,65 @@ import { findJob } from '#jobs/registry.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { OutboxStore } from '#storage/postgres/outbox_store.ts';
+import { type OutboxEntry, OutboxStore } from '#storage/postgres/outbox_store.ts';
 import { ALARM_HORIZON_MS, type JobQueue, type PendingJob } from '#storage/queue/job_queue.ts';
 
 const BATCH = 200;
+/** So long an entry that the queue refuses is tried again; the sweeps of the workers find what it was about. */
+const REFUSED_FOR_MS = 60 * 60 * 1000;
 
 /** Moves committed outbox entries into the queue. */
 export interface OutboxPublisher {
   /** Publishes soon, in the background; a fault is left to the next sweep. */
   wake(): void;
-  /** Publishes until nothing is left; resolves to how many entries left the outbox. */
+  /** Publishes until nothing is left but what the queue refuses; resolves to how many entries left the outbox. */
   publishAll(): Promise<number>;
   /** Resolves once no background publishing is under way. */
   settled(): Promise<void>;
 }
 
+type Destination = Pick<JobQueue, 'add' | 'ping'>;
+
+interface Ready {
+  readonly entry: OutboxEntry;
+  readonly job: PendingJob;
+}
+
+interface Refusal {
+  readonly entry: OutboxEntry;
+  readonly error: unknown;
+}
+
 /**
  * An entry is deleted in the transaction that locked it, after the queue has taken its job: a crash in between
- * publishes it twice, which job handlers do not mind, and never loses it.
+ * publishes it twice, which job handlers do not mind, and never loses it. What is due first leaves first, and an entry
+ * that the queue refuses holds up no other.
  */
-export function createOutboxPublisher(db: Database, queue: JobQueue, clock: Clock, log: Log): OutboxPublisher {
+export function createOutboxPublisher(db: Database, queue: Destination, clock: Clock, log: Log): OutboxPublisher {
   let running: Promise<void> | null = null;
   let isWanted = false;
 
-  const publishBatch = (): Promise<number> =>
+  /** Returns how many entries it has looked at, and adds to `refused` those that stay. */
+  const publishBatch = (refused: Set<number>): Promise<number> =>
     db.transaction(async (session) => {
       const outbox = new OutboxStore(session);
-      const entries = await outbox.claim(BATCH);
+      const entries = await outbox.claim(BATCH, [...refused]);
       const now = clock.now().epochMilliseconds;
-      const jobs = entries.flatMap((entry): PendingJob[] => {
-        const job = findJob(entry.jobName);
-        const delayMs = Math.max(0, (entry.runAt?.epochMilliseconds ?? now) - now);
-        if (job === null) log.error({ job: entry.jobName }, 'outbox entry of an unknown job dropped');
-        return job === null || delayMs > ALARM_HORIZON_MS ? [] : [{ job, payload: entry.payload, delayMs }];
-      });
-      await queue.add(jobs);
-      await outbox.remove(entries.map(({ id }) => id));
+      const refusals = await addApart(queue, readyAmong(entries, now, log));
+      const staying = new Set(refusals.filter((refusal) => mayStay(refusal, now, log)).map(({ entry }) => entry.id));
+      await outbox.remove(entries.map(({ id }) => id).filter((id) => !staying.has(id)));
+      for (const id of staying) refused.add(id);
       return entries.length;
     });
 
   const publishAll = async (): Promise<number> => {
-    let total = 0;
+    if (!(await new OutboxStore(db.session()).hasAny())) return 0;
+    const refused = new Set<number>();
+    let seen = 0;
     for (;;) {
-      const published = await publishBatch();
-      total += published;
-      if (published < BATCH) return total;
+      const batch = await publishBatch(refused);
+      seen += batch;
+      if (batch < BATCH) return seen - refused.size;
     }
   };
 
@@ -72,4 +86,37 @@ export function createOutboxPublisher(db: Database, queue: JobQueue, clock: Cloc
       await running;
     },
   };
+}
+
+/** The jobs that are to be added now; what is due beyond the horizon is found by a sweep when its time has come. */
+function readyAmong(entries: readonly OutboxEntry[], now: number, log: Log): Ready[] {
+  return entries.flatMap((entry): Ready[] => {
+    const job = findJob(entry.jobName);
+    const delayMs = Math.max(0, (entry.runAt?.epochMilliseconds ?? now) - now);
+    if (job === null) log.error({ job: entry.jobName }, 'outbox entry of an unknown job dropped');
+    return job === null || delayMs > ALARM_HORIZON_MS ? [] : [{ entry, job: { job, payload: entry.payload, delayMs } }];
+  });
+}
+
+/** Adds in smaller and smaller parts, to find what cannot be added. Throws when the queue is away. */
+async function addApart(queue: Destination, ready: readonly Ready[]): Promise<Refusal[]> {
+  if (ready.length === 0) return [];
+  try {
+    await queue.add(ready.map(({ job }) => job));
+    return [];
+  } catch (error) {
+    await queue.ping();
+    const [first] = ready;
+    if (first !== undefined && ready.length === 1) return [{ entry: first.entry, error }];
+    const middle = Math.ceil(ready.length / 2);
+    return [...(await addApart(queue, ready.slice(0, middle))), ...(await addApart(queue, ready.slice(middle)))];
+  }
+}
+
+function mayStay({ entry, error }: Refusal, now: number, log: Log): boolean {
+  const isOver = now - entry.createdAt.epochMilliseconds > REFUSED_FOR_MS;
+  const fields = { job: entry.jobName, outboxId: entry.id, err: error };
+  if (isOver) log.error(fields, 'outbox entry dropped: the queue has refused it for an hour');
+  else log.warn(fields, 'the queue refuses an outbox entry');
+  return !isOver;
 }
