@@ -1,84 +1,116 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { resolve } from '#actions/incidents/settle.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
-import { decideMetricRule, isBreached } from '#core/metrics/breach.ts';
+import { decideMetricRule, isBreached, type RuleDecision } from '#core/metrics/breach.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
-import type { Id } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
-import type { ActiveRule, OpenIncident } from '#storage/postgres/active_rule_store.ts';
+import type { ActiveRule, MetricCheck, OpenIncident } from '#storage/postgres/active_rule_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { eachAtOnce } from '#workers/each_at_once.ts';
 import { type Cause, openIncident } from '#workers/open_incident.ts';
 
 export interface EvaluationRuntime extends UnitOfWorkRuntime {
-  readonly rules: RuleReader;
+  readonly rules: Pick<RuleReader, 'evaluate'>;
+  readonly log: Log;
 }
+
+/** Which rules, by the length of their window in minutes. */
+interface Windows {
+  readonly min: number;
+  readonly max: number;
+}
+
+const ALL_WINDOWS: Windows = { min: 1, max: 10_080 };
+/** Long windows cost more to read, so they are evaluated by themselves and hold up no short one. */
+export const SHORT_WINDOWS: Windows = { min: 1, max: 60 };
+export const LONG_WINDOWS: Windows = { min: 61, max: 10_080 };
+
+/** A rule and what was measured for it. */
+interface Measurement {
+  readonly rule: MetricCheck;
+  readonly value: number | null;
+  readonly now: Temporal.Instant;
+}
+
+const DECISIONS_AT_ONCE = 8;
 
 /**
  * Evaluates every active metric rule once, in a few grouped queries. An evaluation that fails throws and changes
- * nothing, so that it is never taken for one that found no breach.
+ * nothing, and a rule of which nothing could be measured stays as it is: neither is taken for "no breach". Two
+ * evaluations at the same time decide as one.
  */
-export async function evaluateRules(runtime: EvaluationRuntime): Promise<void> {
+export async function evaluateRules(runtime: EvaluationRuntime, windows = ALL_WINDOWS): Promise<void> {
   const now = runtime.clock.now();
-  const { activeRules } = storesOf(runtime.db.session());
-  const [rules, incidents] = await Promise.all([activeRules.listMetricRules(), activeRules.listOpenMetricIncidents()]);
+  const { activeRules, incidents } = storesOf(runtime.db.session());
+  const rules = await activeRules.listMetricChecks(windows);
   if (rules.length === 0) return;
-  const configs = new Map(rules.map((rule) => [rule.ruleId, rule.config as MetricThreshold]));
-  const open = new Map(incidents.map((incident) => [incident.ruleId, incident]));
-  const values = await runtime.rules.evaluate(
-    rules.map(({ ruleId, serviceId }) => ({ ruleId, serviceId, ...configOf(configs, ruleId) })),
+  const [measurements, open] = await Promise.all([
+    measure(runtime, rules, now),
+    activeRules.listOpenMetricIncidents().then((found) => new Map(found.map((one) => [one.ruleId, one]))),
+  ]);
+  const decided = measurements.map((measured) => {
+    const incident = open.get(measured.rule.ruleId) ?? null;
+    return { measured, incident, decision: decide(measured, incident) };
+  });
+  await incidents.setClearSince(
+    decided.flatMap(({ incident, decision }) =>
+      incident !== null && decision.kind === 'remember'
+        ? [{ incidentId: incident.incidentId, before: incident.clearSince, since: decision.clearSince }]
+        : [],
+    ),
+  );
+  const telling = decided.filter(({ decision }) => decision.kind !== 'nothing' && decision.kind !== 'remember');
+  await eachAtOnce(DECISIONS_AT_ONCE, telling, ({ measured }) => act(runtime, measured));
+}
+
+async function measure(
+  { rules: reader, log }: EvaluationRuntime,
+  rules: readonly MetricCheck[],
+  now: Temporal.Instant,
+): Promise<Measurement[]> {
+  const { values, failed } = await reader.evaluate(
+    rules.map(({ ruleId, serviceId, config, retentionDays }) => ({
+      ruleId,
+      serviceId,
+      metricName: config.metricName,
+      windowMinutes: config.windowMinutes,
+      aggregation: config.aggregation,
+      keptSince: now.subtract({ hours: 24 * retentionDays }),
+    })),
     now,
   );
-  for (const rule of rules) {
-    await applyDecision(
-      runtime,
-      rule,
-      configOf(configs, rule.ruleId),
-      values.get(rule.ruleId) ?? null,
-      open.get(rule.ruleId),
-      now,
-    );
-  }
-}
-
-function configOf(configs: ReadonlyMap<Id<'rule'>, MetricThreshold>, ruleId: Id<'rule'>): MetricThreshold {
-  const config = configs.get(ruleId);
-  if (config === undefined) throw new Error(`rule ${ruleId} has no config`);
-  return config;
-}
-
-async function applyDecision(
-  runtime: EvaluationRuntime,
-  rule: ActiveRule,
-  config: MetricThreshold,
-  value: number | null,
-  open: OpenIncident | undefined,
-  now: Temporal.Instant,
-): Promise<void> {
-  const decision = decideMetricRule({
-    value,
-    isBreached: isBreached(value, config.comparator, config.threshold),
-    windowMinutes: config.windowMinutes,
-    open: open ?? null,
-    now,
+  for (const [ruleId, error] of failed) log.error({ ruleId, err: error }, 'a rule cannot be evaluated');
+  return rules.flatMap((rule) => {
+    const value = values.get(rule.ruleId);
+    return value === undefined ? [] : [{ rule, value, now }];
   });
-  switch (decision.kind) {
-    case 'nothing':
-      return;
-    case 'open':
-    case 'raise_occurrences':
-      await inUnitOfWork(runtime, (unit) => openIncident(unit, rule, causeOf(rule, config, value)));
-      return;
-    case 'remember':
-      if (open !== undefined) {
-        await storesOf(runtime.db.session()).incidents.setClearSince(open.incidentId, decision.clearSince);
-      }
-      return;
-    case 'resolve':
-      await inUnitOfWork(runtime, async (unit) => {
-        const incident = open && (await unit.stores.incidents.lock(open.incidentId));
-        if (incident) await resolve(unit, incident, { system: true, via: 'rule' });
-      });
-  }
+}
+
+function decide({ rule: { config }, value, now }: Measurement, open: OpenIncident | null): RuleDecision {
+  const breached = isBreached(value, config.comparator, config.threshold);
+  return decideMetricRule({ value, isBreached: breached, windowMinutes: config.windowMinutes, open, now });
+}
+
+/** Decides again under the rule's lock, by what is true now: the rule may have changed, or somebody else been here. */
+async function act(runtime: EvaluationRuntime, measured: Measurement): Promise<void> {
+  await inUnitOfWork(runtime, async (unit) => {
+    const { activeRules, incidents } = unit.stores;
+    const { ruleId, config } = measured.rule;
+    await activeRules.lockDecision(ruleId);
+    const [rule] = await activeRules.listMetricRules([ruleId]);
+    if (rule === undefined || !isDeepStrictEqual(rule.config, config)) return;
+    const open = await activeRules.findOpenIncident(ruleId);
+    const { kind } = decide(measured, open);
+    if (kind === 'open' || kind === 'raise_occurrences') {
+      await openIncident(unit, rule, causeOf(rule, config, measured.value));
+    }
+    if (kind !== 'resolve' || open === null) return;
+    const incident = await incidents.lock(open.incidentId);
+    if (incident !== null) await resolve(unit, incident, { system: true, via: 'rule' });
+  });
 }
 
 function causeOf(rule: ActiveRule, config: MetricThreshold, value: number | null): Cause {

@@ -1,8 +1,7 @@
 import { messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Temporal } from '#kernel/time.ts';
-import { type Clock } from '#kernel/time.ts';
+import { type Clock, Temporal } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 
@@ -21,21 +20,22 @@ interface PeriodicRuntime {
   readonly holder: Id<'job'>;
 }
 
-/** A holder that dies is replaced after this long, or after one period if that is longer. */
-const HOLD_SECONDS_MIN = 30;
+/** A holder that dies is replaced after this long; one that lives says so three times as often. */
+const HOLD = Temporal.Duration.from({ seconds: 30 });
+const EXTEND_MS = 10_000;
 
 /**
  * Does the work if it is due and nobody else does it. What fails is due still: the next tick of any worker tries
  * again, so a failed evaluation is never taken for one that found nothing.
  */
-export async function runIfDue({ db, clock, log, holder }: PeriodicRuntime, work: Periodic): Promise<void> {
+export async function runIfDue(runtime: PeriodicRuntime, work: Periodic): Promise<void> {
+  const { db, clock, log, holder } = runtime;
   const leases = new LeaseStore(db.session());
   const now = clock.now();
   // Half a second early still counts, so that ticks of a whole second do not stretch every period by one.
   const notSince = now.subtract({ milliseconds: work.everySeconds * 1000 - 500 });
-  const heldUntil = now.add({ seconds: Math.max(HOLD_SECONDS_MIN, work.everySeconds) });
   try {
-    if (!(await leases.take(work.name, holder, { now, notSince, heldUntil }))) return;
+    if (!(await leases.take(work.name, holder, { now, notSince, heldUntil: now.add(HOLD) }))) return;
   } catch (error) {
     log.warn({ work: work.name, err: messageOf(error) }, 'the lease could not be taken');
     return;
@@ -43,7 +43,7 @@ export async function runIfDue({ db, clock, log, holder }: PeriodicRuntime, work
   const startedAt = performance.now();
   let doneAt: Temporal.Instant | null = null;
   try {
-    await work.run();
+    await whileHolding(runtime, work.name, () => work.run());
     doneAt = now;
   } catch (error) {
     log.error({ work: work.name, err: error }, 'periodic work failed and will be tried again');
@@ -52,4 +52,20 @@ export async function runIfDue({ db, clock, log, holder }: PeriodicRuntime, work
   await leases.release(work.name, holder, doneAt).catch((error: unknown) => {
     log.warn({ work: work.name, err: messageOf(error) }, 'the lease could not be given back');
   });
+}
+
+/** Work that takes longer than a lease lasts keeps it. One lost all the same does no harm: all work runs safely twice. */
+async function whileHolding(runtime: PeriodicRuntime, name: string, run: () => Promise<void>): Promise<void> {
+  const { db, clock, log, holder } = runtime;
+  const extend = (): void => {
+    new LeaseStore(db.session()).extend(name, holder, clock.now().add(HOLD)).catch((error: unknown) => {
+      log.warn({ work: name, err: messageOf(error) }, 'the lease could not be kept');
+    });
+  };
+  const extending = setInterval(extend, EXTEND_MS);
+  try {
+    await run();
+  } finally {
+    clearInterval(extending);
+  }
 }

@@ -1,7 +1,7 @@
 import type { JobHandler } from '#storage/queue/job_workers.ts';
 import type { CrewRuntime } from '#workers/crew_runtime.ts';
 import { onDeliverPage } from '#workers/deliver_page.ts';
-import { evaluateRules } from '#workers/evaluate_rules.ts';
+import { evaluateRules, LONG_WINDOWS, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
 import { onGroupExceptions } from '#workers/group_exceptions.ts';
 import { openExceptionIncidents } from '#workers/open_exception_incidents.ts';
 import type { Periodic } from '#workers/periodic.ts';
@@ -24,7 +24,8 @@ export function handlersFor(runtime: CrewRuntime): JobHandler[] {
 /** What is done from time to time by whichever worker takes the lease. */
 export function periodicWorkFor(runtime: CrewRuntime): Periodic[] {
   return [
-    { name: 'evaluate_rules', everySeconds: 5, run: () => evaluateRules(runtime) },
+    { name: 'evaluate_rules', everySeconds: 5, run: () => evaluateRules(runtime, SHORT_WINDOWS) },
+    { name: 'evaluate_long_rules', everySeconds: 12, run: () => evaluateRules(runtime, LONG_WINDOWS) },
     { name: 'renew_capabilities', everySeconds: 60, run: () => renewCapabilities(runtime) },
     { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },
   ];

@@ -1,3 +1,4 @@
+import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -16,6 +17,15 @@ export interface ActiveRule {
   readonly steps: readonly EscalationStep[];
 }
 
+/** As much of an active metric rule as its evaluation needs. */
+export interface MetricCheck {
+  readonly ruleId: Id<'rule'>;
+  readonly serviceId: Id<'service'>;
+  readonly config: MetricThreshold;
+  /** How long the service keeps points. */
+  readonly retentionDays: number;
+}
+
 /** An incident that a rule has opened and that is not resolved. */
 export interface OpenIncident {
   readonly incidentId: Id<'incident'>;
@@ -31,6 +41,13 @@ const ACTIVE = `from alert_rules r
   join service_capabilities o on o.service_id = s.id and o.capability = 'oncall' and o.is_enabled
   left join escalation_policies p on p.id = r.escalation_policy_id`;
 
+const FED_BY_METRICS = `${ACTIVE}
+  join service_capabilities f on f.service_id = s.id and f.capability = 'metrics' and f.is_enabled
+  where r.enabled and r.kind = 'metric_threshold'`;
+
+const OPEN_INCIDENTS = `select id as "incidentId", rule_id as "ruleId", counted_at as "countedAt",
+  clear_since as "clearSince" from incidents where status <> 'resolved'`;
+
 const COLUMNS = `r.id as "ruleId", r.org_id as "orgId", r.service_id as "serviceId", r.name, r.config,
   p.id as "escalationPolicyId", p.team_id as "teamId", coalesce(p.steps, '[]') as steps`;
 
@@ -42,12 +59,26 @@ export class ActiveRuleStore {
     this.#session = session;
   }
 
-  async listMetricRules(): Promise<ActiveRule[]> {
+  /** What is to be evaluated, with windows of `windowMinutes.min` up to `windowMinutes.max`. */
+  async listMetricChecks(windowMinutes: { readonly min: number; readonly max: number }): Promise<MetricCheck[]> {
     return await this.#session.sql.rows(
-      `select ${COLUMNS} ${ACTIVE}
-       join service_capabilities f on f.service_id = s.id and f.capability = 'metrics' and f.is_enabled
-       where r.enabled and r.kind = 'metric_threshold' order by r.id`,
+      `select r.id as "ruleId", s.id as "serviceId", r.config, s.retention_metrics as "retentionDays" ${FED_BY_METRICS}
+         and (r.config->>'windowMinutes')::int between $1 and $2`,
+      [windowMinutes.min, windowMinutes.max],
     );
+  }
+
+  /** Those of the metric rules named that are active; all of them for null. */
+  async listMetricRules(ruleIds: readonly Id<'rule'>[] | null = null): Promise<ActiveRule[]> {
+    return await this.#session.sql.rows(
+      `select ${COLUMNS} ${FED_BY_METRICS} and ($1::text[] is null or r.id = any($1)) order by r.id`,
+      [ruleIds],
+    );
+  }
+
+  /** Whoever decides about a rule's incident does it under this lock, one after the other, until the transaction ends. */
+  async lockDecision(ruleId: Id<'rule'>): Promise<void> {
+    await this.#session.sql.run("select pg_advisory_xact_lock(hashtextextended('decide ' || $1, 0))", [ruleId]);
   }
 
   async listExceptionRules(serviceIds: readonly Id<'service'>[]): Promise<ActiveRule[]> {
@@ -60,9 +91,10 @@ export class ActiveRuleStore {
   }
 
   async listOpenMetricIncidents(): Promise<OpenIncident[]> {
-    return await this.#session.sql.rows(
-      `select id as "incidentId", rule_id as "ruleId", counted_at as "countedAt", clear_since as "clearSince"
-       from incidents where status <> 'resolved' and kind = 'metric_threshold' and rule_id is not null`,
-    );
+    return await this.#session.sql.rows(`${OPEN_INCIDENTS} and kind = 'metric_threshold' and rule_id is not null`);
+  }
+
+  async findOpenIncident(ruleId: Id<'rule'>): Promise<OpenIncident | null> {
+    return await this.#session.sql.row(`${OPEN_INCIDENTS} and rule_id = $1`, [ruleId]);
   }
 }

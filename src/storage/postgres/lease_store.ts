@@ -31,6 +31,14 @@ export class LeaseStore {
     return taken > 0;
   }
 
+  /** Holds on to the lease for longer, unless somebody else has it by now. */
+  async extend(name: string, holder: string, heldUntil: Temporal.Instant): Promise<void> {
+    await this.#session.sql.run(
+      `update leases set held_until = $3 where name = $1 and holder = $2 and held_until > 'epoch'`,
+      [name, holder, heldUntil.toString()],
+    );
+  }
+
   /** Gives the lease back, saying that the work was done as of `doneAt`; null when it failed and is due still. */
   async release(name: string, holder: string, doneAt: Temporal.Instant | null): Promise<void> {
     await this.#session.sql.run(
