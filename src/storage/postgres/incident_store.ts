@@ -57,6 +57,13 @@ export interface DueStep {
   readonly stepIndex: number;
 }
 
+/** What changes in the memory of a metric rule's incident. */
+export interface ClearChange {
+  readonly incidentId: Id<'incident'>;
+  readonly before: Temporal.Instant | null;
+  readonly since: Temporal.Instant | null;
+}
+
 export interface TimelineRow {
   readonly at: Temporal.Instant;
   readonly event: string;
@@ -154,6 +161,14 @@ export class IncidentStore {
     return await this.#session.sql.row(`select ${COLUMNS} ${FROM} where i.id = $1 for update of i`, [incidentId]);
   }
 
+  /** Those that are open because of an exception group, locked until the transaction ends. */
+  async lockOpenOf(groupId: Id<'group'>): Promise<IncidentRow[]> {
+    return await this.#session.sql.rows(
+      `select ${COLUMNS} ${FROM} where i.exception_group_id = $1 and i.status <> 'resolved' order by i.id for update of i`,
+      [groupId],
+    );
+  }
+
   /** Newest first; resolved ones only within the retention of their service. */
   async list(
     orgId: Id<'org'>,
@@ -186,12 +201,18 @@ export class IncidentStore {
     );
   }
 
-  /** Notes since when the condition of a metric rule has been false; null once it is true again. */
-  async setClearSince(incidentId: Id<'incident'>, since: Temporal.Instant | null): Promise<void> {
-    await this.#session.sql.run('update incidents set clear_since = $2 where id = $1', [
-      incidentId,
-      since?.toString() ?? null,
-    ]);
+  /**
+   * Notes since when the conditions of metric rules have been false, null for true, where that is still as it was
+   * `before`.
+   */
+  async setClearSince(changes: readonly ClearChange[]): Promise<void> {
+    if (changes.length === 0) return;
+    await this.#session.sql.run(
+      `update incidents i set clear_since = (c->>'since')::timestamptz from json_array_elements($1::json) c
+       where i.id = c->>'incidentId' and i.status <> 'resolved'
+         and i.clear_since is not distinct from (c->>'before')::timestamptz`,
+      [JSON.stringify(changes)],
+    );
   }
 
   async listSteps(incidentIds: readonly Id<'incident'>[]): Promise<(StepState & { incidentId: Id<'incident'> })[]> {
