@@ -42,6 +42,7 @@ import { listTeams } from '#actions/teams/list_teams.ts';
 import { removeTeamMember } from '#actions/teams/remove_team_member.ts';
 import { updateTeam } from '#actions/teams/update_team.ts';
 import { updateTeamMember } from '#actions/teams/update_team_member.ts';
+import { AppError } from '#kernel/errors.ts';
 
 /** A heading of the contract (action-api §4) with its actions. */
 interface ActionGroup {
@@ -116,12 +117,17 @@ export const ACTIONS: readonly AnyAction[] = ACTION_GROUPS.flatMap(({ actions })
 
 const BY_NAME = new Map(ACTIONS.map((action) => [action.name, action]));
 
-export function findAction(name: string): AnyAction | null {
-  return BY_NAME.get(name) ?? null;
+/** Throws `unknown_action`, with the names that are close to a misspelt one. */
+export function getAction(name: string): AnyAction {
+  const action = BY_NAME.get(name);
+  if (action !== undefined) return action;
+  const near = nearestActionNames(name);
+  const hint = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';
+  throw new AppError('unknown_action', `no action is named ${JSON.stringify(name.slice(0, 100))}${hint}`);
 }
 
-/** Up to three actions whose names are close to a misspelt one, for the error that answers it. */
-export function nearestActionNames(name: string): string[] {
+/** Up to three of them. */
+function nearestActionNames(name: string): string[] {
   const written = name.slice(0, 60).toLowerCase();
   return ACTIONS.map((action) => ({ name: action.name, distance: distance(written, action.name) }))
     .filter(({ name: known, distance }) => distance <= Math.ceil(known.length / 2))

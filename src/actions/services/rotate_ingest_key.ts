@@ -9,7 +9,7 @@ export const rotateIngestKey = defineAction({
   name: 'rotate_ingest_key',
   summary: 'Issue a fresh ingestion key and DSN for a service and revoke the previous ones.',
   permission: 'services:edit',
-  effect: 'write',
+  effect: 'delete',
   input: Type.Object({ serviceId: IdText }, CLOSED),
   result: ServiceWithKeysView,
   async handle({ serviceId }, context) {

@@ -16,7 +16,7 @@ export const setRetention = defineAction({
   summary:
     'Set how many days the data of a capability is kept. Older data is hidden at once and removed within an hour.',
   permission: 'services:edit',
-  effect: 'write',
+  effect: 'delete',
   input: Type.Object(
     { serviceId: IdText, capability: CapabilityName, retentionDays: Type.Integer({ minimum: 1, maximum: 400 }) },
     CLOSED,

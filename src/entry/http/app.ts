@@ -7,6 +7,7 @@ import { answerClientError } from '#entry/http/client_error.ts';
 import { mountDocs } from '#entry/http/docs.ts';
 import { mountHealth } from '#entry/http/health.ts';
 import { mountIngest } from '#entry/http/ingest.ts';
+import { mountMcp } from '#entry/http/mcp.ts';
 import { mountOpenApi } from '#entry/http/openapi.ts';
 import { sendProblem } from '#entry/http/problem.ts';
 import { mountRest } from '#entry/http/rest.ts';
@@ -47,6 +48,7 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
   mountOpenApi(app, house.config.baseUrl);
   mountDocs(app);
   await mountRest(app, house.actions);
+  await mountMcp(app, house);
   await mountCallbacks(app, house);
   await mountAnswers(app, house);
   await mountIngest(app, house);

@@ -18,9 +18,7 @@ export interface Problem {
 
 /** Answers any error as application/problem+json. What is no AppError is a bug: logged whole, answered without its text. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
-  const known = toAppError(error);
-  if (known.code === 'internal') log.error({ err: error, requestId: request.id }, 'request failed');
-  else if (known.code === 'unavailable') log.warn({ err: known.cause, requestId: request.id }, known.message);
+  const known = toLoggedAppError(error, request.id, log);
   if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds));
   if (known.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer realm="tocsin"');
   return reply
@@ -35,7 +33,15 @@ export function toAppError(error: unknown): AppError {
   return error instanceof AppError ? error : fromFastify(error);
 }
 
-function toProblem(error: AppError, requestId: string): Problem {
+/** The same, once what is ours to look into is in the log. */
+export function toLoggedAppError(error: unknown, requestId: string, log: Log): AppError {
+  const known = toAppError(error);
+  if (known.code === 'internal') log.error({ err: error, requestId }, 'request failed');
+  else if (known.code === 'unavailable') log.warn({ err: known.cause, requestId }, known.message);
+  return known;
+}
+
+export function toProblem(error: AppError, requestId: string): Problem {
   return {
     type: 'about:blank',
     title: STATUS_CODES[error.status] ?? 'Error',

@@ -3,7 +3,7 @@ import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import type { AnyAction } from '#actions/action_context.ts';
-import { findAction, nearestActionNames } from '#actions/registry.ts';
+import { getAction } from '#actions/registry.ts';
 import { type ActionRuntime, requirePermission, runAction } from '#actions/run_action.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyBrake } from '#auth/bad_key_brake.ts';
@@ -48,9 +48,7 @@ function mountActions(scope: FastifyInstance, runtime: ActionRuntime): void {
       const caller = await brake.guard(request.ip, () =>
         authenticateApiKey(storesOf(runtime.db.session()), request.headers.authorization, 'rest', runtime.clock.now()),
       );
-      const name = request.params['*'];
-      const action = findAction(name);
-      if (action === null) throw unknownAction(name);
+      const action = getAction(request.params['*']);
       const origin = { requestId: request.id, address: request.ip };
       await requirePermission(runtime, action, caller, origin);
       invocations.set(request, { caller, action, origin });
@@ -75,10 +73,4 @@ function mountActions(scope: FastifyInstance, runtime: ActionRuntime): void {
     },
     handler: () => {},
   });
-}
-
-function unknownAction(name: string): AppError {
-  const near = nearestActionNames(name);
-  const hint = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';
-  return new AppError('unknown_action', `no action is named ${JSON.stringify(name.slice(0, 100))}${hint}`);
 }

@@ -6,7 +6,7 @@ import { componentHeaders, componentResponses, PROBLEM_SCHEMA } from '#entry/htt
 import { componentSchemas, type JsonSchema } from '#entry/http/openapi/schemas.ts';
 
 /** The version of the contract (action-api §9). */
-const CONTRACT_VERSION = '1.0.0';
+export const CONTRACT_VERSION = '1.0.0';
 
 /** The OpenAPI 3.1 document: every action from the registry, and what else is served. */
 export function openApiDocument(baseUrl: string): JsonSchema {

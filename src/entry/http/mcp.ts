@@ -1,0 +1,111 @@
+import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import { authenticateApiKey } from '#auth/api_keys.ts';
+import { createBadKeyBrake } from '#auth/bad_key_brake.ts';
+import type { House } from '#entry/compose.ts';
+import { takeJsonBodies } from '#entry/http/json_body.ts';
+import { answer } from '#entry/http/mcp/answer.ts';
+import { MCP_PATH, mountResourceMetadata, resourceMetadataUrl, SCOPES } from '#entry/http/mcp/resource_metadata.ts';
+import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
+import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
+import { ACTION_BODY_BYTES_MAX } from '#entry/http/rest.ts';
+import type { Caller } from '#kernel/caller.ts';
+import { AppError } from '#kernel/errors.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+/** Room for what the protocol wraps around the body of an action. */
+const ENVELOPE_BYTES_MAX = 64 * 1024;
+
+/**
+ * The endpoint of agents: Streamable HTTP without sessions, for both generations of the protocol. Who calls is settled
+ * before the body is read, as for REST.
+ */
+export async function mountMcp(app: FastifyInstance, house: House): Promise<void> {
+  const { baseUrl } = house.config;
+  mountResourceMetadata(app, baseUrl);
+  await app.register(async (scope) => {
+    takeJsonBodies(scope);
+    const own = new URL(baseUrl).hostname;
+    scope.addHook('onRequest', hostHeaderValidation([own, ...LOOPBACK]));
+    scope.addHook('onRequest', originValidation(LOOPBACK.includes(own) ? LOOPBACK : [own]));
+    scope.setErrorHandler((error, request, reply) => sendRpcError(error, request, reply, house));
+    mountEndpoint(scope, house);
+  });
+}
+
+/** A proxy in front may call the product by these; no foreign page can make a browser do so. */
+const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
+
+function mountEndpoint(scope: FastifyInstance, house: House): void {
+  const { actions: runtime, clock, db, log } = house;
+  const callers = new WeakMap<FastifyRequest, Caller>();
+  const brake = createBadKeyBrake(clock);
+  const watch = new ToolListWatch();
+  scope.addHook('preClose', () => watch.close());
+
+  /** Who the header stands for at this moment. Whatever other credentials there will be are told apart here. */
+  const authenticate = (authorization: string | undefined): Promise<Caller> =>
+    authenticateApiKey(storesOf(db.session()), authorization, 'mcp', clock.now());
+
+  scope.route({
+    method: scope.supportedMethods,
+    url: MCP_PATH,
+    bodyLimit: ACTION_BODY_BYTES_MAX + ENVELOPE_BYTES_MAX,
+    async onRequest(request, reply) {
+      const { authorization } = request.headers;
+      callers.set(request, await brake.guard(request.ip, () => authenticate(authorization)));
+      if (request.method === 'POST') return;
+      void reply.header('allow', 'POST');
+      throw new AppError('method_not_allowed', 'there are no sessions here; everything is sent with POST');
+    },
+    async handler(request) {
+      const caller = callers.get(request);
+      if (caller === undefined) throw new Error('the request was not authenticated');
+      if (request.body === undefined) throw new AppError('invalid_input', 'the body is missing');
+      const { authorization = '' } = request.headers;
+      return await answer(
+        { request: toWebRequest(request, house.config.baseUrl), body: request.body },
+        { runtime, log, caller, origin: { requestId: request.id, address: request.ip } },
+        watch,
+        { credential: authorization, caller, recheck: () => authenticate(authorization) },
+      );
+    },
+  });
+}
+
+/** Method and headers are all that is read of it: the body has been parsed already. */
+function toWebRequest({ method, headers }: FastifyRequest, baseUrl: string): Request {
+  const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+  );
+  return new Request(baseUrl + MCP_PATH, { method, headers: entries });
+}
+
+const PARSE_ERROR = -32_700;
+const SERVER_ERROR = -32_000;
+const INTERNAL_ERROR = -32_603;
+
+/** What is refused before a message was read: an error of JSON-RPC, whose data is the problem that REST answers. */
+function sendRpcError(error: unknown, request: FastifyRequest, reply: FastifyReply, house: House): FastifyReply {
+  const known = toLoggedAppError(error, request.id, house.log);
+  if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds));
+  if (known.code === 'unauthenticated') void reply.header('www-authenticate', challenge(request, known, house));
+  const code = known.code === 'invalid_input' ? PARSE_ERROR : known.status < 500 ? SERVER_ERROR : INTERNAL_ERROR;
+  return reply
+    .code(known.status)
+    .headers({ 'cache-control': 'no-store', 'x-request-id': request.id })
+    .send({ jsonrpc: '2.0', id: null, error: { code, message: known.message, data: toProblem(known, request.id) } });
+}
+
+/** Where a client learns how to sign in (RFC 9728). Without a token there is no error to tell (RFC 6750). */
+function challenge({ headers }: FastifyRequest, error: AppError, { config }: House): string {
+  const parameters = {
+    ...(headers.authorization === undefined ? {} : { error: 'invalid_token', error_description: error.message }),
+    resource_metadata: resourceMetadataUrl(config.baseUrl),
+    scope: SCOPES[0],
+  };
+  return `Bearer ${Object.entries(parameters)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(', ')}`;
+}

@@ -1,0 +1,58 @@
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+
+import type { Exchange } from '#entry/http/mcp/call_tool.ts';
+import { serverFor } from '#entry/http/mcp/server.ts';
+import type { Listener, ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
+
+/** A request of either generation, with its body as JSON. */
+export interface McpRequest {
+  readonly request: Request;
+  readonly body: unknown;
+}
+
+/** Answers one request, in JSON but for the stream that a modern client listens on. */
+export async function answer(
+  { request, body }: McpRequest,
+  exchange: Exchange,
+  watch: ToolListWatch,
+  listener: Omit<Listener, 'end'>,
+): Promise<Response> {
+  if (await isLegacyRequest(request, body)) return await answerLegacy({ request, body }, exchange);
+  const isListening = isRequest(body) && body.method === 'subscriptions/listen';
+  if (isListening) watch.admit(listener.credential);
+  const handler = createMcpHandler(() => serverFor(exchange, 'modern'), {
+    legacy: 'reject',
+    onerror: (error) => exchange.log.debug({ err: error, requestId: exchange.origin.requestId }, 'MCP request refused'),
+    bus: watch.busOf({ ...listener, end: () => handler.close() }),
+  });
+  return await handler.fetch(request, { parsedBody: body });
+}
+
+/**
+ * The SDK's own way to serve older clients without sessions answers with event streams; here they get JSON, too.
+ * What is cancelled is never answered, which would leave a JSON answer waiting for ever: as nothing outlives its
+ * request, there is nothing to cancel, and notifications are passed over.
+ */
+async function answerLegacy({ request, body }: McpRequest, exchange: Exchange): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  const server = serverFor(exchange, 'legacy');
+  await server.connect(transport);
+  try {
+    const parsedBody: unknown = Array.isArray(body) ? body.filter((message) => !isNotification(message)) : body;
+    return await transport.handleRequest(request, { parsedBody });
+  } finally {
+    await server.close();
+  }
+}
+
+function isRequest(body: unknown): body is { readonly method: unknown } {
+  return typeof body === 'object' && body !== null && 'method' in body;
+}
+
+function isNotification(message: unknown): boolean {
+  return isRequest(message) && !('id' in message);
+}

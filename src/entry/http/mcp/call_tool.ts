@@ -1,0 +1,66 @@
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+
+import type { AnyAction } from '#actions/action_context.ts';
+import { getAction } from '#actions/registry.ts';
+import { type ActionRuntime, runAction } from '#actions/run_action.ts';
+import { nextStepAfter } from '#entry/http/mcp/next_step.ts';
+import { outsideTextIn, warningAbout } from '#entry/http/mcp/outside_text.ts';
+import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
+import type { Caller, RequestOrigin } from '#kernel/caller.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+
+/** One request, from whoever sent it. */
+export interface Exchange {
+  readonly runtime: ActionRuntime;
+  readonly log: Log;
+  readonly caller: Caller;
+  readonly origin: RequestOrigin;
+}
+
+/**
+ * Runs the action of a tool through the same pipeline as REST. An unknown tool is an error of the protocol; whatever
+ * is refused or fails is a result that an agent can read and act on.
+ */
+export async function callTool(exchange: Exchange, name: string, input: unknown): Promise<CallToolResult> {
+  const action = getTool(name);
+  try {
+    const { runtime, caller, origin } = exchange;
+    return succeeded(action, await runAction(runtime, action, caller, input, origin));
+  } catch (error) {
+    return failed(action, error, exchange);
+  }
+}
+
+function getTool(name: string): AnyAction {
+  try {
+    return getAction(name);
+  } catch (error) {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${messageOf(error)}`);
+  }
+}
+
+/** The body that REST would send, once for programs and once as text; a warning where it holds text from outside. */
+function succeeded(action: AnyAction, result: unknown): CallToolResult {
+  const body = { result };
+  const content: CallToolResult['content'] = [{ type: 'text', text: JSON.stringify(body) }];
+  const untrusted = outsideTextIn(action.name, result);
+  if (untrusted.length === 0) return { content, structuredContent: body };
+  content.push({ type: 'text', text: warningAbout(untrusted) });
+  return { content, structuredContent: body, _meta: { untrusted } };
+}
+
+/** Code, sentence and next step for the agent; `_meta.problem` is the problem that REST would answer. */
+function failed(action: AnyAction, error: unknown, { origin: { requestId }, log }: Exchange): CallToolResult {
+  const known = toLoggedAppError(error, requestId, log);
+  const lines = [
+    `${known.code}: ${known.message}`,
+    nextStepAfter(known, action),
+    ...(known.code === 'internal' ? [`Request id: ${requestId}`] : []),
+  ];
+  return {
+    isError: true,
+    content: [{ type: 'text', text: lines.join('\n') }],
+    _meta: { problem: toProblem(known, requestId) },
+  };
+}

@@ -1,0 +1,52 @@
+import type { AnyAction } from '#actions/action_context.ts';
+import { ID_SOURCES } from '#entry/http/id_sources.ts';
+import type { AppError } from '#kernel/errors.ts';
+
+/** Where to look after a conflict, by action. */
+const AFTER_CONFLICT: Readonly<Record<string, string>> = {
+  acknowledge_incident: 'Nothing needs to be done; list_incidents shows what is open.',
+  add_team_member: 'list_teams shows the member; update_team_member changes phone and channels.',
+};
+
+/** What an agent can do about a refusal, in a sentence or two. */
+export function nextStepAfter(error: AppError, action: AnyAction): string {
+  switch (error.code) {
+    case 'invalid_input':
+      return `Correct the arguments that are named and call ${action.name} again.`;
+    case 'forbidden':
+    case 'insufficient_scope':
+      return `Do not repeat the call. Ask somebody who manages the organization for ${action.permission}, or use another tool.`;
+    case 'not_found':
+      return afterNotFound(error);
+    case 'conflict':
+      return AFTER_CONFLICT[action.name] ?? 'Read the present state and decide anew.';
+    case 'unavailable':
+    case 'rate_limited':
+      return `Nothing was changed. Call again in ${error.retryAfterSeconds ?? 1} s.`;
+    case 'internal':
+      return 'Do not repeat the call as it is. Report the request id to whoever runs Tocsin.';
+    case 'unauthenticated':
+    case 'unknown_action':
+    case 'method_not_allowed':
+    case 'payload_too_large':
+    case 'unsupported_media_type':
+      return 'Correct the request and call again.';
+  }
+}
+
+/** The tools that show ids of the kinds that named nothing; `steps[0].targetUserIds[1]` is a userId. */
+function afterNotFound({ faults }: AppError): string {
+  const sources = faults.flatMap(({ path }) => {
+    const property =
+      path
+        .replaceAll(/\[\d+\]/g, '')
+        .split('.')
+        .at(-1) ?? '';
+    const name = property.replace(/^(?:target)?(\w+)s$/, (_, one: string) => one[0]?.toLowerCase() + one.slice(1));
+    return ID_SOURCES[name]?.shownBy ?? (name === 'userId' ? 'list_teams' : []);
+  });
+  const tools = [...new Set(sources)];
+  return tools.length === 0
+    ? 'Read the present state and take the id from there.'
+    : `${tools.join(' and ')} ${tools.length === 1 ? 'shows' : 'show'} the ids that there are. It may have been deleted.`;
+}

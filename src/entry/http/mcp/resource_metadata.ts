@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify';
+
+export const MCP_PATH = '/api/mcp';
+const METADATA_PATH = `/.well-known/oauth-protected-resource${MCP_PATH}`;
+
+/** What a connection may be granted: to look, and also to change. */
+export const SCOPES = ['mcp:read', 'mcp:write'] as const;
+
+/** Where the metadata of the endpoint is, as a 401 tells. */
+export function resourceMetadataUrl(baseUrl: string): string {
+  return baseUrl + METADATA_PATH;
+}
+
+/**
+ * What a client must know to obtain a token for the endpoint (RFC 9728). When the product lives below a path, the RFC
+ * has the well-known part before that path: it is served there, too, for proxies that pass it on.
+ */
+export function mountResourceMetadata(app: FastifyInstance, baseUrl: string): void {
+  const prefix = new URL(baseUrl).pathname.replace(/\/+$/, '');
+  const metadata = {
+    resource: baseUrl + MCP_PATH,
+    resource_name: 'Tocsin',
+    authorization_servers: [baseUrl],
+    scopes_supported: SCOPES,
+    bearer_methods_supported: ['header'],
+  };
+  const paths = new Set([METADATA_PATH, METADATA_PATH.replace(MCP_PATH, prefix + MCP_PATH)]);
+  for (const path of paths) app.get(path, () => metadata);
+}

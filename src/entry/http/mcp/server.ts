@@ -1,0 +1,32 @@
+import { Server } from '@modelcontextprotocol/server';
+
+import { callTool, type Exchange } from '#entry/http/mcp/call_tool.ts';
+import { INSTRUCTIONS } from '#entry/http/mcp/guidance.ts';
+import { toolsOf } from '#entry/http/mcp/tools.ts';
+import { CONTRACT_VERSION } from '#entry/http/openapi/document.ts';
+
+/** `modern` is 2026-07-28; `legacy` is whatever begins with `initialize`, up to 2025-11-25. */
+export type Era = 'modern' | 'legacy';
+
+const INFO = { name: 'tocsin', title: 'Tocsin', version: CONTRACT_VERSION };
+
+/** Tools change with a role at any moment, so no client may keep them; what the server says of itself is fixed. */
+const CACHE_HINTS = {
+  'tools/list': { ttlMs: 0, cacheScope: 'private' },
+  'server/discover': { ttlMs: 3_600_000, cacheScope: 'private' },
+} as const;
+
+/**
+ * The server of one request: nothing is kept between two of them. Only the modern generation has a way to hear that
+ * the tools have changed without a session.
+ */
+export function serverFor(exchange: Exchange, era: Era): Server {
+  const server = new Server(INFO, {
+    capabilities: { tools: era === 'modern' ? { listChanged: true } : {} },
+    instructions: INSTRUCTIONS,
+    cacheHints: CACHE_HINTS,
+  });
+  server.setRequestHandler('tools/list', () => ({ tools: toolsOf(exchange.caller) }));
+  server.setRequestHandler('tools/call', ({ params }) => callTool(exchange, params.name, params.arguments ?? {}));
+  return server;
+}

@@ -1,0 +1,94 @@
+import type { ServerEventBus } from '@modelcontextprotocol/server';
+
+import type { Caller } from '#kernel/caller.ts';
+import { AppError } from '#kernel/errors.ts';
+
+const STREAMS_MAX = 200;
+const STREAMS_PER_CREDENTIAL_MAX = 10;
+const RECHECK_MS = 2_000;
+
+/** Somebody who asked to hear when their tools change. */
+export interface Listener {
+  /** What tells one credential from another. */
+  readonly credential: string;
+  readonly caller: Caller;
+  /** Who the same credential stands for by now. Throws `unauthenticated` when for nobody. */
+  readonly recheck: () => Promise<Caller>;
+  /** Ends the stream in good order. */
+  readonly end: () => Promise<void>;
+}
+
+interface Stream {
+  readonly listener: Listener;
+  readonly tell: Parameters<ServerEventBus['subscribe']>[0];
+  permissions: string;
+}
+
+/**
+ * Looks at who the open streams belong to every two seconds, and tells each whose permissions have changed that its
+ * tools have. It asks the store rather than be told, so that it does not matter where, how and in which process
+ * somebody's role or key was changed. The stream of a credential that is refused by now ends.
+ */
+export class ToolListWatch {
+  readonly #streams = new Set<Stream>();
+  #timer: NodeJS.Timeout | null = null;
+  #checking: Promise<void> | null = null;
+
+  /** Throws `rate_limited` when there are as many streams as one process, or one credential, may hold. */
+  admit(credential: string): void {
+    const own = [...this.#streams].filter(({ listener }) => listener.credential === credential);
+    if (this.#streams.size < STREAMS_MAX && own.length < STREAMS_PER_CREDENTIAL_MAX) return;
+    throw new AppError('rate_limited', 'too many streams listen already; close one first', { retryAfterSeconds: 60 });
+  }
+
+  /** The bus of one listener, on which nobody else is heard. */
+  busOf(listener: Listener): ServerEventBus {
+    return {
+      publish: () => {},
+      subscribe: (tell) => {
+        const stream = { listener, tell, permissions: permissionsOf(listener.caller) };
+        this.#streams.add(stream);
+        this.#timer ??= setInterval(() => void this.check(), RECHECK_MS).unref();
+        return () => this.#remove(stream);
+      },
+    };
+  }
+
+  /** One look at all of them; looks never overlap. */
+  check(): Promise<void> {
+    this.#checking ??= Promise.all([...this.#streams].map((stream) => this.#checkOne(stream)))
+      .then(() => {})
+      .finally(() => {
+        this.#checking = null;
+      });
+    return this.#checking;
+  }
+
+  /** Ends every stream. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#streams].map(({ listener }) => listener.end()));
+  }
+
+  async #checkOne(stream: Stream): Promise<void> {
+    try {
+      const permissions = permissionsOf(await stream.listener.recheck());
+      if (permissions === stream.permissions) return;
+      stream.permissions = permissions;
+      stream.tell({ kind: 'tools_list_changed' });
+    } catch (error) {
+      // Whatever else goes wrong is a store that is down for a moment: the next look will tell.
+      if (error instanceof AppError && error.code === 'unauthenticated') await stream.listener.end();
+    }
+  }
+
+  #remove(stream: Stream): void {
+    this.#streams.delete(stream);
+    if (this.#streams.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+}
+
+function permissionsOf({ permissions }: Caller): string {
+  return [...permissions].toSorted().join(' ');
+}

@@ -1,0 +1,101 @@
+import type { JSONValue } from '@modelcontextprotocol/server';
+
+import type { AnyAction } from '#actions/action_context.ts';
+import { ID_SOURCES } from '#entry/http/id_sources.ts';
+
+/** The part of JSON Schema that actions use. */
+interface JsonSchema {
+  type?: string | string[];
+  enum?: JSONValue[];
+  anyOf?: JsonSchema[];
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
+  [keyword: string]: JSONValue;
+}
+
+interface ObjectSchema extends JsonSchema {
+  type: 'object';
+}
+
+/**
+ * What a tool takes: the schema that validates it, told so that every client reads it alike: enumerations have a
+ * type, "text or null" is one schema of two types, and ids say which tool shows them.
+ */
+export function toInputSchema(input: object): ObjectSchema {
+  return { ...told(input as JsonSchema), type: 'object' };
+}
+
+function told(schema: JsonSchema): JsonSchema {
+  const { anyOf, properties, items, ...rest } = schema;
+  return {
+    ...(rest.enum !== undefined && rest.type === undefined ? { type: 'string' } : {}),
+    ...rest,
+    ...(anyOf === undefined ? {} : alternatives(anyOf, told)),
+    ...(properties === undefined ? {} : { properties: mapValues(properties, toProperty) }),
+    ...(items === undefined ? {} : { items: told(items) }),
+  };
+}
+
+function toProperty(schema: JsonSchema, name: string): JsonSchema {
+  const source = ID_SOURCES[name]?.shownBy;
+  const property = told(schema);
+  return source === undefined || source === null || 'description' in property
+    ? property
+    : { ...property, description: `from ${source}` };
+}
+
+/** An outline that is longer says less: it is sent to a model with every list of tools. */
+const OUTLINE_LENGTH_MAX = 800;
+const LEVELS_MAX = 2;
+
+/**
+ * What a tool answers: of a read as many levels as fit, of a change the ids that the next call needs. Nothing but
+ * `result` is required and no object is closed, so that a client that validates goes on when results gain fields.
+ */
+export function toOutputSchema({ effect, result }: Pick<AnyAction, 'effect' | 'result'>): ObjectSchema {
+  const outlined = effect === 'read' ? outlineThatFits(result, LEVELS_MAX) : outline(idsOf(result), 1);
+  return { type: 'object', properties: { result: outlined }, required: ['result'] };
+}
+
+function outlineThatFits(schema: JsonSchema, levels: number): JsonSchema {
+  const outlined = outline(schema, levels);
+  const fits = levels === 0 || JSON.stringify(outlined).length <= OUTLINE_LENGTH_MAX;
+  return fits ? outlined : outlineThatFits(schema, levels - 1);
+}
+
+function idsOf({ properties = {}, ...schema }: JsonSchema): JsonSchema {
+  const ids = Object.entries(properties).filter(([name]) => /Ids?$/.test(name));
+  return { ...schema, properties: Object.fromEntries(ids) };
+}
+
+/** Levels count objects within objects; a list is as deep as its items. */
+function outline(schema: JsonSchema, levels: number): JsonSchema {
+  const { type, anyOf, properties, items } = schema;
+  if (anyOf !== undefined) return alternatives(anyOf, (alternative) => outline(alternative, levels));
+  const kind = type === undefined ? kindOfConstants(schema) : { type };
+  if (properties !== undefined && levels > 0) {
+    return { ...kind, properties: mapValues(properties, (property) => outline(property, levels - 1)) };
+  }
+  return items !== undefined && levels > 0 ? { ...kind, items: outline(items, levels) } : kind;
+}
+
+/** Enumerations are of texts; anything else without a type may be of any. */
+function kindOfConstants({ enum: allowed }: JsonSchema): JsonSchema {
+  return allowed === undefined ? {} : { type: 'string' };
+}
+
+function alternatives(schemas: JsonSchema[], tell: (schema: JsonSchema) => JsonSchema): JsonSchema {
+  const [first, second, ...more] = schemas.map(tell);
+  if (first === undefined || second?.type !== 'null' || more.length > 0 || typeof first.type !== 'string') {
+    return { anyOf: schemas.map(tell) };
+  }
+  const nullable = { ...first, type: [first.type, 'null'] };
+  return first.enum === undefined ? nullable : { ...nullable, enum: [...first.enum, null] };
+}
+
+function mapValues<Value>(
+  record: Record<string, JsonSchema>,
+  map: (schema: JsonSchema, name: string) => Value,
+): Record<string, Value> {
+  return Object.fromEntries(Object.entries(record).map(([name, schema]) => [name, map(schema, name)]));
+}
