@@ -7,7 +7,7 @@ import { sightingOf } from '#core/exceptions/sighting.ts';
 import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { ExceptionGroupRow } from '#storage/postgres/exception_group_store.ts';
-import type { SeenEvent, SeenGroup } from '#storage/postgres/group_sightings.ts';
+import { GroupSightings, type SeenEvent, type SeenGroup } from '#storage/postgres/group_sightings.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { exceptionEvent } from '#test/storage/exception_event.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -145,4 +145,19 @@ test('events of services that are gone, or of other organizations, find no group
   expect(await upsert([foreign, seen('b')])).toMatchObject([null, { groupId: kept!.groupId }]);
   await w.expectOk('delete_service', { serviceId });
   expect(await upsert([seen('b'), seen('c')])).toEqual([null, null]);
+});
+
+test('an event whose group is removed for its age at that moment comes to a new one', async () => {
+  const [old] = await upsert([seen('a', {}, 60)]);
+  const remove = () => w.house.db.sql.run('delete from exception_groups where id = $1', [old!.groupId]);
+  const found = await w.house.db.transaction(async ({ em, sql }) => {
+    let isRemoved = false;
+    const rows: typeof sql.rows = async (text, parameters) => {
+      if (text.includes('for update of g') && !isRemoved) isRemoved = (await remove()) === 1;
+      return await sql.rows(text, parameters);
+    };
+    return await new GroupSightings({ em, sql: { ...sql, rows } }).upsert([seen('a')], w.clock.now());
+  });
+  expect(found[0]).toMatchObject({ outcome: 'new' });
+  expect(found[0]!.groupId).not.toBe(old!.groupId);
 });

@@ -12,8 +12,8 @@ export const getIncident = defineAction({
   effect: 'read',
   input: Type.Object({ incidentId: IdText }, CLOSED),
   result: IncidentWithLogView,
-  async handle({ incidentId }, { caller, stores }) {
-    const incident = await stores.incidents.get(caller.orgId, incidentId);
+  async handle({ incidentId }, { caller, stores, now }) {
+    const incident = await stores.incidents.get(caller.orgId, incidentId, now);
     const [steps, notifications, timeline] = await Promise.all([
       stores.incidents.listSteps([incident.id]),
       stores.notifications.listOf(incident.id),

@@ -13,13 +13,13 @@ export async function settleIncident(
   context: ActionContext,
   settle: (unit: UnitOfWork, incident: IncidentRow, by: SettledBy) => Promise<boolean>,
 ): Promise<Static<typeof IncidentView>> {
-  const { stores, caller } = context;
+  const { stores, caller, now } = context;
   // Looked for before it is locked: a lock that somebody else's incident is under must not be felt.
-  const { id } = await stores.incidents.get(caller.orgId, incidentId);
+  const { id } = await stores.incidents.get(caller.orgId, incidentId, now);
   const incident = await stores.incidents.lock(id);
   if (incident === null) throw notFound('incidentId', 'incident');
   await settle(context, incident, settledBy(caller.actor, caller.via));
-  const after = await stores.incidents.get(caller.orgId, incidentId);
+  const after = await stores.incidents.get(caller.orgId, incidentId, now);
   context.record({ target: incident.id, before: { status: incident.status }, after: { status: after.status } });
   return toIncidentView(after, await stores.incidents.listSteps([incident.id]));
 }

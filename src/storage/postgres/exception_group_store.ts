@@ -105,6 +105,22 @@ export class ExceptionGroupStore {
     return incident?.id ?? null;
   }
 
+  /**
+   * Removes up to `limit` groups whose last event is older than their service keeps; returns how many. One that an
+   * event is just coming to is left alone.
+   */
+  async removeOutdated(now: Temporal.Instant, limit: number): Promise<number> {
+    return await this.#session.sql.run(
+      `delete from exception_groups where id in (
+         select outdated.id from services s cross join lateral (
+           select g.id from exception_groups g where g.service_id = s.id
+             and g.last_seen_at < $1::timestamptz - make_interval(hours => 24 * s.retention_exceptions) limit $2
+           for update skip locked
+         ) as outdated limit $2)`,
+      [now.toString(), limit],
+    );
+  }
+
   /** See `GroupSightings.upsert`. */
   async upsertSeen(events: readonly SeenEvent[], now: Temporal.Instant): Promise<(SeenGroup | null)[]> {
     return await new GroupSightings(this.#session).upsert(events, now);

@@ -52,24 +52,31 @@ export class GroupSightings {
    * each other instead of losing what one of them saw. The same batch again changes nothing.
    */
   async upsert(events: readonly SeenEvent[], now: Temporal.Instant): Promise<(SeenGroup | null)[]> {
-    if (events.length === 0) return [];
     const bundles = bundle(events);
     const seen = new Map<string, SeenGroup>();
-    for (const made of await this.#insertUnknown([...bundles.values()], now)) {
+    // The second time is for a known group that retention removed before it was locked: it is made anew.
+    for (const _time of [1, 2]) {
+      const unseen = new Map([...bundles].filter(([place]) => !seen.has(place)));
+      if (unseen.size > 0) await this.#see(unseen, seen, now);
+    }
+    return events.map((event) => seen.get(placeOf(event.serviceId, event.grouping.key)) ?? null);
+  }
+
+  async #see(unseen: ReadonlyMap<string, Bundle>, seen: Map<string, SeenGroup>, now: Temporal.Instant): Promise<void> {
+    for (const made of await this.#insertUnknown([...unseen.values()], now)) {
       const place = placeOf(made.serviceId, made.key);
-      const { outcome, state } = fold(null, bundles.get(place) ?? []);
+      const { outcome, state } = fold(null, unseen.get(place) ?? []);
       seen.set(place, { groupId: made.id, serviceId: made.serviceId, outcome, level: state.level });
     }
-    const rest = [...bundles].filter(([place]) => !seen.has(place)).map(([, known]) => known);
+    const rest = [...unseen].filter(([place]) => !seen.has(place)).map(([, known]) => known);
     const changes: GroupChange[] = [];
     for (const known of await this.#lockKnown(rest)) {
       const place = placeOf(known.serviceId, known.key);
-      const { outcome, state, level } = fold(known, bundles.get(place) ?? []);
+      const { outcome, state, level } = fold(known, unseen.get(place) ?? []);
       seen.set(place, { groupId: known.id, serviceId: known.serviceId, outcome, level });
       changes.push({ id: known.id, state, updatedAt: isNoticeable(known, state) ? now : known.updatedAt });
     }
     await this.#update(changes);
-    return events.map((event) => seen.get(placeOf(event.serviceId, event.grouping.key)) ?? null);
   }
 
   /** In the order of the keys. A key that another transaction is inserting is waited for, and then known. */

@@ -58,7 +58,7 @@ export interface DueStep {
 }
 
 /** What changes in the memory of a metric rule's incident. */
-export interface ClearChange {
+interface ClearChange {
   readonly incidentId: Id<'incident'>;
   readonly before: Temporal.Instant | null;
   readonly since: Temporal.Instant | null;
@@ -78,6 +78,12 @@ const COLUMNS = `i.id, i.number, i.org_id as "orgId", i.service_id as "serviceId
   i.created_at as "createdAt", i.updated_at as "updatedAt"`;
 
 const FROM = 'from incidents i join services s on s.id = i.service_id and s.deleted_at is null';
+
+/** Resolved incidents are kept for as many times 24 hours as their service says; open ones always. */
+const OUTDATED = (now: string): string =>
+  `i.status = 'resolved' and i.resolved_at < ${now}::timestamptz - make_interval(hours => 24 * s.retention_oncall)`;
+
+const keptAt = (now: string): string => `not (${OUTDATED(now)})`;
 
 /** Incidents, their timers and what happened to them. Whoever changes an incident locks its row first. */
 export class IncidentStore {
@@ -143,8 +149,12 @@ export class IncidentStore {
     ]);
   }
 
-  async get(orgId: Id<'org'>, incidentId: string): Promise<IncidentRow> {
-    const incident = await this.find(orgId, incidentId);
+  /** Throws `not_found`, also for one that is older than its service keeps. */
+  async get(orgId: Id<'org'>, incidentId: string, now: Temporal.Instant): Promise<IncidentRow> {
+    const incident = await this.#session.sql.row<IncidentRow>(
+      `select ${COLUMNS} ${FROM} where i.org_id = $1 and i.id = $2 and ${keptAt('$3')}`,
+      [orgId, incidentId, now.toString()],
+    );
     if (incident === null) throw notFound('incidentId', 'incident');
     return incident;
   }
@@ -179,11 +189,26 @@ export class IncidentStore {
     const incidents = await this.#session.sql.rows<IncidentRow & { total: number }>(
       `select ${COLUMNS}, count(*) over () as total ${FROM}
        where i.org_id = $1 and ($2::text is null or i.service_id = $2) and ($3::text is null or i.status = $3)
-         and (i.status <> 'resolved' or i.resolved_at > $4::timestamptz - make_interval(days => s.retention_oncall))
+         and ${keptAt('$4')}
        order by i.triggered_at desc, i.id desc limit $5`,
       [orgId, filter.serviceId ?? null, filter.status ?? null, now.toString(), limit],
     );
     return { incidents, total: incidents[0]?.total ?? 0 };
+  }
+
+  /**
+   * Removes up to `limit` resolved incidents that are older than their service keeps, with all that was logged of
+   * them; returns how many. One that is being looked at is left for the next time.
+   */
+  async removeOutdated(now: Temporal.Instant, limit: number): Promise<number> {
+    return await this.#session.sql.run(
+      `delete from incidents where id in (
+         select outdated.id from services s cross join lateral (
+           select i.id from incidents i where i.service_id = s.id and ${OUTDATED('$1')} limit $2
+           for update skip locked
+         ) as outdated limit $2)`,
+      [now.toString(), limit],
+    );
   }
 
   async acknowledge(incidentId: Id<'incident'>, by: SettledBy, now: Temporal.Instant): Promise<void> {
