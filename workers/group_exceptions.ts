@@ -45,6 +45,8 @@ interface Batch {
 /** Both stores prefer few large batches: what several jobs bring within `EVERY_MS` becomes one. */
 const LINGER_MS = 5;
 const EVERY_MS = 100;
+/** Fewer than a process runs at once: the line must not come to a halt for want of company. */
+const JOBS_MAX = 12;
 const BATCH_EVENTS_MAX = 1_000;
 
 /**
@@ -55,6 +57,7 @@ export function onGroupExceptions(runtime: GroupingRuntime): JobHandler {
   const batches = new Gatherer<Batch>({
     lingerMs: LINGER_MS,
     everyMs: EVERY_MS,
+    itemsMax: JOBS_MAX,
     max: { bytes: Infinity, count: BATCH_EVENTS_MAX },
     commitsMax: 1,
     weigh: ({ events }) => ({ bytes: 0, count: events.length }),

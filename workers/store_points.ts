@@ -19,7 +19,9 @@ interface Batch {
 
 /** ClickHouse prefers few large inserts: what several jobs bring within `EVERY_MS` becomes one. */
 const LINGER_MS = 5;
-const EVERY_MS = 100;
+const EVERY_MS = 250;
+/** Fewer than a process runs at once: the line must not come to a halt for want of company. */
+const JOBS_MAX = 12;
 const INSERT_POINTS_MAX = 100_000;
 
 /** Brings points into ClickHouse. A service whose points it refuses twice loses them, and no other does. */
@@ -27,6 +29,7 @@ export function onStorePoints({ metricWriter }: StoringRuntime): JobHandler {
   const inserts = new Gatherer<Batch>({
     lingerMs: LINGER_MS,
     everyMs: EVERY_MS,
+    itemsMax: JOBS_MAX,
     max: { bytes: Infinity, count: INSERT_POINTS_MAX },
     commitsMax: 1,
     weigh: ({ services }) => ({ bytes: 0, count: services.reduce((sum, { points }) => sum + points.length, 0) }),

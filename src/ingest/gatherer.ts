@@ -11,6 +11,8 @@ interface GathererOptions<Item> {
   readonly everyMs: number;
   /** What one commit holds at most; a single item may be larger. */
   readonly max: Weight;
+  /** So many that wait are a full commit, too, however little they weigh. */
+  readonly itemsMax: number;
   /** Commits under way at the same time. */
   readonly commitsMax: number;
   readonly weigh: (item: Item) => Weight;
@@ -72,12 +74,17 @@ export class Gatherer<Item> {
   }
 
   #commitWhatIsReady(): void {
-    const { max, commitsMax } = this.#options;
-    const isReady = () => this.#isDue || this.#bytes >= max.bytes || this.#count >= max.count;
-    while (this.#waiting.length > 0 && this.#commits < commitsMax && isReady()) void this.#commit(this.#take());
+    while (this.#waiting.length > 0 && this.#commits < this.#options.commitsMax && this.#isReady()) {
+      void this.#commit(this.#take());
+    }
     if (this.#waiting.length > 0) return;
     this.#isDue = false;
     clearTimeout(this.#timer);
+  }
+
+  #isReady(): boolean {
+    const { max, itemsMax } = this.#options;
+    return this.#isDue || this.#bytes >= max.bytes || this.#count >= max.count || this.#waiting.length >= itemsMax;
   }
 
   /** The oldest items that fit together, at least one. */

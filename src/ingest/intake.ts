@@ -39,7 +39,9 @@ interface IntakeOptions {
 }
 
 const LINGER_MS = 2;
-const EVERY_MS = 10;
+/** Clients wait for the answer to an event; those who send points do not mind. */
+const EVENTS_EVERY_MS = 10;
+const POINTS_EVERY_MS = 25;
 const COMMITS_MAX = 2;
 /** Of one job, before it is packed. */
 const JOB_BYTES_MAX = 1024 * 1024;
@@ -62,7 +64,8 @@ export function openIntake(options: IntakeOptions): Intake {
   const replayer = new Replayer(spool, addEvents, log);
   const points = new Gatherer<PointSlice>({
     lingerMs: LINGER_MS,
-    everyMs: EVERY_MS,
+    everyMs: POINTS_EVERY_MS,
+    itemsMax: Infinity,
     max: { bytes: JOB_BYTES_MAX, count: JOB_POINTS_MAX },
     commitsMax: COMMITS_MAX,
     weigh: (slice) => ({ bytes: bytesOf(slice), count: slice.to - slice.from }),
@@ -70,7 +73,8 @@ export function openIntake(options: IntakeOptions): Intake {
   });
   const events = new Gatherer<AcceptedEvent>({
     lingerMs: LINGER_MS,
-    everyMs: EVERY_MS,
+    everyMs: EVENTS_EVERY_MS,
+    itemsMax: Infinity,
     max: { bytes: JOB_BYTES_MAX, count: JOB_EVENTS_MAX },
     commitsMax: COMMITS_MAX,
     weigh: ({ event }) => ({ bytes: event.length, count: 1 }),

@@ -38,9 +38,11 @@ export interface JobWorkers {
   close(): Promise<void>;
 }
 
-/** Jobs of each line that one process runs at once. */
-const CONCURRENCY: Record<QueueName, number> = { ingest: 16, paging: 16, upkeep: 2 };
+/** Jobs of each line that one process runs at once. Those of ingestion wait for each other, to be stored together. */
+const CONCURRENCY: Record<QueueName, number> = { ingest: 32, paging: 16, upkeep: 2 };
 
+/** A job needs a connection only when it begins and ends. */
+const CONNECTIONS_MAX = 8;
 /** Of each line beside its jobs: one hears of new ones, one asks for them. */
 const WAITING_CONNECTIONS = 2;
 
@@ -54,7 +56,8 @@ export function startJobWorkers(
   log: Log,
   prefix = 'tocsin',
 ): JobWorkers {
-  const connection = connect(QUEUE_NAMES.reduce((sum, name) => sum + CONCURRENCY[name] + WAITING_CONNECTIONS, 0));
+  const connections = QUEUE_NAMES.map((name) => Math.min(CONCURRENCY[name], CONNECTIONS_MAX) + WAITING_CONNECTIONS);
+  const connection = connect(connections.reduce((sum, count) => sum + count, 0));
   const workers = QUEUE_NAMES.flatMap((name) => {
     const own = new Map(handlers.filter(({ job }) => job.queue === name).map((handler) => [handler.job.name, handler]));
     return own.size === 0 ? [] : [startWorker(name, own, connection, log.child({ queue: name }), prefix)];
