@@ -139,7 +139,7 @@ async function listServices(key: string): Promise<number> {
   return (await fetch(url, { method: 'POST', headers, body: '{}' })).status;
 }
 
-describe('the command line beside it', () => {
+describe('the command line beside it', { timeout: 60_000 }, () => {
   test('makes organizations, users and keys, and takes keys back at once', async () => {
     const { organizationId: org = '' } = await tocsinJson('org', 'create', '--name', 'Acme');
     const person = ['--email', 'anna@example.com', '--name', 'Anna', '--password', 'a long password'];
