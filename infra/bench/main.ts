@@ -5,7 +5,7 @@ import { mcp } from './mcp.ts';
 import { pageLatency } from './page_latency.ts';
 import { rules } from './rules.ts';
 
-const BENCHES: readonly Bench[] = [actions, mcp, rules];
+const BENCHES: readonly Bench[] = [actions, mcp, pageLatency, rules];
 
 /** A member that takes longer than this hangs. */
 const DEADLINE_MS = 15 * 60_000;
