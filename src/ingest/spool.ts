@@ -12,6 +12,7 @@ interface SpoolOptions {
 
 const ENTRY = '.entry';
 const RETRY_AFTER_SECONDS = 30;
+const ABANDONED_AFTER_MS = 60_000;
 
 /** A bounded shelf on disk for what must not be lost while the queue is away. */
 export class Spool {
@@ -69,17 +70,19 @@ export class Spool {
     await syncFolder(folder);
   }
 
-  /** By the time of their making, which their names begin with. */
+  /** By the time of their making, which their names begin with. What a crash left half-written, unpromised, goes. */
   async #list(): Promise<{ readonly file: string; readonly bytes: number }[]> {
     const names = (await unlessMissing(readdir(this.#options.folder))) ?? [];
-    const files = names.filter((name) => name.endsWith(ENTRY)).toSorted();
-    const entries = await Promise.all(
-      files.map(async (name) => {
+    const files = await Promise.all(
+      names.toSorted().map(async (name) => {
         const file = path.join(this.#options.folder, name);
-        return { file, bytes: (await unlessMissing(stat(file)))?.size ?? 0 };
+        const { size = 0, mtimeMs = Infinity } = (await unlessMissing(stat(file))) ?? {};
+        return { file, bytes: size, isEntry: name.endsWith(ENTRY), isOld: Date.now() - mtimeMs > ABANDONED_AFTER_MS };
       }),
     );
-    return entries;
+    const abandoned = files.filter(({ isEntry, isOld }) => !isEntry && isOld);
+    await Promise.all(abandoned.map(({ file }) => unlessMissing(unlink(file))));
+    return files.filter(({ isEntry }) => isEntry);
   }
 }
 

@@ -9,7 +9,11 @@ import type { IngestHall } from '#entry/http/ingest_hall.ts';
 import { mountMetricIngest } from '#entry/http/ingest_metrics.ts';
 import { mountSentryIngest } from '#entry/http/ingest_sentry.ts';
 import { takeRawBodies } from '#entry/http/raw_body.ts';
+import { Gate } from '#ingest/gate.ts';
 import { openIntake } from '#ingest/intake.ts';
+
+/** Bodies that are unpacked at the same time; as many as Node has threads for it. */
+const UNPACKING_MAX = 4;
 
 /** The addresses that take metrics and exceptions (ingestion §1). What they took is stored before the app has closed. */
 export async function mountIngest(app: FastifyInstance, house: House): Promise<void> {
@@ -18,6 +22,7 @@ export async function mountIngest(app: FastifyInstance, house: House): Promise<v
     access: createIngestAccess(house.db, clock, log),
     brake: createBadKeyBrake(clock),
     intake: openIntake({ queue: house.queue, log, spoolFolder: path.join(config.dataDir, 'spool') }),
+    unpacking: new Gate(UNPACKING_MAX),
     clock,
     log,
     prefixes: [...new Set(['', new URL(config.baseUrl).pathname.replace(/\/+$/, '')])],

@@ -1,5 +1,6 @@
 import type { BadKeyBrake } from '#auth/bad_key_brake.ts';
 import type { IngestAccess } from '#auth/ingest_access.ts';
+import type { Gate } from '#ingest/gate.ts';
 import type { Intake } from '#ingest/intake.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
@@ -9,6 +10,8 @@ export interface IngestHall {
   readonly access: IngestAccess;
   readonly brake: BadKeyBrake;
   readonly intake: Intake;
+  /** Bodies are unpacked behind it, since a small one may take all the memory that its protocol allows. */
+  readonly unpacking: Gate;
   readonly clock: Clock;
   readonly log: Log;
   /** What may stand before `/api`: nothing, and the path of the base URL, for proxies that keep it. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { pointLimits } from '#core/metrics/admission.ts';
+import { type DecodedPoints, pointLimits } from '#core/metrics/admission.ts';
 import { everyAddressOf, type IngestHall } from '#entry/http/ingest_hall.ts';
 import { bodyOf, contentTypeOf } from '#entry/http/raw_body.ts';
 import { inflate } from '#ingest/inflate.ts';
@@ -9,6 +9,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
 
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
+const BODY_LIMITS = { compressedBytesMax: BODY_BYTES_MAX, inflatedBytesMax: BODY_BYTES_MAX };
 
 /** The routes that take points, one for each protocol. The key is checked before the body is read. */
 export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): void {
@@ -32,22 +33,26 @@ export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): voi
     }
   }
 
+  const decode = async (
+    protocol: MetricProtocol,
+    target: IngestTarget,
+    request: FastifyRequest,
+  ): Promise<DecodedPoints> => {
+    const body = protocol.isInflated
+      ? await inflate(bodyOf(request), request.headers['content-encoding'], BODY_LIMITS)
+      : bodyOf(request);
+    return protocol.decode(body, contentTypeOf(request), hall.clock.now(), pointLimits(target.retentionMetrics));
+  };
+
   const take = async (
     protocol: MetricProtocol,
     target: IngestTarget,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply> => {
-    const contentType = contentTypeOf(request);
-    const body = protocol.isInflated
-      ? await inflate(bodyOf(request), request.headers['content-encoding'], {
-          compressedBytesMax: BODY_BYTES_MAX,
-          inflatedBytesMax: BODY_BYTES_MAX,
-        })
-      : bodyOf(request);
-    const decoded = protocol.decode(body, contentType, hall.clock.now(), pointLimits(target.retentionMetrics));
+    const decoded = await hall.unpacking.run(() => decode(protocol, target, request));
     if (decoded.points.length > 0) await hall.intake.takePoints(target, decoded.points);
-    const answer = protocol.answer(decoded, contentType);
+    const answer = protocol.answer(decoded, contentTypeOf(request));
     if (answer.contentType !== null) void reply.type(answer.contentType);
     return reply.code(answer.status).send(answer.body);
   };
