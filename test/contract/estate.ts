@@ -1,0 +1,117 @@
+import type { AnyAction } from '#actions/action_context.ts';
+import { ACTIONS } from '#actions/registry.ts';
+import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { groupEvent } from '#core/exceptions/grouping.ts';
+import { sightingOf } from '#core/exceptions/sighting.ts';
+import { PointBatch } from '#core/metrics/point.ts';
+import { seriesKey } from '#core/metrics/series_key.ts';
+import { EXAMPLES } from '#entry/http/openapi/examples.ts';
+import { IDS } from '#entry/http/openapi/story.ts';
+import { type Id, newId } from '#kernel/ids.ts';
+import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
+import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import type { World } from '#test/kit/world.ts';
+import { exceptionEvent } from '#test/storage/exception_event.ts';
+import { openIncident } from '#workers/open_incident.ts';
+
+/** The ids of one of everything, by the names that bodies use. */
+export type Estate = Record<keyof typeof IDS, string>;
+
+/** One of everything that an organization can have, made through its key where an action makes it. */
+export async function buildEstate(w: World, owner: { orgId: Id<'org'>; orgKey: string } = w): Promise<Estate> {
+  const { orgId, orgKey: key } = owner;
+  const make = (action: string, body: object) => w.expectOk(action, body, { key });
+  const { serviceId } = await w.given.service({ key });
+  const [anna, bram] = [await w.given.user({ orgId }), await w.given.user({ orgId, name: 'Bram' })];
+  const { teamId } = await make('create_team', { name: 'Payments' });
+  const { memberId } = await make('add_team_member', { teamId, userId: anna.userId, phone: '+31612345678' });
+  const { scheduleId } = await make('create_schedule', {
+    teamId,
+    name: 'Primary',
+    rotationConfig: { userIds: [anna.userId, bram.userId] },
+  });
+  const window = { startAt: '2027-02-06T09:00', endAt: '2027-02-07T09:00' };
+  const { overrideId } = await make('create_schedule_override', { scheduleId, userId: bram.userId, ...window });
+  const steps = [{ afterMinutes: 0, channels: ['sms'], useSchedule: true }];
+  const { policyId } = await make('create_escalation_policy', { teamId, name: 'Wake somebody', steps });
+  const { ruleId } = await make('create_alert_rule', {
+    serviceId,
+    name: 'Checkout is slow',
+    kind: 'metric_threshold',
+    config: { metricName: 'latency', comparator: '>', threshold: 800 },
+    escalationPolicyId: policyId,
+  });
+  const { dashboardId } = await make('create_dashboard', { name: 'Checkout', serviceId, layout: [{ type: 'text' }] });
+  await sendPoints(w, serviceId);
+  return {
+    ...IDS,
+    serviceId,
+    dashboardId,
+    groupId: await seeException(w, orgId, serviceId),
+    teamId,
+    memberId,
+    userId: anna.userId,
+    otherUserId: bram.userId,
+    scheduleId,
+    overrideId,
+    policyId,
+    ruleId,
+    incidentId: await trigger(w, ruleId),
+  };
+}
+
+/** The example of the reference as a call that succeeds, its ids being those of the estate. */
+export function exampleBody(action: AnyAction, estate: Estate): Record<string, unknown> {
+  const example = EXAMPLES[action.name];
+  if (example === undefined) throw new Error(`${action.name} has no example`);
+  let text = JSON.stringify(example.body);
+  for (const [name, id] of Object.entries(IDS)) text = text.replaceAll(id, estate[name as keyof Estate]);
+  return JSON.parse(text);
+}
+
+/** The same with nothing but what is required. */
+export function leastBody(action: AnyAction, estate: Estate): Record<string, unknown> {
+  const required: readonly string[] = action.input.required ?? [];
+  return Object.fromEntries(Object.entries(exampleBody(action, estate)).filter(([name]) => required.includes(name)));
+}
+
+/** One test for each action. */
+export const EACH_ACTION = ACTIONS.map((action) => [action.name, action] as const);
+
+async function sendPoints(w: World, serviceId: Id<'service'>): Promise<void> {
+  const points = new PointBatch();
+  const name = 'http_request_duration_ms';
+  const labels = ['route', '/pay'];
+  const series = points.addSeries({ name, labels, key: seriesKey(name, labels) });
+  points.add(series, w.clock.now().epochMilliseconds - 90_000, 412.5, 'gauge');
+  await new MetricWriter(w.house.clickhouse).insert([{ serviceId, points }], newId('job'));
+}
+
+async function seeException(w: World, orgId: Id<'org'>, serviceId: Id<'service'>): Promise<string> {
+  const event = exceptionEvent(w.clock.now(), {});
+  const [group] = await w.house.db.transaction((session) =>
+    storesOf(session).exceptionGroups.upsertSeen(
+      [{ orgId, serviceId, grouping: groupEvent(event), sighting: sightingOf(event) }],
+      w.clock.now(),
+    ),
+  );
+  const { groupId } = group!;
+  await new ExceptionWriter(w.house.clickhouse).insert([{ serviceId, groupId, event }], newId('job'));
+  return groupId;
+}
+
+/** Opens an incident as a breach of the rule would. */
+export async function trigger(w: World, ruleId: string): Promise<string> {
+  return await inUnitOfWork(w.house.actions, async (unit) => {
+    const rule = (await unit.stores.activeRules.listMetricRules()).find((active) => active.ruleId === ruleId);
+    const cause = {
+      kind: 'metric_threshold',
+      exceptionGroupId: null,
+      severity: 'error',
+      details: { value: 1 },
+    } as const;
+    const incidentId = await openIncident(unit, rule!, { ...cause, title: 'Slow', sentence: 'it was slow' });
+    return incidentId!;
+  });
+}

@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Check } from 'typebox/value';
+
+import { ask } from '#test/contract/ask.ts';
+import { buildEstate, EACH_ACTION, type Estate, exampleBody, leastBody } from '#test/contract/estate.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+let w: World;
+let shared: Estate;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+  shared = await buildEstate(w);
+});
+afterAll(() => w.close());
+
+test.each(EACH_ACTION)('%s takes its example and the least it needs, and answers in its shape', async (_, action) => {
+  for (const bodyOf of [exampleBody, leastBody]) {
+    const estate = action.effect === 'delete' ? await buildEstate(w) : shared;
+    const body = bodyOf(action, estate);
+    if (action.name === 'add_team_member') body['userId'] = (await w.given.user()).userId;
+    const answer = await ask(w, action.name, { body });
+    expect(answer.status, answer.text).toBe(200);
+    expect(Object.keys(answer.body)).toEqual(['result']);
+    expect(Check(action.result, answer.body.result), answer.text).toBe(true);
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  }
+});

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { ask, callsMade } from '#test/contract/ask.ts';
+import { buildEstate, EACH_ACTION, type Estate, exampleBody } from '#test/contract/estate.ts';
+import { faultyBodies, whollyWrongBody } from '#test/contract/faulty_bodies.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+let w: World;
+let estate: Estate;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+  estate = await buildEstate(w);
+});
+afterAll(async () => {
+  console.log(`${callsMade()} faulty bodies were sent`);
+  await w.close();
+});
+
+test.each(EACH_ACTION)('%s refuses every fault of shape with its path, and nothing happens', async (name, action) => {
+  const before = await traces();
+  for (const { fault, path, body } of faultyBodies(action.input, exampleBody(action, estate))) {
+    const answer = await ask(w, name, { body });
+    const told = `${fault} at ${path}: ${body} answered ${answer.text}`;
+    expect(answer.status, told).toBe(400);
+    expect(answer.body.code, told).toBe('invalid_input');
+    expect(pathsOf(answer.body), told).toEqual([path]);
+    expect(answer.body.detail, told).toBe(`${path}: ${answer.body.errors[0].message}`);
+    expect(answer.body.errors[0].message, told).not.toMatch(/schema|undefined|\[object|^$/);
+  }
+  expect(await traces()).toEqual(before);
+});
+
+test.each(EACH_ACTION)('%s names all faults of a body at once', async (name, action) => {
+  const { body, paths } = whollyWrongBody(action.input);
+  const answer = await ask(w, name, { body });
+  expect(answer.status).toBe(400);
+  expect(pathsOf(answer.body)).toEqual(paths.toSorted());
+  const required: readonly string[] = action.input.required ?? [];
+  const nothing = await ask(w, name, { body: { unheard_of: 1 } });
+  expect(pathsOf(nothing.body)).toEqual([...required, 'unheard_of'].toSorted());
+});
+
+function pathsOf(problem: { errors: { path: string }[] }): string[] {
+  return problem.errors.map(({ path }) => path).toSorted();
+}
+
+/** What a change would leave behind. */
+async function traces(): Promise<unknown> {
+  const counts = ['audit_log', 'services', 'dashboards', 'teams', 'schedules', 'alert_rules', 'incidents'];
+  return await w.house.db.sql.rows(counts.map((table) => `select count(*) as n from ${table}`).join(' union all '));
+}

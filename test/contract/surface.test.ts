@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { ACTION_GROUPS, ACTIONS } from '#actions/registry.ts';
+import { componentSchemas, toOpenApiSchema } from '#entry/http/openapi/schemas.ts';
+import { ACTIONS_PATH } from '#entry/http/rest.ts';
+import { SETTINGS } from '#kernel/config.ts';
+import { ERROR_CODES } from '#kernel/errors.ts';
+import { CONTRACT } from '#test/contract/action_api.ts';
+import { world } from '#test/kit/world.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+
+test('the actions are those of the contract, in its order and under its headings, with its permissions and properties', () => {
+  const declared = ACTION_GROUPS.flatMap(({ heading, actions }) =>
+    actions.map(({ name, permission, input }) => ({
+      heading,
+      action: name,
+      permission,
+      body: Object.keys(input.properties).map((property) =>
+        (input.required ?? []).includes(property) ? `${property}*` : property,
+      ),
+    })),
+  );
+  expect(declared).toEqual(CONTRACT);
+});
+
+test('every file that declares an action bears its name, and is registered', () => {
+  const folder = path.join(ROOT, 'src/actions');
+  const declared = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => ({ file: path.basename(name, '.ts'), text: readFileSync(path.join(folder, name), 'utf8') }))
+    .flatMap(({ file, text }) =>
+      [...text.matchAll(/= defineAction\(\{\s+name: '(\w+)'/g)].map(([, name]) => [file, name]),
+    );
+  expect(declared.map(([file]) => file)).toEqual(declared.map(([, name]) => name));
+  expect(new Set(declared.map(([, name]) => name))).toEqual(new Set(ACTIONS.map(({ name }) => name)));
+  expect(declared).toHaveLength(ACTIONS.length);
+});
+
+test('what reads is told apart from what changes, by permission and by name', () => {
+  for (const { name, permission, effect } of ACTIONS) {
+    expect(effect === 'read', name).toBe(permission.endsWith(':view'));
+    expect(effect === 'delete', name).toBe(/^(delete|remove)_/.test(name));
+  }
+});
+
+test('every body is a closed object, and so is every object in it but widgets', () => {
+  const open = (schema: Record<string, unknown>, where: string): string[] => {
+    const { type, additionalProperties, properties = {}, items } = schema;
+    const inner = [...Object.entries(properties as object), ...(items === undefined ? [] : [['[]', items] as const])];
+    return [
+      ...(type === 'object' && additionalProperties !== false ? [where] : []),
+      ...inner.flatMap(([name, part]) => open(part as Record<string, unknown>, `${where}.${name}`)),
+    ];
+  };
+  const widgets = ['create_dashboard', 'update_dashboard'].flatMap((name) => [
+    `${name}.layout.[]`,
+    `${name}.layout.[].grid`,
+  ]);
+  expect(ACTIONS.flatMap(({ name, input }) => open(input, name))).toEqual(widgets);
+});
+
+test('every summary says in sentences what the action does', () => {
+  for (const { name, summary } of ACTIONS) {
+    expect(summary, name).toMatch(/^[A-Z].*\.$/);
+    expect(summary.length, name).toBeLessThan(400);
+  }
+});
+
+test('the public surface is as it was: a change of it is a decision', async () => {
+  const w = await world();
+  const lines = [
+    ...ACTIONS.flatMap(({ name, permission, effect, conflict, input, result }) => [
+      `action ${name} ${permission} ${effect}${conflict === undefined ? '' : ` (409: ${conflict})`}`,
+      `  body ${JSON.stringify(toOpenApiSchema(input))}`,
+      `  result ${JSON.stringify(toOpenApiSchema(result))}`,
+    ]),
+    ...Object.entries(componentSchemas()).map(([name, schema]) => `schema ${name} ${JSON.stringify(schema)}`),
+    ...Object.entries(ERROR_CODES).map(([code, status]) => `error ${code} ${status}`),
+    ...routesOf(w.app.printRoutes({ commonPrefix: false })).map((route) => `route ${route}`),
+  ];
+  expect(w.app.hasRoute({ method: 'POST', url: `${ACTIONS_PATH}/*` })).toBe(true);
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('surface.txt');
+});
+
+test('the table of settings in the README is the settings', () => {
+  const section = /\n## Settings\n(.*?)\n## /s.exec(readFileSync(path.join(ROOT, 'README.md'), 'utf8'))?.[1] ?? '';
+  const rows = [...section.matchAll(/^\| `(\w+)` \| (.*?) \|/gm)].map(([, variable, fallback]) => ({
+    variable,
+    fallback,
+  }));
+  expect(rows.map(({ variable }) => variable)).toEqual(Object.values(SETTINGS).map(({ variable }) => variable));
+  const withFallback = Object.values(SETTINGS).filter(({ fallback }) => fallback !== undefined);
+  expect(rows).toEqual(expect.arrayContaining(withFallback.map(({ variable, fallback }) => ({ variable, fallback }))));
+});
+
+/** The tree of routes as a flat list, `/path METHODS` a line. A wildcard shows in the tree without its path. */
+function routesOf(tree: string): string[] {
+  const parents: string[] = [];
+  const lines = tree.split('\n').flatMap((line) => {
+    const match = /^(.*?(?:├── |└── ))(.*?)(?: \(([A-Z, -]+)\))?$/.exec(line);
+    if (match === null) return [];
+    const depth = match[1]!.length / 4 - 1;
+    parents.splice(depth, parents.length, match[2]!);
+    const methods = (match[3] ?? '')
+      .split(', ')
+      .filter((method) => ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(method));
+    return methods.length === 0 || match[2] === '*' ? [] : [`${parents.join('')} ${methods.join(',')}`];
+  });
+  return [...new Set(lines)].toSorted();
+}

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { type Answer, ask, callsMade } from '#test/contract/ask.ts';
+import { buildEstate, EACH_ACTION, type Estate, exampleBody } from '#test/contract/estate.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+let w: World;
+let home: Estate;
+let theirs: Estate;
+let theirKey: string;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+  const other = await w.given.organization('Other');
+  theirKey = other.orgKey;
+  home = await buildEstate(w);
+  theirs = await buildEstate(w, other);
+});
+afterAll(async () => {
+  console.log(`${callsMade()} calls named things of other organizations, or none`);
+  await w.close();
+});
+
+/** Everything that the other organization can see of itself. */
+async function theirView(): Promise<unknown[]> {
+  const reads: [string, object][] = [
+    ['list_services', {}],
+    ['get_service', { serviceId: theirs.serviceId }],
+    ['list_dashboards', {}],
+    ['get_dashboard', { dashboardId: theirs.dashboardId }],
+    ['list_exception_groups', {}],
+    ['list_teams', {}],
+    ['get_incident', { incidentId: theirs.incidentId }],
+  ];
+  const views: unknown[] = [];
+  for (const [action, body] of reads) views.push((await ask(w, action, { body, key: theirKey })).body.result);
+  return views;
+}
+
+const ACTIONS_WITH_IDS = EACH_ACTION.filter(([, action]) => /"\w+Ids?":/.test(JSON.stringify(action.input)));
+
+test.each(ACTIONS_WITH_IDS)('%s answers an id of another organization as one that is nowhere', async (name, action) => {
+  const before = await theirView();
+  const body = exampleBody(action, home);
+  if (name === 'update_alert_rule') body['escalationPolicyId'] = home.policyId;
+  const places = idsIn(body);
+  expect(places.length).toBeGreaterThan(0);
+  for (const { path, id } of places) {
+    const kind = id.slice(0, id.indexOf('_'));
+    const nowhere = await ask(w, name, { body: withId(body, id, `${kind}_00000000000000000000000000`) });
+    expect(nowhere).toMatchObject({ status: 404, body: { code: 'not_found', errors: [{ path }] } });
+    const foreign = Object.values(theirs).find((theirId) => theirId.startsWith(`${kind}_`))!;
+    const odd = [
+      '',
+      ' ',
+      'x',
+      id.toUpperCase(),
+      `${id} `,
+      home[kind === 'team' ? 'serviceId' : 'teamId'],
+      'é'.repeat(300),
+    ];
+    for (const other of [foreign, ...odd]) {
+      const answer = await ask(w, name, { body: withId(body, id, other) });
+      expect(withoutRequest(answer), `${path} is ${other}`).toEqual(withoutRequest(nowhere));
+    }
+  }
+  expect(await theirView()).toEqual(before);
+});
+
+test('what belongs to a deleted service is nowhere either, and shows in no list', async () => {
+  const gone = await buildEstate(w);
+  await ask(w, 'delete_service', { body: { serviceId: gone.serviceId } });
+  for (const [name, action] of ACTIONS_WITH_IDS) {
+    const body = exampleBody(action, {
+      ...home,
+      ...only(gone, 'serviceId', 'dashboardId', 'groupId', 'ruleId', 'incidentId'),
+    });
+    if (!Object.values(gone).some((id) => JSON.stringify(body).includes(`"${id}"`))) continue;
+    const answer = await ask(w, name, { body });
+    expect(answer, name).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  }
+  for (const list of ['list_services', 'list_dashboards', 'list_exception_groups', 'list_incidents']) {
+    expect((await ask(w, list)).text).not.toContain(gone.serviceId);
+  }
+});
+
+/** Every text in the body that is an id of the organization, and where it stands. */
+function idsIn(value: unknown, path = ''): { path: string; id: string }[] {
+  if (typeof value === 'string') return Object.values(home).includes(value) ? [{ path, id: value }] : [];
+  if (Array.isArray(value)) return value.flatMap((item, index) => idsIn(item, `${path}[${index}]`));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => idsIn(inner, path === '' ? name : `${path}.${name}`));
+}
+
+function withId(body: object, id: string, other: string): object {
+  return JSON.parse(JSON.stringify(body).replaceAll(JSON.stringify(id), JSON.stringify(other)));
+}
+
+/** The answer without what differs between any two requests. */
+function withoutRequest({ status, headers, text, body }: Answer): object {
+  const { date: _date, 'x-request-id': requestId, ...rest } = headers;
+  expect(body.requestId).toBe(requestId);
+  return { status, rest, text: text.replace(body.requestId, '') };
+}
+
+function only(estate: Estate, ...names: (keyof Estate)[]): Partial<Estate> {
+  return Object.fromEntries(names.map((name) => [name, estate[name]]));
+}
