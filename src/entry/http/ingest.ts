@@ -12,8 +12,8 @@ import { takeRawBodies } from '#entry/http/raw_body.ts';
 import { Gate } from '#ingest/gate.ts';
 import { openIntake } from '#ingest/intake.ts';
 
-/** Bodies that are unpacked at the same time; as many as Node has threads for it. */
-const UNPACKING_MAX = 4;
+/** Bodies that are unpacked at the same time: as many as Node has threads for it. */
+const UNPACKING = { places: 4, placesOfOne: 2 };
 
 /** The addresses that take metrics and exceptions (ingestion §1). What they took is stored before the app has closed. */
 export async function mountIngest(app: FastifyInstance, house: House): Promise<void> {
@@ -22,7 +22,7 @@ export async function mountIngest(app: FastifyInstance, house: House): Promise<v
     access: createIngestAccess(house.db, clock, log),
     brake: createBadKeyBrake(clock),
     intake: openIntake({ queue: house.queue, log, spoolFolder: path.join(config.dataDir, 'spool') }),
-    unpacking: new Gate(UNPACKING_MAX),
+    unpacking: new Gate(UNPACKING),
     clock,
     log,
     prefixes: [...new Set(['', new URL(config.baseUrl).pathname.replace(/\/+$/, '')])],

@@ -50,7 +50,7 @@ export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): voi
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply> => {
-    const decoded = await hall.unpacking.run(() => decode(protocol, target, request));
+    const decoded = await hall.unpacking.run(target.serviceId, () => decode(protocol, target, request));
     if (decoded.points.length > 0) await hall.intake.takePoints(target, decoded.points);
     const answer = protocol.answer(decoded, contentTypeOf(request));
     if (answer.contentType !== null) void reply.type(answer.contentType);

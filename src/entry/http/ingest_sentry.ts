@@ -40,10 +40,11 @@ export function mountSentryIngest(scope: FastifyInstance, hall: IngestHall): voi
           if (key !== null) targets.set(request, await open(request, key, request.params.projectId));
         },
         async handler(request) {
-          const delivery = await hall.unpacking.run(() =>
+          const known = targets.get(request);
+          const delivery = await hall.unpacking.run(known?.serviceId ?? 'unknown', () =>
             decodeSentryRequest(toSentryRequest(kind, request, hall), inflateSentry),
           );
-          const target = targets.get(request) ?? (await open(request, delivery.publicKey, request.params.projectId));
+          const target = known ?? (await open(request, delivery.publicKey, request.params.projectId));
           if (delivery.events.length > 0) await hall.intake.takeEvents(target, delivery.events);
           return { id: delivery.eventId };
         },
