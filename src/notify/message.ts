@@ -1,3 +1,4 @@
+import type { NewsEvent } from '#core/incidents/incident.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 
@@ -10,9 +11,6 @@ export interface PageSubject {
   readonly severity: string;
   readonly serviceName: string;
 }
-
-/** What became of an incident, for somebody who was paged about it. */
-export type NewsEvent = 'acknowledged' | 'resolved';
 
 /** One entry of a digest: the message that it stands for. */
 export interface DigestItem {

@@ -1,19 +1,21 @@
 import twilio from 'twilio';
 
-import type { PageSubject } from '#notify/message.ts';
-import { SPOKEN_CHOICES, spokenIncident } from '#notify/texts/voice_text.ts';
+import type { Message } from '#notify/message.ts';
+import { spoken } from '#notify/texts/voice_text.ts';
 
 const { MessagingResponse, VoiceResponse } = twilio.twiml;
 
 const SECONDS_TO_PRESS = 8;
 const TIMES_SAID = 3;
 
-/** Says the incident and waits for one digit; said three times, since the first is heard half asleep. */
-export function askForDigit(subject: PageSubject, digitUrl: string): string {
+/** Says the message and waits for one digit; said three times, since the first is heard half asleep. */
+export function askForDigit(message: Message, digitUrl: string): string {
+  const { text, hasChoice } = spoken(message);
+  if (!hasChoice) return sayAndHangUp(text);
   const response = new VoiceResponse();
   for (let time = 0; time < TIMES_SAID; time += 1) {
     const gather = response.gather({ numDigits: 1, action: digitUrl, method: 'POST', timeout: SECONDS_TO_PRESS });
-    gather.say(`${spokenIncident(subject)} ${SPOKEN_CHOICES}`);
+    gather.say(text);
   }
   response.say('No key was pressed. Goodbye.');
   response.hangup();

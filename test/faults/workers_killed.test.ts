@@ -10,7 +10,7 @@ import { supervise, type Supervised } from '#infra/embedded/supervisor.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { seeded } from '#test/faults/seeded.ts';
 import { runningClock } from '#test/kit/clock.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staff.ts';
 import { openIncident } from '#workers/open_incident.ts';
 
 /** Everything random here follows from it: `SEED=7 npx vitest run test/faults/workers_killed.test.ts`. */
@@ -18,6 +18,8 @@ const SEED = Number(process.env['SEED'] ?? 20_261_121);
 const INCIDENTS = 100;
 const STEPS = ['anna', 'bram'] as const;
 const CHANNELS = ['sms', 'call'] as const;
+/** Nobody gets so many that they would be bundled. */
+const MESSAGES_EACH = 3;
 const PAGES = INCIDENTS * STEPS.length * CHANNELS.length;
 
 const WORKERS = 3;
@@ -63,13 +65,13 @@ async function withholdJobs({ house }: StaffedWorld): Promise<void> {
 /** Every incident has two steps that are due at the same time, each pages one person on two channels. */
 async function openIncidents(w: StaffedWorld, dueMs: () => number): Promise<void> {
   const teamId = await w.staff.team();
-  const steps = [];
-  for (const name of STEPS) {
-    const { userId } = await w.staff.responder(teamId, name);
-    steps.push({ afterMinutes: 1, channels: [...CHANNELS], targetUserIds: [userId] });
-  }
-  const { serviceId, policyId } = await w.staff.alert(teamId, steps);
+  const { serviceId } = await w.staff.alert(teamId, await newSteps(w, teamId));
+  let policyId = '';
   for (let index = 1; index < INCIDENTS; index += 1) {
+    if (index % MESSAGES_EACH === 1) {
+      const policy = { teamId, name: `Policy ${index}`, steps: await newSteps(w, teamId) };
+      ({ policyId } = await w.expectOk('create_escalation_policy', policy));
+    }
     const config = { metricName: `metric_${index}`, comparator: '>', threshold: 1 };
     const rule = { serviceId, name: `Rule ${index}`, kind: 'metric_threshold', config, escalationPolicyId: policyId };
     await w.expectOk('create_alert_rule', rule);
@@ -82,6 +84,16 @@ async function openIncidents(w: StaffedWorld, dueMs: () => number): Promise<void
     const runtime = { ...w.runtime, clock: { now: () => triggeredAt }, onOutbox: () => {} };
     await inUnitOfWork(runtime, (unit) => openIncident(unit, rule, { ...cause, details: {}, sentence: 'a test' }));
   }
+}
+
+/** Each of people who are in no other. */
+async function newSteps(w: StaffedWorld, teamId: string): Promise<StepInput[]> {
+  const steps: StepInput[] = [];
+  for (const name of STEPS) {
+    const { userId } = await w.staff.responder(teamId, name);
+    steps.push({ afterMinutes: 1, channels: CHANNELS, targetUserIds: [userId] });
+  }
+  return steps;
 }
 
 async function startWorkers({ house }: StaffedWorld): Promise<Supervised[]> {

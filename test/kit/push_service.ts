@@ -73,7 +73,8 @@ export async function startPushService(): Promise<PushService> {
       return;
     }
     const { status, retryAfterSeconds } = forced;
-    response.writeHead(status, { ...(retryAfterSeconds !== undefined && { 'retry-after': retryAfterSeconds }) }).end();
+    if (retryAfterSeconds !== undefined) response.setHeader('retry-after', retryAfterSeconds);
+    response.writeHead(status).end();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -4,20 +4,35 @@ import { hasNoChannelLeft } from '#core/oncall/recipients.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { NotificationRow } from '#storage/postgres/notification_store.ts';
 
-/** Logs a page that failed for good, and passes over a person who has no channel left in this step. */
+/**
+ * Logs pages that failed for good, and passes over everybody who has no channel left in the step. The incidents are
+ * locked by the caller; pages of others are left out.
+ */
 export async function afterFailure(
   unit: UnitOfWork,
-  incident: IncidentRow,
-  page: Pick<NotificationRow, 'kind' | 'stepIndex' | 'userId' | 'channel'>,
-  reason: string,
+  incidents: ReadonlyMap<string, IncidentRow>,
+  failed: readonly NotificationRow[],
 ): Promise<void> {
   const { stores, now } = unit;
-  const { userId, channel, stepIndex } = page;
-  if (page.kind === 'update' || stepIndex === null) return;
-  await stores.incidents.recordEvent(incident.id, 'page_failed', { userId, channel, stepIndex, reason }, now);
-  if (incident.status !== 'triggered') return;
-  if (!hasNoChannelLeft(await stores.notifications.listStatuses(incident.id, stepIndex, userId))) return;
-  if (await fireNextAtOnce(unit, incident, stepIndex)) {
-    await stores.incidents.recordEvent(incident.id, 'person_unreachable', { userId, stepIndex }, now);
+  const pages = failed.flatMap((page) => {
+    const incident = page.kind === 'page' ? incidents.get(page.incidentId ?? '') : undefined;
+    return incident === undefined || page.stepIndex === null ? [] : [{ page, incident, stepIndex: page.stepIndex }];
+  });
+  await stores.incidents.recordEvents(
+    pages.map(({ page: { userId, channel, reason }, incident, stepIndex }) => {
+      return { incidentId: incident.id, event: 'page_failed', data: { userId, channel, stepIndex, reason } };
+    }),
+    now,
+  );
+  const statuses = Map.groupBy(await stores.notifications.listStatuses(pages.map(({ page }) => page)), placeOf);
+  for (const { page, incident, stepIndex } of pages) {
+    const own = statuses.get(placeOf({ ...page, stepIndex })) ?? [];
+    if (incident.status !== 'triggered' || !hasNoChannelLeft(own.map(({ status }) => status))) continue;
+    if (!(await fireNextAtOnce(unit, incident, stepIndex))) continue;
+    await stores.incidents.recordEvent(incident.id, 'person_unreachable', { userId: page.userId, stepIndex }, now);
   }
+}
+
+function placeOf(page: { incidentId: string | null; stepIndex: number; userId: string }): string {
+  return `${page.incidentId} ${page.stepIndex} ${page.userId}`;
 }

@@ -1,4 +1,6 @@
 import { afterFailure } from '#actions/incidents/after_failure.ts';
+import { lockIncidentsOf } from '#actions/incidents/lock_incidents_of.ts';
+import { recordPages } from '#actions/incidents/record_pages.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import type { NotificationRow } from '#storage/postgres/notification_store.ts';
 
@@ -11,8 +13,8 @@ export interface DeliveryReport {
 }
 
 /**
- * Moves an entry of the notification log forward; a report that is late, doubled or out of order changes nothing. A
- * person whose last channel fails this way is passed over at once.
+ * Moves an entry of the notification log forward, and with a digest all that it stands for; a report that is late,
+ * doubled or out of order changes nothing. A person whose last channel fails this way is passed over at once.
  */
 export async function recordDeliveryReport(
   runtime: UnitOfWorkRuntime,
@@ -20,17 +22,12 @@ export async function recordDeliveryReport(
   report: DeliveryReport,
 ): Promise<void> {
   await inUnitOfWork(runtime, async (unit) => {
-    const { stores, now } = unit;
-    const incident = await stores.incidents.lock(notification.incidentId);
-    if (incident === null) return;
-    if (report.providerId !== null) await stores.notifications.setProviderId(notification.id, report.providerId);
-    if (!(await stores.notifications.advance(notification.id, report.status, report.reason, now))) return;
-    const { userId, channel, stepIndex } = notification;
-    if (report.status === 'failed') {
-      await afterFailure(unit, incident, notification, report.reason ?? 'not_delivered');
-    } else if (notification.kind === 'page') {
-      const event = report.status === 'delivered' ? 'page_delivered' : 'page_sent';
-      await stores.incidents.recordEvent(incident.id, event, { userId, channel, stepIndex }, now);
-    }
+    const { notifications } = unit.stores;
+    const incidents = await lockIncidentsOf(unit, notification);
+    if (report.providerId !== null) await notifications.setProviderId(notification.id, report.providerId);
+    const reason = report.status === 'failed' ? (report.reason ?? 'not_delivered') : null;
+    const moved = await notifications.advance(notification.id, report.status, reason, unit.now);
+    if (report.status === 'failed') await afterFailure(unit, incidents, moved);
+    else await recordPages(unit, moved, report.status === 'delivered' ? 'page_delivered' : 'page_sent');
   });
 }

@@ -1,6 +1,6 @@
 import { recordSystemChange } from '#actions/system_change.ts';
 import type { UnitOfWork } from '#actions/unit_of_work.ts';
-import { decideAcknowledge, decideResolve, type SettledBy } from '#core/incidents/incident.ts';
+import { decideAcknowledge, decideResolve, type NewsEvent, type SettledBy } from '#core/incidents/incident.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
@@ -28,12 +28,7 @@ export async function resolve(unit: UnitOfWork, incident: IncidentRow, by: Settl
   return true;
 }
 
-async function settle(
-  unit: UnitOfWork,
-  incident: IncidentRow,
-  event: 'acknowledged' | 'resolved',
-  by: SettledBy,
-): Promise<void> {
+async function settle(unit: UnitOfWork, incident: IncidentRow, event: NewsEvent, by: SettledBy): Promise<void> {
   const { stores, now } = unit;
   await stores.incidents.cancelSteps(incident.id, event, now);
   const cancelled = await stores.notifications.cancelQueued(incident.id, event, now);
@@ -43,11 +38,7 @@ async function settle(
 }
 
 /** A person's call is audited as the action it is; what a rule does is audited here. */
-async function recordSettling(
-  unit: UnitOfWork,
-  incident: IncidentRow,
-  event: 'acknowledged' | 'resolved',
-): Promise<void> {
+async function recordSettling(unit: UnitOfWork, incident: IncidentRow, event: NewsEvent): Promise<void> {
   await recordSystemChange(unit, {
     orgId: incident.orgId,
     action: event === 'resolved' ? 'resolve_incident' : 'acknowledge_incident',
@@ -62,7 +53,7 @@ async function recordSettling(
 async function tellOthers(
   { stores, now, enqueue }: UnitOfWork,
   incident: IncidentRow,
-  event: 'acknowledged' | 'resolved',
+  event: NewsEvent,
   by: SettledBy,
 ): Promise<void> {
   const settler = 'userId' in by ? by.userId : null;
@@ -76,8 +67,9 @@ async function tellOthers(
       userId,
       channel: 'sms' as const,
       address,
+      news: event,
       status: 'queued' as const,
-      reason: event,
+      reason: null,
     })),
     now,
   );

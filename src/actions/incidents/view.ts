@@ -111,7 +111,7 @@ export function toNotificationView(entry: NotificationRow): Static<typeof Notifi
     channel: entry.channel,
     to: maskAddress(entry.channel, entry.address),
     status: entry.status === 'sending' ? 'queued' : entry.status,
-    reason: entry.reason,
+    reason: entry.reason ?? entry.news,
     attempts: entry.attempts,
     providerId: entry.providerId,
     updatedAt: toTimestamp(entry.updatedAt),

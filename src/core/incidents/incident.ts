@@ -4,6 +4,9 @@ export const INCIDENT_STATUSES = ['triggered', 'acknowledged', 'resolved'] as co
 
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 
+/** What people who were paged are told. */
+export type NewsEvent = Exclude<IncidentStatus, 'triggered'>;
+
 export const RULE_KINDS = ['metric_threshold', 'exception'] as const;
 
 export type RuleKind = (typeof RULE_KINDS)[number];

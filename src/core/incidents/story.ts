@@ -48,7 +48,7 @@ export function storyOf(
     case 'step_skipped':
       return `Step ${stepNumber(data)} reached nobody${because}; the next step fires at once.`;
     case 'page_sent':
-      return `${capital(message)} to ${person} sent${data['unconfirmed'] === true ? ', without confirmation by the provider' : ''}.`;
+      return `${capital(message)} to ${person} sent${inDigest(data)}${data['unconfirmed'] === true ? ', without confirmation by the provider' : ''}.`;
     case 'page_delivered':
       return text('channel') === 'call' ? `${person} answered the call.` : `${capital(message)} to ${person} arrived.`;
     case 'page_failed':
@@ -62,6 +62,10 @@ export function storyOf(
     default:
       return event.replaceAll('_', ' ');
   }
+}
+
+function inDigest(data: Readonly<Record<string, unknown>>): string {
+  return data['digest'] === true ? ' in a digest with others' : '';
 }
 
 function reasonOf(reason: string): string {

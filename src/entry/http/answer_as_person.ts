@@ -17,19 +17,43 @@ export interface Answerer {
   readonly origin: RequestOrigin;
 }
 
-export type AnswerOutcome = 'done' | 'resolved_already' | 'not_allowed' | 'left_organization';
+export interface Answered {
+  readonly outcome: 'done' | 'nothing_left' | 'resolved_already' | 'not_allowed' | 'left_organization';
+  /** How many incidents are settled now. */
+  readonly count: number;
+}
+
+/** A storm has hundreds of incidents, and a caller waits on the line until all are acknowledged. */
+const AT_ONCE = 8;
 
 /** Acknowledges or resolves through the same actions as everybody, with the role that the person has at this moment. */
 export async function answerAsPerson(
   house: House,
   { orgId, userId, via, origin }: Answerer,
-  incidentId: Id<'incident'>,
+  incidentIds: readonly Id<'incident'>[],
   answer: Answer,
-): Promise<AnswerOutcome> {
+): Promise<Answered> {
   const role = await storesOf(house.db.session()).people.findRole(orgId, userId);
-  if (role === null) return 'left_organization';
+  if (role === null) return { outcome: 'left_organization', count: 0 };
   const actor = { kind: 'user', userId, apiKeyId: null } as const;
   const caller: Caller = { orgId, actor, via, permissions: new Set(ROLE_PERMISSIONS[role]) };
+  const outcomes: Answered['outcome'][] = [];
+  const rest = incidentIds.values();
+  const runThrough = async (): Promise<void> => {
+    for (const incidentId of rest) outcomes.push(await answerOne(house, caller, origin, incidentId, answer));
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, incidentIds.length) }, runThrough));
+  const count = outcomes.filter((outcome) => outcome === 'done').length;
+  return { outcome: count > 0 ? 'done' : (outcomes[0] ?? 'nothing_left'), count };
+}
+
+async function answerOne(
+  house: House,
+  caller: Caller,
+  origin: RequestOrigin,
+  incidentId: Id<'incident'>,
+  answer: Answer,
+): Promise<Answered['outcome']> {
   const action = answer === 'acknowledge' ? acknowledgeIncident : resolveIncident;
   try {
     await runAction(house.actions, action, caller, { incidentId }, origin);
@@ -38,15 +62,20 @@ export async function answerAsPerson(
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'conflict') return 'resolved_already';
     if (error.code === 'forbidden') return 'not_allowed';
+    if (error.code === 'not_found') return 'nothing_left';
     throw error;
   }
 }
 
 /** What came of it, in a sentence. */
-export function outcomeSentence(outcome: AnswerOutcome, answer: Answer): string {
+export function answeredSentence({ outcome, count }: Answered, answer: Answer): string {
   switch (outcome) {
-    case 'done':
-      return answer === 'acknowledge' ? 'Acknowledged. Thank you.' : 'Resolved. Thank you.';
+    case 'done': {
+      const done = answer === 'acknowledge' ? 'Acknowledged' : 'Resolved';
+      return count === 1 ? `${done}. Thank you.` : `${done} ${count} incidents. Thank you.`;
+    }
+    case 'nothing_left':
+      return 'No incident of yours waits for an answer.';
     case 'resolved_already':
       return 'This incident is resolved already.';
     case 'not_allowed':

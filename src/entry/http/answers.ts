@@ -1,8 +1,9 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
+import { listIncidentsOfMessage } from '#actions/incidents/incidents_of_message.ts';
 import type { House } from '#entry/compose.ts';
-import { answerAsPerson, outcomeSentence } from '#entry/http/answer_as_person.ts';
+import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answer_as_person.ts';
 import { type AnswerPage, sendAnswerPage } from '#entry/http/answer_page.ts';
 import { recordRefusal } from '#entry/http/record_refusal.ts';
 import { type Answer, ANSWER_PATH } from '#notify/answer_link.ts';
@@ -20,10 +21,20 @@ interface Params {
 interface ReadAnswer {
   readonly answer: Answer;
   readonly notification: NotificationRow;
-  readonly incident: IncidentRow;
+  readonly incidents: readonly IncidentRow[];
 }
 
 const VERB: Record<Answer, string> = { acknowledge: 'Acknowledge', resolve: 'Resolve' };
+
+const STATUS: Record<Answered['outcome'], number> = {
+  done: 200,
+  nothing_left: 200,
+  resolved_already: 409,
+  not_allowed: 403,
+  left_organization: 403,
+};
+
+const LISTED_MAX = 20;
 
 /**
  * The links in mail and push messages. GET only asks, since mail scanners open every link; POST acts, as the person
@@ -55,32 +66,35 @@ async function readAnswer(house: House, request: FastifyRequest, params: Params)
     await recordRefusal(house, request, { action: `${answer}_incident`, via, notification, why: `${read.kind} link` });
     return read.kind === 'expired' ? EXPIRED : FORGED;
   }
-  const incident = notification && (await stores.incidents.find(notification.orgId, notification.incidentId));
-  if (notification === null || incident === null) return GONE;
-  return { answer: read.answer, notification, incident };
+  const incidents = notification === null ? [] : await listIncidentsOfMessage(stores, notification);
+  if (notification === null || (incidents.length === 0 && notification.kind !== 'digest')) return GONE;
+  return { answer: read.answer, notification, incidents };
 }
 
-function questionOf({ answer, incident }: ReadAnswer): AnswerPage {
-  const heading = `${incident.serviceName}: ${incident.title}`;
-  const about = `Incident ${incident.number}, severity ${incident.severity}, is ${incident.status}.`;
-  const isOpen = answer === 'acknowledge' ? incident.status === 'triggered' : incident.status !== 'resolved';
-  return isOpen
-    ? { status: 200, heading, paragraphs: [about], button: VERB[answer] }
-    : { status: 200, heading, paragraphs: [about, 'There is nothing left to do here.'] };
+function questionOf({ answer, incidents }: ReadAnswer): AnswerPage {
+  const isOpen = (incident: IncidentRow) =>
+    answer === 'acknowledge' ? incident.status === 'triggered' : incident.status !== 'resolved';
+  const paragraphs = incidents.slice(0, LISTED_MAX).map(({ number, serviceName, title, severity, status }) => {
+    return `Incident ${number}: ${serviceName}: ${title}, severity ${severity}, is ${status}.`;
+  });
+  const left = incidents.length - paragraphs.length;
+  if (left > 0) paragraphs.push(`And ${left} more.`);
+  const what = incidents.length === 1 ? 'this incident' : `${incidents.length} incidents`;
+  return incidents.some(isOpen)
+    ? { status: 200, heading: `${VERB[answer]} ${what}?`, paragraphs, button: VERB[answer] }
+    : { status: 200, heading: 'There is nothing left to do here.', paragraphs };
 }
 
 async function act(house: House, request: FastifyRequest, found: ReadAnswer): Promise<AnswerPage> {
-  const { answer, notification, incident } = found;
+  const { answer, notification, incidents } = found;
   const { orgId, userId } = notification;
   const origin = { requestId: request.id, address: request.ip };
   const answerer = { orgId, userId, via: viaOf(notification), origin };
-  const outcome = await answerAsPerson(house, answerer, incident.id, answer);
-  const status = { done: 200, resolved_already: 409, not_allowed: 403, left_organization: 403 }[outcome];
-  return {
-    status,
-    heading: outcomeSentence(outcome, answer),
-    paragraphs: [`${incident.serviceName}: ${incident.title}`],
-  };
+  const ids = incidents.map(({ id }) => id);
+  const answered = await answerAsPerson(house, answerer, ids, answer);
+  const paragraphs =
+    incidents.length === 1 ? incidents.map(({ serviceName, title }) => `${serviceName}: ${title}`) : [];
+  return { status: STATUS[answered.outcome], heading: answeredSentence(answered, answer), paragraphs };
 }
 
 function viaOf(notification: NotificationRow | null): 'push' | 'email' {

@@ -2,84 +2,73 @@ import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { recordDeliveryReport } from '#actions/incidents/record_delivery_report.ts';
-import { type SmsReply, parseSmsReply } from '#core/oncall/sms_reply.ts';
 import type { House } from '#entry/compose.ts';
-import { answerAsPerson, outcomeSentence } from '#entry/http/answer_as_person.ts';
-import { AppError } from '#kernel/errors.ts';
-import { callbackUrl } from '#notify/callback_url.ts';
-import { isMachine, type Progress, progressOfCall, progressOfSms } from '#notify/callbacks.ts';
+import { recordRefusal } from '#entry/http/record_refusal.ts';
+import { answerSms } from '#entry/http/sms_replies.ts';
+import { answerDigit, answerVoice } from '#entry/http/voice.ts';
+import type { Via } from '#kernel/caller.ts';
+import { AppError, invalidInput } from '#kernel/errors.ts';
+import type { CallbackName } from '#notify/callback_url.ts';
+import { type Fields, parseFields, type Progress, progressOfCall, progressOfSms } from '#notify/callbacks.ts';
 import { isSignedByTwilio } from '#notify/signature.ts';
-import { askForDigit, replyBySms, sayAndHangUp } from '#notify/twiml.ts';
-import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { NotificationRow } from '#storage/postgres/notification_store.ts';
-import { type Stores, storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 
 /** A message's life is short: what is reported about an older one is a replay. */
 const STALE_HOURS = 24;
 
-type Fields = Readonly<Record<string, string>>;
-
-interface Callback {
-  readonly fields: Fields;
-  readonly stores: Stores;
-  readonly notification: NotificationRow;
-  readonly incident: IncidentRow;
-}
+const VIA: Record<CallbackName, Via> = {
+  'sms-status': 'sms',
+  voice: 'call',
+  'voice-digit': 'call',
+  'call-status': 'call',
+};
 
 /**
  * What Twilio calls: delivery reports, what to say in a call, which digit was pressed, and replies by SMS. Everything
- * unsigned or stale is 403. Whoever acts this way acts through the same actions, as the person paged.
+ * unsigned or stale is 403 and audited where it names a message. Whoever acts this way acts through the same actions,
+ * as the person paged.
  */
 export async function mountCallbacks(root: FastifyInstance, house: House): Promise<void> {
   await root.register(async (app) => {
     await app.register(formbody);
 
-    const report = (path: string, progressOf: (fields: Fields) => Progress | null) =>
-      onNotification(app, house, path, async ({ notification, fields }) => {
+    const onReport = (name: CallbackName, progressOf: (fields: Fields) => Progress | null) =>
+      onMessage(app, house, name, async (notification, fields) => {
         const progress = progressOf(fields);
-        const providerId = fields['MessageSid'] ?? fields['CallSid'] ?? null;
-        if (progress !== null) await recordDeliveryReport(house.actions, notification, { ...progress, providerId });
+        if (progress !== null) await recordDeliveryReport(house.actions, notification, progress);
         return '<Response/>';
       });
-    report('sms-status', progressOfSms);
-    report('call-status', progressOfCall);
-
-    onNotification(app, house, 'voice', async ({ notification, incident, fields }) => {
-      if (isMachine(fields['AnsweredBy'])) {
-        const providerId = fields['CallSid'] ?? null;
-        const report = { status: 'failed', reason: 'answering_machine', providerId } as const;
-        await recordDeliveryReport(house.actions, notification, report);
-        return sayAndHangUp('This is Tocsin. An incident needs attention.');
-      }
-      return askForDigit(incident, callbackUrl(house.config.baseUrl, 'voice-digit', notification.id));
-    });
-    onNotification(app, house, 'voice-digit', (callback) => onDigit(house, callback));
+    onReport('sms-status', progressOfSms);
+    onReport('call-status', progressOfCall);
+    onMessage(app, house, 'voice', (notification, fields) => answerVoice(house, notification, fields));
+    onMessage(app, house, 'voice-digit', (notification, fields) => answerDigit(house, notification, fields));
 
     app.post('/api/callbacks/twilio/sms', async (request, reply) => {
-      const fields = await signedFields(house, request);
-      return sendTwiml(reply, replyBySms(await onReply(house, request, fields)));
+      const fields = await signedFields(house, request, { action: 'reply_by_sms', via: 'sms' });
+      return sendTwiml(reply, await answerSms(house, request, fields));
     });
   });
 }
 
-/** A call-back about one entry of the notification log. */
-function onNotification(
+/** A call-back about one message. */
+function onMessage(
   app: FastifyInstance,
   house: House,
-  path: string,
-  answer: (callback: Callback) => Promise<string>,
+  name: CallbackName,
+  answer: (notification: NotificationRow, fields: Fields) => Promise<string>,
 ): void {
-  app.post<{ Params: { id: string } }>(`/api/callbacks/twilio/${path}/:id`, async (request, reply) => {
-    const fields = await signedFields(house, request);
-    const stores = storesOf(house.db.session());
-    const notification = await stores.notifications.find(request.params.id);
-    const incident = notification && (await stores.incidents.find(notification.orgId, notification.incidentId));
-    if (notification === null || incident === null) throw new AppError('not_found', 'no such message');
+  app.post<{ Params: { id: string } }>(`/api/callbacks/twilio/${name}/:id`, async (request, reply) => {
+    const what = { action: `report_${name.replace('-', '_')}`, via: VIA[name], notificationId: request.params.id };
+    const fields = await signedFields(house, request, what);
+    const notification = await storesOf(house.db.session()).notifications.find(request.params.id);
+    if (notification === null) throw new AppError('not_found', 'no such message');
     const oldest = house.clock.now().subtract({ hours: STALE_HOURS });
     if (notification.createdAt.epochMilliseconds < oldest.epochMilliseconds) {
+      await recordRefusal(house, request, { ...what, notification, why: 'stale call-back' });
       throw new AppError('forbidden', 'this message is too old for a report about it');
     }
-    return sendTwiml(reply, await answer({ fields, stores, notification, incident }));
+    return sendTwiml(reply, await answer(notification, fields));
   });
 }
 
@@ -87,8 +76,13 @@ function sendTwiml(reply: FastifyReply, twiml: string): FastifyReply {
   return reply.type('text/xml; charset=utf-8').send(twiml);
 }
 
-async function signedFields(house: House, request: FastifyRequest): Promise<Fields> {
-  const fields = (request.body ?? {}) as Fields;
+async function signedFields(
+  house: House,
+  request: FastifyRequest,
+  what: { action: string; via: Via; notificationId?: string },
+): Promise<Fields> {
+  const fields = parseFields(request.body ?? {});
+  if (fields === null) throw invalidInput([{ path: '', message: 'send each field of the form once' }]);
   const signature = request.headers['x-twilio-signature'];
   const publicUrl = house.config.baseUrl + request.url;
   const isSigned =
@@ -96,38 +90,10 @@ async function signedFields(house: House, request: FastifyRequest): Promise<Fiel
     typeof signature === 'string' &&
     isSignedByTwilio(house.twilio.authToken, signature, publicUrl, fields);
   if (!isSigned) {
-    house.log.warn({ requestId: request.id, path: request.url, address: request.ip }, 'unsigned call-back refused');
+    const { notifications } = storesOf(house.db.session());
+    const notification = what.notificationId === undefined ? null : await notifications.find(what.notificationId);
+    await recordRefusal(house, request, { ...what, notification, why: 'unsigned call-back' });
     throw new AppError('forbidden', 'the signature of this call-back is missing or wrong');
   }
   return fields;
-}
-
-async function onDigit(house: House, { fields, notification, incident }: Callback): Promise<string> {
-  const digit = fields['Digits'] ?? '';
-  if (digit !== '1' && digit !== '2') {
-    return askForDigit(incident, callbackUrl(house.config.baseUrl, 'voice-digit', notification.id));
-  }
-  const answer = digit === '1' ? 'acknowledge' : 'resolve';
-  const { orgId, userId } = notification;
-  const answerer = { orgId, userId, via: 'call', origin: { requestId: notification.id, address: null } } as const;
-  return sayAndHangUp(outcomeSentence(await answerAsPerson(house, answerer, incident.id, answer), answer));
-}
-
-/** The text of the answer. A number that belongs to nobody learns nothing, not even that an incident exists. */
-async function onReply(house: House, request: FastifyRequest, fields: Fields): Promise<string | null> {
-  if (fields['OptOutType'] !== undefined) return null;
-  const stores = storesOf(house.db.session());
-  const people = await stores.teams.listByPhone(fields['From'] ?? '');
-  if (people.length === 0) return null;
-  const reply: SmsReply = parseSmsReply(fields['Body'] ?? '');
-  if (reply.kind === 'unknown' || reply.kind === 'which') {
-    return 'Answer ACK or RES and the number of the incident, for example: ACK 1234';
-  }
-  for (const { orgId, userId } of people) {
-    const incident = await stores.incidents.findByNumber(orgId, reply.number);
-    if (incident === null) continue;
-    const answerer = { orgId, userId, via: 'sms', origin: { requestId: request.id, address: null } } as const;
-    return outcomeSentence(await answerAsPerson(house, answerer, incident.id, reply.kind), reply.kind);
-  }
-  return `There is no incident ${reply.number}.`;
 }

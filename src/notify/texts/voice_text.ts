@@ -1,11 +1,37 @@
-import type { PageSubject } from '#notify/message.ts';
+import { digestSummary, type Message, type PageSubject } from '#notify/message.ts';
 
 const TITLE_LENGTH_MAX = 200;
 
-/** What a call says first; digits and names are kept short, since it is heard half asleep. */
-export function spokenIncident(subject: PageSubject): string {
-  const title = subject.title.slice(0, TITLE_LENGTH_MAX);
-  return `This is Tocsin. Incident ${subject.number} on ${subject.serviceName}, severity ${subject.severity}. ${title}.`;
+/** What a call says, and whether a key may be pressed. */
+export interface Spoken {
+  readonly text: string;
+  readonly hasChoice: boolean;
 }
 
-export const SPOKEN_CHOICES = 'Press 1 to acknowledge. Press 2 to resolve. Press 3 to hear this again.';
+/** Digits and names are kept short, since it is heard half asleep. */
+export function spoken(message: Message): Spoken {
+  switch (message.kind) {
+    case 'page': {
+      const choices = 'Press 1 to acknowledge. Press 2 to resolve. Press 3 to hear this again.';
+      return { text: `This is Tocsin. ${spokenIncident(message.subject)} ${choices}`, hasChoice: true };
+    }
+    case 'news': {
+      const { subject, event } = message;
+      const text = `This is Tocsin. Incident ${subject.number} on ${subject.serviceName} is ${event}. No need to act.`;
+      return { text, hasChoice: false };
+    }
+    case 'digest': {
+      const first = message.items.find(({ news }) => news === null)?.subject;
+      const text = `This is Tocsin. ${digestSummary(message.items)}.`;
+      if (first === undefined) return { text: `${text} No need to act.`, hasChoice: false };
+      const choices = 'Press 1 to acknowledge all of them. Press 3 to hear this again.';
+      return { text: `${text} The first: ${spokenIncident(first)} ${choices}`, hasChoice: true };
+    }
+    case 'test':
+      return { text: 'This is Tocsin. This is a test call. No need to act. Goodbye.', hasChoice: false };
+  }
+}
+
+function spokenIncident({ number, serviceName, severity, title }: PageSubject): string {
+  return `Incident ${number} on ${serviceName}, severity ${severity}. ${title.slice(0, TITLE_LENGTH_MAX)}.`;
+}

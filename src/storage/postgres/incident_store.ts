@@ -168,7 +168,25 @@ export class IncidentStore {
 
   /** The row, locked until the transaction ends; null when it is gone. */
   async lock(incidentId: string): Promise<IncidentRow | null> {
-    return await this.#session.sql.row(`select ${COLUMNS} ${FROM} where i.id = $1 for update of i`, [incidentId]);
+    return (await this.lockAll([incidentId])).get(incidentId) ?? null;
+  }
+
+  /** The rows that are not gone, by id, locked one after another in the order of their ids. */
+  async lockAll(incidentIds: readonly string[]): Promise<Map<string, IncidentRow>> {
+    const rows = await this.#session.sql.rows<IncidentRow>(
+      `select ${COLUMNS} ${FROM} where i.id = any($1) order by i.id for update of i`,
+      [incidentIds],
+    );
+    return new Map(rows.map((incident) => [incident.id, incident]));
+  }
+
+  /** Those of the organization's incidents that are not gone, by id. */
+  async findAll(orgId: Id<'org'>, incidentIds: readonly string[]): Promise<Map<string, IncidentRow>> {
+    const rows = await this.#session.sql.rows<IncidentRow>(
+      `select ${COLUMNS} ${FROM} where i.org_id = $1 and i.id = any($2)`,
+      [orgId, incidentIds],
+    );
+    return new Map(rows.map((incident) => [incident.id, incident]));
   }
 
   /** Those that are open because of an exception group, locked until the transaction ends. */
@@ -302,9 +320,20 @@ export class IncidentStore {
   }
 
   async recordEvent(incidentId: Id<'incident'>, event: string, data: object, now: Temporal.Instant): Promise<void> {
+    await this.recordEvents([{ incidentId, event, data }], now);
+  }
+
+  /** In the order given; those of incidents that are gone are dropped. */
+  async recordEvents(
+    events: readonly { readonly incidentId: Id<'incident'>; readonly event: string; readonly data: object }[],
+    now: Temporal.Instant,
+  ): Promise<void> {
+    if (events.length === 0) return;
     await this.#session.sql.run(
-      'insert into incident_timeline (incident_id, at, event, data) values ($1, $2, $3, $4)',
-      [incidentId, now.toString(), event, JSON.stringify(data)],
+      `insert into incident_timeline (incident_id, at, event, data)
+       select e->>'incidentId', $2, e->>'event', e->'data' from json_array_elements($1::json) with ordinality _(e, n)
+       where exists (select 1 from incidents where id = e->>'incidentId') order by n`,
+      [JSON.stringify(events), now.toString()],
     );
   }
 

@@ -1,40 +1,60 @@
+import type { NewsEvent } from '#core/incidents/incident.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import type { NotificationStatus } from '#core/oncall/recipients.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Session } from '#storage/postgres/database.ts';
 
-/** `page` wakes somebody; `update` tells somebody who was paged what became of it. */
-export type NotificationKind = 'page' | 'update';
+/**
+ * `page` wakes somebody; `update` tells somebody who was paged what became of it; a `digest` stands for several of
+ * these; a `test` was asked for by its receiver. Only the first two are about one incident, and in its log.
+ */
+export type NotificationKind = 'page' | 'update' | 'digest' | 'test';
 
 /** An entry as stored; `sending` is what the log shows as `queued`. */
 export interface NotificationRow {
   readonly id: Id<'notification'>;
   readonly orgId: Id<'org'>;
-  readonly incidentId: Id<'incident'>;
+  /** null for a digest and for a test. */
+  readonly incidentId: Id<'incident'> | null;
   readonly stepIndex: number | null;
   readonly kind: NotificationKind;
+  /** What an `update` tells. */
+  readonly news: NewsEvent | null;
   readonly userId: Id<'user'>;
   readonly channel: Channel;
   readonly address: string | null;
+  /** The digest that stands for it. */
+  readonly digestId: Id<'notification'> | null;
   readonly status: NotificationStatus | 'sending';
   readonly reason: string | null;
   readonly attempts: number;
   readonly providerId: string | null;
+  /** When it was first let through to its channel; null while it waits, and for what a digest stands for. */
+  readonly releasedAt: Temporal.Instant | null;
   readonly createdAt: Temporal.Instant;
   readonly updatedAt: Temporal.Instant;
 }
 
 export interface NewNotification {
   readonly orgId: Id<'org'>;
-  readonly incidentId: Id<'incident'>;
+  readonly incidentId: Id<'incident'> | null;
   readonly stepIndex: number | null;
   readonly kind: NotificationKind;
+  readonly news?: NewsEvent;
   readonly userId: Id<'user'>;
   readonly channel: Channel;
   readonly address: string | null;
   readonly status: 'queued' | 'failed' | 'skipped';
   readonly reason: string | null;
+}
+
+/** How one page to a person in a step stands. */
+export interface PageStatus {
+  readonly incidentId: Id<'incident'>;
+  readonly stepIndex: number;
+  readonly userId: Id<'user'>;
+  readonly status: NotificationStatus;
 }
 
 /** A message that is this worker's to send. */
@@ -43,12 +63,23 @@ export interface ClaimedNotification extends NotificationRow {
   readonly isUncertain: boolean;
 }
 
-const COLUMNS = `n.id, n.org_id as "orgId", n.incident_id as "incidentId", n.step_index as "stepIndex", n.kind,
-  n.user_id as "userId", n.channel, n.address, n.status, n.reason, n.attempts, n.provider_id as "providerId",
+export const NOTIFICATION_COLUMNS = `n.id, n.org_id as "orgId", n.incident_id as "incidentId",
+  n.step_index as "stepIndex", n.kind, n.news, n.user_id as "userId", n.channel, n.address, n.digest_id as "digestId",
+  n.status, n.reason, n.attempts, n.provider_id as "providerId", n.released_at as "releasedAt",
   n.created_at as "createdAt", n.updated_at as "updatedAt"`;
+
+const COLUMNS = NOTIFICATION_COLUMNS;
+
+/** No message waits for ten minutes: a time further ahead was set by a clock that has been set back since. */
+export function isDueAt(parameter: string): string {
+  return `(n.due_at <= ${parameter} or n.due_at > ${parameter}::timestamptz + interval '10 minutes')`;
+}
 
 /** The reason of a try whose fate is unknown: a time-out after the request had left. */
 export const UNCERTAIN = 'provider_silent';
+
+/** Says of an entry that a digest stood for it. */
+const DIGEST_REASON = "case when n.digest_id is not null then 'digest' end";
 
 /** The reason of a message that was tried twice with an unknown fate, and then counts as sent. */
 export const UNCONFIRMED = 'unconfirmed';
@@ -77,10 +108,11 @@ export class NotificationStore {
     if (entries.length === 0) return [];
     const rows = entries.map((entry) => ({ id: newId('notification'), ...entry }));
     const inserted = await this.#session.sql.rows<{ id: Id<'notification'> }>(
-      `insert into notifications (id, org_id, incident_id, step_index, kind, user_id, channel, address, status, reason,
-         due_at, created_at, updated_at)
-       select n->>'id', n->>'orgId', n->>'incidentId', (n->>'stepIndex')::int, n->>'kind', n->>'userId', n->>'channel',
-         n->>'address', n->>'status', n->>'reason', case when n->>'status' = 'queued' then $2::timestamptz end, $2, $2
+      `insert into notifications (id, org_id, incident_id, step_index, kind, news, user_id, channel, address, status,
+         reason, due_at, created_at, updated_at)
+       select n->>'id', n->>'orgId', n->>'incidentId', (n->>'stepIndex')::int, n->>'kind', n->>'news', n->>'userId',
+         n->>'channel', n->>'address', n->>'status', n->>'reason',
+         case when n->>'status' = 'queued' then $2::timestamptz end, $2, $2
        from json_array_elements($1::json) n
        on conflict (incident_id, step_index, user_id, channel) where kind = 'page' do nothing
        returning id`,
@@ -111,9 +143,11 @@ export class NotificationStore {
   ): Promise<ClaimedNotification | null> {
     return await this.#session.sql.row(
       `update notifications n
-       set status = 'sending', attempts = n.attempts + 1, lease_until = $2, due_at = $2, updated_at = $3
+       set status = 'sending', attempts = n.attempts + 1, lease_until = $2, due_at = $2, updated_at = $3,
+         released_at = coalesce(n.released_at, $3)
        from (select id, status as was, reason as why from notifications where id = $1 for update) old
-       where n.id = old.id and ((n.status = 'queued' and n.due_at <= $3) or (n.status = 'sending' and n.lease_until <= $3))
+       where n.id = old.id and n.status in ('queued', 'sending')
+         and ${isDueAt('$3')}
        returning ${COLUMNS}, old.was = 'sending' or coalesce(old.why, '') = $4 as "isUncertain"`,
       [notificationId, leaseUntil.toString(), now.toString(), UNCERTAIN],
     );
@@ -128,26 +162,26 @@ export class NotificationStore {
     return kept > 0;
   }
 
-  /** False when a report about it has come first. */
+  /** Of the message, and of what it stands for if it is a digest, those that were not known to be sent already. */
   async markSent(
     notificationId: Id<'notification'>,
     sent: { readonly providerId: string | null; readonly reason: string | null },
     now: Temporal.Instant,
-  ): Promise<boolean> {
-    const changed = await this.#session.sql.run(
-      `update notifications set status = 'sent', provider_id = $2, reason = $3, due_at = null, lease_until = null,
-         updated_at = $4 where id = $1 and status = 'sending'`,
+  ): Promise<NotificationRow[]> {
+    return await this.#session.sql.rows(
+      `update notifications n set status = 'sent', provider_id = $2, reason = coalesce($3, ${DIGEST_REASON}),
+         due_at = null, lease_until = null, updated_at = $4
+       where (n.id = $1 or n.digest_id = $1) and n.status = 'sending' returning ${COLUMNS}`,
       [notificationId, sent.providerId, sent.reason, now.toString()],
     );
-    return changed > 0;
   }
 
   /** Notes what the provider calls this message, unless that is known. */
   async setProviderId(notificationId: Id<'notification'>, providerId: string): Promise<void> {
-    await this.#session.sql.run('update notifications set provider_id = coalesce(provider_id, $2) where id = $1', [
-      notificationId,
-      providerId,
-    ]);
+    await this.#session.sql.run(
+      'update notifications set provider_id = coalesce(provider_id, $2) where id = $1 or digest_id = $1',
+      [notificationId, providerId],
+    );
   }
 
   /**
@@ -165,13 +199,14 @@ export class NotificationStore {
     );
     const others = await this.#session.sql.row<{ count: number }>(
       `select count(*)::int as count from notifications
-       where channel = $2 and address = $3 and id <> $1 and provider_id is null
+       where channel = $2 and address = $3 and id <> $1 and provider_id is null and digest_id is null
          and (status = 'sending' or (reason in ($4, $5) and updated_at >= $6))`,
       [id, channel, address, UNCERTAIN, UNCONFIRMED, createdAt.toString()],
     );
     return { unclaimed: unclaimed.map(({ providerId }) => providerId), othersUncertain: others?.count ?? 0 };
   }
 
+  /** Puts the message back, and what it stands for; pages of incidents that are settled meanwhile are cancelled. */
   async markForRetry(
     notificationId: Id<'notification'>,
     reason: string,
@@ -179,50 +214,74 @@ export class NotificationStore {
     now: Temporal.Instant,
   ): Promise<void> {
     await this.#session.sql.run(
-      `update notifications set status = 'queued', reason = $2, due_at = $3, lease_until = null, updated_at = $4
-       where id = $1 and status = 'sending'`,
+      `update notifications set status = 'queued', reason = $2, lease_until = null, updated_at = $4,
+         due_at = case when id = $1 then $3::timestamptz end
+       where (id = $1 or digest_id = $1) and status = 'sending'`,
       [notificationId, reason, dueAt.toString(), now.toString()],
+    );
+    await this.#session.sql.run(
+      `update notifications n set status = 'cancelled', reason = i.status, due_at = null from incidents i
+       where (n.id = $1 or n.digest_id = $1) and n.status = 'queued' and n.kind = 'page'
+         and i.id = n.incident_id and i.status <> 'triggered'`,
+      [notificationId],
     );
   }
 
-  /** Moves a delivery forward to its end; false when it has already come as far. */
+  /**
+   * Moves a delivery, and what it stands for, forward to its end; those that had already come as far are left out. Why
+   * an earlier try failed is forgotten once one has succeeded.
+   */
   async advance(
     notificationId: Id<'notification'>,
     status: 'sent' | 'delivered' | 'failed',
     reason: string | null,
     now: Temporal.Instant,
-  ): Promise<boolean> {
+  ): Promise<NotificationRow[]> {
     const behind = Object.entries(RANK).filter(([, rank]) => rank < RANK[status]);
-    const changed = await this.#session.sql.run(
-      `update notifications set status = $2, reason = coalesce($3, reason), due_at = null, lease_until = null,
-         updated_at = $4 where id = $1 and status = any($5)`,
+    return await this.#session.sql.rows(
+      `update notifications n set status = $2, reason = coalesce($3, ${DIGEST_REASON}), due_at = null,
+         lease_until = null, updated_at = $4
+       where (n.id = $1 or n.digest_id = $1) and n.status = any($5) returning ${COLUMNS}`,
       [notificationId, status, reason, now.toString(), behind.map(([name]) => name)],
     );
-    return changed > 0;
   }
 
-  /** Cancels what has not left; resolves to the cancelled ones. */
+  /** Gives up a message that nothing is left to say by. */
+  async cancel(notificationId: Id<'notification'>, reason: string, now: Temporal.Instant): Promise<void> {
+    await this.#session.sql.run(
+      `update notifications set status = 'cancelled', reason = $2, due_at = null, lease_until = null, updated_at = $3
+       where id = $1 and status in ('queued', 'sending')`,
+      [notificationId, reason, now.toString()],
+    );
+  }
+
+  /** Cancels what has not left, one row after another in the order of their ids; resolves to the cancelled ones. */
   async cancelQueued(incidentId: Id<'incident'>, reason: string, now: Temporal.Instant): Promise<NotificationRow[]> {
     return await this.#session.sql.rows(
       `update notifications n set status = 'cancelled', reason = $2, due_at = null, updated_at = $3
-       where n.incident_id = $1 and n.status = 'queued' and n.kind = 'page' returning ${COLUMNS}`,
+       from (select id from notifications where incident_id = $1 and status = 'queued' and kind = 'page'
+             order by id for update) waiting
+       where n.id = waiting.id returning ${COLUMNS}`,
       [incidentId, reason, now.toString()],
     );
   }
 
-  /** The states of all pages to one person in one step. */
-  async listStatuses(incidentId: Id<'incident'>, stepIndex: number, userId: Id<'user'>): Promise<NotificationStatus[]> {
-    const rows = await this.#session.sql.rows<{ status: NotificationStatus | 'sending' }>(
-      `select status from notifications where incident_id = $1 and step_index = $2 and user_id = $3 and kind = 'page'`,
-      [incidentId, stepIndex, userId],
+  /** The states of all pages to the person of each of these pages, in its step. */
+  async listStatuses(pages: readonly NotificationRow[]): Promise<PageStatus[]> {
+    return await this.#session.sql.rows(
+      `select n.incident_id as "incidentId", n.step_index as "stepIndex", n.user_id as "userId",
+         case when n.status = 'sending' then 'queued' else n.status end as status
+       from (select distinct incident_id, step_index, user_id from notifications where id = any($1)) page
+       join notifications n using (incident_id, step_index, user_id) where n.kind = 'page'`,
+      [pages.map(({ id }) => id)],
     );
-    return rows.map(({ status }) => (status === 'sending' ? 'queued' : status));
   }
 
   /** Messages that were due at `before` and have not left: their job was lost or is late, or their sender died. */
   async listDue(before: Temporal.Instant, limit: number): Promise<Id<'notification'>[]> {
     const rows = await this.#session.sql.rows<{ id: Id<'notification'> }>(
-      `select id from notifications where status in ('queued', 'sending') and due_at <= $1 order by due_at limit $2`,
+      `select n.id from notifications n where n.status in ('queued', 'sending') and ${isDueAt('$1')}
+       order by n.due_at limit $2`,
       [before.toString(), limit],
     );
     return rows.map(({ id }) => id);

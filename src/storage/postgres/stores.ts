@@ -5,7 +5,9 @@ import { AuditStore } from '#storage/postgres/audit_store.ts';
 import { CapabilityStore } from '#storage/postgres/capability_store.ts';
 import { DashboardStore } from '#storage/postgres/dashboard_store.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { DigestStore } from '#storage/postgres/digest_store.ts';
 import { ExceptionGroupStore } from '#storage/postgres/exception_group_store.ts';
+import { InboundMessageStore } from '#storage/postgres/inbound_message_store.ts';
 import { IncidentStore } from '#storage/postgres/incident_store.ts';
 import { IngestKeyStore } from '#storage/postgres/ingest_key_store.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
@@ -51,6 +53,8 @@ export interface Stores {
   readonly activeRules: ActiveRuleStore;
   readonly incidents: IncidentStore;
   readonly notifications: NotificationStore;
+  readonly digests: DigestStore;
+  readonly inboundMessages: InboundMessageStore;
   readonly pushSubscriptions: PushSubscriptionStore;
   readonly leases: LeaseStore;
   readonly outbox: OutboxStore;
@@ -76,6 +80,8 @@ export function storesOf(session: Session): Stores {
     activeRules: new ActiveRuleStore(session),
     incidents: new IncidentStore(session),
     notifications: new NotificationStore(session),
+    digests: new DigestStore(session),
+    inboundMessages: new InboundMessageStore(session),
     pushSubscriptions: new PushSubscriptionStore(session),
     leases: new LeaseStore(session),
     outbox: new OutboxStore(session),

@@ -1,0 +1,39 @@
+import type { DigestItem, Message, OutgoingMessage } from '#notify/message.ts';
+import type { NotificationRow } from '#storage/postgres/notification_store.ts';
+import type { Stores } from '#storage/postgres/stores.ts';
+
+/** What the message says, from what it is about; null when that is gone. The same for every try. */
+export async function writeMessage(stores: Stores, notification: NotificationRow): Promise<OutgoingMessage | null> {
+  const { id: notificationId, createdAt, address: to, userId } = notification;
+  const message = await contentOf(stores, notification);
+  return message && { notificationId, createdAt, to, userId, message };
+}
+
+async function contentOf(stores: Stores, notification: NotificationRow): Promise<Message | null> {
+  if (notification.kind === 'test') return { kind: 'test' };
+  if (notification.kind === 'digest') {
+    const members = await stores.digests.listMembers(notification.id);
+    const items = await itemsOf(
+      stores,
+      members.filter(({ status }) => status !== 'cancelled'),
+    );
+    return items.length === 0 ? null : { kind: 'digest', items };
+  }
+  const [item] = await itemsOf(stores, [notification]);
+  if (item === undefined) return null;
+  const { subject, news: event } = item;
+  return event === null ? { kind: 'page', subject } : { kind: 'news', subject, event };
+}
+
+/** Those whose incident is not gone, in the order given. */
+async function itemsOf(stores: Stores, entries: readonly NotificationRow[]): Promise<DigestItem[]> {
+  const [first] = entries;
+  if (first === undefined) return [];
+  const incidentIds = entries.flatMap(({ incidentId }) => incidentId ?? []);
+  const incidents = await stores.incidents.findAll(first.orgId, incidentIds);
+  return entries.flatMap(({ id: notificationId, incidentId, kind, news }) => {
+    const subject = incidents.get(incidentId ?? '');
+    if (subject === undefined) return [];
+    return [{ notificationId, subject, news: kind === 'update' ? (news ?? 'acknowledged') : null }];
+  });
+}

@@ -1,0 +1,37 @@
+import { listIncidentsOfMessage } from '#actions/incidents/incidents_of_message.ts';
+import { recordDeliveryReport } from '#actions/incidents/record_delivery_report.ts';
+import { writeMessage } from '#actions/incidents/write_message.ts';
+import type { House } from '#entry/compose.ts';
+import { answerAsPerson, answeredSentence } from '#entry/http/answer_as_person.ts';
+import { callbackUrl } from '#notify/callback_url.ts';
+import { answeredCall, type Fields } from '#notify/callbacks.ts';
+import { askForDigit, sayAndHangUp } from '#notify/twiml.ts';
+import type { NotificationRow } from '#storage/postgres/notification_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+/** What a call says once it is answered. A machine is told nothing, and has reached nobody. */
+export async function answerVoice(house: House, notification: NotificationRow, fields: Fields): Promise<string> {
+  const { isMachine, providerId } = answeredCall(fields);
+  if (!isMachine) return await ask(house, notification);
+  const report = { status: 'failed', reason: 'answering_machine', providerId } as const;
+  await recordDeliveryReport(house.actions, notification, report);
+  return sayAndHangUp('This is Tocsin. An incident needs attention.');
+}
+
+/** 1 acknowledges, 2 resolves a single incident, anything else says it again. */
+export async function answerDigit(house: House, notification: NotificationRow, fields: Fields): Promise<string> {
+  const { orgId, userId, kind } = notification;
+  const digit = fields['Digits'] ?? '';
+  const answer = digit === '1' ? 'acknowledge' : digit === '2' && kind !== 'digest' ? 'resolve' : null;
+  if (answer === null) return await ask(house, notification);
+  const incidents = await listIncidentsOfMessage(storesOf(house.db.session()), notification);
+  const answerer = { orgId, userId, via: 'call', origin: { requestId: notification.id, address: null } } as const;
+  const ids = incidents.map(({ id }) => id);
+  return sayAndHangUp(answeredSentence(await answerAsPerson(house, answerer, ids, answer), answer));
+}
+
+async function ask(house: House, notification: NotificationRow): Promise<string> {
+  const outgoing = await writeMessage(storesOf(house.db.session()), notification);
+  if (outgoing === null) return sayAndHangUp('This is Tocsin. The incident is gone. No need to act.');
+  return askForDigit(outgoing.message, callbackUrl(house.config.baseUrl, 'voice-digit', notification.id));
+}

@@ -1,0 +1,294 @@
+import { describe, expect, test } from 'vitest';
+
+import type { Channel } from '#core/oncall/channel.ts';
+import { spokenText } from '#infra/embedded/phone/call.ts';
+import type { Config } from '#kernel/config.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { openPostOffice } from '#test/kit/post_office.ts';
+import { startPushService } from '#test/kit/push_service.ts';
+import { staffedWorld } from '#test/kit/staff.ts';
+import { openMany } from '#test/kit/storm.ts';
+
+/** Anna is paged at once by these channels; Bram by SMS after an hour. */
+async function annaInAStorm(
+  channels: readonly Channel[],
+  options: { jobs?: boolean; settings?: Partial<Config> } = {},
+) {
+  const w = await staffedWorld(options);
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const bram = await w.staff.responder(teamId, 'Bram');
+  const alert = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels, targetUserIds: [anna.userId] },
+    { afterMinutes: 60, channels: ['sms'], targetUserIds: [bram.userId] },
+  ]);
+  const storm = async (count: number) => {
+    const incidentIds = await openMany(w, alert, count);
+    await w.settle();
+    return incidentIds;
+  };
+  const entriesOf = async (incidentId: string) => (await w.expectOk('get_incident', { incidentId })).notifications;
+  const entries = async (incidentIds: readonly string[]) =>
+    (await Promise.all(incidentIds.map(entriesOf))).map(([{ status, reason }]) => `${status} ${reason}`);
+  return { w, anna, bram, storm, entries, entriesOf, texts: () => textsTo(anna.phone) };
+
+  function textsTo(phone: string): string[] {
+    return w.phone.messages.filter(({ to }) => to === phone).map(({ body }) => body);
+  }
+}
+
+const byText = (a: readonly string[], b: readonly string[]): number => String(a).localeCompare(String(b));
+
+const times = (count: number, text: string): string[] => Array.from({ length: count }, () => text);
+
+describe('a storm', () => {
+  test('is three messages and, within the minute, one that stands for the rest', async () => {
+    const { w, storm, entries, texts } = await annaInAStorm(['sms']);
+    const incidentIds = await storm(10);
+    expect(texts()).toHaveLength(3);
+    expect(await entries(incidentIds)).toEqual(
+      expect.arrayContaining([...times(3, 'delivered null'), ...times(7, 'queued digest')]),
+    );
+    await w.advance({ seconds: 59 });
+    expect(texts()).toHaveLength(3);
+    await w.advance({ seconds: 1 });
+    expect(texts()).toHaveLength(4);
+    expect(texts()[3]).toMatch(
+      /^Tocsin: 7 more incidents: checkout: trouble \d+ Reply ACK ALL http:\/\/tocsin\.test\/incidents$/,
+    );
+    await w.advance({ minutes: 10 });
+    expect(texts()).toHaveLength(4);
+  });
+
+  test('leaves the log of each incident complete: what was sent, in which message, and when it arrived', async () => {
+    const { w, storm, entries, entriesOf } = await annaInAStorm(['sms']);
+    const incidentIds = await storm(10);
+    await w.advance({ minutes: 1 });
+    expect((await entries(incidentIds)).toSorted()).toEqual([
+      ...times(7, 'delivered digest'),
+      ...times(3, 'delivered null'),
+    ]);
+    const digest = w.phone.messages.at(-1);
+    const folded = (await Promise.all(incidentIds.map(entriesOf))).flat().filter(({ reason }) => reason === 'digest');
+    expect(new Set(folded.map(({ providerId }) => providerId))).toEqual(new Set([digest?.sid]));
+    expect(folded.map(({ attempts }) => attempts)).toEqual([1, 1, 1, 1, 1, 1, 1]);
+    const stories = await Promise.all(
+      incidentIds.map(async (incidentId) => (await w.expectOk('get_incident', { incidentId })).timeline),
+    );
+    const sentences = stories.map((story) => story.map(({ text }: { text: string }) => text).slice(2)).sort(byText);
+    expect(sentences).toEqual(
+      [...times(7, 'SMS to Anna sent in a digest with others.'), ...times(3, 'SMS to Anna sent.')].map((sent) => [
+        sent,
+        'SMS to Anna arrived.',
+      ]),
+    );
+  });
+
+  test('gives way once it is over: a minute later messages come one by one again', async () => {
+    const { w, storm, texts } = await annaInAStorm(['sms']);
+    await storm(5);
+    await w.advance({ minutes: 1 });
+    await w.advance({ minutes: 1 });
+    await storm(1);
+    expect(texts()).toHaveLength(5);
+    expect(texts()[4]).toMatch(/^checkout: trouble 1 Reply ACK/);
+  });
+
+  test('folds what comes in while a digest waits, so that nothing overtakes', async () => {
+    const { w, storm, texts } = await annaInAStorm(['sms']);
+    await storm(4);
+    await w.advance({ seconds: 30 });
+    await storm(2);
+    expect(texts()).toHaveLength(3);
+    await w.advance({ seconds: 30 });
+    expect(texts()[3]).toContain('3 more incidents');
+  });
+
+  test('is counted for each person and channel alone', async () => {
+    const { w, anna, bram, storm } = await annaInAStorm(['sms', 'call']);
+    await storm(3);
+    await w.advance({ minutes: 60 });
+    const count = (to: string) => w.phone.messages.filter((message) => message.to === to).length;
+    expect([count(anna.phone), count(bram.phone), w.phone.calls.length]).toEqual([3, 3, 3]);
+  });
+
+  test('whose rest is a single message sends that message', async () => {
+    const { w, storm, entries, texts } = await annaInAStorm(['sms']);
+    const incidentIds = await storm(4);
+    await w.advance({ minutes: 1 });
+    expect(texts()[3]).toMatch(/^checkout: trouble \d Reply ACK \d+ or RES \d+/);
+    expect(await entries(incidentIds)).toEqual(times(4, 'delivered null'));
+  });
+
+  test('says nothing of incidents that were taken care of before the digest left', async () => {
+    const { w, storm, entries, texts } = await annaInAStorm(['sms']);
+    const incidentIds = await storm(10);
+    const queued = (await entries(incidentIds)).flatMap((entry, index) => (entry.startsWith('queued') ? [index] : []));
+    for (const index of queued.slice(0, 4))
+      await w.expectOk('acknowledge_incident', { incidentId: incidentIds[index] });
+    await w.advance({ minutes: 1 });
+    expect(texts()[3]).toContain('3 more incidents');
+    expect((await entries(incidentIds)).toSorted()).toEqual([
+      ...times(4, 'cancelled acknowledged'),
+      ...times(3, 'delivered digest'),
+      ...times(3, 'delivered null'),
+    ]);
+  });
+
+  test('that somebody has ended altogether sends no digest at all', async () => {
+    const { w, storm, texts } = await annaInAStorm(['sms']);
+    for (const incidentId of await storm(6)) {
+      await w.expectOk('resolve_incident', { incidentId }, { key: (await w.given.user({ role: 'admin' })).key });
+    }
+    await w.advance({ minutes: 1 });
+    expect(texts().filter((text) => text.includes('more incident'))).toEqual([]);
+  });
+
+  test('of news is bundled as well', async () => {
+    const { w, storm, texts } = await annaInAStorm(['sms']);
+    const incidentIds = await storm(3);
+    await w.advance({ minutes: 2 });
+    await storm(2);
+    for (const incidentId of incidentIds) await w.expectOk('resolve_incident', { incidentId });
+    await w.settle();
+    await w.advance({ minutes: 1 });
+    expect(texts().slice(3, 5)).toEqual([expect.stringContaining('trouble'), expect.stringContaining('trouble')]);
+    expect(texts()[5]).toContain('is resolved');
+    expect(texts()[6]).toMatch(/^Tocsin: 2 taken care of: checkout: trouble \d No need to act\./);
+  });
+});
+
+describe('a digest', () => {
+  test('is tried again like any page, and all that it stands for with it', async () => {
+    const { w, anna, storm, entries, texts } = await annaInAStorm(['sms']);
+    const incidentIds = await storm(6);
+    w.phone.addFault({ kind: 'http_error', status: 429, code: 20429, number: anna.phone, times: 2 });
+    await w.advance({ minutes: 1 });
+    expect(await entries(incidentIds)).toEqual(expect.arrayContaining(times(3, 'queued provider_busy')));
+    await w.advance({ seconds: 5 });
+    await w.advance({ seconds: 10 });
+    expect(texts()).toHaveLength(4);
+    expect(await entries(incidentIds)).toEqual(expect.arrayContaining(times(3, 'delivered digest')));
+  });
+
+  test('that fails for good has failed for each incident: their next steps fire at once', async () => {
+    const { w, anna, bram, storm, entries } = await annaInAStorm(['sms']);
+    const incidentIds = await storm(6);
+    await w.phone.reply({ from: anna.phone, body: 'STOP' });
+    await w.advance({ minutes: 1 });
+    expect(await entries(incidentIds)).toEqual(expect.arrayContaining(times(3, 'failed unsubscribed')));
+    expect(w.phone.messages.filter(({ to }) => to === bram.phone)).toHaveLength(3);
+    const { timeline } = await w.expectOk('get_incident', { incidentId: incidentIds[5] });
+    expect(timeline.map(({ text }: { text: string }) => text)).toContain(
+      'Every channel of Anna has failed; the next step fires at once.',
+    );
+  });
+
+  test('that is not delivered has failed for each incident as well', async () => {
+    const { w, anna, bram, storm } = await annaInAStorm(['sms']);
+    await storm(5);
+    w.phone.addFault({ kind: 'undelivered', errorCode: 30003, number: anna.phone, times: 1 });
+    await w.advance({ minutes: 1 });
+    expect(w.phone.messages.filter(({ to }) => to === bram.phone)).toHaveLength(2);
+  });
+
+  test('leaves though no job ever runs', async () => {
+    const { w, storm, texts } = await annaInAStorm(['sms'], { jobs: false });
+    await storm(6);
+    await w.advance({ seconds: 2 });
+    await w.advance({ seconds: 2 });
+    expect(texts()).toHaveLength(3);
+    await w.advance({ minutes: 1 });
+    expect(texts()[3]).toContain('3 more incidents');
+  });
+
+  test('whose sender died after sending it is found at the provider, and not sent twice', async () => {
+    const { w, anna, storm, entries, texts } = await annaInAStorm(['sms']);
+    const incidentIds = await storm(6);
+    w.phone.addFault({ kind: 'callback_lost', number: anna.phone });
+    w.phone.addFault({ kind: 'drop', when: 'after', number: anna.phone, times: 1 });
+    await w.advance({ minutes: 1 });
+    await w.advance({ seconds: 30 });
+    expect(texts()).toHaveLength(4);
+    expect(await entries(incidentIds)).toEqual(expect.arrayContaining(times(3, 'sent digest')));
+  });
+
+  test('whose sender died before sending it is sent by the next', async () => {
+    const { w, storm, entries, texts } = await annaInAStorm(['sms']);
+    const incidentIds = await storm(6);
+    await w.house.db.sql.run(
+      `update notifications set status = 'sending', attempts = 1, released_at = $1, lease_until = due_at where kind = 'digest'`,
+      [w.clock.now().toString()],
+    );
+    await w.house.db.sql.run(`update notifications set status = 'sending', attempts = 1 where digest_id is not null`);
+    await w.advance({ minutes: 1 });
+    expect(texts()[3]).toContain('3 more incidents');
+    expect(await entries(incidentIds)).toEqual(expect.arrayContaining(times(3, 'delivered digest')));
+  });
+});
+
+describe('one answer for all', () => {
+  test('ACK ALL by SMS acknowledges whatever the person was paged about', async () => {
+    const { w, anna, storm } = await annaInAStorm(['sms']);
+    await storm(10);
+    await w.advance({ minutes: 1 });
+    await w.phone.reply({ from: anna.phone, body: 'Ack all' });
+    expect(w.phone.messages.at(-1)?.body).toBe('Acknowledged 10 incidents. Thank you.');
+    const { incidents } = await w.expectOk('list_incidents', { status: 'acknowledged' });
+    expect(incidents).toHaveLength(10);
+    expect(incidents[0].acknowledgedBy).toEqual({ userId: anna.userId, via: 'sms' });
+    await w.phone.reply({ from: anna.phone, body: 'ACK ALL' });
+    expect(w.phone.messages.at(-1)?.body).toBe('No incident of yours waits for an answer.');
+  });
+
+  test('one call says how many there are, and a 1 acknowledges them all', async () => {
+    const { w, anna, storm } = await annaInAStorm(['call']);
+    await storm(10);
+    await w.advance({ minutes: 1 });
+    expect(w.phone.calls).toHaveLength(4);
+    const call = w.phone.calls[3]!;
+    await w.phone.answer(call, 'human');
+    expect(spokenText(call)).toMatch(/7 more incidents\. The first: Incident \d+ on checkout/);
+    await w.phone.press(call, '2');
+    expect((await w.expectOk('list_incidents', { status: 'resolved' })).total).toBe(0);
+    await w.phone.press(call, '1');
+    expect(call.transcript.at(-1)?.text).toBe('Acknowledged 7 incidents. Thank you.');
+    await w.settle();
+    const { incidents } = await w.expectOk('list_incidents', { status: 'acknowledged' });
+    expect(incidents).toHaveLength(7);
+    expect(incidents[0].acknowledgedBy).toEqual({ userId: anna.userId, via: 'call' });
+  });
+
+  test('a digest by mail has links for each incident, and one for all', async () => {
+    const post = await openPostOffice();
+    const settings = { smtpUrl: post.url, mailFrom: 'tocsin@example.com' };
+    const { w, storm } = await annaInAStorm(['email'], { settings });
+    await storm(10);
+    await w.advance({ minutes: 1 });
+    const mail = post.mails[3]!;
+    expect(mail.subject).toBe('[Tocsin] 7 more incidents');
+    expect(mail.text?.match(/^Acknowledge: /gm)).toHaveLength(7);
+    const one = /^Resolve: http:\/\/tocsin\.test(\S+)$/m.exec(mail.text ?? '')?.[1] ?? '';
+    expect((await w.app.inject({ method: 'POST', url: one })).body).toContain('Resolved. Thank you.');
+    const all = post.linksOf(mail)['Acknowledge all of them']!.replace('http://tocsin.test', '');
+    const page = (await w.app.inject({ method: 'GET', url: all })).body;
+    expect(page).toContain('Acknowledge 6 incidents?');
+    expect((await w.app.inject({ method: 'POST', url: all })).body).toContain('Acknowledged 6 incidents. Thank you.');
+    expect((await w.app.inject({ method: 'GET', url: all })).body).toContain('nothing left to do');
+    expect((await w.expectOk('list_incidents', { status: 'acknowledged' })).total).toBe(6);
+  });
+
+  test('a digest by push has one button for all', async () => {
+    const service = await startPushService();
+    const { w, anna, storm } = await annaInAStorm(['push']);
+    const { endpoint, keys } = service.browser('phone', w.house.vapidKeys.publicKey).subscription;
+    const { pushSubscriptions } = storesOf(w.house.db.session());
+    await pushSubscriptions.put(anna.userId, { endpoint, ...keys, label: 'phone' }, w.clock.now());
+    await storm(10);
+    await w.advance({ minutes: 1 });
+    const { payload } = service.pushed[3]!;
+    expect(payload).toMatchObject({ title: '7 more incidents', actions: [{ title: 'Acknowledge all' }] });
+    await w.app.inject({ method: 'POST', url: payload.actions[0].url.replace('http://tocsin.test', '') });
+    expect((await w.expectOk('list_incidents', { status: 'acknowledged' })).total).toBe(7);
+  });
+});
