@@ -60,6 +60,10 @@ test.each(EACH_ACTION)('%s takes JSON alone', async (name) => {
     const answer = await ask(w, name, { body: '{}', headers: { 'content-type': type } });
     expect(answer, type).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
   }
+  for (const encoding of ['gzip', 'br', 'x']) {
+    const answer = await ask(w, name, { body: '{}', headers: { 'content-encoding': encoding } });
+    expect(answer, encoding).toMatchObject({ status: 415, body: { detail: 'send the body without content-encoding' } });
+  }
   for (const type of ['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON;charset=UTF-8']) {
     const answer = await ask(w, name, { body: '[]', headers: { 'content-type': type } });
     expect(answer, type).toMatchObject({ status: 400, body: { code: 'invalid_input' } });

@@ -22,6 +22,9 @@ test.each(EACH_ACTION)('%s takes its example and the least it needs, and answers
     expect(answer.status, answer.text).toBe(200);
     expect(Object.keys(answer.body)).toEqual(['result']);
     expect(Check(action.result, answer.body.result), answer.text).toBe(true);
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+    });
   }
 });

@@ -2,11 +2,15 @@ import { isUtf8 } from 'node:buffer';
 
 import type { FastifyInstance } from 'fastify';
 
-import { type AppError, invalidInput } from '#kernel/errors.ts';
+import { AppError, invalidInput } from '#kernel/errors.ts';
 
-/** Bodies of this scope are JSON and nothing else: another media type is 415. */
+/** Bodies of this scope are JSON as it is and nothing else: another media type, or a compressed body, is 415. */
 export function takeJsonBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
+  scope.addHook('preParsing', async (request) => {
+    const encoding = request.headers['content-encoding'] ?? 'identity';
+    if (encoding !== 'identity') throw new AppError('unsupported_media_type', 'send the body without content-encoding');
+  });
   scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
     parseJson(body),
   );

@@ -44,7 +44,9 @@ function mountActions(scope: FastifyInstance, runtime: ActionRuntime): void {
     method: 'POST',
     url,
     bodyLimit: ACTION_BODY_BYTES_MAX,
-    async onRequest(request) {
+    async onRequest(request, reply) {
+      // Results may hold credentials.
+      void reply.header('cache-control', 'no-store');
       const caller = await brake.guard(request.ip, () =>
         authenticateApiKey(storesOf(runtime.db.session()), request.headers.authorization, 'rest', runtime.clock.now()),
       );

@@ -26,7 +26,8 @@ answered 429; a good key from there is still taken.
 
 ## Requests
 
-- The body is a JSON object in UTF-8 of at most 1 MiB, with content type \`application/json\`. An action without properties takes \`{}\`.
+- The body is a JSON object in UTF-8 of at most 1 MiB, not compressed, with content type \`application/json\`. An action without
+  properties takes \`{}\`.
 - Nothing is coerced and nothing is dropped: \`"60"\` is not \`60\`, and a property that is not listed is an error, at the top and in
   every object whose shape is given. Widgets of a dashboard are the exception: they are kept as they are given.
 - \`null\` is taken only where it is listed; there it clears the field. What is absent stays as it is. An update with no change is 200,
@@ -39,7 +40,7 @@ answered 429; a good key from there is still taken.
 
 - Ids are opaque texts such as \`service_01k9z8e4rnf7ktv2x5m6w0abqd\`; those of one kind sort by creation.
 - Times are RFC 3339 in UTC with milliseconds. A field without a value is \`null\`, not absent.
-- There is no paging: a list is cut at 1,000 rows, and \`total\` tells how many there are.
+- There is no paging: a list is cut at 1,000 rows. Lists of incidents and exception groups tell by \`total\` how many there are.
 - Programs should ignore properties they do not know: new ones may appear.
 
 ## Errors

@@ -93,7 +93,7 @@ export const PROBLEM_SCHEMA: JsonSchema = {
     requestId: { type: 'string' },
     errors: {
       type: 'array',
-      description: 'every fault of the body',
+      description: 'every fault of the body, or every id in it that names nothing',
       items: {
         type: 'object',
         required: ['path', 'message'],
