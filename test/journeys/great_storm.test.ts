@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { expect, test } from 'vitest';
+
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { openMany } from '#test/kit/storm.ts';
+
+const INCIDENTS = 1_000;
+const CHANNELS = ['sms', 'call'] as const;
+/** An answer that somebody waits for. */
+const RESPONSIVE_MS = 1_000;
+
+test(
+  'a thousand incidents at once are a handful of messages, every log is complete, and the API answers',
+  { timeout: 120_000 },
+  async () => {
+    const w = await staffedWorld();
+    const teamId = await w.staff.team();
+    const anna = await w.staff.responder(teamId, 'Anna');
+    const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: CHANNELS, targetUserIds: [anna.userId] }]);
+    const watch = watchApi(w);
+
+    const startedAt = performance.now();
+    const incidentIds = await openMany(w, alert, INCIDENTS);
+    await w.settle();
+    expect([w.phone.messages.length, w.phone.calls.length]).toEqual([3, 3]);
+    await w.advance({ minutes: 1 });
+    const answersMs = await watch.stop();
+
+    expect([w.phone.messages.length, w.phone.calls.length]).toEqual([4, 4]);
+    expect(w.phone.messages[3]?.body).toContain('997 more incidents');
+    const unlogged = await w.house.db.sql.rows(
+      `select id from incidents where (select count(*) from notifications n where n.incident_id = incidents.id
+       and n.channel = any($1) and n.status in ('sent', 'delivered') and n.provider_id is not null) <> $2`,
+      [[...CHANNELS], CHANNELS.length],
+    );
+    expect(unlogged).toEqual([]);
+    const untold = await w.house.db.sql.rows(
+      `select id from incidents where (select count(*) from incident_timeline t
+       where t.incident_id = incidents.id and t.event = 'page_sent') <> $1`,
+      [CHANNELS.length],
+    );
+    expect(untold).toEqual([]);
+    expect(quantile(answersMs, 0.99)).toBeLessThan(RESPONSIVE_MS);
+
+    await w.phone.reply({ from: anna.phone, body: 'ACK ALL' });
+    expect((await w.expectOk('list_incidents', { status: 'acknowledged' })).total).toBe(INCIDENTS);
+  },
+);
+
+/** Asks for incidents again and again, as people do who want to know what is going on. */
+function watchApi(w: StaffedWorld): { stop(): Promise<number[]> } {
+  const answersMs: number[] = [];
+  let isOver = false;
+  const watch = async (): Promise<void> => {
+    while (!isOver) {
+      const startedAt = performance.now();
+      await w.expectOk('list_incidents', { status: 'acknowledged' });
+      answersMs.push(performance.now() - startedAt);
+      await delay(50);
+    }
+  };
+  const watching = watch();
+  return {
+    async stop() {
+      isOver = true;
+      await watching;
+      return answersMs.toSorted((a, b) => a - b);
+    },
+  };
+}
+
+function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}

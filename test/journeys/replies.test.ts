@@ -1,0 +1,155 @@
+import twilio from 'twilio';
+import { describe, expect, test } from 'vitest';
+
+import { inboundSmsUrl } from '#notify/callback_url.ts';
+import { SERVICE_NUMBER, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+
+const BASE_URL = 'http://tocsin.test';
+
+async function annaIsPaged() {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  const incidentId = await alert.trigger();
+  await w.settle();
+  const { number, notifications } = await w.expectOk('get_incident', { incidentId });
+  const statusOf = async () => (await w.expectOk('get_incident', { incidentId })).status;
+  return { w, anna, alert, incidentId, number, notificationId: notifications[0].notificationId as string, statusOf };
+}
+
+/** Posts as Twilio does: signed for this address and these fields, unless another signature is given. */
+async function post(w: StaffedWorld, path: string, fields: Record<string, string>, signature?: string | null) {
+  const token = w.house.config.twilioAuthToken ?? '';
+  const own = twilio.getExpectedTwilioSignature(token, BASE_URL + path, fields);
+  const { statusCode, body } = await w.app.inject({
+    method: 'POST',
+    url: path,
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      ...(signature === null ? {} : { 'x-twilio-signature': signature ?? own }),
+    },
+    payload: new URLSearchParams(fields).toString(),
+  });
+  return { status: statusCode, body };
+}
+
+const SMS_PATH = new URL(inboundSmsUrl(BASE_URL)).pathname;
+
+const sms = (from: string, body: string, sid = 'SM1') => ({
+  MessageSid: sid,
+  From: from,
+  To: SERVICE_NUMBER,
+  Body: body,
+});
+
+const refusals = (w: StaffedWorld) =>
+  w.house.db.sql.rows<{ action: string; via: string; target: string; actor: object; after: object }>(
+    `select action, via, target, actor, after from audit_log where result = 'forbidden' order by id`,
+  );
+
+describe('a reply by SMS', () => {
+  test('that is sent a second time gets the same answer and is not acted upon again', async () => {
+    const { w, anna, alert, number, statusOf } = await annaIsPaged();
+    const fields = sms(anna.phone, 'ack all');
+    const first = await post(w, SMS_PATH, fields);
+    expect(first).toMatchObject({ status: 200, body: expect.stringContaining('Acknowledged. Thank you.') });
+    await post(w, SMS_PATH, sms(anna.phone, `res ${number}`, 'SM2'));
+    expect(await statusOf()).toBe('resolved');
+    w.clock.advance({ minutes: 5 });
+    const incidentId = await alert.trigger();
+    await w.settle();
+    expect(await post(w, SMS_PATH, fields)).toEqual(first);
+    expect((await w.expectOk('get_incident', { incidentId })).status).toBe('triggered');
+  });
+
+  test('that came twice at the same time is acted upon once', async () => {
+    const { w, anna, number } = await annaIsPaged();
+    const answers = await Promise.all([1, 2, 3].map(() => post(w, SMS_PATH, sms(anna.phone, `ACK ${number}`))));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(await w.house.db.sql.rows(`select 1 from audit_log where action = 'acknowledge_incident'`)).toHaveLength(1);
+  });
+
+  test('from somebody of another organization learns as much as if there were no such incident', async () => {
+    const { w, number, statusOf } = await annaIsPaged();
+    const other = await w.given.organization('Other');
+    const stranger = await w.given.user({ orgId: other.orgId, role: 'admin' });
+    const { teamId } = await w.expectOk('create_team', { name: 'Theirs' }, { key: other.orgKey });
+    const phone = '+31687654321';
+    await w.expectOk('add_team_member', { teamId, userId: stranger.userId, phone }, { key: other.orgKey });
+    const real = await post(w, SMS_PATH, sms(phone, `RES ${number}`));
+    const imagined = await post(w, SMS_PATH, sms(phone, 'RES 999999', 'SM2'));
+    expect(real.body.replace(`incident ${number}.`, '')).toBe(imagined.body.replace('incident 999999.', ''));
+    expect(await statusOf()).toBe('triggered');
+  });
+
+  test('that nobody can read is answered with how to write it', async () => {
+    const { w, anna } = await annaIsPaged();
+    expect((await post(w, SMS_PATH, sms(anna.phone, 'what?'))).body).toContain('ACK 1234');
+  });
+
+  test('without an id or a sender is refused', async () => {
+    const { w } = await annaIsPaged();
+    expect(await post(w, SMS_PATH, { Body: 'RES 1' })).toMatchObject({ status: 400 });
+  });
+});
+
+describe('a call-back', () => {
+  const path = (id: string) => `/api/callbacks/twilio/sms-status/${id}`;
+  const undelivered = { MessageSid: 'SM1', MessageStatus: 'undelivered', ErrorCode: '30003' };
+
+  test.each([
+    ['without a signature', null],
+    ['with a forged signature', 'Zm9yZ2Vk'],
+  ])('%s is refused, audited where it names a message, and changes nothing', async (_how, signature) => {
+    const { w, incidentId, notificationId } = await annaIsPaged();
+    expect(await post(w, path(notificationId), undelivered, signature)).toMatchObject({ status: 403 });
+    expect(await refusals(w)).toMatchObject([
+      {
+        action: 'report_sms_status',
+        via: 'sms',
+        target: incidentId,
+        actor: { kind: 'unknown' },
+        after: { notificationId, why: 'unsigned call-back' },
+      },
+    ]);
+    const { notifications } = await w.expectOk('get_incident', { incidentId });
+    expect(notifications[0].status).toBe('delivered');
+  });
+
+  test('that names nothing is refused alike, and audited nowhere', async () => {
+    const { w } = await annaIsPaged();
+    expect(await post(w, path('notification_nobody'), undelivered, null)).toMatchObject({ status: 403 });
+    expect(await refusals(w)).toEqual([]);
+  });
+
+  test('signed for another address is refused', async () => {
+    const { w, notificationId } = await annaIsPaged();
+    const elsewhere = twilio.getExpectedTwilioSignature(
+      w.house.config.twilioAuthToken ?? '',
+      `https://elsewhere.test${path(notificationId)}`,
+      undelivered,
+    );
+    expect(await post(w, path(notificationId), undelivered, elsewhere)).toMatchObject({ status: 403 });
+  });
+
+  test('about a message of yesterday is refused and audited, though it is signed', async () => {
+    const { w, notificationId } = await annaIsPaged();
+    w.clock.advance({ hours: 24 });
+    expect(await post(w, path(notificationId), undelivered)).toMatchObject({ status: 200 });
+    w.clock.advance({ seconds: 1 });
+    expect(await post(w, path(notificationId), undelivered)).toMatchObject({ status: 403 });
+    expect(await refusals(w)).toMatchObject([{ after: { why: 'stale call-back' } }]);
+  });
+
+  test('that has a field twice is refused before it is looked at', async () => {
+    const { w, notificationId } = await annaIsPaged();
+    const response = await w.app.inject({
+      method: 'POST',
+      url: path(notificationId),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': 'x' },
+      payload: 'MessageStatus=delivered&MessageStatus=failed',
+    });
+    expect(response.statusCode).toBe(400);
+  });
+});
