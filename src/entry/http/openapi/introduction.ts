@@ -1,7 +1,8 @@
 /** What holds for every call; Markdown. The tests in test/contract pin each sentence of it. */
 export const INTRODUCTION = `
 Tocsin watches services for an organization: metrics, exceptions, and who is woken when something breaks. Every operation
-is an **action**: \`POST {base_url}/api/rest/actions/{action}\` with a JSON object, answered by \`{"result": …}\`.
+is an **action**: \`POST {base_url}/api/rest/actions/{action}\` with a JSON object, answered by \`{"result": …}\`. Agents find the
+same actions as tools at \`{base_url}/api/mcp\` (Model Context Protocol), with the same keys and permissions.
 
 \`\`\`sh
 curl {base_url}/api/rest/actions/list_services \\
