@@ -7,6 +7,7 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import { OutdatedRows } from '#storage/clickhouse/outdated_rows.ts';
 import { RuleReader } from '#storage/clickhouse/rule_reader.ts';
 
 /** What job handlers and periodic work run on. */
@@ -19,6 +20,7 @@ export interface CrewRuntime extends UnitOfWorkRuntime {
   readonly exceptionWriter: ExceptionWriter;
   readonly exceptions: ExceptionReader;
   readonly rules: RuleReader;
+  readonly outdatedRows: OutdatedRows;
 }
 
 export function crewRuntime(house: House): CrewRuntime {
@@ -34,5 +36,6 @@ export function crewRuntime(house: House): CrewRuntime {
     exceptionWriter: new ExceptionWriter(house.clickhouse),
     exceptions: new ExceptionReader(house.clickhouse),
     rules: new RuleReader(house.clickhouse),
+    outdatedRows: new OutdatedRows(house.clickhouse),
   };
 }

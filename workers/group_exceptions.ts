@@ -13,6 +13,7 @@ import type { SeenEvent, SeenGroup } from '#storage/postgres/group_sightings.ts'
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
 import { patiently } from '#workers/patiently.ts';
+import { takeBack } from '#workers/take_back.ts';
 import { tokenOf } from '#workers/token.ts';
 
 /** A group that people are to hear of: never seen before, or back after it was resolved. */
@@ -31,7 +32,7 @@ export interface NewOrRegressed {
 }
 
 export interface GroupingRuntime extends UnitOfWorkRuntime {
-  readonly exceptionWriter: Pick<ExceptionWriter, 'insert'>;
+  readonly exceptionWriter: Pick<ExceptionWriter, 'insert' | 'deleteService'>;
   /** Called in the transaction that made or reopened the groups; called once for each, also when jobs run twice. */
   readonly onNewOrRegressed: (unit: UnitOfWork, groups: readonly NewOrRegressed[]) => Promise<void>;
 }
@@ -85,6 +86,7 @@ export function onGroupExceptions(runtime: GroupingRuntime): JobHandler {
 
 /** The groups first, since an event is stored with the id of its own. Events of services that are gone are left out. */
 async function groupAndStore(runtime: GroupingRuntime, events: readonly ArrivedEvent[], token: string): Promise<void> {
+  const { exceptionWriter } = runtime;
   const seen = events.map(toSeen);
   const groups = await inUnitOfWork(runtime, async (unit) => {
     const found = await unit.stores.exceptionGroups.upsertSeen(seen, unit.now);
@@ -96,7 +98,9 @@ async function groupAndStore(runtime: GroupingRuntime, events: readonly ArrivedE
     const group = groups[index];
     return group == null ? [] : [{ serviceId, groupId: group.groupId, event }];
   });
-  await runtime.exceptionWriter.insert(grouped, token);
+  await exceptionWriter.insert(grouped, token);
+  const serviceIds = events.map(({ serviceId }) => serviceId);
+  await takeBack(runtime.db, serviceIds, (serviceId) => exceptionWriter.deleteService(serviceId));
 }
 
 /** What goes wrong here is never the fault of the events. */

@@ -5,6 +5,7 @@ import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
+import { eachAtOnce } from '#workers/each_at_once.ts';
 
 export interface PurgeRuntime {
   readonly db: Database;
@@ -18,23 +19,24 @@ export const onPurgeService = (runtime: PurgeRuntime): JobHandler =>
   });
 
 /**
- * Removes a deleted service from every store: points and events first, then its row, with which rules, incidents,
- * groups and dashboards go. The row is the note that there is still something to do, so a crash anywhere is mended
- * by running it again.
+ * Removes a deleted service from every store: points and events first, then its incidents and groups, at last its row,
+ * with which rules, keys and dashboards go. The row is the note that there is still something to do, so a crash
+ * anywhere is mended by running it again. What stays is the ledger of what was billed, and the audit log. Points and
+ * events that were under way meanwhile are taken back by whoever stores them: see `take_back.ts`.
  */
 export async function purge(runtime: PurgeRuntime, serviceId: Id<'service'>): Promise<void> {
   const services = storesOf(runtime.db.session()).services;
   if (!(await services.isDeleted(serviceId))) return;
   await runtime.metricWriter.deleteService(serviceId);
   await runtime.exceptionWriter.deleteService(serviceId);
-  await services.removeDeleted(serviceId);
+  await services.removeDeleted(serviceId, ROWS_A_STATEMENT);
 }
 
-const BATCH = 100;
+const SERVICES_MAX = 100;
+const ROWS_A_STATEMENT = 1_000;
 
 /** The net under the jobs: purges every deleted service whose job was lost. */
 export async function purgeDeleted(runtime: PurgeRuntime): Promise<void> {
-  for (const serviceId of await storesOf(runtime.db.session()).services.listDeleted(BATCH)) {
-    await purge(runtime, serviceId);
-  }
+  const deleted = await storesOf(runtime.db.session()).services.listDeleted(SERVICES_MAX);
+  await eachAtOnce(1, deleted, (serviceId) => purge(runtime, serviceId));
 }

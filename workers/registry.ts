@@ -1,6 +1,7 @@
 import type { JobHandler } from '#storage/queue/job_workers.ts';
 import type { CrewRuntime } from '#workers/crew_runtime.ts';
 import { onDeliverPage } from '#workers/deliver_page.ts';
+import { enforceRetention } from '#workers/enforce_retention.ts';
 import { evaluateRules, LONG_WINDOWS, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
 import { onGroupExceptions } from '#workers/group_exceptions.ts';
 import { openExceptionIncidents } from '#workers/open_exception_incidents.ts';
@@ -27,6 +28,7 @@ export function periodicWorkFor(runtime: CrewRuntime): Periodic[] {
     { name: 'evaluate_rules', everySeconds: 5, run: () => evaluateRules(runtime, SHORT_WINDOWS) },
     { name: 'evaluate_long_rules', everySeconds: 12, run: () => evaluateRules(runtime, LONG_WINDOWS) },
     { name: 'renew_capabilities', everySeconds: 60, run: () => renewCapabilities(runtime) },
+    { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
     { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },
   ];
 }

@@ -2,13 +2,16 @@ import { Gatherer } from '#ingest/gatherer.ts';
 import { type ServicePoints, unpackPoints } from '#ingest/packing/packed_points.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import type { Database } from '#storage/postgres/database.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
 import { patiently } from '#workers/patiently.ts';
+import { takeBack } from '#workers/take_back.ts';
 import { tokenOf } from '#workers/token.ts';
 
 interface StoringRuntime {
-  readonly metricWriter: Pick<MetricWriter, 'insert'>;
+  readonly db: Database;
+  readonly metricWriter: Pick<MetricWriter, 'insert' | 'deleteService'>;
 }
 
 /** The points of one job. */
@@ -25,7 +28,12 @@ const JOBS_MAX = 12;
 const INSERT_POINTS_MAX = 100_000;
 
 /** Brings points into ClickHouse. A service whose points it refuses twice loses them, and no other does. */
-export function onStorePoints({ metricWriter }: StoringRuntime): JobHandler {
+export function onStorePoints({ db, metricWriter }: StoringRuntime): JobHandler {
+  const insert = async (services: readonly ServicePoints[], token: string): Promise<void> => {
+    await metricWriter.insert(services, token);
+    const serviceIds = services.map(({ serviceId }) => serviceId);
+    await takeBack(db, serviceIds, (serviceId) => metricWriter.deleteService(serviceId));
+  };
   const inserts = new Gatherer<Batch>({
     lingerMs: LINGER_MS,
     everyMs: EVERY_MS,
@@ -35,7 +43,7 @@ export function onStorePoints({ metricWriter }: StoringRuntime): JobHandler {
     weigh: ({ services }) => ({ bytes: 0, count: services.reduce((sum, { points }) => sum + points.length, 0) }),
     commit: (batches) =>
       patiently(() =>
-        metricWriter.insert(
+        insert(
           batches.flatMap(({ services }) => services),
           tokenOf(...batches.map(({ token }) => token)),
         ),
@@ -46,7 +54,7 @@ export function onStorePoints({ metricWriter }: StoringRuntime): JobHandler {
     const token = tokenOf(packed);
     if (attempt === 1) return await inserts.add({ services, token });
     const store = (part: readonly ServicePoints[]): Promise<void> =>
-      metricWriter.insert(part, tokenOf(token, ...part.map(({ serviceId }) => serviceId)));
+      insert(part, tokenOf(token, ...part.map(({ serviceId }) => serviceId)));
     for (const { item, error } of await isolateFaults(services, attempt, store)) {
       const { serviceId, points } = item;
       log.error({ serviceId, points: points.length, err: error }, 'points dropped: they can be stored in no way');

@@ -93,7 +93,8 @@ test('a job that runs twice stores and tells once', async () => {
 test('events that ClickHouse did not take at first are there after the next attempt, told of once', async () => {
   const writer = runtime.exceptionWriter;
   const events = [await event('out of beans')];
-  runtime = { ...runtime, exceptionWriter: { insert: () => Promise.reject(new AppError('unavailable', 'away')) } };
+  const insert = () => Promise.reject(new AppError('unavailable', 'away'));
+  runtime = { ...runtime, exceptionWriter: { insert, deleteService: async () => {} } };
   await expect(run(events, 2)).rejects.toMatchObject({ code: 'unavailable' });
   runtime = { ...runtime, exceptionWriter: writer };
   await run(events, 3);
@@ -107,7 +108,7 @@ test('a store that is away for a moment is waited for', async () => {
     .fn<GroupingRuntime['exceptionWriter']['insert']>()
     .mockRejectedValueOnce(new AppError('unavailable', 'away'))
     .mockImplementation((events, token) => writer.insert(events, token));
-  runtime = { ...runtime, exceptionWriter: { insert } };
+  runtime = { ...runtime, exceptionWriter: { insert, deleteService: async () => {} } };
   await run([await event('out of beans')]);
   expect(insert).toHaveBeenCalledTimes(2);
   expect(await counts()).toEqual({ 'out of beans': 1 });
@@ -134,7 +135,7 @@ test('an event that no store takes costs only itself', async () => {
     }
     await writer.insert(grouped, token);
   };
-  runtime = { ...runtime, exceptionWriter: { insert } };
+  runtime = { ...runtime, exceptionWriter: { insert, deleteService: async () => {} } };
   const events = [await event('out of beans'), poison, await event('out of milk')];
   await expect(run(events)).rejects.toThrow('cannot parse');
   await run(events, 2);

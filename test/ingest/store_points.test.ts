@@ -41,7 +41,7 @@ test('the points of a job are stored with their services, once, however often it
       slice(second.serviceId, pointsOf('memory', [3])),
     ]),
   };
-  const handler = onStorePoints({ metricWriter: new MetricWriter(w.house.clickhouse) });
+  const handler = onStorePoints({ db: w.house.db, metricWriter: new MetricWriter(w.house.clickhouse) });
   for (const attempt of [1, 1, 2]) await handler.run(payload, { jobId: '1', attempt, log: silentLog });
   expect(await stored(first.serviceId)).toEqual([
     { metric: 'cpu', value: 1, tags: { host: 'a' } },
@@ -52,7 +52,7 @@ test('the points of a job are stored with their services, once, however often it
 
 test('jobs that a new queue gives old ids lose nothing', async () => {
   const { serviceId } = await w.given.service();
-  const handler = onStorePoints({ metricWriter: new MetricWriter(w.house.clickhouse) });
+  const handler = onStorePoints({ db: w.house.db, metricWriter: new MetricWriter(w.house.clickhouse) });
   for (const name of ['cpu', 'memory']) {
     const payload = { packed: packPoints([slice(serviceId, pointsOf(name, [1]))]) };
     await handler.run(payload, { jobId: '1', attempt: 1, log: silentLog });
@@ -64,7 +64,9 @@ test('points of a service that the store refuses hold up no others', async () =>
   const [bad, good] = [await w.given.service(), await w.given.service()];
   const writer = new MetricWriter(w.house.clickhouse);
   const handler = onStorePoints({
+    db: w.house.db,
     metricWriter: {
+      deleteService: (serviceId) => writer.deleteService(serviceId),
       async insert(deliveries, token) {
         if (deliveries.some(({ serviceId }) => serviceId === bad.serviceId)) {
           throw Object.assign(new Error('cannot read'), { code: '33', type: 'CANNOT_READ_ALL_DATA' });

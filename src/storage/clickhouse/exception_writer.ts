@@ -17,7 +17,7 @@ export interface GroupedEvent {
 const COLUMNS =
   'service_id, group_id, event_id, at, received_at, level, environment, release, user_key, handled, tags, payload';
 
-/** Brings events into the store, and out of it when their service or their time is over. */
+/** Brings events into the store, and out of it when their service is over. */
 export class ExceptionWriter {
   readonly #client: ClickHouseClient;
 
@@ -39,16 +39,6 @@ export class ExceptionWriter {
   async deleteService(serviceId: Id<'service'>): Promise<void> {
     const parameters = { service: uuidOf(serviceId) };
     await deleteRows(this.#client, 'exception_events', 'service_id = {service:UUID}', parameters);
-  }
-
-  /** The service's events of before `instant`, before long. */
-  async deleteBefore(serviceId: Id<'service'>, instant: Temporal.Instant): Promise<void> {
-    await deleteRows(
-      this.#client,
-      'exception_events',
-      "service_id = {service:UUID} AND at < fromUnixTimestamp64Milli({before:Int64}, 'UTC')",
-      { service: uuidOf(serviceId), before: instant.epochMilliseconds },
-    );
   }
 }
 

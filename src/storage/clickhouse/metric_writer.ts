@@ -1,11 +1,10 @@
 import { type Id, uuidOf } from '#kernel/ids.ts';
-import type { Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
 import { insertRows } from '#storage/clickhouse/insert_rows.ts';
 import { type Delivery, encodePoints, POINT_COLUMNS } from '#storage/clickhouse/metric_rows.ts';
 
-/** Brings points into the store, and out of it when their service or their time is over. */
+/** Brings points into the store, and out of it when their service is over. */
 export class MetricWriter {
   readonly #client: ClickHouseClient;
 
@@ -28,14 +27,5 @@ export class MetricWriter {
     const service = { service: uuidOf(serviceId) };
     await deleteRows(this.#client, 'metric_points', 'service_id = {service:UUID}', service);
     await deleteRows(this.#client, 'metric_names', 'service_id = {service:UUID}', service);
-  }
-
-  /** The service's points of before `instant`, before long, and the names that no later point bears. */
-  async deleteBefore(serviceId: Id<'service'>, instant: Temporal.Instant): Promise<void> {
-    const scope = { service: uuidOf(serviceId), before: instant.epochMilliseconds };
-    const older = (column: string) =>
-      `service_id = {service:UUID} AND ${column} < fromUnixTimestamp64Milli({before:Int64}, 'UTC')`;
-    await deleteRows(this.#client, 'metric_points', older('ts'), scope);
-    await deleteRows(this.#client, 'metric_names', older('last_at'), scope);
   }
 }

@@ -107,9 +107,35 @@ export class ServiceStore {
     return found !== null;
   }
 
-  /** Removes the row of a deleted service and, by cascade, all that hangs on it here. */
-  async removeDeleted(serviceId: Id<'service'>): Promise<void> {
+  /** Those of the ids that name no service, or one that is deleted. */
+  async listGone(serviceIds: readonly Id<'service'>[]): Promise<Id<'service'>[]> {
+    const rows = await this.#session.sql.rows<{ id: Id<'service'> }>(
+      `select distinct asked.id from unnest($1::text[]) as asked (id)
+       left join services s on s.id = asked.id and s.deleted_at is null where s.id is null`,
+      [serviceIds],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /**
+   * Removes a deleted service, `batch` rows a statement: first what there may be much of, at last its own row and, by
+   * cascade, all that hangs on it here. Stopped half-way, it is to be called again.
+   */
+  async removeDeleted(serviceId: Id<'service'>, batch: number): Promise<void> {
+    if (!(await this.isDeleted(serviceId))) return;
+    for (const table of ['incidents', 'exception_groups']) {
+      const statement = `delete from ${table} where id in (select id from ${table} where service_id = $1 limit $2)`;
+      while ((await this.#session.sql.run(statement, [serviceId, batch])) > 0);
+    }
     await this.#session.sql.run('delete from services where id = $1 and deleted_at is not null', [serviceId]);
+  }
+
+  /** The services that are there, by how many days they keep the capability's data. */
+  async listRetentionTiers(capability: Capability): Promise<{ days: number; serviceIds: Id<'service'>[] }[]> {
+    return await this.#session.sql.rows(
+      `select retention_${capability} as days, array_agg(id) as "serviceIds" from services
+       where deleted_at is null group by 1 order by 1`,
+    );
   }
 
   async save(service: ServiceRow, now: Temporal.Instant): Promise<void> {

@@ -1,0 +1,43 @@
+import type { Clock } from '#kernel/time.ts';
+import { EXCEPTION_EVENTS, METRIC_POINTS, type OutdatedRows } from '#storage/clickhouse/outdated_rows.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { eachAtOnce } from '#workers/each_at_once.ts';
+
+export interface RetentionRuntime {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly outdatedRows: Pick<OutdatedRows, 'remove' | 'removeNames'>;
+}
+
+/** Rows removed by one statement, so that none holds up others for long. */
+const BATCH = 1_000;
+
+/**
+ * Removes what is older than its service keeps: points, events, groups whose events are all over, and resolved
+ * incidents with their logs. Reads hide all of it already, so a crash anywhere only leaves work for the next time;
+ * one store that fails holds up no other.
+ */
+export async function enforceRetention(runtime: RetentionRuntime): Promise<void> {
+  const now = runtime.clock.now();
+  const { services, incidents, exceptionGroups } = storesOf(runtime.db.session());
+  const { outdatedRows } = runtime;
+  await eachAtOnce(
+    1,
+    [
+      () => inBatches((limit) => incidents.removeOutdated(now, limit)),
+      () => inBatches((limit) => exceptionGroups.removeOutdated(now, limit)),
+      async () => outdatedRows.remove(EXCEPTION_EVENTS, await services.listRetentionTiers('exceptions'), now),
+      async () => {
+        const tiers = await services.listRetentionTiers('metrics');
+        await outdatedRows.remove(METRIC_POINTS, tiers, now);
+        await outdatedRows.removeNames(tiers, now);
+      },
+    ],
+    (step) => step(),
+  );
+}
+
+async function inBatches(remove: (limit: number) => Promise<number>): Promise<void> {
+  while ((await remove(BATCH)) > 0);
+}
