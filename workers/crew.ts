@@ -1,7 +1,7 @@
 import type { House } from '#entry/compose.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { type JobWorkers, startJobWorkers } from '#storage/queue/job_workers.ts';
-import { runIfDue } from '#workers/periodic.ts';
+import { startPeriodic } from '#workers/periodic.ts';
 import { handlersFor, periodicWorkFor } from '#workers/registry.ts';
 import { crewRuntime, type CrewRuntime } from '#workers/crew_runtime.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
@@ -16,7 +16,6 @@ export interface Crew {
 
 const SWEEP_MS = 2_000;
 const OUTBOX_MS = 1_000;
-const PERIODIC_MS = 1_000;
 
 /** Starts consuming jobs, sweeping what is overdue, publishing the outbox, and doing periodic work. */
 export function startCrew(house: House): Crew {
@@ -38,7 +37,6 @@ export function startJobs(house: House, runtime: CrewRuntime): JobWorkers {
 
 function startTickers(house: House, runtime: CrewRuntime): Ticker[] {
   const holder: Id<'job'> = newId('job');
-  const periodic = periodicWorkFor(runtime);
   const { log } = house;
   const guarded = (name: string, work: () => Promise<unknown>) => async (): Promise<void> => {
     try {
@@ -56,6 +54,6 @@ function startTickers(house: House, runtime: CrewRuntime): Ticker[] {
       OUTBOX_MS,
       guarded('outbox', () => house.outbox.publishAll()),
     ),
-    ...periodic.map((work) => startTicker(PERIODIC_MS, () => runIfDue({ ...house, holder }, work))),
+    startPeriodic({ ...house, holder }, periodicWorkFor(runtime)),
   ];
 }

@@ -27,6 +27,8 @@ const OPEN_DEADLINE_MS = 10_000;
 const STOP_DEADLINE_MS = 1_800;
 const IDLE_THREADS_MAX = 32;
 const CACHE_BYTES = 64 * 1024 * 1024;
+/** How often the engine looks how much memory it really holds; by itself twenty times a second. */
+const MEMORY_LOOK_MS = 500;
 
 process.once('message', (greeting) => {
   run(greeting as Greeting).catch((error: unknown) => {
@@ -68,6 +70,7 @@ async function open(store: string, memoryBytes: number): Promise<Engine> {
         background_pool_size: 8,
         primary_index_cache_size: CACHE_BYTES,
         max_thread_pool_free_size: IDLE_THREADS_MAX,
+        memory_worker_period_ms: MEMORY_LOOK_MS,
       });
     } catch (error) {
       if (performance.now() > deadline) throw error;

@@ -9,6 +9,19 @@ export class LeaseStore {
     this.#session = session;
   }
 
+  /** Of the named works those that nobody holds and that were last done before their `notSince`; a look that locks nothing. */
+  async listDue(
+    works: readonly { readonly name: string; readonly notSince: Temporal.Instant }[],
+    now: Temporal.Instant,
+  ): Promise<string[]> {
+    const rows = await this.#session.sql.rows<{ name: string }>(
+      `select w.name from unnest($1::text[], $2::timestamptz[]) w (name, not_since) left join leases l using (name)
+       where l.name is null or (l.held_until <= $3 and (l.done_at is null or l.done_at <= w.not_since))`,
+      [works.map(({ name }) => name), works.map(({ notSince }) => notSince.toString()), now.toString()],
+    );
+    return rows.map(({ name }) => name);
+  }
+
   /**
    * Takes the named work if nobody holds it and it was last done before `notSince`. A holder that dies is replaced
    * once `heldUntil` has passed.

@@ -43,6 +43,9 @@ const CONCURRENCY: Record<QueueName, number> = { ingest: 32, paging: 16, upkeep:
 
 /** A job needs a connection only when it begins and ends. */
 const CONNECTIONS_MAX = 8;
+/** New jobs are announced; how often an idle line is asked for some all the same. */
+const ASK_ANYWAY_SECONDS = 10;
+
 /** Of each line beside its jobs: one hears of new ones, one asks for them. */
 const WAITING_CONNECTIONS = 2;
 
@@ -93,6 +96,7 @@ function startWorker(
       stalledInterval: 3_000,
       maxStalledCount: 100,
       runRetryDelay: 1_000,
+      drainDelay: ASK_ANYWAY_SECONDS,
       settings: {
         backoffStrategy: (attempt, _type, _error, job) => backoffMs(attempt, handlers.get(job?.name ?? '')?.job),
       },

@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** What the processes of one kind take, on Linux. */
+export interface ProcessUse {
+  readonly name: string;
+  readonly processes: number;
+  /** As `ps` shows it: what several processes share counts in each. */
+  readonly residentBytes: number;
+  /** Nobody else's: it would be free if the process ended. */
+  readonly ownBytes: number;
+  readonly cpuMs: number;
+}
+
+/** By a part of the command line. What is none of these is PostgreSQL, whose processes rename themselves. */
+const NAMES = [
+  ['infra/embedded/start.ts', 'Supervisor'],
+  ['infra/embedded/clickhouse', 'ClickHouse'],
+  ['infra/embedded/phone', 'Phone simulator'],
+  ['src/entry/api.ts', 'API'],
+  ['workers/main.ts', 'Worker'],
+  ['infra/bench', 'Supervisor (this program)'],
+] as const;
+
+/** Linux counts in hundredths of a second. */
+const TICK_MS = 10;
+
+/** This process and all below it by kind, the largest first. */
+export function useBelow(pid: number): ProcessUse[] {
+  const found = [...pidsBelow(pid)].flatMap(look);
+  const kinds = [...Map.groupBy(found, ({ name }) => name)].map(([name, group]) => ({
+    name,
+    processes: group.length,
+    residentBytes: sum(group.map(({ residentBytes }) => residentBytes)),
+    ownBytes: sum(group.map(({ ownBytes }) => ownBytes)),
+    cpuMs: sum(group.map(({ cpuMs }) => cpuMs)),
+  }));
+  return kinds.toSorted((a, b) => b.ownBytes - a.ownBytes);
+}
+
+/**
+ * What they take together, with programs and memory that several of them map counted once: of each file the part that
+ * the process with the largest has in memory.
+ */
+export function residentTogether(pid: number): number {
+  const files = new Map<string, number>();
+  let own = 0;
+  for (const mapping of [...pidsBelow(pid)].flatMap(mappingsOf)) {
+    own += mapping.ownBytes;
+    files.set(mapping.file, Math.max(files.get(mapping.file) ?? 0, mapping.residentBytes - mapping.ownBytes));
+  }
+  return own + sum([...files.values()]);
+}
+
+function* pidsBelow(pid: number): Generator<number> {
+  yield pid;
+  for (const thread of listed(`/proc/${pid}/task`)) {
+    for (const child of text(`/proc/${pid}/task/${thread}/children`).split(' ')) {
+      if (child !== '') yield* pidsBelow(Number(child));
+    }
+  }
+}
+
+function look(pid: number): ProcessUse[] {
+  const command = text(`/proc/${pid}/cmdline`).replaceAll('\0', ' ');
+  const stat = text(`/proc/${pid}/stat`);
+  if (stat === '') return [];
+  const name = NAMES.find(([part]) => command.includes(part))?.[1] ?? 'PostgreSQL';
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const mappings = mappingsOf(pid);
+  return [
+    {
+      name,
+      processes: 1,
+      residentBytes: sum(mappings.map(({ residentBytes }) => residentBytes)),
+      ownBytes: sum(mappings.map(({ ownBytes }) => ownBytes)),
+      cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS,
+    },
+  ];
+}
+
+interface Mapping {
+  /** What is mapped; several processes may share it. */
+  readonly file: string;
+  readonly residentBytes: number;
+  readonly ownBytes: number;
+}
+
+function mappingsOf(pid: number): Mapping[] {
+  const mappings = text(`/proc/${pid}/smaps`).split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m);
+  return mappings.filter((mapping) => mapping !== '').map(toMapping);
+}
+
+function toMapping(mapping: string): Mapping {
+  const [head = ''] = mapping.split('\n', 1);
+  const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(mapping)?.[1] ?? 0);
+  const [, , offset, , inode, ...name] = head.split(/\s+/);
+  return {
+    file: `${name.join(' ')}:${inode}:${offset}`,
+    residentBytes: kilobytes('Rss') * 1024,
+    ownBytes: kilobytes('Anonymous') * 1024,
+  };
+}
+
+/** Empty when the process has ended meanwhile. */
+function text(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function listed(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
