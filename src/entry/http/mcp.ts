@@ -1,4 +1,5 @@
 import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/fastify';
+import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { authenticateApiKey } from '#auth/api_keys.ts';
@@ -62,7 +63,8 @@ function mountEndpoint(scope: FastifyInstance, house: House): void {
     async handler(request) {
       const caller = callers.get(request);
       if (caller === undefined) throw new Error('the request was not authenticated');
-      if (request.body === undefined) throw new AppError('invalid_input', 'the body is missing');
+      if (request.body === undefined)
+        throw new AppError('invalid_input', 'the body is missing; send a JSON-RPC message');
       const { authorization = '' } = request.headers;
       return await answer(
         { request: toWebRequest(request, house.config.baseUrl), body: request.body },
@@ -82,20 +84,27 @@ function toWebRequest({ method, headers }: FastifyRequest, baseUrl: string): Req
   return new Request(baseUrl + MCP_PATH, { method, headers: entries });
 }
 
-const PARSE_ERROR = -32_700;
 const SERVER_ERROR = -32_000;
-const INTERNAL_ERROR = -32_603;
 
 /** What is refused before a message was read: an error of JSON-RPC, whose data is the problem that REST answers. */
 function sendRpcError(error: unknown, request: FastifyRequest, reply: FastifyReply, house: House): FastifyReply {
   const known = toLoggedAppError(error, request.id, house.log);
   if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds));
   if (known.code === 'unauthenticated') void reply.header('www-authenticate', challenge(request, known, house));
-  const code = known.code === 'invalid_input' ? PARSE_ERROR : known.status < 500 ? SERVER_ERROR : INTERNAL_ERROR;
   return reply
     .code(known.status)
     .headers({ 'cache-control': 'no-store', 'x-request-id': request.id })
-    .send({ jsonrpc: '2.0', id: null, error: { code, message: known.message, data: toProblem(known, request.id) } });
+    .send({
+      jsonrpc: '2.0',
+      id: null,
+      error: { code: rpcCode(known, request), message: known.message, data: toProblem(known, request.id) },
+    });
+}
+
+function rpcCode({ code, status }: AppError, { body }: FastifyRequest): number {
+  if (status >= 500) return ProtocolErrorCode.InternalError;
+  if (code !== 'invalid_input') return SERVER_ERROR;
+  return body === undefined ? ProtocolErrorCode.ParseError : ProtocolErrorCode.InvalidRequest;
 }
 
 /** Where a client learns how to sign in (RFC 9728). Without a token there is no error to tell (RFC 6750). */

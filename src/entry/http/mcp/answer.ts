@@ -1,11 +1,13 @@
 import {
   createMcpHandler,
   isLegacyRequest,
+  type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 
 import type { Exchange } from '#entry/http/mcp/call_tool.ts';
 import { serverFor } from '#entry/http/mcp/server.ts';
+import { takeInputs } from '#entry/http/mcp/tool_inputs.ts';
 import type { Listener, ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
 
 /** A request of either generation, with its body as JSON. */
@@ -21,15 +23,17 @@ export async function answer(
   watch: ToolListWatch,
   listener: Omit<Listener, 'end'>,
 ): Promise<Response> {
-  if (await isLegacyRequest(request, body)) return await answerLegacy({ request, body }, exchange);
-  const isListening = isRequest(body) && body.method === 'subscriptions/listen';
-  if (isListening) watch.admit(listener.credential);
-  const handler = createMcpHandler(() => serverFor(exchange, 'modern'), {
+  const { body: parsedBody, inputs } = takeInputs(body);
+  if (await isLegacyRequest(request, parsedBody)) {
+    return await answerLegacy({ request, body: parsedBody }, serverFor(exchange, inputs, 'legacy'));
+  }
+  if (hasMethod(body) && body.method === 'subscriptions/listen') watch.admit(listener.credential);
+  const handler = createMcpHandler(() => serverFor(exchange, inputs, 'modern'), {
     legacy: 'reject',
     onerror: (error) => exchange.log.debug({ err: error, requestId: exchange.origin.requestId }, 'MCP request refused'),
     bus: watch.busOf({ ...listener, end: () => handler.close() }),
   });
-  return await handler.fetch(request, { parsedBody: body });
+  return await handler.fetch(request, { parsedBody });
 }
 
 /**
@@ -37,9 +41,8 @@ export async function answer(
  * What is cancelled is never answered, which would leave a JSON answer waiting for ever: as nothing outlives its
  * request, there is nothing to cancel, and notifications are passed over.
  */
-async function answerLegacy({ request, body }: McpRequest, exchange: Exchange): Promise<Response> {
+async function answerLegacy({ request, body }: McpRequest, server: Server): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-  const server = serverFor(exchange, 'legacy');
   await server.connect(transport);
   try {
     const parsedBody: unknown = Array.isArray(body) ? body.filter((message) => !isNotification(message)) : body;
@@ -49,10 +52,10 @@ async function answerLegacy({ request, body }: McpRequest, exchange: Exchange): 
   }
 }
 
-function isRequest(body: unknown): body is { readonly method: unknown } {
+function hasMethod(body: unknown): body is { readonly method: unknown } {
   return typeof body === 'object' && body !== null && 'method' in body;
 }
 
 function isNotification(message: unknown): boolean {
-  return isRequest(message) && !('id' in message);
+  return hasMethod(message) && !('id' in message);
 }

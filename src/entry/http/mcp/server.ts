@@ -1,4 +1,4 @@
-import { Server } from '@modelcontextprotocol/server';
+import { type RequestId, Server } from '@modelcontextprotocol/server';
 
 import { callTool, type Exchange } from '#entry/http/mcp/call_tool.ts';
 import { INSTRUCTIONS } from '#entry/http/mcp/guidance.ts';
@@ -6,7 +6,7 @@ import { toolsOf } from '#entry/http/mcp/tools.ts';
 import { CONTRACT_VERSION } from '#entry/http/openapi/document.ts';
 
 /** `modern` is 2026-07-28; `legacy` is whatever begins with `initialize`, up to 2025-11-25. */
-export type Era = 'modern' | 'legacy';
+type Era = 'modern' | 'legacy';
 
 const INFO = { name: 'tocsin', title: 'Tocsin', version: CONTRACT_VERSION };
 
@@ -17,16 +17,18 @@ const CACHE_HINTS = {
 } as const;
 
 /**
- * The server of one request: nothing is kept between two of them. Only the modern generation has a way to hear that
+ * The server of one request, with what its tools are called with: nothing is kept between two of them. Only the modern generation has a way to hear that
  * the tools have changed without a session.
  */
-export function serverFor(exchange: Exchange, era: Era): Server {
+export function serverFor(exchange: Exchange, inputs: ReadonlyMap<RequestId, unknown>, era: Era): Server {
   const server = new Server(INFO, {
     capabilities: { tools: era === 'modern' ? { listChanged: true } : {} },
     instructions: INSTRUCTIONS,
     cacheHints: CACHE_HINTS,
   });
   server.setRequestHandler('tools/list', () => ({ tools: toolsOf(exchange.caller) }));
-  server.setRequestHandler('tools/call', ({ params }) => callTool(exchange, params.name, params.arguments ?? {}));
+  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
+    callTool(exchange, params.name, inputs.get(mcpReq.id)),
+  );
   return server;
 }
