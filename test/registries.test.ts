@@ -18,7 +18,11 @@ const filesBelow = (folder: string): string[] =>
 
 test('every job is in the registry under the name of its file, and has one handler', () => {
   const names = JOBS.map(({ name }) => name).toSorted();
-  expect(names).toEqual(filesBelow('src/jobs').filter((name) => name !== 'registry').toSorted());
+  expect(names).toEqual(
+    filesBelow('src/jobs')
+      .filter((name) => name !== 'registry')
+      .toSorted(),
+  );
   const handlers = handlersFor({} as CrewRuntime).map(({ job }) => job);
   expect(handlers.map(({ name }) => name).toSorted()).toEqual(names);
   for (const job of JOBS) expect(QUEUE_NAMES).toContain(job.queue);

@@ -65,11 +65,12 @@ function bareServer(house: House, orgId: string, key: string) {
     await house.db.sql.rows(BARE_KEY, [hash]);
     return { result: { services: await house.db.sql.rows(BARE_LIST, [orgId]) } };
   });
-  app.post<{ Body: { serviceId: string; environment: string } }>('/write', async (request) => {
+  const write = async ({ serviceId, environment }: { serviceId: string; environment: string }) => {
     await house.db.sql.rows(BARE_KEY, [hash]);
-    await house.db.transaction(({ sql }) => sql.run(BARE_WRITE, [request.body.serviceId, request.body.environment]));
+    await house.db.transaction(({ sql }) => sql.run(BARE_WRITE, [serviceId, environment]));
     return { result: {} };
-  });
+  };
+  app.post<{ Body: { serviceId: string; environment: string } }>('/write', ({ body }) => write(body));
   return app;
 }
 

@@ -17,10 +17,14 @@ test('a secret text is recognised by its prefix and checksum', () => {
 test('a secret text with any letter changed is refused without asking the database', () => {
   const text = newSecretText('tocsin_key');
   fc.assert(
-    fc.property(fc.integer({ min: 11, max: text.length - 1 }), fc.constantFrom(...'abcXYZ019'), (place, letter) => {
-      const changed = text.slice(0, place) + letter + text.slice(place + 1);
-      expect(isSecretText('tocsin_key', changed)).toBe(changed === text);
-    }),
+    fc.property(
+      fc.integer({ min: 11, max: text.length - 1 }),
+      fc.constantFrom('a', 'b', 'X', 'Z', '0', '9'),
+      (place, letter) => {
+        const changed = text.slice(0, place) + letter + text.slice(place + 1);
+        expect(isSecretText('tocsin_key', changed)).toBe(changed === text);
+      },
+    ),
   );
 });
 
@@ -43,7 +47,9 @@ test('a sealed key pair opens with the same secret only', () => {
   const cipher = createCipher('a secret that is long enough, one');
   const sealed = sealIngestKeyPair(pair, cipher);
   expect(openIngestKeyPair(sealed.secrets, cipher)).toEqual(pair);
-  expect(() => openIngestKeyPair(sealed.secrets, createCipher('a secret that is long enough, two'))).toThrow();
+  expect(() => openIngestKeyPair(sealed.secrets, createCipher('a secret that is long enough, two'))).toThrow(
+    /authenticate/,
+  );
   expect(sealed.secrets.includes(pair.ingestionKey)).toBe(false);
 });
 
@@ -53,7 +59,7 @@ test('a tampered sealed pair is refused', () => {
   for (const place of [0, 12, 30]) {
     const tampered = Buffer.from(secrets);
     tampered.writeUInt8(tampered.readUInt8(place) ^ 1, place);
-    expect(() => cipher.decrypt(tampered)).toThrow();
+    expect(() => cipher.decrypt(tampered)).toThrow(/authenticate/);
   }
 });
 
