@@ -5,9 +5,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { duration, megabytes } from './figures.ts';
+import { duration, megabytes, percent } from './figures.ts';
 import { type Bench, printInputs, printTable } from './harness.ts';
-import { residentTogether, useBelow } from './paging/processes.ts';
+import { processorBelow, residentTogether, useBelow } from './paging/processes.ts';
 
 const SETTLE_MS = 15_000;
 const IDLE_MS = 30_000;
@@ -74,25 +74,22 @@ async function stop(child: ChildProcess): Promise<number> {
 }
 
 async function printUse(pid: number): Promise<void> {
-  const before = new Map(useBelow(pid).map(({ name, cpuMs }) => [name, cpuMs]));
-  await delay(IDLE_MS);
+  const shares = await processorBelow(pid, IDLE_MS);
   const uses = useBelow(pid);
-  const share = (cpuMs: number): string => `${((cpuMs / IDLE_MS) * 100).toFixed(2)} %`;
-  const idleMs = uses.map(({ name, cpuMs }) => cpuMs - (before.get(name) ?? 0));
   printTable([
-    ...uses.map(({ name, processes, residentBytes, ownBytes }, index) => ({
+    ...uses.map(({ name, processes, residentBytes, ownBytes }) => ({
       what: name,
       processes,
       resident: megabytes(residentBytes),
       'its own': megabytes(ownBytes),
-      'idle processor': share(idleMs[index] ?? 0),
+      'idle processor': percent(shares.get(name) ?? 0),
     })),
     {
       what: 'together, what is shared counted once',
       processes: uses.reduce((sum, { processes }) => sum + processes, 0),
       resident: megabytes(residentTogether(pid)),
       'its own': megabytes(uses.reduce((sum, { ownBytes }) => sum + ownBytes, 0)),
-      'idle processor': share(idleMs.reduce((sum, ms) => sum + ms, 0)),
+      'idle processor': percent([...shares.values()].reduce((sum, share) => sum + share, 0)),
     },
   ]);
 }

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** What the processes of one kind take, on Linux. */
 export interface ProcessUse {
@@ -8,7 +9,6 @@ export interface ProcessUse {
   readonly residentBytes: number;
   /** Nobody else's: it would be free if the process ended. */
   readonly ownBytes: number;
-  readonly cpuMs: number;
 }
 
 /** By a part of the command line. What is none of these is PostgreSQL, whose processes rename themselves. */
@@ -26,15 +26,29 @@ const TICK_MS = 10;
 
 /** This process and all below it by kind, the largest first. */
 export function useBelow(pid: number): ProcessUse[] {
-  const found = [...pidsBelow(pid)].flatMap(look);
+  const found = [...pidsBelow(pid)].flatMap((one) => {
+    const name = nameOf(one);
+    return name === null ? [] : [{ name, mappings: mappingsOf(one) }];
+  });
   const kinds = [...Map.groupBy(found, ({ name }) => name)].map(([name, group]) => ({
     name,
     processes: group.length,
-    residentBytes: sum(group.map(({ residentBytes }) => residentBytes)),
-    ownBytes: sum(group.map(({ ownBytes }) => ownBytes)),
-    cpuMs: sum(group.map(({ cpuMs }) => cpuMs)),
+    residentBytes: sum(group.flatMap(({ mappings }) => mappings.map(({ residentBytes }) => residentBytes))),
+    ownBytes: sum(group.flatMap(({ mappings }) => mappings.map(({ ownBytes }) => ownBytes))),
   }));
   return kinds.toSorted((a, b) => b.ownBytes - a.ownBytes);
+}
+
+/** Shares of one processor, by kind of process, over this time. What a process that ended meanwhile used is left out. */
+export async function processorBelow(pid: number, forMs: number): Promise<ReadonlyMap<string, number>> {
+  const before = new Map([...pidsBelow(pid)].map((one) => [one, cpuMsOf(one)]));
+  await delay(forMs);
+  const spent = [...pidsBelow(pid)].map((one) => ({ name: nameOf(one), ms: cpuMsOf(one) - (before.get(one) ?? 0) }));
+  return new Map(
+    [...Map.groupBy(spent, ({ name }) => name)].flatMap(([name, group]): [string, number][] =>
+      name === null ? [] : [[name, sum(group.map(({ ms }) => ms)) / forMs]],
+    ),
+  );
 }
 
 /**
@@ -60,22 +74,17 @@ function* pidsBelow(pid: number): Generator<number> {
   }
 }
 
-function look(pid: number): ProcessUse[] {
+/** Null when the process has ended meanwhile. */
+function nameOf(pid: number): string | null {
   const command = text(`/proc/${pid}/cmdline`).replaceAll('\0', ' ');
+  if (command === '') return null;
+  return NAMES.find(([part]) => command.includes(part))?.[1] ?? 'PostgreSQL';
+}
+
+function cpuMsOf(pid: number): number {
   const stat = text(`/proc/${pid}/stat`);
-  if (stat === '') return [];
-  const name = NAMES.find(([part]) => command.includes(part))?.[1] ?? 'PostgreSQL';
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const mappings = mappingsOf(pid);
-  return [
-    {
-      name,
-      processes: 1,
-      residentBytes: sum(mappings.map(({ residentBytes }) => residentBytes)),
-      ownBytes: sum(mappings.map(({ ownBytes }) => ownBytes)),
-      cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS,
-    },
-  ];
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_MS;
 }
 
 interface Mapping {
