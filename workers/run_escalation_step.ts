@@ -1,7 +1,7 @@
 import { fireNextAtOnce } from '#actions/incidents/fire_next_at_once.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import type { Channel } from '#core/oncall/channel.ts';
-import { type Contact, contactOfNonMember } from '#core/oncall/contact.ts';
+import { type Contact, contactsOf } from '#core/oncall/contact.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
 import { peopleOnCall } from '#core/oncall/on_call.ts';
 import { decideRecipients, hasNoChannelLeft, type PageDecision } from '#core/oncall/recipients.ts';
@@ -54,7 +54,7 @@ async function pageRecipients(
       ? await stores.onCall.ofTeam(incident.orgId, incident.teamId, now)
       : { schedules: [] };
   const onCallUserIds = peopleOnCall(onCall.schedules.map((schedule) => schedule.onCall));
-  const contacts = await contactsOf(unit, incident, [...step.targetUserIds, ...onCallUserIds]);
+  const contacts = await readContacts(unit, incident, [...step.targetUserIds, ...onCallUserIds]);
   const { pages, nobodyReached } = decideRecipients(step, onCallUserIds, contacts, configured);
   const ids = await stores.notifications.insert(
     pages.map((page) => toNotification(incident, stepIndex, page)),
@@ -91,21 +91,15 @@ function statusOf({ kind }: PageDecision): 'queued' | 'failed' | 'skipped' {
 }
 
 /** How each of them can be reached: as members of the incident's team, else by the mail of their account. */
-async function contactsOf(
+async function readContacts(
   { stores }: UnitOfWork,
   incident: IncidentRow,
   userIds: readonly Id<'user'>[],
 ): Promise<Map<Id<'user'>, Contact>> {
   const people = await stores.people.listPeople(incident.orgId, userIds);
-  const subscribers = await stores.pushSubscriptions.listSubscribers([...people.values()].map(({ userId }) => userId));
+  const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
   const members = incident.teamId === null ? [] : await stores.teams.listMembers(incident.orgId, [incident.teamId]);
-  const contacts = new Map<Id<'user'>, Contact>();
-  for (const { userId, email } of people.values()) {
-    const member = members.find((candidate) => candidate.userId === userId);
-    const account = { userId, email, hasPush: subscribers.has(userId) };
-    contacts.set(userId, member === undefined ? contactOfNonMember(account) : { ...member, ...account });
-  }
-  return contacts;
+  return contactsOf([...people.values()], subscribers, members);
 }
 
 function toNotification(incident: IncidentRow, stepIndex: number, page: PageDecision): NewNotification {

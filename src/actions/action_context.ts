@@ -2,6 +2,7 @@ import type { TObject, TSchema } from 'typebox';
 
 import type { UnitOfWork } from '#actions/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
+import type { Channel } from '#core/oncall/channel.ts';
 import type { Action } from '#kernel/action.ts';
 import type { Caller } from '#kernel/caller.ts';
 import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
@@ -21,6 +22,8 @@ export interface ActionContext extends UnitOfWork {
   readonly metrics: MetricReader;
   readonly exceptions: ExceptionReader;
   readonly cipher: Cipher;
+  /** The channels that the operator has set up. */
+  readonly configuredChannels: ReadonlySet<Channel>;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
   /** Notes a change for the audit log. A call whose two sides are equal is no change. */

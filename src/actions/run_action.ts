@@ -5,6 +5,7 @@ import { Compile, type Validator } from 'typebox/compile';
 import type { ActionContext, AnyAction, Change } from '#actions/action_context.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
+import type { Channel } from '#core/oncall/channel.ts';
 import type { Caller, RequestOrigin } from '#kernel/caller.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { findFaults } from '#kernel/input_faults.ts';
@@ -20,6 +21,7 @@ export interface ActionRuntime extends UnitOfWorkRuntime {
   readonly metrics: MetricReader;
   readonly exceptions: ExceptionReader;
   readonly cipher: Cipher;
+  readonly configuredChannels: ReadonlySet<Channel>;
   readonly baseUrl: string;
 }
 
@@ -126,6 +128,7 @@ function contextOf(runtime: ActionRuntime, session: Session, caller: Caller, now
     metrics: runtime.metrics,
     exceptions: runtime.exceptions,
     cipher: runtime.cipher,
+    configuredChannels: runtime.configuredChannels,
     baseUrl: runtime.baseUrl,
     record: () => {
       throw new Error('a read action changes nothing');

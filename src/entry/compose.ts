@@ -72,18 +72,26 @@ export async function compose(config: RunningConfig, { log, clock = systemClock 
   const clickhouse = openClickHouse(config.clickhouseUrl);
   const queue = openJobQueue(connectQueue(config, { durable: true, poolMax: 8 }), log);
   const outbox = createOutboxPublisher(db, queue, clock, log);
+  const twilio = twilioAccountOf(config);
+  const answerLinks = createAnswerLinks(config.appSecret, config.baseUrl);
+  const vapidKeys = deriveVapidKeys(config.appSecret);
+  const senders = createSenders({
+    baseUrl: config.baseUrl,
+    links: answerLinks,
+    twilio,
+    mail: mailServerOf(config),
+    push: { keys: vapidKeys, subscriptions: pushSubscriptionsOf(db) },
+  });
   const actions: ActionRuntime = {
     db,
     metrics: new MetricReader(clickhouse),
     exceptions: new ExceptionReader(clickhouse),
     cipher: createCipher(config.appSecret),
+    configuredChannels: new Set(senders.keys()),
     clock,
     baseUrl: config.baseUrl,
     onOutbox: () => outbox.wake(),
   };
-  const twilio = twilioAccountOf(config);
-  const answerLinks = createAnswerLinks(config.appSecret, config.baseUrl);
-  const vapidKeys = deriveVapidKeys(config.appSecret);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     await outbox.settled();
@@ -104,13 +112,7 @@ export async function compose(config: RunningConfig, { log, clock = systemClock 
     twilio,
     answerLinks,
     vapidKeys,
-    senders: createSenders({
-      baseUrl: config.baseUrl,
-      links: answerLinks,
-      twilio,
-      mail: mailServerOf(config),
-      push: { keys: vapidKeys, subscriptions: pushSubscriptionsOf(db) },
-    }),
+    senders,
     close: () => (closing ??= close()),
   };
 }

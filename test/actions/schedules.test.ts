@@ -259,6 +259,7 @@ test('who_is_on_call tells the turn, its limits and who follows', async () => {
         next: { ...person(bram), at: '2026-03-09T08:00:00.000Z' },
       },
     ],
+    warnings: expect.any(Array),
   });
   w.clock.set('2026-03-09T08:00:00Z');
   expect((await w.expectOk('who_is_on_call', { teamId })).onCall).toEqual([person(bram)]);

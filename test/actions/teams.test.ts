@@ -31,7 +31,7 @@ test('a new team is empty and listed', async () => {
     updatedAt: team.createdAt,
   });
   expect(await w.expectOk('list_teams')).toEqual({
-    teams: [{ ...team, members: [], schedules: [], escalationPolicies: [] }],
+    teams: [{ ...team, members: [], schedules: [], escalationPolicies: [], warnings: [] }],
   });
 });
 
@@ -339,7 +339,12 @@ async function countQueries(w: World): Promise<number> {
     queries += 1;
     return await sql.rows(...statement);
   };
-  const context = { caller: { orgId: w.orgId }, stores: storesOf({ em, sql: { ...sql, rows } }) };
+  const context = {
+    caller: { orgId: w.orgId },
+    stores: storesOf({ em, sql: { ...sql, rows } }),
+    configuredChannels: new Set(),
+    now: w.clock.now(),
+  };
   await listTeams.handle({}, context as unknown as ActionContext);
   return queries;
 }

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { readWarnings, WarningView } from '#actions/teams/warnings.ts';
 import { peopleOnCall } from '#core/oncall/on_call.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { ScheduleOnCall, TeamOnCall } from '#storage/postgres/on_call_reader.ts';
@@ -34,15 +35,21 @@ export const whoIsOnCall = defineAction({
     at: Timestamp,
     onCall: Type.Array(PersonView, { description: 'of all schedules, each person once' }),
     schedules: Type.Array(ScheduleOnCallView),
+    warnings: Type.Array(WarningView, { description: 'none when every page would reach somebody' }),
   }),
-  async handle({ teamId }, { stores, caller, now }) {
+  async handle({ teamId }, context) {
+    const { stores, caller, now } = context;
     const team = await stores.teams.get(caller.orgId, teamId);
     const found = await stores.onCall.ofTeam(caller.orgId, team.id, now);
+    const members = await stores.teams.listMembers(caller.orgId, [team.id]);
+    const policies = await stores.policies.listOfTeams(caller.orgId, [team.id]);
+    const [warnings = []] = await readWarnings([{ members, policies, onCall: found }], context);
     return {
       teamId: team.id,
       at: toTimestamp(now),
       onCall: peopleOnCall(found.schedules.map(({ onCall }) => onCall)).map((userId) => personOf(found, userId)),
       schedules: found.schedules.map((schedule) => toScheduleOnCallView(schedule, found)),
+      warnings,
     };
   },
 });

@@ -2,8 +2,10 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
+import { toPolicyView } from '#actions/policies/view.ts';
+import { toScheduleView } from '#actions/schedules/view.ts';
 import { readTeams } from '#actions/teams/read_teams.ts';
-import { toMemberRecord } from '#actions/teams/view.ts';
+import { toMemberRecord, toTeamView } from '#actions/teams/view.ts';
 
 export const deleteTeam = defineAction({
   name: 'delete_team',
@@ -22,9 +24,14 @@ export const deleteTeam = defineAction({
       policies.map(({ id }) => id),
       now,
     );
-    const members = await stores.teams.listMembers(caller.orgId, [team.id]);
     const [whole] = await readTeams([team], context);
-    const before = { ...whole, members: members.map(toMemberRecord), detachedRuleIds };
+    const before = {
+      ...toTeamView(team),
+      members: whole?.members.map(toMemberRecord),
+      schedules: whole?.onCall.schedules.map(({ schedule }) => toScheduleView(schedule)),
+      escalationPolicies: policies.map(toPolicyView),
+      detachedRuleIds,
+    };
     record({ target: team.id, before, after: null });
     await stores.teams.delete(team);
     return { deleted: true as const, teamId: team.id };

@@ -4,6 +4,7 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { PolicyView, toPolicyView } from '#actions/policies/view.ts';
 import { ScheduleView, toScheduleView } from '#actions/schedules/view.ts';
 import { MemberView, TEAM_FIELDS, toMemberView, toTeamView } from '#actions/teams/view.ts';
+import { type TeamParts, WarningView } from '#actions/teams/warnings.ts';
 import type { TeamRow } from '#storage/postgres/team_store.ts';
 
 /** A team with all that belongs to it. */
@@ -12,23 +13,38 @@ export const WholeTeamView = Type.Object({
   members: Type.Array(MemberView, { description: 'in their order' }),
   schedules: Type.Array(ScheduleView, { description: 'oldest first' }),
   escalationPolicies: Type.Array(PolicyView, { description: 'oldest first' }),
+  warnings: Type.Array(WarningView, { description: 'none when every page would reach somebody' }),
 });
 
-/** In three queries, however many teams there are. */
+/** A team with its rows. */
+export type WholeTeam = TeamParts & { readonly team: TeamRow };
+
+/** In a few queries, however many teams there are. */
 export async function readTeams(
   teams: readonly TeamRow[],
-  { caller, stores }: Pick<ActionContext, 'caller' | 'stores'>,
-): Promise<Static<typeof WholeTeamView>[]> {
+  { caller, stores, now }: Pick<ActionContext, 'caller' | 'stores' | 'now'>,
+): Promise<WholeTeam[]> {
   const teamIds = teams.map(({ id }) => id);
   const byTeam = <Row extends { readonly teamId: string }>(rows: readonly Row[]) =>
     Map.groupBy(rows, ({ teamId }) => teamId);
   const members = byTeam(await stores.teams.listMembers(caller.orgId, teamIds));
-  const schedules = byTeam(await stores.schedules.listOfTeams(caller.orgId, teamIds));
   const policies = byTeam(await stores.policies.listOfTeams(caller.orgId, teamIds));
-  return teams.map((team) => ({
+  const onCallOf = await stores.onCall.ofTeams(caller.orgId, teamIds, now);
+  return teams.map((team) => {
+    const { id } = team;
+    return { team, members: members.get(id) ?? [], policies: policies.get(id) ?? [], onCall: onCallOf(id) };
+  });
+}
+
+export function toWholeTeamView(
+  { team, members, policies, onCall }: WholeTeam,
+  warnings: Static<typeof WarningView>[],
+): Static<typeof WholeTeamView> {
+  return {
     ...toTeamView(team),
-    members: (members.get(team.id) ?? []).map(toMemberView),
-    schedules: (schedules.get(team.id) ?? []).map(toScheduleView),
-    escalationPolicies: (policies.get(team.id) ?? []).map(toPolicyView),
-  }));
+    members: members.map(toMemberView),
+    schedules: onCall.schedules.map(({ schedule }) => toScheduleView(schedule)),
+    escalationPolicies: policies.map(toPolicyView),
+    warnings,
+  };
 }

@@ -68,7 +68,8 @@ function inDigest(data: Readonly<Record<string, unknown>>): string {
   return data['digest'] === true ? ' in a digest with others' : '';
 }
 
-function reasonOf(reason: string): string {
+/** A reason of ours in words. */
+export function reasonOf(reason: string): string {
   return REASONS[reason] ?? reason.replaceAll('_', ' ');
 }
 

@@ -24,6 +24,24 @@ export function contactOfNonMember(account: Pick<Contact, 'userId' | 'email' | '
   return { ...account, phone: null, smsEnabled: false, callEnabled: false, pushEnabled: true, emailEnabled: true };
 }
 
+type Preferences = Pick<Contact, 'userId' | 'phone' | 'smsEnabled' | 'callEnabled' | 'pushEnabled' | 'emailEnabled'>;
+
+/** How each of these accounts is reached by a team: as its member where it is one. */
+export function contactsOf(
+  accounts: readonly Pick<Contact, 'userId' | 'email'>[],
+  subscribers: ReadonlySet<Id<'user'>>,
+  members: readonly Preferences[],
+): Map<Id<'user'>, Contact> {
+  const preferences = new Map(members.map((member) => [member.userId, member]));
+  return new Map(
+    accounts.map(({ userId, email }) => {
+      const account = { userId, email, hasPush: subscribers.has(userId) };
+      const member = preferences.get(userId);
+      return [userId, member === undefined ? contactOfNonMember(account) : { ...member, ...account }];
+    }),
+  );
+}
+
 export function wantsChannel(contact: Contact, channel: Channel): boolean {
   const preferences: Record<Channel, boolean> = {
     sms: contact.smsEnabled,

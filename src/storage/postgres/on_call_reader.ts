@@ -1,4 +1,5 @@
 import { type OnCall, onCallOfSchedule } from '#core/oncall/on_call.ts';
+import type { Override } from '#core/oncall/overrides.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { PeopleStore, Person } from '#storage/postgres/people_store.ts';
@@ -6,6 +7,8 @@ import { rotationOf, type ScheduleRow, type ScheduleStore } from '#storage/postg
 
 export interface ScheduleOnCall {
   readonly schedule: ScheduleRow;
+  /** Those that had not ended long ago. */
+  readonly overrides: readonly Override[];
   readonly onCall: OnCall;
 }
 
@@ -29,9 +32,18 @@ export class OnCallReader {
     this.#people = people;
   }
 
-  /** In three queries, however many schedules the team has. People who have left the organization are passed over. */
+  /** As for many teams. */
   async ofTeam(orgId: Id<'org'>, teamId: Id<'team'>, at: Temporal.Instant): Promise<TeamOnCall> {
-    const schedules = await this.#schedules.listOfTeams(orgId, [teamId]);
+    return (await this.ofTeams(orgId, [teamId], at))(teamId);
+  }
+
+  /** In three queries, however many teams and schedules there are. People who have left the organization are passed over. */
+  async ofTeams(
+    orgId: Id<'org'>,
+    teamIds: readonly Id<'team'>[],
+    at: Temporal.Instant,
+  ): Promise<(teamId: Id<'team'>) => TeamOnCall> {
+    const schedules = await this.#schedules.listOfTeams(orgId, teamIds);
     const overrides = await this.#schedules.listOverrides(
       orgId,
       schedules.map(({ id }) => id),
@@ -43,12 +55,11 @@ export class OnCallReader {
     ]);
     const isPresent = (userId: Id<'user'>) => people.has(userId);
     const overridesOf = Map.groupBy(overrides, ({ scheduleId }) => scheduleId);
-    return {
-      people,
-      schedules: schedules.map((schedule) => ({
-        schedule,
-        onCall: onCallOfSchedule(rotationOf(schedule), overridesOf.get(schedule.id) ?? [], at, isPresent),
-      })),
-    };
+    const found = schedules.map((schedule): ScheduleOnCall => {
+      const own = overridesOf.get(schedule.id) ?? [];
+      return { schedule, overrides: own, onCall: onCallOfSchedule(rotationOf(schedule), own, at, isPresent) };
+    });
+    const schedulesOf = Map.groupBy(found, ({ schedule }) => schedule.teamId);
+    return (teamId) => ({ people, schedules: schedulesOf.get(teamId) ?? [] });
   }
 }

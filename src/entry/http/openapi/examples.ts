@@ -14,6 +14,7 @@ import {
   SERVICE,
   SERVICE_WITH_KEYS,
   TEAM,
+  WARNING,
 } from '#entry/http/openapi/story.ts';
 
 /** A call as it could be made: the body, and the result that answers it. */
@@ -190,7 +191,9 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
 
   list_teams: {
     body: {},
-    result: { teams: [{ ...TEAM, members: [MEMBER], schedules: [SCHEDULE], escalationPolicies: [POLICY] }] },
+    result: {
+      teams: [{ ...TEAM, members: [MEMBER], schedules: [SCHEDULE], escalationPolicies: [POLICY], warnings: [WARNING] }],
+    },
   },
   create_team: { body: { name: TEAM.name }, result: TEAM },
   update_team: {

@@ -12,6 +12,7 @@ import { RotationConfigInput } from '#actions/schedules/rotation_config.ts';
 import { RotationTypeName, ScheduleView } from '#actions/schedules/view.ts';
 import { CapabilityName, ServiceView, ServiceWithKeysView } from '#actions/services/view.ts';
 import { WholeTeamView } from '#actions/teams/read_teams.ts';
+import { WarningView } from '#actions/teams/warnings.ts';
 import { MemberView, TeamView } from '#actions/teams/view.ts';
 import { ID_SOURCES, type IdSource } from '#entry/http/id_sources.ts';
 
@@ -36,6 +37,7 @@ const NAMED: Readonly<Record<string, object>> = {
   Team: TeamView,
   TeamWithAll: WholeTeamView,
   TeamMember: MemberView,
+  ReachabilityWarning: WarningView,
   Schedule: ScheduleView,
   RotationType: RotationTypeName,
   RotationConfig: RotationConfigInput,

@@ -8,6 +8,7 @@ import type { RuleView } from '#actions/rules/view.ts';
 import type { ScheduleView } from '#actions/schedules/view.ts';
 import type { ServiceView, ServiceWithKeysView } from '#actions/services/view.ts';
 import type { MemberView, TeamView } from '#actions/teams/view.ts';
+import type { WarningView } from '#actions/teams/warnings.ts';
 
 /*
  * One story that every example of the reference is taken from: the checkout service of a shop, the team that keeps it,
@@ -143,6 +144,15 @@ export const SCHEDULE: Static<typeof ScheduleView> = {
   ...CREATED,
 };
 
+/** The other one is in no team, and so has no number to call. */
+export const WARNING: Static<typeof WarningView> = {
+  kind: 'step_reaches_nobody',
+  message:
+    'Step 2 of the policy "Wake somebody" would reach nobody now: nobody has such a channel on and an address for it.',
+  policyId: IDS.policyId,
+  step: 1,
+};
+
 /** Since Monday at nine, with the other one next. */
 export const ON_CALL = {
   teamId: IDS.teamId,
@@ -160,6 +170,7 @@ export const ON_CALL = {
       next: { ...BRAM, at: '2027-02-08T08:00:00.000Z' },
     },
   ],
+  warnings: [WARNING],
 };
 
 export const POLICY: Static<typeof PolicyView> = {

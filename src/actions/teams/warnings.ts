@@ -1,0 +1,95 @@
+import { type Static, Type } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { IdText, Timestamp } from '#actions/fields.ts';
+import { reasonOf } from '#core/incidents/story.ts';
+import { contactsOf } from '#core/oncall/contact.ts';
+import { peopleOnCall } from '#core/oncall/on_call.ts';
+import { findWarnings, type ReachabilityWarning } from '#core/oncall/reachability.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import type { TeamOnCall } from '#storage/postgres/on_call_reader.ts';
+import type { PolicyRow } from '#storage/postgres/policy_store.ts';
+import { rotationOf } from '#storage/postgres/schedule_store.ts';
+import type { TeamMemberWithPerson } from '#storage/postgres/team_store.ts';
+
+export const WarningView = Type.Object(
+  {
+    kind: Type.Enum(['step_reaches_nobody', 'schedule_gap', 'member_unreachable']),
+    message: Type.String({ description: 'what is wrong, as a sentence' }),
+    policyId: Type.Optional(IdText),
+    step: Type.Optional(Type.Integer({ description: 'index of the step, from 0' })),
+    scheduleId: Type.Optional(IdText),
+    gaps: Type.Optional(
+      Type.Array(Type.Object({ since: Timestamp, until: Timestamp }), {
+        description: 'when nobody is on call, of the next 30 days; at most 20',
+      }),
+    ),
+    memberId: Type.Optional(IdText),
+    userId: Type.Optional(IdText),
+  },
+  { description: 'why a page might reach nobody; with the ids of what it is about' },
+);
+
+const GAPS_SHOWN_MAX = 20;
+
+/** A team and what belongs to it. */
+export interface TeamParts {
+  readonly members: readonly TeamMemberWithPerson[];
+  readonly policies: readonly PolicyRow[];
+  readonly onCall: TeamOnCall;
+}
+
+/** Why pages of these teams might reach nobody, team by team; in two queries, however many teams there are. */
+export async function readWarnings(
+  teams: readonly TeamParts[],
+  { caller, stores, configuredChannels, now }: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels' | 'now'>,
+): Promise<Static<typeof WarningView>[][]> {
+  const userIds = teams.flatMap(({ members, policies, onCall }) => [
+    ...members.map(({ userId }) => userId),
+    ...policies.flatMap(({ steps }) => steps.flatMap(({ targetUserIds }) => targetUserIds)),
+    ...peopleOnCall(onCall.schedules.map((schedule) => schedule.onCall)),
+  ]);
+  const people = await stores.people.listPeople(caller.orgId, userIds);
+  const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
+  return teams.map((team) => {
+    const { schedules } = team.onCall;
+    const reach = {
+      ...team,
+      schedules: schedules.map(({ schedule, overrides }) => {
+        return { id: schedule.id, rotation: rotationOf(schedule), overrides };
+      }),
+      onCallUserIds: peopleOnCall(schedules.map(({ onCall }) => onCall)),
+      contacts: contactsOf([...people.values()], subscribers, team.members),
+      isPresent: (userId: string) => team.onCall.people.has(userId),
+    };
+    return findWarnings(reach, configuredChannels, now).map((warning) => toWarningView(warning, team));
+  });
+}
+
+function toWarningView(warning: ReachabilityWarning, team: TeamParts): Static<typeof WarningView> {
+  switch (warning.kind) {
+    case 'step_reaches_nobody': {
+      const { kind, policyId, stepIndex, reason } = warning;
+      const name = team.policies.find(({ id }) => id === policyId)?.name;
+      const message = `Step ${stepIndex + 1} of the policy "${name}" would reach nobody now: ${reasonOf(reason)}.`;
+      return { kind, message, policyId, step: stepIndex };
+    }
+    case 'schedule_gap': {
+      const { kind, scheduleId } = warning;
+      const name = team.onCall.schedules.find(({ schedule }) => schedule.id === scheduleId)?.schedule.name;
+      const gaps = warning.gaps.slice(0, GAPS_SHOWN_MAX).map(({ since, until }) => {
+        return { since: toTimestamp(since), until: toTimestamp(until) };
+      });
+      const others = warning.gaps.length - 1;
+      const more = others === 0 ? '' : `, and ${others} more ${others === 1 ? 'time' : 'times'} within 30 days`;
+      const message = `Nobody is on call in the schedule "${name}" from ${gaps[0]?.since} to ${gaps[0]?.until}${more}.`;
+      return { kind, message, scheduleId, gaps };
+    }
+    case 'member_unreachable': {
+      const { kind, memberId, userId } = warning;
+      const name = team.members.find(({ id }) => id === memberId)?.name;
+      const message = `Nothing reaches ${name}: each channel is off, lacks an address, or is not set up on this server.`;
+      return { kind, message, memberId, userId };
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+
+import { type Channel, CHANNELS } from './channel.ts';
+import { type Contact, findAddress, wantsChannel } from './contact.ts';
+import type { EscalationStep } from './escalation.ts';
+import { type Gap, gapsBetween } from './gaps.ts';
+import type { Override } from './overrides.ts';
+import { decideRecipients, type NobodyReached } from './recipients.ts';
+import type { IsPresent, Rotation } from './rotation.ts';
+
+type Instant = Temporal.Instant;
+type UserId = Id<'user'>;
+
+/** Why a page might reach nobody, told where people look before it happens. */
+export type ReachabilityWarning =
+  | {
+      readonly kind: 'step_reaches_nobody';
+      readonly policyId: Id<'policy'>;
+      readonly stepIndex: number;
+      readonly reason: NobodyReached;
+    }
+  | { readonly kind: 'schedule_gap'; readonly scheduleId: Id<'schedule'>; readonly gaps: readonly Gap[] }
+  | { readonly kind: 'member_unreachable'; readonly memberId: Id<'member'>; readonly userId: UserId };
+
+/** A team as it stands. */
+export interface TeamReach {
+  readonly members: readonly { readonly id: Id<'member'>; readonly userId: UserId }[];
+  readonly policies: readonly { readonly id: Id<'policy'>; readonly steps: readonly EscalationStep[] }[];
+  readonly schedules: readonly {
+    readonly id: Id<'schedule'>;
+    readonly rotation: Rotation;
+    readonly overrides: readonly Override[];
+  }[];
+  readonly onCallUserIds: readonly UserId[];
+  /** Everybody of the organization whom the team could page. */
+  readonly contacts: ReadonlyMap<UserId, Contact>;
+  readonly isPresent: IsPresent;
+}
+
+const DAYS_AHEAD = 30;
+
+/** Steps that would reach nobody if they fired now, gaps of the next 30 days, and members whom no channel reaches. */
+export function findWarnings(team: TeamReach, configured: ReadonlySet<Channel>, now: Instant): ReachabilityWarning[] {
+  const to = now.add({ hours: DAYS_AHEAD * 24 });
+  return [
+    ...team.policies.flatMap(({ id: policyId, steps }) =>
+      steps.flatMap((step, stepIndex): ReachabilityWarning[] => {
+        const { nobodyReached: reason } = decideRecipients(step, team.onCallUserIds, team.contacts, configured);
+        return reason === null ? [] : [{ kind: 'step_reaches_nobody', policyId, stepIndex, reason }];
+      }),
+    ),
+    ...team.schedules.flatMap(({ id: scheduleId, rotation, overrides }): ReachabilityWarning[] => {
+      const gaps = gapsBetween(rotation, overrides, now, to, team.isPresent);
+      return gaps.length === 0 ? [] : [{ kind: 'schedule_gap', scheduleId, gaps }];
+    }),
+    ...team.members.flatMap(({ id: memberId, userId }): ReachabilityWarning[] => {
+      const contact = team.contacts.get(userId);
+      return contact && isReachable(contact, configured) ? [] : [{ kind: 'member_unreachable', memberId, userId }];
+    }),
+  ];
+}
+
+function isReachable(contact: Contact, configured: ReadonlySet<Channel>): boolean {
+  return CHANNELS.some(
+    (channel) => wantsChannel(contact, channel) && findAddress(contact, channel) !== null && configured.has(channel),
+  );
+}
