@@ -30,6 +30,11 @@ export function ratio(value: number, base: number): string {
   return base === 0 ? '–' : `${(value / base).toFixed(2)} ×`;
 }
 
+/** `1.23 %` of a share from 0 to 1. */
+export function percent(share: number): string {
+  return `${(share * 100).toFixed(2)} %`;
+}
+
 export function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1024 / 1024)} MB`;
 }
