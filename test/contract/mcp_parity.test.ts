@@ -104,8 +104,9 @@ async function overRest(action: AnyAction, key: string, body: object): Promise<O
 
 async function overMcp(action: AnyAction, key: string, input: object, era: Era): Promise<Outcome> {
   const { body, headers } = await call(w, action.name, input, { key, era });
-  if (body.isError !== true) expect(JSON.parse(body.content[0].text)).toEqual(body.structuredContent);
-  const told = body.isError === true ? { problem: body._meta.problem } : { result: body.structuredContent };
+  const result = body.isError === true ? undefined : JSON.parse(body.content[0].text);
+  expect(body.structuredContent).toEqual(result);
+  const told = body.isError === true ? { problem: body._meta.problem } : { result };
   return comparable({ ...told, audit: await auditOf(headers['x-request-id'], 'mcp') });
 }
 

@@ -36,17 +36,19 @@ export function nextStepAfter(error: AppError, action: AnyAction): string {
 
 /** The tools that show ids of the kinds that named nothing; `steps[0].targetUserIds[1]` is a userId. */
 function afterNotFound({ faults }: AppError): string {
-  const sources = faults.flatMap(({ path }) => {
-    const property =
-      path
-        .replaceAll(/\[\d+\]/g, '')
-        .split('.')
-        .at(-1) ?? '';
-    const name = property.replace(/^(?:target)?(\w+)s$/, (_, one: string) => one[0]?.toLowerCase() + one.slice(1));
-    return ID_SOURCES[name]?.shownBy ?? (name === 'userId' ? 'list_teams' : []);
-  });
-  const tools = [...new Set(sources)];
-  return tools.length === 0
-    ? 'Read the present state and take the id from there.'
-    : `${tools.join(' and ')} ${tools.length === 1 ? 'shows' : 'show'} the ids that there are. It may have been deleted.`;
+  const names = faults.map(({ path }) => nameOfId(path));
+  const tools = new Set(names.flatMap((name) => ID_SOURCES[name]?.shownBy ?? []));
+  const sentences = [...tools].map((tool) => `${tool} shows the ids that there are.`);
+  if (names.includes('userId'))
+    sentences.push('list_teams shows the users who are in a team; ask for the ids of others.');
+  return [...sentences, 'What is named may have been deleted.'].join(' ');
+}
+
+function nameOfId(path: string): string {
+  const property =
+    path
+      .replaceAll(/\[\d+\]/g, '')
+      .split('.')
+      .at(-1) ?? '';
+  return /userIds?$/i.test(property) ? 'userId' : property;
 }

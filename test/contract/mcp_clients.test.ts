@@ -1,0 +1,147 @@
+import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client';
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+
+import { PERMISSIONS, type Permission, type Role, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { CONTRACT } from '#test/contract/action_api.ts';
+import { buildEstate, EACH_ACTION, exampleBody } from '#test/contract/estate.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const INFO = { name: 'test', version: '1.0.0' };
+
+let w: World;
+let endpoint: URL;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+  endpoint = new URL('/api/mcp', await w.app.listen({ port: 0, host: '127.0.0.1' }));
+});
+afterAll(() => w.close());
+
+const withKey = (key: string) => ({ requestInit: { headers: { authorization: `Bearer ${key}` } } });
+
+/** What both lines of clients can do, once they are connected. */
+interface Connected {
+  listTools(): Promise<{ tools: { name: string }[] }>;
+  // eslint-disable-next-line typescript/no-explicit-any -- the two lines have types of their own for the same answer
+  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<any>;
+}
+
+async function connectOld(key: string): Promise<Connected> {
+  const client = new OldClient(INFO);
+  onTestFinished(() => client.close());
+  await client.connect(new OldTransport(endpoint, withKey(key)));
+  return client;
+}
+
+async function connectModern(key: string, mode: 'legacy' | 'auto' | { pin: string }): Promise<ModernClient> {
+  const client = new ModernClient(INFO, { versionNegotiation: { mode } });
+  onTestFinished(() => client.close());
+  await client.connect(new ModernTransport(endpoint, withKey(key)));
+  return client;
+}
+
+const CLIENTS: [string, (key: string) => Promise<Connected>][] = [
+  ['the client of SDK 1', connectOld],
+  ['the client of SDK 2 as of 2025-11-25', (key) => connectModern(key, 'legacy')],
+  ['the client of SDK 2, negotiating', (key) => connectModern(key, 'auto')],
+  ['the client of SDK 2 as of 2026-07-28', (key) => connectModern(key, { pin: '2026-07-28' })],
+];
+
+const namesOf = async (client: Connected) => (await client.listTools()).tools.map(({ name }) => name);
+
+/** The tools for these permissions, in the order of the contract. */
+const toolsFor = (permissions: readonly Permission[]) =>
+  CONTRACT.filter(({ permission }) => permissions.includes(permission)).map(({ action }) => action);
+
+test.each(CLIENTS)('%s lists every tool and calls each, its result fitting what was announced', async (_, connect) => {
+  const organization = await w.given.organization();
+  const estate = await buildEstate(w, organization);
+  const client = await connect(organization.orgKey);
+  expect(await namesOf(client)).toEqual(toolsFor(PERMISSIONS));
+  for (const [name, action] of EACH_ACTION) {
+    const target = /^(?:delete|remove)_/.test(name) ? await buildEstate(w, organization) : estate;
+    const input = exampleBody(action, target);
+    if (name === 'add_team_member') input['userId'] = (await w.given.user({ orgId: organization.orgId })).userId;
+    const answer = await client.callTool({ name, arguments: input });
+    expect(answer.isError, `${name} answered ${JSON.stringify(answer.content)}`).toBeUndefined();
+    expect(JSON.parse(answer.content[0].text)).toEqual(answer.structuredContent);
+  }
+});
+
+test.each(CLIENTS)('%s gets refusals as results, and an unknown tool as an error', async (_, connect) => {
+  const client = await connect(await w.given.apiKey({ permissions: ['oncall:view'] }));
+  await client.listTools();
+  const refused = await client.callTool({ name: 'who_is_on_call', arguments: { teamId: 'team_nowhere' } });
+  expect(refused).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringMatching(/^not_found: .*\nlist_teams /) }],
+  });
+  await expect(client.callTool({ name: 'who_is_on_cal', arguments: {} })).rejects.toThrow(
+    /did you mean who_is_on_call/,
+  );
+});
+
+test.each(CLIENTS)('%s is told to sign in when its key is bad', async (_, connect) => {
+  await expect(connect('tocsin_key_bad')).rejects.toThrow(/401|unauthorized/i);
+});
+
+test.each(CLIENTS)('%s sees other tools on the very next request after a change of role or key', async (_, connect) => {
+  const { key, userId } = await w.given.user({ role: 'owner' });
+  const client = await connect(key);
+  const setRole = (role: Role) =>
+    storesOf(w.house.db.session()).people.setMembership(w.orgId, userId, role, w.clock.now());
+  for (const role of ['owner', 'responder', 'viewer', 'editor'] as const) {
+    await setRole(role);
+    expect(await namesOf(client)).toEqual(toolsFor(ROLE_PERMISSIONS[role]));
+  }
+  await setRole('viewer');
+  const refused = await client.callTool({ name: 'create_team', arguments: { name: 'Payments' } });
+  expect(refused).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringMatching(/^forbidden: .*oncall:edit/) }],
+  });
+  await storesOf(w.house.db.session()).people.removeMembership(w.orgId, userId);
+  await expect(client.listTools()).rejects.toThrow(/401|unauthorized/i);
+});
+
+async function listen(key: string) {
+  const client = await connectModern(key, { pin: '2026-07-28' });
+  const heard: number[] = [];
+  client.setNotificationHandler('notifications/tools/list_changed', async () => {
+    heard.push((await client.listTools()).tools.length);
+  });
+  return { heard, subscription: await client.listen({ toolsListChanged: true, promptsListChanged: true }) };
+}
+
+test('a client that listens hears when its own tools change, and is let go when its key ends', async () => {
+  const { key, userId } = await w.given.user({ role: 'owner' });
+  const [listening, bystander] = [await listen(key), await listen(w.orgKey)];
+  expect(listening.subscription.honoredFilter).toEqual({ toolsListChanged: true });
+  const people = storesOf(w.house.db.session()).people;
+  await people.setMembership(w.orgId, userId, 'viewer', w.clock.now());
+  await expect.poll(() => listening.heard, { timeout: 10_000 }).toEqual([toolsFor(ROLE_PERMISSIONS.viewer).length]);
+  await people.removeMembership(w.orgId, userId);
+  expect(await listening.subscription.closed).toBe('graceful');
+  expect([listening.heard.length, bystander.heard]).toEqual([1, []]);
+  await bystander.subscription.close();
+});
+
+test('a credential may listen on ten streams at once', async () => {
+  const { key } = await w.given.user();
+  const open = await Promise.all(Array.from({ length: 10 }, () => listen(key)));
+  await expect(listen(key)).rejects.toThrow(/too many streams/);
+  await open[0]!.subscription.close();
+  await expect.poll(() => listen(key), { timeout: 5_000 }).toMatchObject({ heard: [] });
+});
+
+test('streams end in good order when the product stops', async () => {
+  const other = await world({ keepOpen: true });
+  const home = endpoint;
+  endpoint = new URL('/api/mcp', await other.app.listen({ port: 0, host: '127.0.0.1' }));
+  const { subscription } = await listen(other.orgKey);
+  endpoint = home;
+  await other.close();
+  expect(await subscription.closed).toBe('graceful');
+});
