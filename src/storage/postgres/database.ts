@@ -74,9 +74,33 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     orm,
     sql: session().sql,
     session,
-    transaction: (work) => guarded(() => orm.em.fork().transactional((em) => work(sessionOf(em)), { clear: true })),
+    transaction: (work) => guarded(() => inTransaction(orm.em.fork(), work)),
     close: () => orm.close(true),
   };
+}
+
+/**
+ * Kysely's own transaction gives the connection back whatever happens to it. MikroORM's keeps a connection that is
+ * lost midway for ever, so that a server which restarts under load would use up the pool.
+ */
+async function inTransaction<Result>(em: EntityManager, work: (session: Session) => Promise<Result>): Promise<Result> {
+  let failure: { readonly error: unknown } | null = null;
+  const client = em.getConnection().getClient<unknown>();
+  const underWay = client.transaction().execute(async (transaction) => {
+    em.setTransactionContext(transaction);
+    try {
+      const result = await work(sessionOf(em));
+      await em.flush();
+      return result;
+    } catch (error) {
+      failure = { error };
+      throw error;
+    }
+  });
+  return await underWay.catch((error: unknown) => {
+    // Why the work failed tells more than why it could not be undone on a connection that is gone.
+    throw failure === null ? error : failure.error;
+  });
 }
 
 function sessionOf(em: EntityManager): Session {
