@@ -2,29 +2,41 @@ import { renewCapability } from '#actions/services/renew_capability.ts';
 import { recordSystemChange } from '#actions/system_change.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import { toTimestamp } from '#kernel/time.ts';
+import type { DueRenewal } from '#storage/postgres/capability_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { eachAtOnce } from '#workers/each_at_once.ts';
 
 const BATCH = 500;
+const AT_ONCE = 4;
 
-/** Opens the next period of every enabled capability whose period has ended; each service in a transaction of its own. */
+/**
+ * Opens the next periods of every enabled capability whose period has ended; each in a transaction of its own, so that
+ * one that fails holds up no other, and is due still.
+ */
 export async function renewCapabilities(runtime: UnitOfWorkRuntime): Promise<void> {
-  const due = await storesOf(runtime.db.session()).capabilities.listDueRenewals(runtime.clock.now(), BATCH);
-  for (const { orgId, serviceId, capability } of due) {
-    await inUnitOfWork(runtime, async (unit) => {
-      const { stores, now } = unit;
-      const service = await stores.services.findLocked(orgId, serviceId);
-      if (service === null) return;
-      const before = await stores.capabilities.find(serviceId, capability);
-      const after = await renewCapability(stores.capabilities, service, capability, now);
-      if (before === null || after === null || before.billedUntil.equals(after.billedUntil)) return;
-      await recordSystemChange(unit, {
-        orgId,
-        action: 'renew_capability',
-        via: 'system',
-        target: serviceId,
-        before: { capability, billedUntil: toTimestamp(before.billedUntil) },
-        after: { capability, billedUntil: toTimestamp(after.billedUntil) },
-      });
-    });
+  const { capabilities } = storesOf(runtime.db.session());
+  for (;;) {
+    const due = await capabilities.listDueRenewals(runtime.clock.now(), BATCH);
+    await eachAtOnce(AT_ONCE, due, (renewal) => renew(runtime, renewal));
+    if (due.length < BATCH) return;
   }
+}
+
+async function renew(runtime: UnitOfWorkRuntime, { orgId, serviceId, capability }: DueRenewal): Promise<void> {
+  await inUnitOfWork(runtime, async (unit) => {
+    const { stores, now } = unit;
+    const service = await stores.services.findLocked(orgId, serviceId);
+    if (service === null) return;
+    const before = await stores.capabilities.find(serviceId, capability);
+    const after = await renewCapability(stores.capabilities, service, capability, now);
+    if (before === null || after === null || before.billedUntil.equals(after.billedUntil)) return;
+    await recordSystemChange(unit, {
+      orgId,
+      action: 'renew_capability',
+      via: 'system',
+      target: serviceId,
+      before: { capability, billedUntil: toTimestamp(before.billedUntil) },
+      after: { capability, billedUntil: toTimestamp(after.billedUntil) },
+    });
+  });
 }

@@ -2,7 +2,9 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
+import { renewCapability } from '#actions/services/renew_capability.ts';
 import { toServiceView } from '#actions/services/view.ts';
+import { CAPABILITIES } from '#core/capabilities/capability.ts';
 import { purgeService } from '#jobs/purge_service.ts';
 
 export const deleteService = defineAction({
@@ -16,6 +18,7 @@ export const deleteService = defineAction({
   async handle({ serviceId }, { stores, caller, now, record, enqueue }) {
     const row = await stores.services.lock(caller.orgId, serviceId);
     const before = toServiceView(await stores.services.get(caller.orgId, serviceId));
+    for (const capability of CAPABILITIES) await renewCapability(stores.capabilities, row, capability, now);
     row.deletedAt = now;
     await stores.services.save(row, now);
     record({ target: row.id, before, after: null });

@@ -45,11 +45,16 @@ export function decideEnable(
   if (state !== null && Temporal.Instant.compare(now, state.billedUntil) < 0) {
     return { state: { ...state, isEnabled: true }, period: null };
   }
-  const period = periodFrom(capability, now, now);
-  return { state: { isEnabled: true, anchor: now, billedUntil: period.endsAt }, period };
+  // What the ledger can hold: a finer time would come back from it as another one.
+  const anchor = now.round({ smallestUnit: 'millisecond', roundingMode: 'floor' });
+  const period = periodFrom(capability, anchor, anchor);
+  return { state: { isEnabled: true, anchor, billedUntil: period.endsAt }, period };
 }
 
-/** The periods that have begun since the last one that was billed, oldest first. Disabled capabilities renew never. */
+/**
+ * The periods that have begun since the last one that was billed, oldest first; none while disabled. The same whether
+ * it is asked at each renewal, late, or once after many months. A period has begun at the instant it starts with.
+ */
 export function dueRenewals(capability: Capability, state: CapabilityState, now: Temporal.Instant): BillingPeriod[] {
   const periods: BillingPeriod[] = [];
   let startsAt = state.billedUntil;
