@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
-/** Encrypts what must be shown again (ingestion keys). Tampered or foreign bytes make `decrypt` throw. */
+/** Encrypts what must be shown again (ingestion keys, addresses of calendars). Tampered or foreign bytes make `decrypt` throw. */
 export interface Cipher {
   encrypt(text: string): Buffer;
   decrypt(sealed: Buffer): string;
@@ -10,8 +10,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** AES-256-GCM under a key derived (HKDF, RFC 5869) from APP_SECRET for this purpose alone. */
-export function createCipher(appSecret: string): Cipher {
-  const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', 'ingest-keys', 32));
+export function createCipher(appSecret: string, purpose: 'ingest-keys' | 'calendar-feeds' = 'ingest-keys'): Cipher {
+  const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', purpose, 32));
   return {
     encrypt(text) {
       const nonce = randomBytes(NONCE_BYTES);

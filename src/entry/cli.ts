@@ -3,14 +3,17 @@ import path from 'node:path';
 
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 
+import { createCalendarFeed, revokeCalendarFeed } from '#actions/schedules/calendar_feed.ts';
 import { issueApiKey } from '#auth/api_keys.ts';
+import { createCipher } from '#auth/cipher.ts';
 import { hashPassword } from '#auth/passwords.ts';
-import { requireStores } from '#entry/compose.ts';
+import { requireStores, type RunningConfig } from '#entry/compose.ts';
 import { migrate } from '#entry/migrate.ts';
 import { runningConfig } from '#entry/running_config.ts';
+import type { Caller, RequestOrigin } from '#kernel/caller.ts';
 import { ConfigError, loadConfig } from '#kernel/config.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
-import { asId, type Id } from '#kernel/ids.ts';
+import { asId, type Id, newId } from '#kernel/ids.ts';
 import { isPermission, isRole, type Permission, PERMISSIONS, type Role, ROLES } from '#kernel/permissions.ts';
 import { systemClock, type Temporal } from '#kernel/time.ts';
 import { openDatabase } from '#storage/postgres/database.ts';
@@ -105,6 +108,34 @@ key
     print(json, { keyId, revoked }, `Revoked the key ${keyId}.`);
   });
 
+const calendar = program.command('calendar').description('schedules as calendars, for calendar programs');
+calendar
+  .command('create')
+  .description(
+    'print the secret address of a schedule, a new one if it has none; whoever knows it can read the schedule',
+  )
+  .requiredOption('--schedule <id>', 'the schedule')
+  .option('--json', 'print JSON: scheduleId, url, createdAt')
+  .action(async ({ schedule, json }: { schedule: string; json?: true }) => {
+    const feed = await inStores(async (stores, now, { appSecret, baseUrl }) => {
+      const settings = { cipher: createCipher(appSecret, 'calendar-feeds'), baseUrl };
+      const caller = await operatorOf(stores, schedule);
+      return await createCalendarFeed({ stores, now }, caller, schedule, settings, commandLine());
+    });
+    print(json, feed, feed.url);
+  });
+calendar
+  .command('revoke')
+  .description('revoke the secret address of a schedule; it is worthless from the next request on')
+  .requiredOption('--schedule <id>', 'the schedule')
+  .option('--json', 'print JSON: scheduleId, revoked')
+  .action(async ({ schedule, json }: { schedule: string; json?: true }) => {
+    const revoked = await inStores(async (stores, now) => {
+      return await revokeCalendarFeed({ stores, now }, await operatorOf(stores, schedule), schedule, commandLine());
+    });
+    print(json, revoked, `Revoked the calendar address of ${schedule}.`);
+  });
+
 try {
   await program.parseAsync();
 } catch (error) {
@@ -126,14 +157,27 @@ async function runInstead(entry: string): Promise<void> {
   });
 }
 
-async function inStores<Result>(work: (stores: Stores, now: Temporal.Instant) => Promise<Result>): Promise<Result> {
-  const { databaseUrl } = requireStores(await runningConfig(loadConfig()));
-  const db = await openDatabase({ url: databaseUrl, entities: ENTITIES, poolMax: 1 });
+async function inStores<Result>(
+  work: (stores: Stores, now: Temporal.Instant, config: RunningConfig) => Promise<Result>,
+): Promise<Result> {
+  const config = requireStores(await runningConfig(loadConfig()));
+  const db = await openDatabase({ url: config.databaseUrl, entities: ENTITIES, poolMax: 1 });
   try {
-    return await db.transaction((session) => work(storesOf(session), systemClock.now()));
+    return await db.transaction((session) => work(storesOf(session), systemClock.now(), config));
   } finally {
     await db.close();
   }
+}
+
+/** Whoever may run commands on this installation, in the organization of the schedule. */
+async function operatorOf(stores: Stores, scheduleId: string): Promise<Caller> {
+  const orgId = await stores.schedules.findOrganization(scheduleId);
+  if (orgId === null) throw new AppError('not_found', `there is no schedule ${scheduleId}`);
+  return { orgId, actor: { kind: 'system' }, via: 'cli', permissions: new Set(PERMISSIONS) };
+}
+
+function commandLine(): RequestOrigin {
+  return { requestId: newId('req'), address: null };
 }
 
 async function createUser(wanted: { email: string; name: string; password: string; org: string; role: Role }) {

@@ -86,7 +86,7 @@ export async function compose(config: RunningConfig, { log, clock = systemClock 
     db,
     metrics: new MetricReader(clickhouse),
     exceptions: new ExceptionReader(clickhouse),
-    cipher: createCipher(config.appSecret),
+    cipher: createCipher(config.appSecret, 'ingest-keys'),
     configuredChannels: new Set(senders.keys()),
     clock,
     baseUrl: config.baseUrl,

@@ -19,6 +19,7 @@ export type Kind =
   | 'incident'
   | 'notification'
   | 'subscription'
+  | 'feed'
   | 'audit'
   | 'job'
   | 'req';

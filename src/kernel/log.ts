@@ -12,7 +12,7 @@ export interface Log {
  * for this very reason. A URL's credentials and bearer headers are caught as well.
  */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
-  [/\b(tocsin_key|tocsin_ing)_[A-Za-z0-9]{8,}/g, '$1_…'],
+  [/\b(tocsin_key|tocsin_ing|tocsin_cal)_[A-Za-z0-9]{8,}/g, '$1_…'],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, '$1 …'],
   [/([a-z][a-z0-9+.-]*:\/\/)[^/\s:@]*(?::[^/\s@]*)?@/gi, '$1…@'],
   [/\b(sentry_key=)[0-9a-f]+/gi, '$1…'],

@@ -2,6 +2,7 @@ import { fastify, type FastifyInstance } from 'fastify';
 
 import type { House } from '#entry/compose.ts';
 import { mountAnswers } from '#entry/http/answers.ts';
+import { mountCalendar } from '#entry/http/calendar.ts';
 import { mountCallbacks } from '#entry/http/callbacks.ts';
 import { answerClientError } from '#entry/http/client_error.ts';
 import { mountDocs } from '#entry/http/docs.ts';
@@ -51,6 +52,7 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
   await mountMcp(app, house);
   await mountCallbacks(app, house);
   await mountAnswers(app, house);
+  mountCalendar(app, house);
   await mountIngest(app, house);
   return app;
 }

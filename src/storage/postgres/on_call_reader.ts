@@ -1,7 +1,9 @@
+import { finalShiftsBetween } from '#core/oncall/final_shifts.ts';
 import { type OnCall, onCallOfSchedule } from '#core/oncall/on_call.ts';
 import type { Override } from '#core/oncall/overrides.ts';
+import type { Shift } from '#core/oncall/shift.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { Temporal } from '#kernel/time.ts';
+import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 import type { PeopleStore, Person } from '#storage/postgres/people_store.ts';
 import { rotationOf, type ScheduleRow, type ScheduleStore } from '#storage/postgres/schedule_store.ts';
 
@@ -17,6 +19,16 @@ export interface TeamOnCall {
   readonly schedules: readonly ScheduleOnCall[];
   /** Everyone whom the schedules name and who belongs to the organization. */
   readonly people: ReadonlyMap<string, Person>;
+}
+
+/** A schedule over some time. */
+export interface ScheduleShifts {
+  readonly schedule: ScheduleRow;
+  /** Oldest first, with their true limits, which may lie outside. */
+  readonly shifts: readonly Shift[];
+  readonly people: ReadonlyMap<string, Person>;
+  /** When the schedule was last changed, or an override laid over it. */
+  readonly changedAt: Temporal.Instant;
 }
 
 /** Overrides that ended longer ago no longer count when it is said since when somebody is on call. */
@@ -61,5 +73,26 @@ export class OnCallReader {
     });
     const schedulesOf = Map.groupBy(found, ({ schedule }) => schedule.teamId);
     return (teamId) => ({ people, schedules: schedulesOf.get(teamId) ?? [] });
+  }
+
+  /** At most `limit` shifts that overlap `[from, to)`; null when the organization has no such schedule. */
+  async ofSchedule(
+    orgId: Id<'org'>,
+    scheduleId: Id<'schedule'>,
+    { from, to, limit }: { readonly from: Temporal.Instant; readonly to: Temporal.Instant; readonly limit: number },
+  ): Promise<ScheduleShifts | null> {
+    const schedule = await this.#schedules.find(orgId, scheduleId);
+    if (schedule === null) return null;
+    const remembered = from.subtract({ hours: OVERRIDES_REMEMBERED_HOURS });
+    const overrides = await this.#schedules.listOverrides(orgId, [scheduleId], remembered);
+    const people = await this.#people.listPeople(orgId, [
+      ...schedule.rotationConfig.userIds,
+      ...overrides.map(({ userId }) => userId),
+    ]);
+    const isPresent = (userId: Id<'user'>) => people.has(userId);
+    const shifts = finalShiftsBetween(rotationOf(schedule), overrides, from, to, isPresent, limit);
+    const changes = overrides.map(({ createdAt }) => createdAt);
+    const changedAt = changes.reduce((last, at) => (isAtOrBefore(last, at) ? at : last), schedule.updatedAt);
+    return { schedule, shifts, people, changedAt };
   }
 }

@@ -88,6 +88,23 @@ export class ScheduleStore {
   }
 
   /** Null when the organization has no such schedule. */
+  async find(orgId: Id<'org'>, scheduleId: string): Promise<ScheduleRow | null> {
+    return await this.#session.sql.row(`select ${SCHEDULE_COLUMNS} from schedules where org_id = $1 and id = $2`, [
+      orgId,
+      scheduleId,
+    ]);
+  }
+
+  /** The organization of a schedule, for those who administer all of them; null when there is no such schedule. */
+  async findOrganization(scheduleId: string): Promise<Id<'org'> | null> {
+    const schedule = await this.#session.sql.row<{ orgId: Id<'org'> }>(
+      'select org_id as "orgId" from schedules where id = $1',
+      [scheduleId],
+    );
+    return schedule?.orgId ?? null;
+  }
+
+  /** Null when the organization has no such schedule. */
   async findTimezone(orgId: Id<'org'>, scheduleId: string): Promise<string | null> {
     const schedule = await this.#session.sql.row<{ timezone: string }>(
       'select timezone from schedules where org_id = $1 and id = $2',

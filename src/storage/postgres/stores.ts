@@ -2,6 +2,7 @@ import { ActiveRuleStore } from '#storage/postgres/active_rule_store.ts';
 import { AlertRuleEntity, AlertRuleStore } from '#storage/postgres/alert_rule_store.ts';
 import { ApiKeyEntity, ApiKeyStore } from '#storage/postgres/api_key_store.ts';
 import { AuditStore } from '#storage/postgres/audit_store.ts';
+import { CalendarFeedStore } from '#storage/postgres/calendar_feed_store.ts';
 import { CapabilityStore } from '#storage/postgres/capability_store.ts';
 import { DashboardStore } from '#storage/postgres/dashboard_store.ts';
 import type { Session } from '#storage/postgres/database.ts';
@@ -47,6 +48,7 @@ export interface Stores {
   readonly exceptionGroups: ExceptionGroupStore;
   readonly teams: TeamStore;
   readonly schedules: ScheduleStore;
+  readonly calendarFeeds: CalendarFeedStore;
   readonly onCall: OnCallReader;
   readonly policies: PolicyStore;
   readonly alertRules: AlertRuleStore;
@@ -74,6 +76,7 @@ export function storesOf(session: Session): Stores {
     exceptionGroups: new ExceptionGroupStore(session),
     teams: new TeamStore(session),
     schedules,
+    calendarFeeds: new CalendarFeedStore(session),
     onCall: new OnCallReader(schedules, people),
     policies: new PolicyStore(session),
     alertRules: new AlertRuleStore(session),

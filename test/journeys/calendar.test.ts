@@ -1,0 +1,189 @@
+import ICAL from 'ical.js';
+import { describe, expect, test } from 'vitest';
+
+import { createCalendarFeed, findCalendarFeed, revokeCalendarFeed } from '#actions/schedules/calendar_feed.ts';
+import { createCipher } from '#auth/cipher.ts';
+import type { Caller } from '#kernel/caller.ts';
+import { PERMISSIONS } from '#kernel/permissions.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const ORIGIN = { requestId: 'req_test', address: null };
+
+/** Anna and Bram take turns by the day; Cleo stands in for a night. */
+async function plannedWorld() {
+  const w = await world();
+  w.clock.set('2026-03-20T12:00:00Z');
+  const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
+  const [anna, bram, cleo] = await Promise.all(['Anna', 'Bram', 'Cleo'].map((name) => w.given.user({ name })));
+  const { scheduleId } = await w.expectOk('create_schedule', {
+    teamId,
+    name: 'Primary; "nights", days',
+    timezone: 'Europe/Amsterdam',
+    rotationType: 'daily',
+    rotationConfig: { userIds: [anna!.userId, bram!.userId] },
+    startAt: '2026-03-21T09:00',
+  });
+  const override = { scheduleId, userId: cleo!.userId, startAt: '2026-03-28T22:00', endAt: '2026-03-29T06:00' };
+  await w.expectOk('create_schedule_override', override);
+  return { w, teamId, scheduleId: scheduleId as string, cleo: cleo! };
+}
+
+function feedsOf(w: World) {
+  const caller: Caller = {
+    orgId: w.orgId,
+    actor: { kind: 'user', userId: w.owner.userId, apiKeyId: null },
+    via: 'console',
+    permissions: new Set(PERMISSIONS),
+  };
+  const settings = { cipher: createCipher(w.house.config.appSecret, 'calendar-feeds'), baseUrl: 'http://tocsin.test' };
+  const now = w.clock.now();
+  return {
+    create: (scheduleId: string) =>
+      w.house.db.transaction((session) =>
+        createCalendarFeed({ stores: storesOf(session), now }, caller, scheduleId, settings, ORIGIN),
+      ),
+    find: (scheduleId: string) => findCalendarFeed(storesOf(w.house.db.session()), caller, scheduleId, settings),
+    revoke: (scheduleId: string) =>
+      w.house.db.transaction((session) =>
+        revokeCalendarFeed({ stores: storesOf(session), now }, caller, scheduleId, ORIGIN),
+      ),
+  };
+}
+
+async function read(w: World, url: string, headers: Record<string, string> = {}) {
+  const {
+    statusCode,
+    body,
+    headers: got,
+  } = await w.app.inject({ method: 'GET', url: url.replace('http://tocsin.test', ''), headers });
+  return { status: statusCode, body, headers: got };
+}
+
+interface CalendarEvent {
+  readonly uid: string;
+  readonly summary: string;
+  readonly start: Date;
+  readonly end: Date;
+}
+
+/** As a calendar program reads it. */
+function eventsOf(text: string): CalendarEvent[] {
+  const calendar = new ICAL.Component(ICAL.parse(text));
+  return calendar.getAllSubcomponents('vevent').map((component) => {
+    const { uid, summary, startDate, endDate } = new ICAL.Event(component);
+    return { uid, summary, start: startDate.toJSDate(), end: endDate.toJSDate() };
+  });
+}
+
+describe('the calendar of a schedule', () => {
+  test('says hour by hour what who_is_on_call says, also in the night when the clocks change', async () => {
+    const { w, teamId, scheduleId } = await plannedWorld();
+    const { url } = await feedsOf(w).create(scheduleId);
+    const events = eventsOf((await read(w, url)).body);
+    for (let hour = 0; hour < 10 * 24; hour += 3) {
+      const at = w.clock.now().epochMilliseconds;
+      const shown = events.filter(({ start, end }) => start.getTime() <= at && at < end.getTime());
+      const { schedules } = await w.expectOk('who_is_on_call', { teamId });
+      const expected = schedules[0].onCall === null ? [] : [`${schedules[0].onCall.name} is on call`];
+      expect(
+        shown.map(({ summary }) => summary),
+        w.clock.now().toString(),
+      ).toEqual(expected);
+      w.clock.advance({ hours: 3 });
+    }
+  });
+
+  test('is valid RFC 5545: its frame, unique names, times in UTC, lines that no program breaks', async () => {
+    const { w, scheduleId } = await plannedWorld();
+    const { url } = await feedsOf(w).create(scheduleId);
+    const { body, headers } = await read(w, url);
+    expect(headers['content-type']).toBe('text/calendar; charset=utf-8');
+    expect(body).toMatch(/^BEGIN:VCALENDAR\r\nVERSION:2\.0\r\nPRODID:-\/\/Tocsin\/\/on-call\/\/EN\r\n/);
+    expect(body).toMatch(/\r\nEND:VCALENDAR\r\n$/);
+    expect(body.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
+    const lines = body.split('\r\n');
+    expect(lines.filter((line) => Buffer.byteLength(line) > 75)).toEqual([]);
+    const events = eventsOf(body);
+    expect(events.length).toBeGreaterThan(85);
+    expect(new Set(events.map(({ uid }) => uid)).size).toBe(events.length);
+    expect(lines.filter((line) => line.startsWith('DTSTAMP:'))).toHaveLength(events.length);
+    expect(lines.filter((line) => /^DT(START|END|STAMP):/.test(line) && !/:\d{8}T\d{6}Z$/.test(line))).toEqual([]);
+    const name = new ICAL.Component(ICAL.parse(body)).getFirstPropertyValue('x-wr-calname');
+    expect(name).toBe('On call: Primary; "nights", days');
+  });
+
+  test('stays the same while the schedule does, so that calendars change nothing for no reason', async () => {
+    const { w, scheduleId } = await plannedWorld();
+    const { url } = await feedsOf(w).create(scheduleId);
+    const first = await read(w, url);
+    expect((await read(w, url, { 'if-none-match': String(first.headers['etag']) })).status).toBe(304);
+    w.clock.advance({ hours: 24 * 5 });
+    const later = await read(w, url);
+    const known = new Map(eventsOf(first.body).map((event) => [event.uid, event]));
+    const still = eventsOf(later.body).filter(({ uid }) => known.has(uid));
+    expect(still.length).toBeGreaterThan(80);
+    for (const event of still.slice(0, -1)) expect(event).toEqual(known.get(event.uid));
+  });
+
+  test('shows nobody who has left', async () => {
+    const { w, scheduleId, cleo } = await plannedWorld();
+    const { url } = await feedsOf(w).create(scheduleId);
+    expect((await read(w, url)).body).toContain('Cleo is on call');
+    await w.house.db.sql.run('delete from memberships where user_id = $1', [cleo.userId]);
+    expect((await read(w, url)).body).not.toContain('Cleo');
+  });
+});
+
+describe('its secret address', () => {
+  test('is made once, shown again, and is not in the store or the audit log', async () => {
+    const { w, scheduleId } = await plannedWorld();
+    const feeds = feedsOf(w);
+    expect(await feeds.find(scheduleId)).toBeNull();
+    const feed = await feeds.create(scheduleId);
+    expect(feed.url).toMatch(/^http:\/\/tocsin\.test\/api\/calendar\/tocsin_cal_\w{49}\.ics$/);
+    expect(await feeds.create(scheduleId)).toEqual(feed);
+    expect(await feeds.find(scheduleId)).toEqual(feed);
+    const secret = /tocsin_cal_\w+/.exec(feed.url)?.[0] ?? '';
+    const stored = await w.house.db.sql.rows(
+      'select c::text from calendar_feeds c union all select a::text from audit_log a',
+    );
+    expect(JSON.stringify(stored)).toContain('create_calendar_feed');
+    expect(JSON.stringify(stored)).not.toContain(secret);
+  });
+
+  test('is worthless once it is revoked, and the next one is another', async () => {
+    const { w, scheduleId } = await plannedWorld();
+    const feeds = feedsOf(w);
+    const { url } = await feeds.create(scheduleId);
+    await feeds.revoke(scheduleId);
+    expect((await read(w, url)).status).toBe(404);
+    await expect(feeds.revoke(scheduleId)).rejects.toMatchObject({ code: 'not_found' });
+    const next = await feeds.create(scheduleId);
+    expect(next.url).not.toBe(url);
+    expect((await read(w, next.url)).status).toBe(200);
+  });
+
+  test('goes with its schedule', async () => {
+    const { w, scheduleId } = await plannedWorld();
+    const { url } = await feedsOf(w).create(scheduleId);
+    await w.expectOk('delete_schedule', { scheduleId });
+    expect((await read(w, url)).status).toBe(404);
+  });
+
+  test('cannot be guessed, nor made for a schedule of another organization', async () => {
+    const { w, scheduleId } = await plannedWorld();
+    const { url } = await feedsOf(w).create(scheduleId);
+    for (const wrong of [
+      url.replace(/.\.ics$/, '0.ics'),
+      url.replace('.ics', ''),
+      url.replace(/tocsin_cal_\w+/, 'x'),
+    ]) {
+      expect((await read(w, wrong)).status).toBe(404);
+    }
+    const other = await w.given.organization('Other');
+    const theirs = feedsOf({ ...w, orgId: other.orgId, owner: other.owner });
+    await expect(theirs.create(scheduleId)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(theirs.revoke(scheduleId)).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
