@@ -1,4 +1,4 @@
-import twilio from 'twilio';
+import { validateRequest } from 'twilio/lib/webhooks/webhooks.js';
 
 /**
  * Whether a call-back bears the signature of our account for exactly this address and these fields (Twilio, "Webhooks
@@ -10,5 +10,5 @@ export function isSignedByTwilio(
   publicUrl: string,
   fields: Readonly<Record<string, string>>,
 ): boolean {
-  return signature !== undefined && twilio.validateRequest(authToken, signature, publicUrl, { ...fields });
+  return signature !== undefined && validateRequest(authToken, signature, publicUrl, { ...fields });
 }

@@ -1,4 +1,4 @@
-import twilio from 'twilio';
+import type twilio from 'twilio';
 
 import type { Delivery } from '#notify/channel_sender.ts';
 
@@ -12,7 +12,8 @@ export interface TwilioAccount {
   readonly apiBase: string | undefined;
 }
 
-export type TwilioClient = ReturnType<typeof twilio>;
+/** Loads the library when it is first needed: it is large, and most processes send nothing. */
+export type TwilioClient = () => Promise<ReturnType<typeof twilio>>;
 
 export const REQUEST_TIMEOUT_MS = 10_000;
 
@@ -21,14 +22,19 @@ export const UNCERTAIN_TRIES_MAX = 2;
 
 /** The client retries nothing by itself: what is tried again, and when, is decided by the notification's row. */
 export function createTwilioClient(account: TwilioAccount): TwilioClient {
-  const client = twilio(account.accountSid, account.authToken, {
-    autoRetry: false,
-    timeout: REQUEST_TIMEOUT_MS,
-    lazyLoading: true,
-    keepAlive: true,
-  });
-  if (account.apiBase !== undefined) client.api.baseUrl = account.apiBase;
-  return client;
+  let client: ReturnType<TwilioClient> | undefined;
+  const load: TwilioClient = async () => {
+    const { default: twilio } = await import('twilio');
+    const loaded = twilio(account.accountSid, account.authToken, {
+      autoRetry: false,
+      timeout: REQUEST_TIMEOUT_MS,
+      lazyLoading: true,
+      keepAlive: true,
+    });
+    if (account.apiBase !== undefined) loaded.api.baseUrl = account.apiBase;
+    return loaded;
+  };
+  return () => (client ??= load());
 }
 
 /** Final refusals, by Twilio's code (https://www.twilio.com/docs/api/errors). */

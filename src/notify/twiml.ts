@@ -1,9 +1,8 @@
-import twilio from 'twilio';
+import MessagingResponse from 'twilio/lib/twiml/MessagingResponse.js';
+import VoiceResponse from 'twilio/lib/twiml/VoiceResponse.js';
 
 import type { Message } from '#notify/message.ts';
 import { spoken } from '#notify/texts/voice_text.ts';
-
-const { MessagingResponse, VoiceResponse } = twilio.twiml;
 
 const SECONDS_TO_PRESS = 8;
 const TIMES_SAID = 3;

@@ -18,8 +18,9 @@ export function callSender(client: TwilioClient, account: TwilioAccount, baseUrl
     timeoutMs: REQUEST_TIMEOUT_MS,
     uncertainTriesMax: UNCERTAIN_TRIES_MAX,
     async send(outgoing) {
+      const twilio = await client();
       try {
-        const call = await client.calls.create({
+        const call = await twilio.calls.create({
           to: outgoing.to ?? '',
           from: account.from,
           url: callbackUrl(baseUrl, 'voice', outgoing.notificationId),
@@ -36,13 +37,14 @@ export function callSender(client: TwilioClient, account: TwilioAccount, baseUrl
       }
     },
     async listSent(outgoing, sinceMs) {
+      const twilio = await client();
       const filter = {
         to: outgoing.to ?? '',
         from: account.from,
         startTimeAfter: new Date(sinceMs),
         limit: LOOKED_AT_MAX,
       };
-      return (await client.calls.list(filter)).map(({ sid }) => sid);
+      return (await twilio.calls.list(filter)).map(({ sid }) => sid);
     },
   };
 }

@@ -1,7 +1,5 @@
 import { PassThrough } from 'node:stream';
 
-import { createTransport } from 'nodemailer';
-
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender, Delivery } from '#notify/channel_sender.ts';
 import type { Message } from '#notify/message.ts';
@@ -30,6 +28,7 @@ export function emailSender(server: MailServer, links: AnswerLinks, baseUrl: str
     timeoutMs: SEND_TIMEOUT_MS,
     uncertainTriesMax: 1,
     async send(outgoing) {
+      const { createTransport } = await import('nodemailer');
       const transport = createTransport({
         url: server.url,
         connectionTimeout: CONNECT_TIMEOUT_MS,

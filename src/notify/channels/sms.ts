@@ -20,8 +20,9 @@ export function smsSender(client: TwilioClient, account: TwilioAccount, baseUrl:
     timeoutMs: REQUEST_TIMEOUT_MS,
     uncertainTriesMax: UNCERTAIN_TRIES_MAX,
     async send(outgoing) {
+      const twilio = await client();
       try {
-        const message = await client.messages.create({
+        const message = await twilio.messages.create({
           to: outgoing.to ?? '',
           from: account.from,
           body: smsText(outgoing.message, baseUrl),
@@ -34,6 +35,7 @@ export function smsSender(client: TwilioClient, account: TwilioAccount, baseUrl:
       }
     },
     async listSent(outgoing, sinceMs) {
+      const twilio = await client();
       const text = smsText(outgoing.message, baseUrl);
       const filter = {
         to: outgoing.to ?? '',
@@ -41,7 +43,7 @@ export function smsSender(client: TwilioClient, account: TwilioAccount, baseUrl:
         dateSentAfter: new Date(sinceMs),
         limit: LOOKED_AT_MAX,
       };
-      return (await client.messages.list(filter)).filter(({ body }) => body === text).map(({ sid }) => sid);
+      return (await twilio.messages.list(filter)).filter(({ body }) => body === text).map(({ sid }) => sid);
     },
   };
 }
