@@ -81,19 +81,28 @@ function invoker(url: string, key: string) {
 
 /** All ways in turn, and again, so that none has the warmer machine; the last round counts. */
 async function compare(url: string, key: string, action: string, input: (nth: number) => object) {
-  const last = new Map<string, autocannon.Result>();
+  const last = new Map<string, Fired>();
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [name, way] of Object.entries(WAYS)) last.set(name, await fire(url, key, action, way, input));
   }
   const rest = last.get('REST');
-  return [...last].map(([name, { requests, latency }]) => ({
+  return [...last].map(([name, { perSecond, latency, cpuMs }]) => ({
     action,
     over: name,
-    'calls/s': count(requests.average),
+    'calls/s': count(perSecond),
     p50: duration(latency.p50),
     p99: duration(latency.p99),
-    'REST ÷ this': ratio(rest?.requests.average ?? 0, requests.average),
+    'REST ÷ this': ratio(rest?.perSecond ?? 0, perSecond),
+    CPU: duration(cpuMs),
+    'this ÷ REST': ratio(cpuMs, rest?.cpuMs ?? 0),
   }));
+}
+
+interface Fired {
+  readonly perSecond: number;
+  readonly latency: autocannon.Histogram;
+  /** What this process spent on a call, the sender's share included: steadier than calls a second on a busy machine. */
+  readonly cpuMs: number;
 }
 
 async function fire(
@@ -102,8 +111,9 @@ async function fire(
   action: string,
   way: Way,
   input: (nth: number) => object,
-): Promise<autocannon.Result> {
+): Promise<Fired> {
   let sent = 0;
+  const before = process.cpuUsage();
   const result = await autocannon({
     url: url + way.path(action),
     connections: CONNECTIONS,
@@ -126,5 +136,7 @@ async function fire(
     verifyBody: (body) => !String(body).includes('"isError":true') && !String(body).includes('"error":{'),
   });
   if (result.non2xx > 0 || result.mismatches > 0) throw new Error(`${action} failed over ${way.path(action)}`);
-  return result;
+  const { user, system } = process.cpuUsage(before);
+  const { requests, latency } = result;
+  return { perSecond: requests.average, latency, cpuMs: (user + system) / 1_000 / requests.total };
 }

@@ -65,9 +65,3 @@ export async function call(w: World, name: string, input: unknown, sending: Send
   const answer = await send(w, 'tools/call', { name, arguments: input }, sending);
   return { ...answer, body: answer.body.result ?? answer.body };
 }
-
-/** The names of the tools that are listed, in their order. */
-export async function toolNames(w: World, sending: Sending = {}): Promise<string[]> {
-  const { body } = await send(w, 'tools/list', {}, sending);
-  return body.result.tools.map(({ name }: { name: string }) => name);
-}

@@ -19,7 +19,7 @@ interface ObjectSchema extends JsonSchema {
 
 /**
  * What a tool takes: the schema that validates it, told so that every client reads it alike: enumerations have a
- * type, "text or null" is one schema of two types, and ids say which tool shows them.
+ * type, and ids say which tool shows them.
  */
 export function toInputSchema(input: object): ObjectSchema {
   return { ...told(input as JsonSchema), type: 'object' };
@@ -30,7 +30,7 @@ function told(schema: JsonSchema): JsonSchema {
   return {
     ...(rest.enum !== undefined && rest.type === undefined ? { type: 'string' } : {}),
     ...rest,
-    ...(anyOf === undefined ? {} : alternatives(anyOf, told)),
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map(told) }),
     ...(properties === undefined ? {} : { properties: mapValues(properties, toProperty) }),
     ...(items === undefined ? {} : { items: told(items) }),
   };
@@ -45,11 +45,11 @@ function toProperty(schema: JsonSchema, name: string): JsonSchema {
 }
 
 /** An outline that is longer says less: it is sent to a model with every list of tools. */
-const OUTLINE_LENGTH_MAX = 800;
+const OUTLINE_LENGTH_MAX = 920;
 const LEVELS_MAX = 2;
 
 /**
- * What a tool answers: of a read as many levels as fit, of a change the ids that the next call needs. Nothing but
+ * What a tool answers: of a read as many levels as fit, of a change the ids that it always bears. Nothing but
  * `result` is required and no object is closed, so that a client that validates goes on when results gain fields.
  */
 export function toOutputSchema({ effect, result }: Pick<AnyAction, 'effect' | 'result'>): ObjectSchema {
@@ -64,14 +64,14 @@ function outlineThatFits(schema: JsonSchema, levels: number): JsonSchema {
 }
 
 function idsOf({ properties = {}, ...schema }: JsonSchema): JsonSchema {
-  const ids = Object.entries(properties).filter(([name]) => /Ids?$/.test(name));
+  const ids = Object.entries(properties).filter(([name, { type }]) => /Ids?$/.test(name) && type !== undefined);
   return { ...schema, properties: Object.fromEntries(ids) };
 }
 
 /** Levels count objects within objects; a list is as deep as its items. */
 function outline(schema: JsonSchema, levels: number): JsonSchema {
   const { type, anyOf, properties, items } = schema;
-  if (anyOf !== undefined) return alternatives(anyOf, (alternative) => outline(alternative, levels));
+  if (anyOf !== undefined) return { anyOf: anyOf.map((alternative) => outline(alternative, levels)) };
   const kind = type === undefined ? kindOfConstants(schema) : { type };
   if (properties !== undefined && levels > 0) {
     return { ...kind, properties: mapValues(properties, (property) => outline(property, levels - 1)) };
@@ -82,15 +82,6 @@ function outline(schema: JsonSchema, levels: number): JsonSchema {
 /** Enumerations are of texts; anything else without a type may be of any. */
 function kindOfConstants({ enum: allowed }: JsonSchema): JsonSchema {
   return allowed === undefined ? {} : { type: 'string' };
-}
-
-function alternatives(schemas: JsonSchema[], tell: (schema: JsonSchema) => JsonSchema): JsonSchema {
-  const [first, second, ...more] = schemas.map(tell);
-  if (first === undefined || second?.type !== 'null' || more.length > 0 || typeof first.type !== 'string') {
-    return { anyOf: schemas.map(tell) };
-  }
-  const nullable = { ...first, type: [first.type, 'null'] };
-  return first.enum === undefined ? nullable : { ...nullable, enum: [...first.enum, null] };
 }
 
 function mapValues<Value>(
