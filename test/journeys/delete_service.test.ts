@@ -1,0 +1,249 @@
+import { expect, test } from 'vitest';
+
+import { type Id, uuidOf } from '#kernel/ids.ts';
+import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { eventsArrive, pointsArrive } from '#test/kit/arrivals.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { exceptionEvent } from '#test/storage/exception_event.ts';
+import { evaluateRules } from '#workers/evaluate_rules.ts';
+import { purge, purgeDeleted, type PurgeRuntime } from '#workers/purge_service.ts';
+
+const PATIENTLY = { timeout: 20_000 };
+/** What outlives a service by decision: what was billed, and who did what. */
+const KEPT = new Set(['audit_log', 'billing_periods']);
+
+interface Estate {
+  readonly serviceId: Id<'service'>;
+  /** Of the service and of everything that belongs to it. */
+  readonly ids: readonly string[];
+}
+
+/** A service with something in every table: rules, incidents that page, groups, dashboards, points and events. */
+async function estate(w: StaffedWorld): Promise<Estate> {
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  const { serviceId } = alert;
+  const exceptions = { serviceId, name: 'New', kind: 'exception', config: {}, escalationPolicyId: alert.policyId };
+  const rule = await w.expectOk('create_alert_rule', exceptions);
+  const dashboard = await w.expectOk('create_dashboard', { serviceId, name: 'Latency', layout: [{ type: 'line' }] });
+  const incidentId = await alert.trigger();
+  await arrive(w, serviceId);
+  await w.settle();
+  const { incidents } = await w.expectOk('list_incidents', { serviceId });
+  const { groups } = await w.expectOk('list_exception_groups', { serviceId });
+  expect([incidents.length, groups.length]).toEqual([2, 1]);
+  const { notifications } = await w.expectOk('get_incident', { incidentId });
+  return {
+    serviceId,
+    ids: [
+      serviceId,
+      alert.ruleId,
+      rule.ruleId,
+      dashboard.dashboardId,
+      groups[0].groupId,
+      notifications[0].notificationId,
+      ...incidents.map((incident: { incidentId: string }) => incident.incidentId),
+    ],
+  };
+}
+
+async function arrive(w: StaffedWorld, serviceId: Id<'service'>): Promise<void> {
+  await storePoints(w, serviceId);
+  await storeEvents(w, serviceId);
+}
+
+type Storing = Parameters<typeof pointsArrive>[0] & Parameters<typeof eventsArrive>[0];
+
+async function storePoints(w: StaffedWorld, serviceId: Id<'service'>, runtime: Storing = w.runtime): Promise<void> {
+  // The same once more would be taken for a batch that is sent again.
+  w.clock.advance({ milliseconds: 1 });
+  const point = { name: 'latency', at: w.clock.now(), value: 5, labels: { route: '/pay' } };
+  await pointsArrive(runtime, serviceId, [point]);
+}
+
+async function storeEvents(w: StaffedWorld, serviceId: Id<'service'>, runtime: Storing = w.runtime): Promise<void> {
+  await eventsArrive(runtime, { orgId: w.orgId, serviceId }, [exceptionEvent(w.clock.now())]);
+}
+
+/** The tables that still say something of the service, with how many rows. */
+async function traces(w: StaffedWorld, { serviceId, ids }: Estate): Promise<string[]> {
+  const { db, clickhouse } = w.house;
+  const tables = await db.sql.rows<{ name: string }>(
+    "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
+  );
+  const looked = tables.filter(({ name }) => !KEPT.has(name));
+  const inPostgres = looked.map(async ({ name }) => {
+    const sql = `select count(*) as rows from ${name} as t where t::text like any ($1)`;
+    const found = await db.sql.row<{ rows: number }>(sql, [ids.map((id) => `%${id}%`)]);
+    return [name, found?.rows ?? 0] as const;
+  });
+  const result = await clickhouse.query({
+    query: `SELECT table FROM system.columns JOIN system.tables ON system.tables.name = table AND system.tables.database = database
+      WHERE database = currentDatabase() AND system.columns.name = 'service_id' AND engine LIKE '%MergeTree'`,
+    format: 'JSONCompactEachRow',
+  });
+  const inClickHouse = (await result.json<[string]>()).map(async ([name]) => {
+    const counted = await clickhouse.query({
+      query: `SELECT count() FROM ${name} WHERE service_id = {service:UUID}`,
+      query_params: { service: uuidOf(serviceId) },
+      format: 'JSONCompactEachRow',
+    });
+    const [[rows] = ['0']] = await counted.json<[string]>();
+    return [name, Number(rows)] as const;
+  });
+  const found = await Promise.all([...inPostgres, ...inClickHouse]);
+  return found.flatMap(([name, rows]) => (rows > 0 ? [name] : [])).sort();
+}
+
+const EVERYWHERE =
+  'alert_rules dashboards exception_events exception_groups incident_steps incident_timeline incidents ingest_keys ' +
+  'metric_names metric_points notifications service_capabilities services';
+
+test('a deleted service leaves nothing in any store but what was billed and who did what, and others lose nothing', async () => {
+  const w = await staffedWorld();
+  const [gone, kept] = [await estate(w), await estate(w)];
+  expect(await traces(w, gone)).toEqual(EVERYWHERE.split(' '));
+  await w.expectOk('delete_service', { serviceId: gone.serviceId });
+  expect(await w.call('get_service', { serviceId: gone.serviceId })).toMatchObject({ status: 404 });
+  await w.settle();
+  await expect.poll(() => traces(w, gone), PATIENTLY).toEqual([]);
+  expect(await traces(w, kept)).toEqual(EVERYWHERE.split(' '));
+  const billed = await w.house.db.sql.rows('select 1 from billing_periods where service_id = $1', [gone.serviceId]);
+  expect(billed).toHaveLength(3);
+});
+
+test('a purge that is killed at any step is finished by the next one', async () => {
+  const w = await staffedWorld();
+  const one = await estate(w);
+  await hide(w, one);
+  let died = 0;
+  while ((await traces(w, one)).includes('services')) {
+    await purge(dyingAt(w.runtime, died), one.serviceId).catch(() => {});
+    died += 1;
+    expect(died).toBeLessThan(20);
+  }
+  expect(died).toBeGreaterThan(6);
+  await expect.poll(() => traces(w, one), PATIENTLY).toEqual([]);
+});
+
+test('a purge whose job was lost is found, and one that fails holds up no other', async () => {
+  const w = await staffedWorld({ jobs: false });
+  const [first, second] = [await w.given.service(), await w.given.service()];
+  for (const { serviceId } of [first, second]) await w.expectOk('delete_service', { serviceId });
+  const deleteService = async (serviceId: Id<'service'>): Promise<void> => {
+    if (serviceId === first.serviceId) throw new Error('no');
+  };
+  const left = () => w.house.db.sql.rows('select id from services');
+  await expect(purgeDeleted({ ...w.runtime, metricWriter: { deleteService } })).rejects.toThrow('no');
+  expect(await left()).toEqual([{ id: first.serviceId }]);
+  await purgeDeleted(w.runtime);
+  expect(await left()).toEqual([]);
+});
+
+test('a deleted service pages nobody any more, and its rules are not evaluated', async () => {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 5, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  await alert.trigger();
+  await hide(w, alert);
+  const asked: number[] = [];
+  const evaluate: RuleReader['evaluate'] = async (questions) => {
+    asked.push(questions.length);
+    return { values: new Map(), failed: new Map() };
+  };
+  await evaluateRules({ ...w.runtime, rules: { evaluate } });
+  await w.advance({ minutes: 6 });
+  expect([asked, w.phone.messages]).toEqual([[], []]);
+});
+
+test.each(['before', 'after'])(
+  'points and events that come out of the queue %s their service is purged leave no trace',
+  async (when) => {
+    const w = await staffedWorld();
+    const one = await estate(w);
+    await hide(w, one);
+    if (when === 'after') await purge(w.runtime, one.serviceId);
+    await arrive(w, one.serviceId);
+    await purge(w.runtime, one.serviceId);
+    await expect.poll(() => traces(w, one), PATIENTLY).toEqual([]);
+  },
+);
+
+test('what is being stored at the moment of a purge is taken back', async () => {
+  const w = await staffedWorld();
+  for (const store of [storePoints, storeEvents]) {
+    const one = await estate(w);
+    await store(
+      w,
+      one.serviceId,
+      purgingBeforeInsert(w, one, (writer) => writer.deleteService(one.serviceId)),
+    );
+    await expect.poll(() => traces(w, one), PATIENTLY).toEqual([]);
+  }
+});
+
+test('what a worker stored before it died is taken back when its job runs again', async () => {
+  const w = await staffedWorld();
+  for (const [store, tables] of [
+    [storePoints, ['metric_names', 'metric_points']],
+    [storeEvents, ['exception_events']],
+  ] as const) {
+    const one = await estate(w);
+    const died = purgingBeforeInsert(w, one, () => Promise.reject(new Error('died')));
+    await expect(store(w, one.serviceId, died)).rejects.toThrow('died');
+    expect(await traces(w, one)).toEqual(tables);
+    await store(w, one.serviceId);
+    await expect.poll(() => traces(w, one), PATIENTLY).toEqual([]);
+  }
+});
+
+/** As delete_service does, but without the job. */
+async function hide(w: StaffedWorld, { serviceId }: Pick<Estate, 'serviceId'>): Promise<void> {
+  await w.house.db.sql.run('update services set deleted_at = now() where id = $1', [serviceId]);
+}
+
+/** The crew, whose writers are overtaken by a whole purge just before they insert. */
+function purgingBeforeInsert(
+  w: StaffedWorld,
+  one: Estate,
+  deleteService: (writer: Pick<MetricWriter, 'deleteService'>) => Promise<void>,
+) {
+  const overtaken = <Parameters extends unknown[]>(writer: {
+    insert(...given: Parameters): Promise<void>;
+    deleteService(serviceId: Id<'service'>): Promise<void>;
+  }) => ({
+    async insert(...given: Parameters): Promise<void> {
+      await hide(w, one);
+      await purge(w.runtime, one.serviceId);
+      await expect.poll(() => traces(w, one), PATIENTLY).toEqual([]);
+      await writer.insert(...given);
+    },
+    deleteService: () => deleteService(writer),
+  });
+  const { metricWriter, exceptionWriter } = w.runtime;
+  return { ...w.runtime, metricWriter: overtaken(metricWriter), exceptionWriter: overtaken(exceptionWriter) };
+}
+
+/** The crew, which dies before the step of that number: an order to ClickHouse, or a statement to PostgreSQL. */
+function dyingAt(runtime: PurgeRuntime, step: number): PurgeRuntime {
+  let count = 0;
+  const dying =
+    <Parameters extends unknown[], Result>(work: (...given: Parameters) => Promise<Result>) =>
+    async (...given: Parameters): Promise<Result> => {
+      if (count === step) throw new Error('died');
+      count += 1;
+      return await work(...given);
+    };
+  const { rows, row, run } = runtime.db.sql;
+  const sql = { rows: dying(rows), row: dying(row), run: dying(run) } as Database['sql'];
+  const { metricWriter, exceptionWriter } = runtime;
+  return {
+    db: { ...runtime.db, session: () => ({ ...runtime.db.session(), sql }) },
+    metricWriter: { deleteService: dying((serviceId) => metricWriter.deleteService(serviceId)) },
+    exceptionWriter: { deleteService: dying((serviceId) => exceptionWriter.deleteService(serviceId)) },
+  };
+}

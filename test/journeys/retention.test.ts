@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest';
+
+import { type Id, uuidOf } from '#kernel/ids.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { eventsArrive, pointsArrive } from '#test/kit/arrivals.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { exceptionEvent } from '#test/storage/exception_event.ts';
+import { enforceRetention } from '#workers/enforce_retention.ts';
+
+const PATIENTLY = { timeout: 20_000 };
+
+/** A service whose rule has paged Anna about an incident that was resolved then. */
+async function resolvedIncident(w: StaffedWorld): Promise<{ serviceId: Id<'service'>; incidentId: string }> {
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  const incidentId = await alert.trigger();
+  await w.settle();
+  await w.expectOk('resolve_incident', { incidentId });
+  await w.settle();
+  return { serviceId: alert.serviceId, incidentId };
+}
+
+async function rowsAbout(w: StaffedWorld, incidentId: string): Promise<number> {
+  const tables = ['incidents where id', 'incident_steps where incident_id', 'incident_timeline where incident_id'];
+  const counts = [...tables, 'notifications where incident_id'].map((where) => `(select count(*) from ${where} = $1)`);
+  const found = await w.house.db.sql.row<{ n: number }>(`select ${counts.join(' + ')} as n`, [incidentId]);
+  return found?.n ?? 0;
+}
+
+test('a resolved incident is kept as long as its service says, then hidden at once, then removed with its log', async () => {
+  const w = await staffedWorld();
+  const [old, kept] = [await resolvedIncident(w), await resolvedIncident(w)];
+  await w.expectOk('set_retention', { serviceId: old.serviceId, capability: 'oncall', retentionDays: 7 });
+  w.clock.advance({ hours: 7 * 24 });
+  await enforceRetention(w.runtime);
+  expect((await w.expectOk('list_incidents')).total).toBe(2);
+
+  w.clock.advance({ milliseconds: 1 });
+  expect((await w.expectOk('list_incidents')).incidents).toMatchObject([{ incidentId: kept.incidentId }]);
+  for (const action of ['get_incident', 'acknowledge_incident', 'resolve_incident']) {
+    expect(await w.call(action, { incidentId: old.incidentId })).toMatchObject({ status: 404 });
+  }
+  expect(await rowsAbout(w, old.incidentId)).toBeGreaterThan(4);
+  await enforceRetention(w.runtime);
+  expect(await rowsAbout(w, old.incidentId)).toBe(0);
+  expect(await rowsAbout(w, kept.incidentId)).toBeGreaterThan(4);
+});
+
+test('an open incident is kept whatever its age', async () => {
+  const w = await staffedWorld({ jobs: false });
+  const alert = await w.staff.alert(await w.staff.team(), [{ afterMinutes: 0, channels: ['sms'] }]);
+  const incidentId = await alert.trigger();
+  await w.expectOk('set_retention', { serviceId: alert.serviceId, capability: 'oncall', retentionDays: 1 });
+  w.clock.advance({ hours: 24 * 1_000 });
+  await enforceRetention(w.runtime);
+  expect(await w.expectOk('get_incident', { incidentId })).toMatchObject({ status: 'triggered' });
+});
+
+test('exceptions whose events are all too old are hidden at once, and go with their events', async () => {
+  const w = await staffedWorld({ jobs: false });
+  const { serviceId } = await w.given.service();
+  const rule = { serviceId, name: 'New', kind: 'exception', config: {} };
+  await w.expectOk('create_alert_rule', rule);
+  const at = (days: number) => w.clock.now().subtract({ hours: 24 * days });
+  const lone = (message: string, days: number) => exceptionEvent(at(days), { exceptions: [], message });
+  await eventsArrive(w.runtime, { orgId: w.orgId, serviceId }, [lone('old', 5), lone('both', 5), lone('both', 1)]);
+  const titles = async () =>
+    (await w.expectOk('list_exception_groups', { serviceId })).groups.map(({ title, eventCount }: Group) => [
+      title,
+      eventCount,
+    ]);
+  expect(await titles()).toEqual([
+    ['both', 2],
+    ['old', 1],
+  ]);
+  const oldIncident = (await w.expectOk('list_incidents')).incidents.find(({ title }: Group) => title === 'old');
+  await w.expectOk('set_retention', { serviceId, capability: 'exceptions', retentionDays: 3 });
+  expect(await titles()).toEqual([['both', 1]]);
+  expect(await w.call('get_exception_group', { groupId: oldIncident.exceptionGroupId })).toMatchObject({ status: 404 });
+
+  await enforceRetention(w.runtime);
+  expect(await groupTitles(w, serviceId)).toEqual(['both']);
+  await expect.poll(() => rowsOf(w, 'exception_events', serviceId), PATIENTLY).toBe(1);
+  expect(await titles()).toEqual([['both', 1]]);
+  expect(await w.expectOk('get_incident', { incidentId: oldIncident.incidentId })).toMatchObject({
+    status: 'triggered',
+    exceptionGroupId: null,
+  });
+});
+
+test('points that are too old are hidden at once, and go with the names that nothing bears any more', async () => {
+  const w = await staffedWorld({ jobs: false });
+  const { serviceId } = await w.given.service();
+  const at = (hours: number) => w.clock.now().subtract({ hours });
+  await pointsArrive(w.runtime, serviceId, [
+    { name: 'old', at: at(50), value: 1 },
+    { name: 'both', at: at(50), value: 1 },
+    { name: 'both', at: at(1), value: 1 },
+  ]);
+  const week = { serviceId, metricName: 'both', windowMinutes: 10_080, aggregation: 'count' };
+  const values = async () =>
+    (await w.expectOk('query_metric', week)).points.map(({ value }: { value: number }) => value);
+  expect(await values()).toEqual([1, 1]);
+  await w.expectOk('set_retention', { serviceId, capability: 'metrics', retentionDays: 2 });
+  expect(await values()).toEqual([1]);
+  expect((await w.expectOk('list_metric_names', { serviceId })).metricNames).toEqual(['both']);
+
+  await enforceRetention(w.runtime);
+  await expect.poll(() => rowsOf(w, 'metric_points', serviceId), PATIENTLY).toBe(1);
+  await expect.poll(() => rowsOf(w, 'metric_names', serviceId), PATIENTLY).toBe(1);
+});
+
+test('one store that fails holds up no other, and what is left is done the next time', async () => {
+  const w = await staffedWorld();
+  const old = await resolvedIncident(w);
+  w.clock.advance({ hours: 24 * 401 });
+  const away = () => Promise.reject(new Error('away'));
+  const runtime = { ...w.runtime, outdatedRows: { remove: away, removeNames: away } };
+  await expect(enforceRetention(runtime)).rejects.toThrow('away');
+  expect(await rowsAbout(w, old.incidentId)).toBe(0);
+});
+
+test('much is removed bit by bit, and what somebody is just changing is left for the next time', async () => {
+  const w = await staffedWorld();
+  const incidents = [await resolvedIncident(w), await resolvedIncident(w), await resolvedIncident(w)];
+  w.clock.advance({ hours: 24 * 401 });
+  const { db } = w.house;
+  const remove = (limit: number) => storesOf(db.session()).incidents.removeOutdated(w.clock.now(), limit);
+  const looking = await db.transaction(async ({ sql }) => {
+    await sql.row('select 1 from incidents where id = $1 for update', [incidents[0]!.incidentId]);
+    return [await remove(1), await remove(5)];
+  });
+  expect(looking).toEqual([1, 1]);
+  expect(await remove(5)).toBe(1);
+  expect(await remove(5)).toBe(0);
+});
+
+interface Group {
+  readonly title: string;
+  readonly eventCount: number;
+}
+
+async function groupTitles(w: StaffedWorld, serviceId: Id<'service'>): Promise<string[]> {
+  const sql = 'select title from exception_groups where service_id = $1';
+  return (await w.house.db.sql.rows<Group>(sql, [serviceId])).map(({ title }) => title);
+}
+
+/** How many different rows a table of ClickHouse holds of the service. */
+async function rowsOf(w: StaffedWorld, table: string, serviceId: Id<'service'>): Promise<number> {
+  const result = await w.house.clickhouse.query({
+    query: `SELECT count() FROM ${table} FINAL WHERE service_id = {service:UUID}`,
+    query_params: { service: uuidOf(serviceId) },
+    format: 'JSONCompactEachRow',
+  });
+  const [[rows] = ['0']] = await result.json<[string]>();
+  return Number(rows);
+}
