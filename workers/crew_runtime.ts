@@ -15,6 +15,8 @@ export interface CrewRuntime extends UnitOfWorkRuntime {
   readonly log: Log;
   readonly senders: Senders;
   readonly configured: ReadonlySet<Channel>;
+  /** The watchdog that is told that pages leave in time; undefined for none. */
+  readonly heartbeatUrl: string | undefined;
   readonly clickhouse: ClickHouseClient;
   readonly metricWriter: MetricWriter;
   readonly exceptionWriter: ExceptionWriter;
@@ -31,6 +33,7 @@ export function crewRuntime(house: House): CrewRuntime {
     onOutbox: () => house.outbox.wake(),
     senders: house.senders,
     configured: new Set(house.senders.keys()),
+    heartbeatUrl: house.config.heartbeatUrl,
     clickhouse: house.clickhouse,
     metricWriter: new MetricWriter(house.clickhouse),
     exceptionWriter: new ExceptionWriter(house.clickhouse),

@@ -9,6 +9,7 @@ import type { Periodic } from '#workers/periodic.ts';
 import { onPurgeService, purgeDeleted } from '#workers/purge_service.ts';
 import { renewCapabilities } from '#workers/renew_capabilities.ts';
 import { onRunEscalationStep } from '#workers/run_escalation_step.ts';
+import { sendHeartbeat } from '#workers/send_heartbeat.ts';
 import { onStorePoints } from '#workers/store_points.ts';
 
 /** One handler for each job. */
@@ -24,11 +25,15 @@ export function handlersFor(runtime: CrewRuntime): JobHandler[] {
 
 /** What is done from time to time by whichever worker takes the lease. */
 export function periodicWorkFor(runtime: CrewRuntime): Periodic[] {
+  const { heartbeatUrl } = runtime;
   return [
     { name: 'evaluate_rules', everySeconds: 5, run: () => evaluateRules(runtime, SHORT_WINDOWS) },
     { name: 'evaluate_long_rules', everySeconds: 12, run: () => evaluateRules(runtime, LONG_WINDOWS) },
     { name: 'renew_capabilities', everySeconds: 60, run: () => renewCapabilities(runtime) },
     { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
     { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },
+    ...(heartbeatUrl === undefined
+      ? []
+      : [{ name: 'send_heartbeat', everySeconds: 60, run: () => sendHeartbeat(runtime, heartbeatUrl) }]),
   ];
 }

@@ -80,6 +80,11 @@ export const SETTINGS = {
   twilioApiBase: optionalUrl('TWILIO_API_BASE', ['http', 'https'], 'another address for the API of Twilio'),
   smtpUrl: optionalUrl('SMTP_URL', ['smtp', 'smtps'], 'mail server'),
   mailFrom: optionalText('MAIL_FROM', '^.+@.+$', 'a mail address', 'sender of mail'),
+  heartbeatUrl: optionalUrl(
+    'HEARTBEAT_URL',
+    ['http', 'https'],
+    'asked for every minute while pages leave in time, so that a watchdog elsewhere notices when they do not',
+  ),
   logLevel: setting({
     variable: 'LOG_LEVEL',
     purpose: 'least severe level that is logged',

@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
+import { type PagerLateness, pagerLateness } from '#core/oncall/pager.ts';
 import type { House } from '#entry/compose.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { redact } from '#kernel/log.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 
 interface Check {
   readonly status: 'up' | 'down';
@@ -16,7 +18,7 @@ const CHECK_TIMEOUT_MS = 3_000;
 const LAG_PRECISION_MS = 200;
 
 /**
- * `/healthz`: the process and each store, with latencies; 503 when one is down. `/readyz`: whether to send traffic
+ * `/healthz`: the process, each store with its latency, and the pager; 503 when a store is down or pages are late. `/readyz`: whether to send traffic
  * here; 503 while starting or draining. `/metrics`: the process about itself, as Prometheus text.
  */
 export function mountHealth(app: FastifyInstance, house: House): void {
@@ -35,12 +37,14 @@ export function mountHealth(app: FastifyInstance, house: House): void {
   };
 
   app.get('/healthz', async (_request, reply) => {
-    const stores = await checkAll();
+    const [stores, pager] = await Promise.all([checkAll(), checkPager(house)]);
     const isUp = Object.values(stores).every(({ status }) => status === 'up');
-    return reply.code(isUp ? 200 : 503).send({
-      status: isUp ? 'up' : 'down',
+    const status = isUp ? pager.status : 'down';
+    return reply.code(status === 'up' ? 200 : 503).send({
+      status,
       process: { uptimeSeconds: Math.round(process.uptime()), residentBytes: process.memoryUsage.rss() },
       stores,
+      pager,
     });
   });
 
@@ -61,6 +65,27 @@ async function check(work: () => Promise<unknown>): Promise<Check> {
   } catch (error) {
     return { status: 'down', latencyMs: elapsed(), error: redact(messageOf(error)) };
   }
+}
+
+interface PagerCheck {
+  readonly status: 'up' | 'degraded' | 'down';
+  readonly overdueStepSeconds: number | null;
+  readonly overdueMessageSeconds: number | null;
+}
+
+/** Whether steps fire and messages leave in time, whichever worker should have seen to it. */
+async function checkPager(house: House): Promise<PagerCheck> {
+  try {
+    const { isDegraded, ...overdue } = await Promise.race([findLateness(house), rejectAfter(CHECK_TIMEOUT_MS)]);
+    return { status: isDegraded ? 'degraded' : 'up', ...overdue };
+  } catch {
+    return { status: 'down', overdueStepSeconds: null, overdueMessageSeconds: null };
+  }
+}
+
+async function findLateness({ db, clock }: House): Promise<PagerLateness> {
+  const now = clock.now();
+  return pagerLateness(await storesOf(db.session()).overdue.find(now), now);
 }
 
 function rejectAfter(milliseconds: number): Promise<never> {
@@ -92,9 +117,28 @@ function mountMetrics(app: FastifyInstance, house: House): void {
     },
   });
   registry.registerMetric(queueJobs);
+  registry.registerMetric(
+    overdueGauge('step', 'How long ago the oldest escalation step that has not fired was due; 0 for none.', house),
+  );
+  registry.registerMetric(
+    overdueGauge('message', 'How long ago the oldest message that has not left was due; 0 for none.', house),
+  );
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none';
     requests.observe({ method: request.method, route, status: String(reply.statusCode) }, reply.elapsedTime / 1000);
   });
   app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()));
+}
+
+/** Not a number while the database is away. */
+function overdueGauge(what: 'step' | 'message', help: string, house: House): Gauge {
+  return new Gauge({
+    name: `tocsin_overdue_${what}_seconds`,
+    help,
+    registers: [],
+    async collect() {
+      const lateness = await findLateness(house).catch(() => null);
+      this.set((what === 'step' ? lateness?.overdueStepSeconds : lateness?.overdueMessageSeconds) ?? NaN);
+    },
+  });
 }

@@ -310,15 +310,6 @@ export class IncidentStore {
     );
   }
 
-  /** When the oldest timer that should have fired was due; null when none is overdue. */
-  async findOldestDueStep(now: Temporal.Instant): Promise<Temporal.Instant | null> {
-    const row = await this.#session.sql.row<{ dueAt: Temporal.Instant | null }>(
-      `select min(due_at) as "dueAt" from incident_steps where state = 'pending' and due_at <= $1`,
-      [now.toString()],
-    );
-    return row?.dueAt ?? null;
-  }
-
   async recordEvent(incidentId: Id<'incident'>, event: string, data: object, now: Temporal.Instant): Promise<void> {
     await this.recordEvents([{ incidentId, event, data }], now);
   }

@@ -14,6 +14,7 @@ import { IngestKeyStore } from '#storage/postgres/ingest_key_store.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { NotificationStore } from '#storage/postgres/notification_store.ts';
 import { OnCallReader } from '#storage/postgres/on_call_reader.ts';
+import { OverdueReader } from '#storage/postgres/overdue_reader.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';
 import { MembershipEntity, OrganizationEntity, PeopleStore, UserEntity } from '#storage/postgres/people_store.ts';
 import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store.ts';
@@ -56,6 +57,7 @@ export interface Stores {
   readonly incidents: IncidentStore;
   readonly notifications: NotificationStore;
   readonly digests: DigestStore;
+  readonly overdue: OverdueReader;
   readonly inboundMessages: InboundMessageStore;
   readonly pushSubscriptions: PushSubscriptionStore;
   readonly leases: LeaseStore;
@@ -84,6 +86,7 @@ export function storesOf(session: Session): Stores {
     incidents: new IncidentStore(session),
     notifications: new NotificationStore(session),
     digests: new DigestStore(session),
+    overdue: new OverdueReader(session),
     inboundMessages: new InboundMessageStore(session),
     pushSubscriptions: new PushSubscriptionStore(session),
     leases: new LeaseStore(session),

@@ -32,6 +32,7 @@ export function otherPaths(): Record<string, JsonSchema> {
     '/api/ingest/prometheus/write': { post: REMOTE_WRITE },
     '/api/{projectId}/envelope': { post: sentry('envelope', 'application/x-sentry-envelope') },
     '/api/{projectId}/store': { post: sentry('store', 'application/json') },
+    '/api/calendar/{secret}.ics': { get: CALENDAR },
     '/healthz': { get: HEALTH },
     '/readyz': { get: READY },
     '/metrics': { get: METRICS_OF_PROCESS },
@@ -163,6 +164,27 @@ function sentry(kind: 'envelope' | 'store', mediaType: string): JsonSchema {
   };
 }
 
+const CALENDAR: JsonSchema = {
+  operationId: 'calendar_feed',
+  tags: ['Operation'],
+  summary: 'Who is on call in a schedule, as iCalendar',
+  description:
+    'For calendar programs (RFC 5545), under an address that is secret and can be revoked: from 14 days back to 90 days ahead.',
+  security: [],
+  parameters: [{ name: 'secret', in: 'path', required: true, schema: TEXT }],
+  responses: {
+    '200': { description: 'The calendar, all times in UTC.', content: { 'text/calendar': { schema: TEXT } } },
+    ...MALFORMED,
+    ...refusedWhen(
+      'not_found',
+      'No calendar has this address.',
+      'no calendar has this address; it may have been revoked',
+    ),
+  },
+};
+
+const LATE_SECONDS: JsonSchema = { type: ['number', 'null'], description: '0 for none; null when nobody can tell' };
+
 const STORE_STATE: JsonSchema = {
   type: 'object',
   required: ['status', 'latencyMs'],
@@ -173,11 +195,21 @@ const HEALTH_BODY: JsonSchema = {
   'application/json': {
     schema: {
       type: 'object',
-      required: ['status', 'process', 'stores'],
+      required: ['status', 'process', 'stores', 'pager'],
       properties: {
-        status: { type: 'string', enum: ['up', 'down'] },
+        status: { type: 'string', enum: ['up', 'degraded', 'down'] },
         process: { type: 'object', properties: { uptimeSeconds: COUNT, residentBytes: COUNT } },
         stores: { type: 'object', additionalProperties: STORE_STATE },
+        pager: {
+          type: 'object',
+          description: 'degraded when a step or a message has been due for more than 30 seconds',
+          required: ['status', 'overdueStepSeconds', 'overdueMessageSeconds'],
+          properties: {
+            status: { type: 'string', enum: ['up', 'degraded', 'down'] },
+            overdueStepSeconds: LATE_SECONDS,
+            overdueMessageSeconds: LATE_SECONDS,
+          },
+        },
       },
     },
   },
@@ -186,11 +218,11 @@ const HEALTH_BODY: JsonSchema = {
 const HEALTH: JsonSchema = {
   operationId: 'healthz',
   tags: ['Operation'],
-  summary: 'Tell whether the process and each store are well',
+  summary: 'Tell whether the process, each store and the pager are well',
   security: [],
   responses: {
     '200': { description: 'All are up.', content: HEALTH_BODY },
-    '503': { description: 'A store is down.', content: HEALTH_BODY },
+    '503': { description: 'A store is down, or pages are late.', content: HEALTH_BODY },
     ...MALFORMED,
   },
 };
