@@ -1,0 +1,305 @@
+import { expect, test } from 'vitest';
+
+import type { Id } from '#kernel/ids.ts';
+import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
+import { eventsArrive, type PointInput, pointsArrive } from '#test/kit/arrivals.ts';
+import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { exceptionEvent } from '#test/storage/exception_event.ts';
+import { type EvaluationRuntime, evaluateRules } from '#workers/evaluate_rules.ts';
+
+interface Watched {
+  readonly anna: Responder;
+  readonly serviceId: Id<'service'>;
+  readonly ruleId: string;
+}
+
+const LATENCY = { metricName: 'latency', comparator: '>', threshold: 100, windowMinutes: 5, aggregation: 'max' };
+
+/** A service with one rule, which pages Anna by SMS. */
+async function watched(w: StaffedWorld, config: object = LATENCY, kind = 'metric_threshold'): Promise<Watched> {
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }];
+  const { policyId } = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake Anna', steps });
+  const { serviceId } = await w.given.service();
+  const rule = { serviceId, name: 'Slow', kind, config, escalationPolicyId: policyId };
+  return { anna, serviceId, ruleId: (await w.expectOk('create_alert_rule', rule)).ruleId };
+}
+
+/** A value of the latency, now or some seconds ago. */
+async function measured(w: StaffedWorld, { serviceId }: Watched, value: number, secondsAgo = 0): Promise<void> {
+  const at = w.clock.now().subtract({ seconds: secondsAgo });
+  await pointsArrive(w.runtime, serviceId, [{ name: 'latency', at, value }]);
+}
+
+async function incidents(w: StaffedWorld): Promise<Incident[]> {
+  return (await w.expectOk('list_incidents')).incidents;
+}
+
+interface Incident {
+  readonly incidentId: string;
+  readonly status: string;
+  readonly occurrences: number;
+}
+
+test('a breach opens one incident and pages, counts while it lasts, and resolves once it is over for a window', async () => {
+  const w = await staffedWorld();
+  const rule = await watched(w);
+  await measured(w, rule, 100);
+  await w.evaluate();
+  expect(await incidents(w)).toEqual([]);
+
+  await measured(w, rule, 250);
+  w.clock.advance({ seconds: 1 });
+  await w.evaluate();
+  expect(await incidents(w)).toMatchObject([
+    {
+      status: 'triggered',
+      title: 'Slow: max of latency is 250 (> 100)',
+      kind: 'metric_threshold',
+      ruleId: rule.ruleId,
+      details: { ...LATENCY, value: 250 },
+      occurrences: 1,
+    },
+  ]);
+  expect(w.phone.messages).toMatchObject([{ to: rule.anna.phone }]);
+
+  w.clock.advance({ minutes: 4 });
+  await w.evaluate();
+  expect(await incidents(w)).toMatchObject([{ occurrences: 1 }]);
+  w.clock.advance({ minutes: 1 });
+  await measured(w, rule, 300);
+  await w.evaluate();
+  expect(await incidents(w)).toMatchObject([{ occurrences: 2 }]);
+
+  w.clock.advance({ minutes: 5 });
+  await measured(w, rule, 10);
+  await w.evaluate();
+  w.clock.advance({ minutes: 4, seconds: 59 });
+  await measured(w, rule, 10);
+  await w.evaluate();
+  expect(await incidents(w)).toMatchObject([{ status: 'triggered' }]);
+  w.clock.advance({ seconds: 1 });
+  await w.evaluate();
+  expect(await incidents(w)).toMatchObject([{ status: 'resolved', resolvedBy: { system: true, via: 'rule' } }]);
+  expect(w.phone.messages.map(({ body }) => body.includes('resolved'))).toEqual([false, true]);
+
+  w.clock.advance({ seconds: 5 });
+  await measured(w, rule, 400);
+  await w.evaluate();
+  expect(await incidents(w)).toMatchObject([
+    { status: 'triggered', occurrences: 1 },
+    { status: 'resolved', occurrences: 2 },
+  ]);
+});
+
+test('a value that comes late opens the incident all the same, as long as the window holds its time', async () => {
+  const w = await staffedWorld();
+  const rule = await watched(w);
+  await w.evaluate();
+  await measured(w, rule, 250, 301);
+  await w.evaluate();
+  expect(await incidents(w)).toEqual([]);
+  await measured(w, rule, 250, 290);
+  await w.evaluate();
+  expect(await incidents(w)).toMatchObject([{ status: 'triggered' }]);
+});
+
+test('a window without data opens nothing and resolves nothing', async () => {
+  const w = await staffedWorld();
+  const rule = await watched(w, { ...LATENCY, comparator: '<', threshold: 1, aggregation: 'count' });
+  await w.evaluate();
+  expect(await incidents(w)).toEqual([]);
+  const open = await watched(w);
+  await measured(w, open, 250);
+  await w.evaluate();
+  for (let minutes = 0; minutes < 60; minutes += 5) {
+    w.clock.advance({ minutes: 5 });
+    await w.evaluate();
+  }
+  expect(await incidents(w)).toMatchObject([{ status: 'triggered', ruleId: open.ruleId }]);
+  expect(rule.ruleId).not.toBe(open.ruleId);
+});
+
+test('crews that evaluate at the same time open one incident a rule, and count and page once', async () => {
+  const w = await staffedWorld();
+  const rules = [await watched(w), await watched(w), await watched(w)];
+  for (const rule of rules) await measured(w, rule, 250);
+  const crew = meeting(w, 4);
+  await Promise.all([1, 2, 3, 4].map(() => evaluateRules(crew())));
+  await w.settle();
+  expect(await incidents(w)).toMatchObject(rules.map(() => ({ status: 'triggered', occurrences: 1 })));
+  expect(w.phone.messages.map(({ to }) => to).sort()).toEqual(rules.map(({ anna }) => anna.phone).sort());
+
+  await clearFor(w, rules, { minutes: 5 });
+  const told = w.phone.messages.length;
+  w.clock.advance({ minutes: 5 });
+  for (const rule of rules) await measured(w, rule, 1);
+  await Promise.all([1, 2, 3, 4].map(() => evaluateRules(w.runtime)));
+  await w.settle();
+  expect(await incidents(w)).toMatchObject(rules.map(() => ({ status: 'resolved' })));
+  expect(w.phone.messages).toHaveLength(told + rules.length);
+});
+
+test('an evaluation that fails is never taken for one that found no breach', async () => {
+  const w = await staffedWorld();
+  const rule = await watched(w);
+  await measured(w, rule, 250);
+  await w.evaluate();
+  await clearFor(w, [rule], { minutes: 5 });
+  const before = await w.house.db.sql.rows('select * from incidents');
+  const away = { ...w.runtime, rules: { evaluate: () => Promise.reject(new Error('away')) } };
+  w.clock.advance({ minutes: 10 });
+  await expect(evaluateRules(away)).rejects.toThrow('away');
+  expect(await w.house.db.sql.rows('select * from incidents')).toEqual(before);
+});
+
+test('a rule that cannot be evaluated stays as it is, and holds up no other', async () => {
+  const w = await staffedWorld();
+  const [odd, good] = [await watched(w), await watched(w)];
+  for (const rule of [odd, good]) await measured(w, rule, 250);
+  const evaluate: RuleReader['evaluate'] = async (questions, now) => {
+    const found = await w.runtime.rules.evaluate(questions, now);
+    const values = new Map([...found.values].filter(([ruleId]) => ruleId !== odd.ruleId));
+    return { values, failed: new Map([[odd.ruleId as Id<'rule'>, new Error('odd')]]) };
+  };
+  await evaluateRules({ ...w.runtime, rules: { evaluate } });
+  expect(await incidents(w)).toMatchObject([{ ruleId: good.ruleId }]);
+  await w.evaluate();
+  await clearFor(w, [odd, good], { minutes: 6 });
+  await evaluateRules({ ...w.runtime, rules: { evaluate } });
+  expect(await statuses(w)).toEqual({ [odd.ruleId]: 'triggered', [good.ruleId]: 'resolved' });
+});
+
+test.each([
+  [
+    'is disabled',
+    (w: StaffedWorld, { ruleId }: Watched) => w.expectOk('update_alert_rule', { ruleId, enabled: false }),
+  ],
+  ['is deleted', (w: StaffedWorld, { ruleId }: Watched) => w.expectOk('delete_alert_rule', { ruleId })],
+  ['lacks metrics', (w: StaffedWorld, { serviceId }: Watched) => disable(w, serviceId, 'metrics')],
+  ['lacks oncall', (w: StaffedWorld, { serviceId }: Watched) => disable(w, serviceId, 'oncall')],
+])('a rule that %s is not evaluated, and leaves its open incident for people', async (_what, change) => {
+  const w = await staffedWorld();
+  const [open, closed] = [await watched(w), await watched(w)];
+  await measured(w, open, 250);
+  await w.evaluate();
+  for (const rule of [open, closed]) await change(w, rule);
+  await measured(w, closed, 250);
+  await clearFor(w, [open], { minutes: 6 });
+  await w.evaluate();
+  expect(await incidents(w)).toMatchObject([{ status: 'triggered', serviceId: open.serviceId, occurrences: 1 }]);
+});
+
+test.each([
+  ['disabled', { enabled: false }],
+  ['changed', { config: { ...LATENCY, threshold: 1_000 } }],
+])('a rule that is %s while it is being evaluated opens nothing', async (_what, change) => {
+  const w = await staffedWorld();
+  const rule = await watched(w);
+  await measured(w, rule, 250);
+  const evaluate: RuleReader['evaluate'] = async (questions, now) => {
+    const found = await w.runtime.rules.evaluate(questions, now);
+    await w.expectOk('update_alert_rule', { ruleId: rule.ruleId, ...change });
+    return found;
+  };
+  await evaluateRules({ ...w.runtime, rules: { evaluate } });
+  expect(await incidents(w)).toEqual([]);
+});
+
+test('a rule on the errors of a counter fires by what it grew, across a restart, on the series it selects', async () => {
+  const w = await staffedWorld();
+  const config = { metricName: 'requests_total{code=~"5.."}', comparator: '>=', threshold: 30, aggregation: 'sum' };
+  const { serviceId } = await watched(w, config);
+  const at = (secondsAgo: number) => w.clock.now().subtract({ seconds: secondsAgo });
+  const sample = (code: string, secondsAgo: number, value: number): PointInput => ({
+    name: 'requests_total',
+    kind: 'counter',
+    labels: { code },
+    at: at(secondsAgo),
+    value,
+  });
+  const grown = [
+    sample('500', 400, 1_000),
+    sample('500', 200, 1_010),
+    sample('500', 100, 12),
+    sample('503', 50, 9_000),
+  ];
+  await pointsArrive(w.runtime, serviceId, [...grown, sample('200', 200, 5), sample('200', 100, 5_000)]);
+  await w.evaluate();
+  expect(await incidents(w)).toEqual([]);
+  await pointsArrive(w.runtime, serviceId, [sample('503', 10, 9_008)]);
+  await w.evaluate();
+  expect(await incidents(w)).toMatchObject([{ details: { value: 30 } }]);
+});
+
+test.each(['resolved', 'ignored'])(
+  'an incident of an exception resolves by itself once its group is %s',
+  async (status) => {
+    const w = await staffedWorld();
+    const { anna, serviceId } = await watched(w, {}, 'exception');
+    const messages = ['out of beans', 'out of milk'];
+    const events = messages.map((message) => exceptionEvent(w.clock.now(), { exceptions: [], message }));
+    await eventsArrive(w.runtime, { orgId: w.orgId, serviceId }, events);
+    await w.settle();
+    const [, settled] = await groups(w, serviceId);
+    await w.expectOk('set_exception_status', { groupId: settled!.groupId, status }, { key: w.owner.key });
+    await w.settle();
+    const found = await w.expectOk('list_incidents');
+    const byStatus = Object.groupBy(found.incidents as Incident[], (incident) => incident.status);
+    expect(byStatus).toMatchObject({
+      triggered: [{ escalation: { state: 'finished' } }],
+      resolved: [{ exceptionGroupId: settled!.groupId, resolvedBy: { system: true, via: 'rule' } }],
+    });
+    expect(w.phone.messages.findLast(({ to }) => to === anna.phone)!.body).toContain('resolved');
+    const audited = await w.house.db.sql.rows(
+      'select action, via, actor from audit_log where target = $1 order by at',
+      [byStatus['resolved']![0]!.incidentId],
+    );
+    expect(audited.at(-1)).toMatchObject({ action: 'resolve_incident', via: 'rule', actor: { kind: 'system' } });
+
+    await w.expectOk('set_exception_status', { groupId: settled!.groupId, status: 'unresolved' });
+    await w.expectOk('set_exception_status', { groupId: settled!.groupId, status });
+    expect((await w.expectOk('list_incidents')).total).toBe(2);
+  },
+);
+
+async function groups(w: StaffedWorld, serviceId: string): Promise<{ groupId: string }[]> {
+  return (await w.expectOk('list_exception_groups', { serviceId })).groups;
+}
+
+async function disable(w: StaffedWorld, serviceId: string, capability: string): Promise<void> {
+  await w.expectOk('disable_capability', { serviceId, capability });
+}
+
+async function statuses(w: StaffedWorld): Promise<Record<string, string>> {
+  const found = (await incidents(w)) as (Incident & { ruleId: string })[];
+  return Object.fromEntries(found.map(({ ruleId, status }) => [ruleId, status]));
+}
+
+/** Lets the breach be over: the first evaluation after it finds good values, and time goes on with good values. */
+async function clearFor(w: StaffedWorld, rules: readonly Watched[], duration: { minutes: number }): Promise<void> {
+  w.clock.advance({ minutes: 6 });
+  for (const rule of rules) await measured(w, rule, 1);
+  await w.evaluate();
+  w.clock.advance(duration);
+  for (const rule of rules) await measured(w, rule, 1);
+}
+
+/** Crews of which each waits with its decisions until so many have measured. */
+function meeting(w: StaffedWorld, crews: number): () => EvaluationRuntime {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let measuredBy = 0;
+  return () => ({
+    ...w.runtime,
+    rules: {
+      async evaluate(questions, now) {
+        const found = await w.runtime.rules.evaluate(questions, now);
+        measuredBy += 1;
+        if (measuredBy === crews) resolve();
+        await promise;
+        return found;
+      },
+    },
+  });
+}
