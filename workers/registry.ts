@@ -3,6 +3,7 @@ import type { CrewRuntime } from '#workers/crew_runtime.ts';
 import { onDeliverPage } from '#workers/deliver_page.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
 import { evaluateRules, LONG_WINDOWS, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
+import { forgetMessages } from '#workers/forget_messages.ts';
 import { onGroupExceptions } from '#workers/group_exceptions.ts';
 import { openExceptionIncidents } from '#workers/open_exception_incidents.ts';
 import type { Periodic } from '#workers/periodic.ts';
@@ -32,6 +33,7 @@ export function periodicWorkFor(runtime: CrewRuntime): Periodic[] {
     { name: 'renew_capabilities', everySeconds: 60, run: () => renewCapabilities(runtime) },
     { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
     { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },
+    { name: 'forget_messages', everySeconds: 86_400, run: () => forgetMessages(runtime) },
     ...(heartbeatUrl === undefined
       ? []
       : [{ name: 'send_heartbeat', everySeconds: 60, run: () => sendHeartbeat(runtime, heartbeatUrl) }]),

@@ -287,6 +287,23 @@ export class NotificationStore {
     return rows.map(({ id }) => id);
   }
 
+  /** How many tests the person has asked for on the channel since then. */
+  async countTests(userId: Id<'user'>, channel: Channel, since: Temporal.Instant): Promise<number> {
+    const row = await this.#session.sql.row<{ count: number }>(
+      `select count(*)::int as count from notifications
+       where incident_id is null and created_at > $3 and kind = 'test' and user_id = $1 and channel = $2`,
+      [userId, channel, since.toString()],
+    );
+    return row?.count ?? 0;
+  }
+
+  /** Removes digests and tests from before then. */
+  async forgetWithoutIncident(before: Temporal.Instant): Promise<void> {
+    await this.#session.sql.run('delete from notifications where incident_id is null and created_at < $1', [
+      before.toString(),
+    ]);
+  }
+
   /** Numbers that were sent a page of this incident by SMS, each once with its person. */
   async listSmsRecipients(incidentId: Id<'incident'>): Promise<{ userId: Id<'user'>; address: string }[]> {
     return await this.#session.sql.rows(

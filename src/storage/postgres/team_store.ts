@@ -127,6 +127,16 @@ export class TeamStore {
     );
   }
 
+  /** The numbers by which the person's teams know them, each once. */
+  async listPhonesOf(orgId: Id<'org'>, userId: Id<'user'>): Promise<string[]> {
+    const rows = await this.#session.sql.rows<{ phone: string }>(
+      `select distinct phone from team_members where org_id = $1 and user_id = $2 and phone is not null
+       order by phone limit 10`,
+      [orgId, userId],
+    );
+    return rows.map(({ phone }) => phone);
+  }
+
   /** The entity, locked until the transaction ends, so that concurrent changes queue up instead of losing one. */
   async lockMember(orgId: Id<'org'>, memberId: string, path = 'memberId'): Promise<TeamMemberRow> {
     const member = await this.#session.em.findOne(
