@@ -8,8 +8,9 @@ import { createLogger } from '#entry/logger.ts';
 import { migrate } from '#entry/migrate.ts';
 import { startClickHouse } from '#infra/embedded/clickhouse.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
-import { Installation } from '#infra/embedded/installation.ts';
+import { Installation, type Progress } from '#infra/embedded/installation.ts';
 import { startPostgres } from '#infra/embedded/postgres.ts';
+import { BACK_OFF, type BackOff } from '#infra/embedded/supervisor.ts';
 import { type Config, loadConfig } from '#kernel/config.ts';
 
 import { tableOf } from './figures.ts';
@@ -69,14 +70,22 @@ export async function withStores<Result>(work: (stores: BenchStores) => Promise<
   });
 }
 
+interface InstallationOptions {
+  /** Settings beside those that every installation here has, as environment variables. */
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly report?: (progress: Progress) => void;
+  readonly backOff?: BackOff;
+}
+
 /** What `npm start` runs, in processes of their own, on a folder that is removed afterwards. */
 export async function withInstallation<Result>(
   work: (installation: BenchInstallation) => Promise<Result>,
+  { variables = {}, report = () => {}, backOff = BACK_OFF }: InstallationOptions = {},
 ): Promise<Result> {
   return await withFolder(async (dataDir) => {
-    const config = configFor(dataDir, await findFreePort(0));
-    const environment = { ...process.env, PORT: String(config.port), DATA_DIR: dataDir, LOG_LEVEL: config.logLevel };
-    const installation = new Installation(config, environment, () => {});
+    const port = String(await findFreePort(0));
+    const settings = { DATA_DIR: dataDir, PORT: port, LOG_LEVEL: 'error', ...variables };
+    const installation = new Installation(loadConfig(settings), { ...process.env, ...settings }, report, { backOff });
     try {
       const { apiUrl, phoneUrl, firstRun } = await installation.start();
       if (firstRun === null || phoneUrl === null) throw new Error('the installation is not new');
@@ -126,7 +135,8 @@ function configFor(dataDir: string, port: number): Config {
   return loadConfig({ DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'error' });
 }
 
-async function withFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
+/** A folder that is removed afterwards. */
+export async function withFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-bench-'));
   // As root the database runs as another user, who must be able to pass through.
   chmodSync(folder, 0o711);

@@ -1,13 +1,14 @@
 /** `npm run bench`, or `npm run bench -- rules …`: prints figures; see README.md. */
 import { actions } from './actions.ts';
 import { escalation } from './escalation.ts';
+import { faults } from './faults.ts';
 import { footprint } from './footprint.ts';
 import { type Bench, machineLine } from './harness.ts';
 import { mcp } from './mcp.ts';
 import { pageLatency } from './page_latency.ts';
 import { rules } from './rules.ts';
 
-const BENCHES: readonly Bench[] = [actions, escalation, footprint, mcp, pageLatency, rules];
+const BENCHES: readonly Bench[] = [actions, escalation, faults, footprint, mcp, pageLatency, rules];
 
 /** A member that takes longer than this hangs. */
 const DEADLINE_MS = 15 * 60_000;
