@@ -1,10 +1,22 @@
 import { defineConfig } from 'vitest/config';
 
+/** They kill processes or look at the clock on the wall, so nothing else may run beside them. */
+const ALONE = ['test/faults/**/*.test.ts', 'test/boot.test.ts', 'test/journeys/great_storm.test.ts'];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/kit/stores.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'together', include: ['test/**/*.test.ts'], exclude: ALONE, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: ALONE, fileParallelism: false, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });
