@@ -200,13 +200,41 @@ test('a server that is busy (451) is asked again until it takes the mail', async
 
 test('a server that took the mail without saying so is not asked again: nobody could tell the two apart', async () => {
   const { w, post, alert } = await annaIsMailed();
-  post.fallSilent();
+  post.breakOff('data');
   const incidentId = await alert.trigger();
   await w.settle();
   await w.advance({ minutes: 1 });
   const { notifications } = await w.expectOk('get_incident', { incidentId });
   expect(notifications[0]).toMatchObject({ status: 'sent', reason: 'unconfirmed', attempts: 1 });
   expect(post.connections).toBe(1);
+});
+
+test('a connection that breaks before the mail has left costs nothing: it is sent again', async () => {
+  const { w, post, alert } = await annaIsMailed();
+  post.breakOff('recipient');
+  const incidentId = await alert.trigger();
+  await w.settle();
+  await w.advance({ seconds: 2 });
+  const { notifications } = await w.expectOk('get_incident', { incidentId });
+  expect(notifications[0]).toMatchObject({ status: 'sent', reason: null, attempts: 2 });
+  expect(post.mails).toHaveLength(1);
+});
+
+test.each([
+  ['wants a password that is not set', '', 'provider_refused_530'],
+  ['does not take the password', 'tocsin:wrong@', 'provider_refused_credentials'],
+])('a server that %s fails at once, and the log says so without the password', async (_what, credentials, reason) => {
+  const post = await openPostOffice();
+  post.lock();
+  const url = post.url.replace('smtp://', `smtp://${credentials}`);
+  const w = await staffedWorld({ settings: { smtpUrl: url, mailFrom: 'tocsin@example.com' } });
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['email'], targetUserIds: [anna.userId] }]);
+  const incidentId = await alert.trigger();
+  await w.settle();
+  const { notifications } = await w.expectOk('get_incident', { incidentId });
+  expect(notifications[0]).toMatchObject({ status: 'failed', reason, attempts: 1 });
 });
 
 test('a server that does not answer at all is tried for five minutes, then the next step fires', async () => {

@@ -227,6 +227,27 @@ describe('a digest', () => {
   });
 });
 
+describe('a clock that is set back by an hour', () => {
+  test('holds up no digest', async () => {
+    const { w, storm, texts } = await annaInAStorm(['sms']);
+    await storm(6);
+    w.clock.advance({ hours: -1 });
+    await w.advance({ seconds: 2 });
+    expect(texts()[3]).toContain('3 more incidents');
+  });
+
+  test('holds up no message that waits to be tried again, and keeps nothing back that comes later', async () => {
+    const { w, anna, storm, texts } = await annaInAStorm(['sms']);
+    w.phone.addFault({ kind: 'http_error', status: 503, number: anna.phone, times: 3 });
+    await storm(3);
+    w.clock.advance({ hours: -1 });
+    await w.advance({ seconds: 2 });
+    expect(texts()).toHaveLength(3);
+    await storm(1);
+    expect(texts()).toHaveLength(4);
+  });
+});
+
 describe('one answer for all', () => {
   test('ACK ALL by SMS acknowledges whatever the person was paged about', async () => {
     const { w, anna, storm } = await annaInAStorm(['sms']);

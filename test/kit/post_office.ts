@@ -20,8 +20,10 @@ export interface PostOffice {
   readonly connections: number;
   /** Answers the next mails with this reply code, once the recipient is named or all of the mail is there. */
   refuse(code: number, stage?: Stage, times?: number): void;
-  /** Takes the next mails and breaks the connection instead of saying so. */
-  fallSilent(times?: number): void;
+  /** Breaks the connection of the next mail instead of answering: as soon as the recipient is named, or once it has the mail. */
+  breakOff(stage: Stage): void;
+  /** Lets nobody in without a password, which nobody has. */
+  lock(): void;
   /** The links of a mail by what they say. */
   linksOf(mail: Mail): Record<string, string>;
 }
@@ -29,7 +31,8 @@ export interface PostOffice {
 export async function openPostOffice(): Promise<PostOffice> {
   const mails: Mail[] = [];
   const refusals: { code: number; stage: Stage }[] = [];
-  let silences = 0;
+  let breakAt: Stage | null = null;
+  let isLocked = false;
   let connections = 0;
 
   const refusalAt = (stage: Stage): Error | null => {
@@ -37,14 +40,24 @@ export async function openPostOffice(): Promise<PostOffice> {
     const { code = 0 } = refusals.shift() ?? {};
     return Object.assign(new Error(`refused with ${code}`), { responseCode: code });
   };
-  const server = new SMTPServer({
+  const breakConnections = (): void => {
+    breakAt = null;
+    for (const connection of server.connections) (connection as unknown as { close(): void }).close();
+  };
+  const server: SMTPServer = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     onConnect(_session, done) {
       connections += 1;
       done();
     },
-    onRcptTo: (_address, _session, done) => done(refusalAt('recipient')),
+    onAuth: (_auth, _session, done) => done(Object.assign(new Error('wrong password'), { responseCode: 535 })),
+    onMailFrom: (_address, _session, done) =>
+      done(isLocked ? Object.assign(new Error('authentication required'), { responseCode: 530 }) : null),
+    onRcptTo(_address, _session, done) {
+      if (breakAt === 'recipient') breakConnections();
+      else done(refusalAt('recipient'));
+    },
     onData(stream, session, done) {
       const keep = async (): Promise<void> => {
         const raw = await buffer(stream);
@@ -52,10 +65,7 @@ export async function openPostOffice(): Promise<PostOffice> {
         if (refusal !== null) return done(refusal);
         const recipients = session.envelope.rcptTo.map(({ address }) => address);
         mails.push({ ...(await PostalMime.parse(raw)), recipients });
-        if (silences > 0) {
-          silences -= 1;
-          for (const connection of server.connections) (connection as unknown as { close(): void }).close();
-        }
+        if (breakAt === 'data') breakConnections();
         return done();
       };
       void keep();
@@ -75,8 +85,11 @@ export async function openPostOffice(): Promise<PostOffice> {
     refuse(code, stage = 'recipient', times = 1) {
       for (let time = 0; time < times; time += 1) refusals.push({ code, stage });
     },
-    fallSilent(times = 1) {
-      silences = times;
+    breakOff(stage) {
+      breakAt = stage;
+    },
+    lock() {
+      isLocked = true;
     },
     linksOf: (mail) =>
       Object.fromEntries(
