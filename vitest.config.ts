@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** They kill processes or look at the clock on the wall, so nothing else may run beside them. */
+/**
+ * They kill processes or look at the clock on the wall, so nothing else may run beside them, and one that fails on a
+ * busy machine has a second try.
+ */
 const ALONE = ['test/faults/**/*.test.ts', 'test/boot.test.ts', 'test/journeys/great_storm.test.ts'];
 
 export default defineConfig({
@@ -15,7 +18,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'alone', include: ALONE, fileParallelism: false, sequence: { groupOrder: 1 } },
+        test: { name: 'alone', include: ALONE, fileParallelism: false, retry: 1, sequence: { groupOrder: 1 } },
       },
     ],
   },
