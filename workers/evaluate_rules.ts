@@ -25,8 +25,8 @@ interface Windows {
 
 const ALL_WINDOWS: Windows = { min: 1, max: 10_080 };
 /** Long windows cost more to read, so they are evaluated by themselves and hold up no short one. */
-export const SHORT_WINDOWS: Windows = { min: 1, max: 60 };
-export const LONG_WINDOWS: Windows = { min: 61, max: 10_080 };
+export const SHORT_WINDOWS: Windows = { min: 1, max: 15 };
+export const LONG_WINDOWS: Windows = { min: 16, max: 10_080 };
 
 /** A rule and what was measured for it. */
 interface Measurement {

@@ -3,13 +3,14 @@ import { ensureFirstRun } from '#entry/first_run.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { createLogger } from '#entry/logger.ts';
 import { onStop } from '#entry/stop.ts';
+import { untilAvailable } from '#entry/until_available.ts';
 import { loadConfig } from '#kernel/config.ts';
 
 /** The API process: takes requests, writes the truth, enqueues the rest. */
 const config = requireStores(loadConfig());
 const log = createLogger(config, 'api');
 const house = await compose(config, { log });
-await ensureFirstRun(house);
+await untilAvailable(log, () => ensureFirstRun(house));
 const app = await buildApp(house);
 await app.listen({ host: config.host, port: config.port });
 log.info({ host: config.host, port: config.port }, 'the API listens');

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { inUnitOfWork } from '#actions/unit_of_work.ts';
-import type { PhoneRequest } from '#infra/embedded/phone/exchange.ts';
+import { countPages, isAllDone, takenAmong } from '#infra/bench/paging/pages.ts';
 import { programService } from '#infra/embedded/services.ts';
 import { supervise, type Supervised } from '#infra/embedded/supervisor.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -44,11 +44,11 @@ test(
     const workers = await startWorkers(w);
 
     const kills = await killUntil(firstDueMs + SPREAD_MS, workers, random);
-    await untilAllIsDone(w);
+    await expect.poll(() => isAllDone(w.house.db), { timeout: 45_000, interval: 200 }).toBe(true);
 
-    const found = { seed: SEED, kills, ...(await outcomeOf(w)) };
-    expect(found).toMatchObject({ steps: { fired: INCIDENTS * STEPS.length }, entries: PAGES, lost: 0 });
-    expect(found.firedTwice, JSON.stringify(found)).toEqual([]);
+    const found = { seed: SEED, kills, ...(await countPages(w.house.db, takenAmong(w.phone.requests))) };
+    const wanted = { steps: INCIDENTS * STEPS.length, stepsNotFired: 0, stepsFiredTwice: 0, pages: PAGES, lost: 0 };
+    expect(found).toMatchObject(wanted);
     expect(found.duplicates, JSON.stringify(found)).toBeLessThanOrEqual(kills);
   },
 );
@@ -137,35 +137,3 @@ async function killUntil(endMs: number, workers: readonly Supervised[], random: 
   }
   return kills;
 }
-
-async function untilAllIsDone({ house }: StaffedWorld): Promise<void> {
-  const isDone = () =>
-    house.db.sql.row(`select (select count(*)::int from incident_steps where state = 'pending') as steps,
-      (select count(*)::int from notifications where status in ('queued', 'sending')) as messages`);
-  await expect.poll(isDone, { timeout: 45_000, interval: 200 }).toEqual({ steps: 0, messages: 0 });
-}
-
-async function outcomeOf({ house, phone }: StaffedWorld) {
-  const { sql } = house.db;
-  const steps = await sql.rows<{ state: string; n: number }>(
-    'select state, count(*)::int as n from incident_steps group by state',
-  );
-  const firedTwice = await sql.rows(
-    `select incident_id, data->>'stepIndex' from incident_timeline where event = 'step_fired'
-     group by 1, 2 having count(*) > 1`,
-  );
-  const entries = await sql.rows<{ id: string }>('select id from notifications');
-  const sent = Map.groupBy(phone.requests.filter(isTaken), ({ form }) => notificationOf(form));
-  return {
-    steps: Object.fromEntries(steps.map(({ state, n }) => [state, n])),
-    firedTwice,
-    entries: entries.length,
-    lost: entries.filter(({ id }) => !sent.has(id)).length,
-    duplicates: [...sent.values()].reduce((sum, { length }) => sum + length - 1, 0),
-  };
-}
-
-/** A message or call that the provider has taken, whether or not the sender lived to hear it. */
-const isTaken = ({ method, status }: PhoneRequest) => method === 'POST' && (status === 201 || status === null);
-
-const notificationOf = (form: PhoneRequest['form']) => String(form['StatusCallback']).split('/').at(-1) ?? '';

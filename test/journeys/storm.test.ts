@@ -4,10 +4,13 @@ import type { Channel } from '#core/oncall/channel.ts';
 import { spokenText } from '#infra/embedded/phone/call.ts';
 import type { Config } from '#kernel/config.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { seeded } from '#test/faults/seeded.ts';
 import { openPostOffice } from '#test/kit/post_office.ts';
 import { startPushService } from '#test/kit/push_service.ts';
 import { staffedWorld } from '#test/kit/staff.ts';
 import { openMany } from '#test/kit/storm.ts';
+import type { CrewRuntime } from '#workers/crew_runtime.ts';
+import { sweepDue } from '#workers/sweep_due.ts';
 
 /** Anna is paged at once by these channels; Bram by SMS after an hour. */
 async function annaInAStorm(
@@ -226,6 +229,48 @@ describe('a digest', () => {
     expect(await entries(incidentIds)).toEqual(expect.arrayContaining(times(3, 'delivered digest')));
   });
 });
+
+test.each([1, 2])('a storm loses nothing though senders die again and again (seed %i)', async (seed) => {
+  const { w, storm } = await annaInAStorm(['sms'], { jobs: false });
+  const incidentIds = await storm(12);
+  const { runtime, deaths } = dyingRuntime(w.runtime, seeded(seed));
+  const isDone = async () =>
+    (await w.house.db.sql.row(`select 1 from incident_steps where state = 'pending' and step_index = 0`)) === null &&
+    (await w.house.db.sql.row(`select 1 from notifications where status in ('queued', 'sending')`)) === null;
+  for (let round = 0; round < 200 && !(await isDone()); round += 1) {
+    w.clock.advance({ seconds: 3 });
+    await sweepDue(runtime, 0);
+    await w.phone.settled();
+  }
+  const sids = new Set(w.phone.messages.map(({ sid }) => sid));
+  const pages = await w.house.db.sql.rows<{ status: string; providerId: string }>(
+    `select status, provider_id as "providerId" from notifications where kind = 'page'`,
+  );
+  expect(pages).toHaveLength(incidentIds.length);
+  expect(pages.filter(({ status }) => status !== 'delivered')).toEqual([]);
+  expect(pages.filter(({ providerId }) => !sids.has(providerId))).toEqual([]);
+  const isDoubled = (body: string) => w.phone.messages.filter((other) => other.body === body).length > 1;
+  const doubled = w.phone.messages.filter(({ body }) => isDoubled(body)).length;
+  expect(doubled).toBeLessThanOrEqual(2 * deaths());
+});
+
+/** One transaction in four is the last thing that a worker does: it dies before the commit, or right after it. */
+function dyingRuntime(runtime: CrewRuntime, random: () => number): { runtime: CrewRuntime; deaths: () => number } {
+  let deaths = 0;
+  const die = (): never => {
+    deaths += 1;
+    throw new Error('the worker died');
+  };
+  const transaction: CrewRuntime['db']['transaction'] = async (work) => {
+    const fate = random();
+    const result = await runtime.db.transaction(async (session) => {
+      const done = await work(session);
+      return fate < 0.125 ? die() : done;
+    });
+    return fate < 0.25 ? die() : result;
+  };
+  return { runtime: { ...runtime, db: { ...runtime.db, transaction } }, deaths: () => deaths };
+}
 
 describe('a clock that is set back by an hour', () => {
   test('holds up no digest', async () => {

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -189,7 +191,7 @@ function questionOf(
 function refusing(client: ClickHouseClient, text: string, asked: string[]): ClickHouseClient {
   return {
     query: (parameters: Parameters<ClickHouseClient['query']>[0]) => {
-      const said = JSON.stringify(parameters.query_params);
+      const said = inspect(parameters.query_params, { depth: null, maxArrayLength: null });
       asked.push(said);
       return said.includes(text) ? Promise.reject(new Error('refused')) : client.query(parameters);
     },

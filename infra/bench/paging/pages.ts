@@ -22,25 +22,34 @@ export class PageWatch {
       // One that is not answered yet is looked at again.
       if (request.status === null && Date.now() - request.receivedAtMs < 2_000) break;
       this.#seen = request.seq;
-      if (isTaken(request)) this.#note(notificationOf(request), request.receivedAtMs);
+      note(this.#taken, request);
     }
     return this.#taken;
   }
+}
 
-  #note(notificationId: string, atMs: number): void {
-    const times = this.#taken.get(notificationId);
-    if (times === undefined) this.#taken.set(notificationId, [atMs]);
-    else times.push(atMs);
-  }
+/** The same of requests that are all at hand. */
+export function takenAmong(requests: readonly PhoneRequest[]): TakenPages {
+  const taken = new Map<string, number[]>();
+  for (const request of requests) note(taken, request);
+  return taken;
+}
+
+function note(taken: Map<string, number[]>, request: PhoneRequest): void {
+  if (!isTaken(request)) return;
+  const notificationId = notificationOf(request);
+  const times = taken.get(notificationId);
+  if (times === undefined) taken.set(notificationId, [request.receivedAtMs]);
+  else times.push(request.receivedAtMs);
 }
 
 /** Also when the sender did not live to hear the answer, which then has no status. */
-export function isTaken({ method, status }: PhoneRequest): boolean {
+function isTaken({ method, status }: PhoneRequest): boolean {
   return method === 'POST' && (status === 201 || status === null);
 }
 
 /** The entry of the notification log that a request is about. */
-export function notificationOf({ form }: PhoneRequest): string {
+function notificationOf({ form }: PhoneRequest): string {
   return String(form['StatusCallback']).split('/').at(-1) ?? '';
 }
 

@@ -1,80 +1,83 @@
-import type { PlannedQuestion, QuestionGroup } from '#storage/clickhouse/rule_plan.ts';
-import { rowKeyOf, type Shape } from '#storage/clickhouse/rule_query.ts';
+import type { Aggregation } from '#core/metrics/aggregate.ts';
+import type { Shape } from '#storage/clickhouse/rule_plan.ts';
 
-/** The columns behind target and slot, in the order of rule_query.ts. */
-type Columns = readonly number[];
-
-interface Slot {
+/** A row of an answer, its metric and series aside. */
+export interface Slot {
   readonly fromMs: number;
-  readonly columns: Columns;
+  readonly columns: readonly number[];
 }
 
-/** What the queries of a group said, put together slot by slot into the value of each window. */
-export class RuleAnswers {
-  readonly #rowKeys: ReadonlyMap<string, string>;
-  readonly #slots = new Map<string, Slot[]>();
+/** What is known of a rule's window; a shape that was asked for and is null found nothing there. */
+export type Windows = Partial<Record<Shape, readonly number[] | null>>;
 
-  constructor({ targets }: QuestionGroup) {
-    this.#rowKeys = new Map(targets.map((target, index) => [target.key, rowKeyOf(target, index)]));
-  }
+type Combine = (a: number, b: number) => number;
 
-  add(shape: Shape, rows: readonly (readonly unknown[])[]): void {
-    for (const [rowKey, from, ...columns] of rows) {
-      const key = `${shape} ${String(rowKey)}`;
-      const slot = { fromMs: Number(from), columns: columns.map(toNumber) };
-      const known = this.#slots.get(key);
-      if (known === undefined) this.#slots.set(key, [slot]);
-      else known.push(slot);
+const sum: Combine = (a, b) => a + b;
+
+/** What becomes of the columns behind the slot when rows are put together. */
+const COLUMNS: Readonly<Record<Shape, readonly Combine[]>> = {
+  /** How many samples, their sum, least and greatest; and of those that are no counter's, how many and their sum. */
+  samples: [sum, sum, Math.min, Math.max, sum, sum],
+  /** What counters grew by; and when their newest sample was taken, in epoch milliseconds. */
+  growth: [sum, Math.max],
+  /** How many series there are, and the sum of their newest samples. */
+  last: [sum, sum],
+};
+
+/** ClickHouse writes whole numbers of 64 bits, and those that JSON lacks, as texts. */
+export function toSlot(from: unknown, columns: readonly unknown[]): Slot {
+  return { fromMs: Number(from), columns: columns.map(toNumber) };
+}
+
+/** All that lies in the window; null when there is nothing. */
+export function windowOf(shape: Shape, slots: readonly Slot[], fromMs: number): readonly number[] | null {
+  const within = slots.filter((slot) => slot.fromMs >= fromMs).map(({ columns }) => columns);
+  const all = shape === 'growth' ? withNewest(within, slots) : within;
+  const [first, ...rest] = all;
+  if (first === undefined) return null;
+  return first.map((value, index) => {
+    const combine = COLUMNS[shape][index] ?? sum;
+    return rest.reduce((combined, columns) => combine(combined, columns[index] ?? 0), value);
+  });
+}
+
+/** A counter's first sample grows by nothing and may stand in an earlier slot: it is there all the same. */
+function withNewest(within: (readonly number[])[], slots: readonly Slot[]): (readonly number[])[] {
+  return [...within, ...slots.map(({ columns }) => [0, columns[1] ?? 0])];
+}
+
+/** The value of a rule over its window, which begins at `fromMs`; null without data. */
+export function valueOf(aggregation: Aggregation, { samples, growth, last }: Windows, fromMs: number): number | null {
+  switch (aggregation) {
+    case 'avg':
+      return samples ? finite(at(samples, 1) / at(samples, 0)) : null;
+    case 'count':
+      return samples ? finite(at(samples, 0)) : null;
+    case 'min':
+      return samples ? finite(at(samples, 2)) : null;
+    case 'max':
+      return samples ? finite(at(samples, 3)) : null;
+    case 'last':
+      return last ? finite(at(last, 1)) : null;
+    case 'sum': {
+      const hasCounters = growth ? at(growth, 1) >= fromMs : false;
+      const hasOthers = samples ? at(samples, 4) > 0 : false;
+      if (!hasCounters && !hasOthers) return null;
+      return finite((growth ? at(growth, 0) : 0) + (samples ? at(samples, 5) : 0));
     }
   }
-
-  /** The value over the question's window; null without data. */
-  valueOf({ target, aggregation, fromMs }: PlannedQuestion): number | null {
-    const all = (shape: Shape): readonly Slot[] =>
-      this.#slots.get(`${shape} ${this.#rowKeys.get(target.key) ?? ''}`) ?? [];
-    const within = (shape: Shape): Columns[] =>
-      all(shape)
-        .filter((slot) => slot.fromMs >= fromMs)
-        .map(({ columns }) => columns);
-    switch (aggregation) {
-      case 'avg': {
-        const samples = within('samples');
-        return valueIf(samples.length > 0, total(samples, 1) / total(samples, 0));
-      }
-      case 'count':
-        return valueIf(within('samples').length > 0, total(within('samples'), 0));
-      case 'min':
-        return valueIf(within('samples').length > 0, Math.min(...column(within('samples'), 2)));
-      case 'max':
-        return valueIf(within('samples').length > 0, Math.max(...column(within('samples'), 3)));
-      case 'last':
-        return valueIf(within('last').length > 0, total(within('last'), 1));
-      case 'sum': {
-        const [samples, growth] = [within('samples'), within('growth')];
-        // A counter with one sample in the window has grown by nothing, which is a value all the same.
-        const isCounted = all('growth').some(({ columns }) => (columns[1] ?? 0) >= fromMs);
-        return valueIf(isCounted || total(samples, 4) > 0, total(samples, 5) + total(growth, 0));
-      }
-    }
-  }
 }
 
-function column(rows: readonly Columns[], index: number): number[] {
-  return rows.map((columns) => columns[index] ?? 0);
-}
-
-function total(rows: readonly Columns[], index: number): number {
-  return column(rows, index).reduce((sum, value) => sum + value, 0);
+function at(columns: readonly number[], index: number): number {
+  return columns[index] ?? 0;
 }
 
 /** Sums beyond the range of numbers are the largest of them, as in what a query answers. */
-function valueIf(hasData: boolean, value: number): number | null {
-  if (!hasData) return null;
+function finite(value: number): number {
   if (Number.isNaN(value)) return 0;
   return Math.min(Math.max(value, -Number.MAX_VALUE), Number.MAX_VALUE);
 }
 
-/** ClickHouse writes whole numbers of 64 bits, and those that JSON lacks, as texts. */
 function toNumber(value: unknown): number {
   if (value === 'inf') return Infinity;
   return value === '-inf' ? -Infinity : Number(value);

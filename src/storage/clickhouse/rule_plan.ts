@@ -21,8 +21,24 @@ export interface Target {
   readonly selector: MetricSelector;
 }
 
-/** Questions that one pass over the points answers. */
+/** What can be asked of the points in one pass. */
+export type Shape = 'samples' | 'growth' | 'last';
+
+/** What each aggregation is made of; `sum` is of gauges and deltas as sent, and of counters what they grew by. */
+export const SHAPES: Readonly<Record<Aggregation, readonly Shape[]>> = {
+  avg: ['samples'],
+  min: ['samples'],
+  max: ['samples'],
+  count: ['samples'],
+  sum: ['samples', 'growth'],
+  last: ['last'],
+};
+
+/** Questions that one query answers. */
 export interface QuestionGroup {
+  readonly shape: Shape;
+  /** Whether series are told apart, as their labels decide whether they count. */
+  readonly bySeries: boolean;
   readonly questions: readonly PlannedQuestion[];
   readonly targets: readonly Target[];
   /** Where the windows begin, each once, oldest first. */
@@ -31,45 +47,54 @@ export interface QuestionGroup {
   readonly oldestMs: number;
 }
 
-/** Groups read as far back as their longest window, so windows of much different length stand apart. */
-const BANDS_MINUTES = [15, 120, 1_440, 10_080];
+/** A query reads as far back as its longest window, so windows of much different length stand apart. */
+const BANDS_MINUTES = [5, 20, 60, 240, 1_440, 10_080];
 /** With the next it bounds the rows of an answer. */
 const WINDOWS_MAX = 64;
 const TARGETS_MAX = 2_000;
 
 /**
- * The fewest groups that are worth it: apart by the length of the windows, by whether labels have to be looked at,
- * and, where a service keeps less than its counters' lookback reaches, by what it keeps.
+ * The fewest groups that are worth it: apart by what is asked, by the length of the windows, by whether labels have to
+ * be looked at, and, where a service keeps less than its counters' lookback reaches, by what it keeps.
  */
 export function groupQuestions(questions: readonly PlannedQuestion[], toMs: number): QuestionGroup[] {
-  const alike = Map.groupBy(questions, (question) => {
-    const band = BANDS_MINUTES.findIndex((minutes) => toMs - question.fromMs <= minutes * 60_000);
-    const kept = question.keptMs > question.fromMs - COUNTER_LOOKBACK_MS ? question.keptMs : 'all';
-    return `${band} ${question.target.selector.matchers.length > 0} ${kept}`;
+  const asked = questions.flatMap((question) => SHAPES[question.aggregation].map((shape) => ({ shape, question })));
+  const alike = Map.groupBy(asked, ({ shape, question: { target, fromMs, keptMs } }) => {
+    const band = BANDS_MINUTES.findIndex((minutes) => toMs - fromMs <= minutes * 60_000);
+    const kept = keptMs > fromMs - COUNTER_LOOKBACK_MS ? keptMs : 'all';
+    return `${shape} ${target.selector.matchers.length > 0} ${band} ${kept}`;
   });
-  return [...alike.values()].flatMap((group) =>
-    chunksBy(group, ({ fromMs }) => fromMs, WINDOWS_MAX).flatMap((part) =>
-      chunksBy(part, ({ target }) => target.key, TARGETS_MAX).map(toGroup),
-    ),
-  );
+  return [...alike.values()].flatMap((group) => {
+    const shape = group[0]?.shape ?? 'samples';
+    const ofGroup = group.map(({ question }) => question);
+    return chunksBy(ofGroup, ({ fromMs }) => fromMs, WINDOWS_MAX)
+      .flatMap((part) => chunksBy(part, ({ target }) => target.key, TARGETS_MAX))
+      .map((part) => toGroup(shape, part));
+  });
 }
 
-/** The same question in two halves of its targets; null when there is only one left. */
-export function halve({ questions }: QuestionGroup): readonly [QuestionGroup, QuestionGroup] | null {
-  const keys = [...new Set(questions.map(({ target }) => target.key))];
-  if (keys.length < 2) return null;
-  const first = new Set(keys.slice(0, Math.ceil(keys.length / 2)));
+/** The same questions in two halves of their targets; null when there is only one left. */
+export function halve({ shape, questions, targets }: QuestionGroup): readonly [QuestionGroup, QuestionGroup] | null {
+  if (targets.length < 2) return null;
+  const first = new Set(targets.slice(0, Math.ceil(targets.length / 2)).map(({ key }) => key));
   return [
-    toGroup(questions.filter(({ target }) => first.has(target.key))),
-    toGroup(questions.filter(({ target }) => !first.has(target.key))),
+    toGroup(
+      shape,
+      questions.filter(({ target }) => first.has(target.key)),
+    ),
+    toGroup(
+      shape,
+      questions.filter(({ target }) => !first.has(target.key)),
+    ),
   ];
 }
 
-function toGroup(questions: readonly PlannedQuestion[]): QuestionGroup {
-  const froms = [...new Set(questions.map(({ fromMs }) => fromMs))].sort((a, b) => a - b);
+function toGroup(shape: Shape, questions: readonly PlannedQuestion[]): QuestionGroup {
   const targets = [...new Map(questions.map(({ target }) => [target.key, target])).values()];
+  const bySeries = targets.some(({ selector }) => selector.matchers.length > 0);
+  const froms = [...new Set(questions.map(({ fromMs }) => fromMs))].sort((a, b) => a - b);
   const oldestMs = Math.min(...questions.map(({ fromMs, keptMs }) => Math.max(fromMs - COUNTER_LOOKBACK_MS, keptMs)));
-  return { questions, targets, froms, oldestMs };
+  return { shape, bySeries, questions, targets, froms, oldestMs };
 }
 
 /** In parts that hold at most `max` different keys each, those of one key together. */

@@ -5,9 +5,17 @@ import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
-import { RuleAnswers } from '#storage/clickhouse/rule_answers.ts';
-import { groupQuestions, halve, type PlannedQuestion, type QuestionGroup } from '#storage/clickhouse/rule_plan.ts';
-import { ruleQueryOf, type Shape, SHAPES } from '#storage/clickhouse/rule_query.ts';
+import { RecentMap } from '#storage/clickhouse/recent_map.ts';
+import { type Slot, toSlot, valueOf, windowOf, type Windows } from '#storage/clickhouse/rule_answers.ts';
+import {
+  groupQuestions,
+  halve,
+  type PlannedQuestion,
+  type QuestionGroup,
+  SHAPES,
+  type Target,
+} from '#storage/clickhouse/rule_plan.ts';
+import { matchQueryOf, metricOf, ruleQueryOf } from '#storage/clickhouse/rule_query.ts';
 
 /** What a rule asks of the points: one number over its window. */
 export interface RuleQuestion {
@@ -28,8 +36,18 @@ export interface Evaluation {
   readonly failed: ReadonlyMap<Id<'rule'>, unknown>;
 }
 
+/** What an evaluation has found out so far. */
+interface Findings {
+  readonly toMs: number;
+  readonly windows: Map<Id<'rule'>, Windows>;
+  readonly failed: Map<Id<'rule'>, unknown>;
+}
+
+type Row = readonly unknown[];
+
 /** Of one query: what takes longer is looked at apart from the rest. */
 const QUERY_SECONDS_MAX = 10;
+const QUERIES_AT_ONCE = 3;
 /** A target that failed by itself is left alone for so long. */
 const RESPITE_MS = 60_000;
 
@@ -40,7 +58,9 @@ const RESPITE_MS = 60_000;
  */
 export class RuleReader {
   readonly #client: ClickHouseClient;
-  #selectors = new Map<string, MetricSelector>();
+  readonly #selectors = new RecentMap<MetricSelector>();
+  /** By target and series: a series never changes its labels, so what was found out once stays true. */
+  readonly #matches = new RecentMap<boolean>();
   /** Targets that failed by themselves, and until when they are not tried again. */
   readonly #resting = new Map<string, number>();
 
@@ -54,29 +74,26 @@ export class RuleReader {
    * could be evaluated.
    */
   async evaluate(questions: readonly RuleQuestion[], now: Temporal.Instant): Promise<Evaluation> {
-    const values = new Map<Id<'rule'>, number | null>();
-    const failed = new Map<Id<'rule'>, unknown>();
     const { toMs } = ruleWindow(1, now);
-    const planned = this.#plan(questions, now, failed);
-    for (const group of groupQuestions(planned, toMs)) await this.#answer(group, toMs, values, failed);
-    const [error] = failed.values();
-    if (values.size === 0 && error !== undefined) throw error;
-    return { values, failed };
+    const findings: Findings = { toMs, windows: new Map(), failed: new Map() };
+    for (const memory of [this.#selectors, this.#matches]) memory.turn(toMs);
+    const planned = this.#plan(questions, now, findings.failed);
+    const groups = groupQuestions(planned, toMs).values();
+    const runThrough = async (): Promise<void> => {
+      for (const group of groups) await this.#answer(group, findings);
+    };
+    await Promise.all(Array.from({ length: QUERIES_AT_ONCE }, runThrough));
+    return concluded(planned, findings);
   }
 
-  #plan(
-    questions: readonly RuleQuestion[],
-    now: Temporal.Instant,
-    failed: Map<Id<'rule'>, unknown>,
-  ): PlannedQuestion[] {
-    const selectors = new Map<string, MetricSelector>();
+  #plan(questions: readonly RuleQuestion[], now: Temporal.Instant, failed: Findings['failed']): PlannedQuestion[] {
     const planned: PlannedQuestion[] = [];
     for (const { ruleId, serviceId, metricName, windowMinutes, aggregation, keptSince } of questions) {
       const key = `${serviceId} ${metricName}`;
       if (now.epochMilliseconds < (this.#resting.get(key) ?? 0)) continue;
       try {
-        const selector = selectors.get(metricName) ?? this.#selectors.get(metricName) ?? parseSelector(metricName);
-        selectors.set(metricName, selector);
+        const selector = this.#selectors.get(metricName) ?? parseSelector(metricName);
+        this.#selectors.set(metricName, selector);
         const keptMs = keptSince.epochMilliseconds;
         const fromMs = Math.max(ruleWindow(windowMinutes, now).fromMs, keptMs);
         planned.push({ ruleId, target: { key, serviceId, selector }, aggregation, fromMs, keptMs });
@@ -85,44 +102,68 @@ export class RuleReader {
         failed.set(ruleId, error);
       }
     }
-    // Only those of this evaluation are kept, so that selectors of rules that are gone are forgotten.
-    this.#selectors = selectors;
     return planned;
   }
 
-  async #answer(
-    group: QuestionGroup,
-    toMs: number,
-    values: Map<Id<'rule'>, number | null>,
-    failed: Map<Id<'rule'>, unknown>,
-  ): Promise<void> {
+  async #answer(group: QuestionGroup, findings: Findings): Promise<void> {
     try {
-      const answers = await this.#ask(group, toMs);
-      for (const question of group.questions) values.set(question.ruleId, answers.valueOf(question));
-      for (const { key } of group.targets) this.#resting.delete(key);
+      const slotsOf = await this.#ask(group, findings.toMs);
+      for (const { ruleId, target, fromMs } of group.questions) {
+        const windows = findings.windows.get(ruleId) ?? {};
+        windows[group.shape] = windowOf(group.shape, slotsOf(target.key), fromMs);
+        findings.windows.set(ruleId, windows);
+      }
     } catch (error) {
       if (error instanceof AppError && error.code === 'unavailable') throw error;
       const halves = halve(group);
-      for (const half of halves ?? []) await this.#answer(half, toMs, values, failed);
+      for (const half of halves ?? []) await this.#answer(half, findings);
       if (halves !== null) return;
-      for (const { key } of group.targets) this.#rest(key, toMs);
-      for (const { ruleId } of group.questions) failed.set(ruleId, error);
+      for (const { key } of group.targets) this.#rest(key, findings.toMs);
+      for (const { ruleId } of group.questions) findings.failed.set(ruleId, error);
     }
   }
 
-  async #ask(group: QuestionGroup, toMs: number): Promise<RuleAnswers> {
-    const shapes = new Set(group.questions.flatMap(({ aggregation }) => SHAPES[aggregation]));
-    const answers = new RuleAnswers(group);
-    await Promise.all([...shapes].map(async (shape) => answers.add(shape, await this.#rows(shape, group, toMs))));
-    return answers;
+  /** The slots of each target, by its key. */
+  async #ask(group: QuestionGroup, toMs: number): Promise<(targetKey: string) => readonly Slot[]> {
+    const rows = Map.groupBy(await this.#rows(ruleQueryOf(group, toMs)), ([metric]) => String(metric));
+    const found = group.targets.map((target) => ({ target, rows: rows.get(metricOf(target)) ?? [] }));
+    if (group.bySeries) await this.#learnMatches(group, found, toMs);
+    const slots = found.map(({ target, rows }) => [target.key, this.#slotsOf(group, target, rows)] as const);
+    const byTarget = new Map(slots);
+    return (targetKey) => byTarget.get(targetKey) ?? [];
+  }
+
+  #slotsOf({ bySeries }: QuestionGroup, target: Target, rows: readonly Row[]): Slot[] {
+    if (!bySeries) return rows.map(([, from, ...columns]) => toSlot(from, columns));
+    const meant = rows.filter(([, series]) => this.#matches.get(placeOf(target, series)) === true);
+    return meant.map(([, , from, ...columns]) => toSlot(from, columns));
+  }
+
+  /** Labels are looked at when a series is seen for the first time. */
+  async #learnMatches(
+    group: QuestionGroup,
+    found: readonly { readonly target: Target; readonly rows: readonly Row[] }[],
+    toMs: number,
+  ): Promise<void> {
+    const unknown = found.flatMap(({ target, rows }) => {
+      const isUnknown = ([, series]: Row): boolean => this.#matches.get(placeOf(target, series)) === undefined;
+      return rows.filter(isUnknown).map(([, series]) => ({ target, series: String(series) }));
+    });
+    if (unknown.length === 0) return;
+    const series = [...new Set(unknown.map((one) => one.series))];
+    const matching = await this.#rows(matchQueryOf(group, toMs, series));
+    for (const one of unknown) this.#matches.set(placeOf(one.target, one.series), false);
+    for (const [place, matched] of matching) {
+      const target = group.targets[Number(place)];
+      if (target !== undefined) this.#matches.set(placeOf(target, matched), true);
+    }
   }
 
   #rest(key: string, nowMs: number): void {
     this.#resting.set(key, nowMs + RESPITE_MS);
   }
 
-  async #rows(shape: Shape, group: QuestionGroup, toMs: number): Promise<unknown[][]> {
-    const { sql, parameters } = ruleQueryOf(shape, group, toMs);
+  async #rows({ sql, parameters }: ReturnType<typeof ruleQueryOf>): Promise<Row[]> {
     return await guardClickHouse(async () => {
       const result = await this.#client.query({
         query: sql,
@@ -131,7 +172,23 @@ export class RuleReader {
         format: 'JSONCompactEachRow',
         clickhouse_settings: { max_execution_time: QUERY_SECONDS_MAX, output_format_json_quote_denormals: 1 },
       });
-      return await result.json<unknown[]>();
+      return await result.json<Row>();
     });
   }
+}
+
+function placeOf({ key }: Target, series: unknown): string {
+  return `${String(series)} ${key}`;
+}
+
+function concluded(planned: readonly PlannedQuestion[], { windows, failed }: Findings): Evaluation {
+  const values = new Map<Id<'rule'>, number | null>();
+  for (const { ruleId, aggregation, fromMs } of planned) {
+    const found = windows.get(ruleId) ?? {};
+    const isKnown = SHAPES[aggregation].every((shape) => found[shape] !== undefined);
+    if (isKnown) values.set(ruleId, valueOf(aggregation, found, fromMs));
+  }
+  const [error] = failed.values();
+  if (values.size === 0 && error !== undefined) throw error;
+  return { values, failed };
 }

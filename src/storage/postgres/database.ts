@@ -126,7 +126,8 @@ function sessionOf(em: EntityManager): Session {
 
 /** SQLSTATE classes and socket errors that mean the server is away rather than the statement wrong. */
 const AWAY = /^(08|57P0|53)|^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT)$/;
-const AWAY_TEXT = /Connection terminated|timeout exceeded when trying to connect|the database system is/;
+const AWAY_TEXT =
+  /Connection terminated|encountered a connection error|timeout exceeded when trying to connect|the database system is/;
 
 async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
