@@ -1,3 +1,4 @@
+import { networkOf } from '#auth/network.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Clock } from '#kernel/time.ts';
 
@@ -31,7 +32,7 @@ export function createBadKeyBrake(clock: Clock): BadKeyBrake {
         return await check();
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
-        const retryAfterSeconds = countFailure(sourceOf(address));
+        const retryAfterSeconds = countFailure(networkOf(address));
         if (retryAfterSeconds === 0) throw error;
         throw new AppError('rate_limited', 'too many bad keys from this address; a good key is still taken', {
           cause: error,
@@ -40,14 +41,4 @@ export function createBadKeyBrake(clock: Clock): BadKeyBrake {
       }
     },
   };
-}
-
-/** Whoever has one IPv6 address has the 2^64 of its network: they count as one. */
-function sourceOf(address: string): string {
-  if (!address.includes(':') || address.includes('.')) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = (text: string | undefined) => (text === undefined || text === '' ? [] : text.split(':'));
-  const gap = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length;
-  const zeros: string[] = Array.from({ length: gap }, () => '0');
-  return [...groups(head), ...zeros, ...groups(tail)].slice(0, 4).join(':');
 }

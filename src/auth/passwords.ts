@@ -27,6 +27,15 @@ export async function isPasswordOf(hash: string, password: string): Promise<bool
   return expected.length === actual.length && timingSafeEqual(expected, actual);
 }
 
+/** A hash that no password has: who is unknown is told so after the same work as who is mistaken. */
+const NOBODYS = `$argon2id$v=19$m=19456,t=2,p=1$${unpadded(Buffer.alloc(NONCE_BYTES))}$${unpadded(Buffer.alloc(32))}`;
+
+/** As `isPasswordOf`, in the same time also for somebody who has no password or does not exist: `null`. */
+export async function isPasswordOfAnybody(hash: string | null, password: string): Promise<boolean> {
+  const isRight = await isPasswordOf(hash ?? NOBODYS, password);
+  return isRight && hash !== null;
+}
+
 function unpadded(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '');
 }

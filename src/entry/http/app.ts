@@ -5,6 +5,7 @@ import { mountAnswers } from '#entry/http/answers.ts';
 import { mountCalendar } from '#entry/http/calendar.ts';
 import { mountCallbacks } from '#entry/http/callbacks.ts';
 import { answerClientError } from '#entry/http/client_error.ts';
+import { mountConsole } from '#entry/http/console.ts';
 import { mountDocs } from '#entry/http/docs.ts';
 import { mountHealth } from '#entry/http/health.ts';
 import { mountIngest } from '#entry/http/ingest.ts';
@@ -53,6 +54,7 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
   await mountCallbacks(app, house);
   await mountAnswers(app, house);
   mountCalendar(app, house);
+  await mountConsole(app, house);
   await mountIngest(app, house);
   return app;
 }

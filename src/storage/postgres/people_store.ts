@@ -51,6 +51,16 @@ export interface Person {
   readonly email: string;
 }
 
+/** One organization of a user. */
+export interface MembershipOfUser {
+  readonly orgId: Id<'org'>;
+  readonly name: string;
+  readonly role: Role;
+}
+
+const USER_COLUMNS = `id, email, name, password_hash as "passwordHash", created_at as "createdAt",
+  updated_at as "updatedAt"`;
+
 /** Organizations, users and who belongs where. */
 export class PeopleStore {
   readonly #session: Session;
@@ -91,8 +101,43 @@ export class PeopleStore {
     return user;
   }
 
+  /** Letter case does not matter. */
   async findUserByEmail(email: string): Promise<UserRow | null> {
-    return await this.#session.em.findOne(UserEntity, { email: { $ilike: email.replaceAll(/[\\%_]/g, '\\$&') } });
+    return await this.#session.sql.row(`select ${USER_COLUMNS} from users where lower(email) = lower($1)`, [email]);
+  }
+
+  async findUser(userId: Id<'user'>): Promise<UserRow | null> {
+    return await this.#session.sql.row(`select ${USER_COLUMNS} from users where id = $1`, [userId]);
+  }
+
+  /** The same, locked until the transaction ends: what is read of the password is what it is when this commits. */
+  async lockUser(userId: Id<'user'>): Promise<UserRow | null> {
+    return await this.#session.sql.row(`select ${USER_COLUMNS} from users where id = $1 for update`, [userId]);
+  }
+
+  async saveName(userId: Id<'user'>, name: string, now: Temporal.Instant): Promise<void> {
+    await this.#session.sql.run('update users set name = $2, updated_at = $3 where id = $1', [
+      userId,
+      name,
+      now.toString(),
+    ]);
+  }
+
+  async savePasswordHash(userId: Id<'user'>, passwordHash: string, now: Temporal.Instant): Promise<void> {
+    await this.#session.sql.run('update users set password_hash = $2, updated_at = $3 where id = $1', [
+      userId,
+      passwordHash,
+      now.toString(),
+    ]);
+  }
+
+  /** Where the user belongs, by name of the organization. */
+  async listMemberships(userId: Id<'user'>): Promise<MembershipOfUser[]> {
+    return await this.#session.sql.rows(
+      `select o.id as "orgId", o.name, m.role from memberships m join organizations o on o.id = m.org_id
+       where m.user_id = $1 order by o.name, o.id`,
+      [userId],
+    );
   }
 
   /** Adds the user to the organization, or changes the role there. */

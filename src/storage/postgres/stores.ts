@@ -21,6 +21,8 @@ import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store
 import { PolicyEntity, PolicyStore } from '#storage/postgres/policy_store.ts';
 import { ScheduleEntity, ScheduleOverrideEntity, ScheduleStore } from '#storage/postgres/schedule_store.ts';
 import { ServiceEntity, ServiceStore } from '#storage/postgres/service_store.ts';
+import { SessionStore } from '#storage/postgres/session_store.ts';
+import { SignInBrakeStore } from '#storage/postgres/sign_in_brake_store.ts';
 import { TeamEntity, TeamMemberEntity, TeamStore } from '#storage/postgres/team_store.ts';
 
 /** Every entity, for the unit of work. */
@@ -41,6 +43,8 @@ export const ENTITIES = [
 /** The stores over one session: what they change commits or vanishes together. */
 export interface Stores {
   readonly people: PeopleStore;
+  readonly sessions: SessionStore;
+  readonly signInBrakes: SignInBrakeStore;
   readonly apiKeys: ApiKeyStore;
   readonly services: ServiceStore;
   readonly capabilities: CapabilityStore;
@@ -70,6 +74,8 @@ export function storesOf(session: Session): Stores {
   const schedules = new ScheduleStore(session);
   return {
     people,
+    sessions: new SessionStore(session),
+    signInBrakes: new SignInBrakeStore(session),
     apiKeys: new ApiKeyStore(session),
     services: new ServiceStore(session),
     capabilities: new CapabilityStore(session),

@@ -1,0 +1,40 @@
+import { type Static, Type } from 'typebox';
+
+import { IdText } from '#actions/fields.ts';
+import { type Id, asId } from '#kernel/ids.ts';
+import { PERMISSIONS, ROLE_PERMISSIONS, ROLES } from '#kernel/permissions.ts';
+import type { Stores } from '#storage/postgres/stores.ts';
+
+export const RoleName = Type.Enum([...ROLES]);
+
+/** Who is signed in, and where they belong. */
+export const SignedInView = Type.Object({
+  user: Type.Object({ userId: IdText, email: Type.String(), name: Type.String() }),
+  organizations: Type.Array(
+    Type.Object({
+      orgId: IdText,
+      name: Type.String(),
+      role: RoleName,
+      permissions: Type.Array(Type.Enum([...PERMISSIONS])),
+    }),
+    { description: 'by name' },
+  ),
+  sessionId: IdText,
+});
+
+export async function readSignedIn(
+  stores: Pick<Stores, 'people'>,
+  userId: Id<'user'>,
+  sessionId: string,
+): Promise<Static<typeof SignedInView>> {
+  const user = await stores.people.findUser(userId);
+  if (user === null) throw new Error(`the session ${sessionId} is nobody's`);
+  const memberships = await stores.people.listMemberships(userId);
+  return {
+    user: { userId: user.id, email: user.email, name: user.name },
+    organizations: memberships.map((membership) => {
+      return { ...membership, permissions: [...ROLE_PERMISSIONS[membership.role]] };
+    }),
+    sessionId: asId('session', sessionId),
+  };
+}

@@ -1,0 +1,9 @@
+/** Whoever has one IPv6 address has the 2^64 of its network: they count as one. */
+export function networkOf(address: string): string {
+  if (!address.includes(':') || address.includes('.')) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = (text: string | undefined) => (text === undefined || text === '' ? [] : text.split(':'));
+  const gap = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length;
+  const zeros: string[] = Array.from({ length: gap }, () => '0');
+  return [...groups(head), ...zeros, ...groups(tail)].slice(0, 4).join(':');
+}

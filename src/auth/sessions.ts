@@ -1,0 +1,129 @@
+import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
+import type { Caller } from '#kernel/caller.ts';
+import { AppError } from '#kernel/errors.ts';
+import { asId, type Id } from '#kernel/ids.ts';
+import { type Role, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import { Temporal } from '#kernel/time.ts';
+import type { Liveness, SessionOfPerson, SessionRow } from '#storage/postgres/session_store.ts';
+import type { Stores } from '#storage/postgres/stores.ts';
+
+const TOKEN_PREFIX = 'tocsin_ses';
+
+/** Unused for this long, a session ends. */
+const IDLE = Temporal.Duration.from({ hours: 14 * 24 });
+/** However much it is used, a session ends. */
+const LIFETIME = Temporal.Duration.from({ hours: 90 * 24 });
+const LAST_USED_PRECISION_MS = 60_000;
+const USER_AGENT_LENGTH_MAX = 500;
+
+/** Where a request came from, as far as lists of sessions show it. */
+export interface Visitor {
+  readonly address: string | null;
+  readonly userAgent: string | null;
+}
+
+/** The one cookie of the console. */
+export interface SessionCookie {
+  readonly name: string;
+  /** The token in a `Cookie` header; null without one. Of several the first counts (RFC 6265 §5.4). */
+  read(header: string | undefined): string | null;
+  /** The `Set-Cookie` that gives a browser this token. */
+  give(token: string): string;
+  /** The `Set-Cookie` that takes it away. */
+  takeAway(): string;
+}
+
+/** Over https the name has the prefix by which browsers refuse one that another host or an insecure page has set. */
+export function sessionCookieOf(baseUrl: string): SessionCookie {
+  const isSecure = baseUrl.startsWith('https://');
+  const name = isSecure ? '__Host-tocsin_session' : 'tocsin_session';
+  const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+  return {
+    name,
+    read(header) {
+      const pairs = (header ?? '').split(';').map((pair) => pair.trim());
+      const own = pairs.find((pair) => pair.startsWith(`${name}=`));
+      return own?.slice(name.length + 1) ?? null;
+    },
+    give: (token) => `${name}=${token}; ${attributes}; Max-Age=${LIFETIME.total('seconds')}`,
+    takeAway: () => `${name}=; ${attributes}; Max-Age=0`,
+  };
+}
+
+/** Begins a session. The token is returned here and never again: only its hash is kept. */
+export async function startSession(
+  stores: Pick<Stores, 'sessions'>,
+  userId: Id<'user'>,
+  { address, userAgent }: Visitor,
+  now: Temporal.Instant,
+): Promise<{ sessionId: Id<'session'>; token: string }> {
+  const token = newSecretText(TOKEN_PREFIX);
+  const sessionId = await stores.sessions.insert({
+    userId,
+    tokenHash: hashSecret(token),
+    address,
+    userAgent: userAgent?.toWellFormed().replaceAll('\0', '').slice(0, USER_AGENT_LENGTH_MAX) ?? null,
+    createdAt: now,
+    lastUsedAt: now,
+    expiresAt: now.add(LIFETIME),
+  });
+  return { sessionId, token };
+}
+
+/**
+ * Who is signed in, by the `Cookie` header. Read anew each time, so that a session that was ended is refused on the
+ * next request. Throws `unauthenticated`.
+ */
+export async function authenticateSession(
+  stores: Pick<Stores, 'sessions'>,
+  cookie: SessionCookie,
+  cookieHeader: string | undefined,
+  now: Temporal.Instant,
+): Promise<SessionOfPerson> {
+  const token = cookie.read(cookieHeader);
+  if (token === null) throw new AppError('unauthenticated', 'nobody is signed in; sign in first');
+  const found = isSecretText(TOKEN_PREFIX, token)
+    ? await stores.sessions.findLive(hashSecret(token), livenessAt(now))
+    : null;
+  if (found === null) throw new AppError('unauthenticated', 'the session has ended; sign in again');
+  if (now.epochMilliseconds - found.lastUsedAt.epochMilliseconds > LAST_USED_PRECISION_MS) {
+    await stores.sessions.touch(found.sessionId, now);
+  }
+  return found;
+}
+
+/** What is live at this moment. */
+export function livenessAt(now: Temporal.Instant): Liveness {
+  return { now, usedSince: now.subtract(IDLE) };
+}
+
+/** When the session ends unless it is used again. */
+export function endOf({ lastUsedAt, expiresAt }: SessionRow): Temporal.Instant {
+  const idleEnd = lastUsedAt.add(IDLE);
+  return Temporal.Instant.compare(idleEnd, expiresAt) < 0 ? idleEnd : expiresAt;
+}
+
+/** Somebody signed in who acts in one of their organizations. */
+export interface MemberCaller extends Caller {
+  readonly actor: { readonly kind: 'user'; readonly userId: Id<'user'>; readonly apiKeyId: null };
+  readonly via: 'console';
+  readonly role: Role;
+}
+
+/** The person with the role of this very moment. Throws `not_found` when they are no member: nobody learns what exists. */
+export async function memberCallerOf(
+  stores: Pick<Stores, 'people'>,
+  userId: Id<'user'>,
+  orgId: string,
+): Promise<MemberCaller> {
+  const id = asId('org', orgId);
+  const role = await stores.people.findRole(id, userId);
+  if (role === null) throw new AppError('not_found', 'you belong to no organization with this id');
+  return {
+    orgId: id,
+    actor: { kind: 'user', userId, apiKeyId: null },
+    via: 'console',
+    role,
+    permissions: new Set(ROLE_PERMISSIONS[role]),
+  };
+}

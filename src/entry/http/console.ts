@@ -1,0 +1,30 @@
+import type { FastifyInstance } from 'fastify';
+
+import { sessionCookieOf } from '#auth/sessions.ts';
+import type { House } from '#entry/compose.ts';
+import { CONSOLE_ROUTES } from '#entry/http/console/registry.ts';
+import { serveRoute } from '#entry/http/console/serve.ts';
+import { takeJsonBodies } from '#entry/http/json_body.ts';
+import { AppError } from '#kernel/errors.ts';
+
+export const CONSOLE_PATH = '/api/console';
+
+/** What the console needs beside the actions. No answer is kept by anything on the way. */
+export async function mountConsole(app: FastifyInstance, house: House): Promise<void> {
+  const own = new URL(house.config.baseUrl).origin;
+  const cookie = sessionCookieOf(house.config.baseUrl);
+  await app.register(
+    async (scope) => {
+      takeJsonBodies(scope);
+      scope.addHook('onRequest', async (request, reply) => {
+        void reply.header('cache-control', 'no-store');
+        // A browser tells who made it send a change, and lets no page tell otherwise.
+        if (request.method !== 'GET' && request.headers.origin !== own) {
+          throw new AppError('forbidden', `a change must come from a page of ${own}: the header Origin tells`);
+        }
+      });
+      for (const route of CONSOLE_ROUTES) serveRoute(scope, house, cookie, route);
+    },
+    { prefix: CONSOLE_PATH },
+  );
+}

@@ -1,0 +1,91 @@
+import { hashPassword } from '#auth/passwords.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Role } from '#kernel/permissions.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import type { Answer, World } from '#test/kit/world.ts';
+
+interface Asking {
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** `null` sends none. */
+  readonly origin?: string | null;
+  readonly address?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/** A browser of its own, which keeps the cookie that it is given. */
+export interface Browser {
+  /** Asks for a path below `/api/console`. */
+  ask(method: Method, path: string, asking?: Asking): Promise<Answer & { readonly text: string }>;
+  get(path: string): Promise<Answer>;
+  post(path: string, body?: unknown): Promise<Answer>;
+  patch(path: string, body?: unknown): Promise<Answer>;
+  delete(path: string): Promise<Answer>;
+  /** The `Cookie` header that it sends; what a test puts here is sent instead. */
+  cookie: string | null;
+}
+
+export const PASSWORD = 'amber kettle 41 orbit';
+
+/** Computed once: it takes its time by design. */
+let passwordHash: Promise<string> | null = null;
+
+export function openBrowser(w: World, address = '192.0.2.1'): Browser {
+  const own = new URL(w.house.config.baseUrl).origin;
+  const browser: Browser = {
+    cookie: null,
+    async ask(method, path, { body, origin = own, headers = {}, ...asking } = {}) {
+      const response = await w.app.inject({
+        method,
+        url: `/api/console${path}`,
+        remoteAddress: asking.address ?? address,
+        headers: {
+          ...(browser.cookie === null ? {} : { cookie: browser.cookie }),
+          ...(origin === null || method === 'GET' ? {} : { origin }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+      });
+      const given = response.headers['set-cookie'];
+      if (typeof given === 'string') browser.cookie = given.includes('Max-Age=0') ? null : given.split(';')[0]!;
+      const isJson = String(response.headers['content-type']).includes('json;');
+      return {
+        status: response.statusCode,
+        headers: response.headers,
+        text: response.body,
+        body: isJson ? response.json() : null,
+      };
+    },
+    get: (path) => browser.ask('GET', path),
+    post: (path, body) => browser.ask('POST', path, body === undefined ? {} : { body }),
+    patch: (path, body) => browser.ask('PATCH', path, { body }),
+    delete: (path) => browser.ask('DELETE', path),
+  };
+  return browser;
+}
+
+/** Somebody with a password. */
+export async function givenPerson(
+  w: World,
+  options: { role?: Role; name?: string; orgId?: Id<'org'> } = {},
+): Promise<{ userId: Id<'user'>; email: string; name: string }> {
+  const { key: _key, ...person } = await w.given.user(options);
+  await givePassword(w, person.userId);
+  return person;
+}
+
+export async function givePassword(w: World, userId: Id<'user'>): Promise<void> {
+  passwordHash ??= hashPassword(PASSWORD);
+  await storesOf(w.house.db.session()).people.savePasswordHash(userId, await passwordHash, w.clock.now());
+}
+
+/** A browser in which somebody is signed in. */
+export async function signedIn(w: World, email: string, address?: string): Promise<Browser> {
+  const browser = openBrowser(w, address);
+  const answer = await browser.post('/session', { email, password: PASSWORD });
+  if (answer.status !== 200) throw new Error(`${email} could not sign in: ${JSON.stringify(answer.body)}`);
+  return browser;
+}
