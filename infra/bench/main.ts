@@ -1,6 +1,7 @@
 /** `npm run bench`, or `npm run bench -- rules …`: prints figures; see README.md. */
 import { actions } from './actions.ts';
 import { escalation } from './escalation.ts';
+import { exceptions } from './exceptions.ts';
 import { faults } from './faults.ts';
 import { footprint } from './footprint.ts';
 import { type Bench, machineLine } from './harness.ts';
@@ -8,7 +9,7 @@ import { mcp } from './mcp.ts';
 import { pageLatency } from './page_latency.ts';
 import { rules } from './rules.ts';
 
-const BENCHES: readonly Bench[] = [actions, escalation, faults, footprint, mcp, pageLatency, rules];
+const BENCHES: readonly Bench[] = [actions, escalation, exceptions, faults, footprint, mcp, pageLatency, rules];
 
 /** A member that takes longer than this hangs. */
 const DEADLINE_MS = 15 * 60_000;

@@ -41,14 +41,22 @@ export function useBelow(pid: number): ProcessUse[] {
 
 /** Shares of one processor, by kind of process, over this time. What a process that ended meanwhile used is left out. */
 export async function processorBelow(pid: number, forMs: number): Promise<ReadonlyMap<string, number>> {
-  const before = new Map([...pidsBelow(pid)].map((one) => [one, cpuMsOf(one)]));
+  const spentMs = countProcessorBelow(pid);
   await delay(forMs);
-  const spent = [...pidsBelow(pid)].map((one) => ({ name: nameOf(one), ms: cpuMsOf(one) - (before.get(one) ?? 0) }));
-  return new Map(
-    [...Map.groupBy(spent, ({ name }) => name)].flatMap(([name, group]): [string, number][] =>
-      name === null ? [] : [[name, sum(group.map(({ ms }) => ms)) / forMs]],
-    ),
-  );
+  return new Map([...spentMs()].map(([name, ms]) => [name, ms / forMs]));
+}
+
+/** Returns how many milliseconds of processor each kind of process has used from now on; as `processorBelow`. */
+export function countProcessorBelow(pid: number): () => ReadonlyMap<string, number> {
+  const before = new Map([...pidsBelow(pid)].map((one) => [one, cpuMsOf(one)]));
+  return () => {
+    const spent = [...pidsBelow(pid)].map((one) => ({ name: nameOf(one), ms: cpuMsOf(one) - (before.get(one) ?? 0) }));
+    return new Map(
+      [...Map.groupBy(spent, ({ name }) => name)].flatMap(([name, group]): [string, number][] =>
+        name === null ? [] : [[name, sum(group.map(({ ms }) => ms))]],
+      ),
+    );
+  };
 }
 
 /**

@@ -1,0 +1,120 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+interface OpenLoopOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Kept open; requests wait when all of them are in use. */
+  readonly connections: number;
+  readonly perSecond: number;
+}
+
+/** How one request fared; milliseconds. */
+export interface Taken {
+  /** 0 when the connection broke. */
+  readonly status: number;
+  /** From its being written to the end of its answer. */
+  readonly answeredInMs: number;
+  /** From the moment at which it was due, so that neither a busy sender nor a slow server hides waiting. */
+  readonly sinceDueMs: number;
+}
+
+interface Due {
+  readonly request: Buffer;
+  readonly dueAt: number;
+}
+
+/** Sends the requests at an even rate, whether or not those before are answered. Lean, to leave the machine to the server. */
+export async function sendAtRate(requests: readonly Buffer[], options: OpenLoopOptions): Promise<Taken[]> {
+  const lines = await Promise.all(Array.from({ length: options.connections }, () => Line.open(options)));
+  const taken: Taken[] = [];
+  const waiting: Due[] = [];
+  const { promise: isDone, resolve: done } = Promise.withResolvers<void>();
+  const feed = (line: Line): void => {
+    const next = waiting.shift();
+    if (next === undefined) {
+      idle.push(line);
+      return;
+    }
+    const sentAt = performance.now();
+    line.send(next.request, (status) => {
+      const now = performance.now();
+      taken.push({ status, answeredInMs: now - sentAt, sinceDueMs: now - next.dueAt });
+      if (taken.length === requests.length) done();
+      else feed(line);
+    });
+  };
+  const idle = [...lines];
+  const startedAt = performance.now();
+  for (let sent = 0; sent < requests.length;) {
+    const due = Math.min(requests.length, Math.ceil(((performance.now() - startedAt) * options.perSecond) / 1_000));
+    for (; sent < due; sent += 1) {
+      waiting.push({
+        request: requests[sent] ?? Buffer.alloc(0),
+        dueAt: startedAt + (sent * 1_000) / options.perSecond,
+      });
+      const line = idle.pop();
+      if (line !== undefined) feed(line);
+    }
+    await delay(1);
+  }
+  await isDone;
+  for (const line of lines) line.close();
+  return taken;
+}
+
+/** A request as bytes, for a server that keeps connections open. */
+export function rawRequest(path: string, headers: Readonly<Record<string, string>>, body: Buffer): Buffer {
+  const all = { host: 'localhost', ...headers, 'content-length': String(body.length) };
+  const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${head.join('')}\r\n`), body]);
+}
+
+/** One connection with one request at a time. */
+class Line {
+  readonly #socket: Socket;
+  #answer = '';
+  #onAnswer: ((status: number) => void) | null = null;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.on('data', (chunk) => this.#read(chunk.toString('latin1')));
+    socket.on('error', () => this.#end(0));
+    socket.on('close', () => this.#end(0));
+  }
+
+  static open({ host, port }: OpenLoopOptions): Promise<Line> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, host, () => resolve(new Line(socket)));
+      socket.once('error', reject);
+    });
+  }
+
+  send(request: Buffer, onAnswer: (status: number) => void): void {
+    this.#onAnswer = onAnswer;
+    if (this.#socket.destroyed) queueMicrotask(() => this.#end(0));
+    else this.#socket.write(request);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #read(text: string): void {
+    this.#answer += text;
+    const headEnd = this.#answer.indexOf('\r\n\r\n');
+    if (headEnd === -1) return;
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.#answer)?.[1] ?? 0);
+    if (this.#answer.length < headEnd + 4 + length) return;
+    const status = Number(this.#answer.slice(9, 12));
+    this.#answer = '';
+    this.#end(status);
+  }
+
+  #end(status: number): void {
+    const onAnswer = this.#onAnswer;
+    this.#onAnswer = null;
+    onAnswer?.(status);
+  }
+}
