@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest';
+
+import { onCallOfSchedule } from '#core/oncall/on_call.ts';
+import { asId } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
+import { rotationOf } from '#storage/postgres/schedule_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { slowOnCall, walkWall, type WallWalk } from '#test/core/oncall/minutes_reference.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+
+interface Night {
+  readonly zone: string;
+  /** Local date of the evening. */
+  readonly evening: string;
+  /** Three local times in a row that the night skips, or has twice. */
+  readonly odd: readonly [string, string, string];
+}
+
+const night = (zone: string, evening: string, ...odd: Night['odd']): Night => ({ zone, evening, odd });
+
+/** Nights in which the clock on the wall jumps: on by an hour, by half an hour, at midnight, by a quarter, by a day. */
+const NIGHTS: readonly Night[] = [
+  night('Europe/Brussels', '2026-03-28', '2026-03-29T02:10', '2026-03-29T02:30', '2026-03-29T02:50'),
+  night('Europe/Brussels', '2026-10-24', '2026-10-25T02:10', '2026-10-25T02:30', '2026-10-25T02:50'),
+  night('America/New_York', '2026-03-07', '2026-03-08T02:10', '2026-03-08T02:30', '2026-03-08T02:50'),
+  night('America/New_York', '2026-10-31', '2026-11-01T01:10', '2026-11-01T01:30', '2026-11-01T01:50'),
+  night('Australia/Lord_Howe', '2026-10-03', '2026-10-04T02:05', '2026-10-04T02:15', '2026-10-04T02:25'),
+  night('Australia/Lord_Howe', '2026-04-04', '2026-04-05T01:35', '2026-04-05T01:45', '2026-04-05T01:55'),
+  night('America/Santiago', '2026-09-05', '2026-09-06T00:10', '2026-09-06T00:30', '2026-09-06T00:50'),
+  night('America/Santiago', '2026-04-04', '2026-04-04T23:10', '2026-04-04T23:30', '2026-04-04T23:50'),
+  night('Africa/Casablanca', '2026-03-21', '2026-03-22T02:10', '2026-03-22T02:30', '2026-03-22T02:50'),
+  night('Africa/Casablanca', '2026-02-14', '2026-02-15T02:10', '2026-02-15T02:30', '2026-02-15T02:50'),
+  night('Asia/Kathmandu', '1985-12-31', '1986-01-01T00:03', '1986-01-01T00:07', '1986-01-01T00:12'),
+  night('Pacific/Apia', '2011-12-29', '2011-12-30T02:10', '2011-12-30T02:30', '2011-12-30T02:50'),
+];
+
+const MINUTES = 9 * 60;
+/** Real pages: often around the change, else each hour. */
+const NEAR_MINUTES = 150;
+const pageEvery = (minutesFromChange: number): number => (Math.abs(minutesFromChange) <= NEAR_MINUTES ? 15 : 60);
+const DAYS_WALKED = 9;
+
+/** What is on call in the team of the night, as the product was told and as the reference knows it. */
+interface Team {
+  readonly teamId: string;
+  readonly phones: ReadonlyMap<string, string>;
+  readonly slow: readonly ReadonlyMap<number, string>[];
+}
+
+test.each(NIGHTS)('$zone, $evening: everybody who is paged is who the clock on the wall says', async (night) => {
+  const w = await staffedWorld();
+  const walk = walkOf(night);
+  const begin = walk.minuteOf(`${night.evening}T21:00`);
+  const changes = walk.changesBetween(begin, begin + MINUTES);
+  expect(changes).toHaveLength(1);
+  const change = changes[0]!;
+  moveTo(w, begin);
+  const team = await hire(w, night, walk, change);
+  const [namesAt, page] = [await roster(w, team), await pager(w, team)];
+
+  for (let minute = begin; minute < begin + MINUTES; minute += 1) {
+    moveTo(w, minute);
+    const expected = team.slow.map((onCall) => onCall.get(minute));
+    expect(namesAt(w.clock.now()), `at minute ${minute - begin} of the night`).toEqual(expected);
+    if ((minute - begin) % pageEvery(minute - change) !== 0) continue;
+    expect(await asked(w, team), `when asked at minute ${minute - begin}`).toEqual(expected);
+    const phones = new Set(expected.map((userId) => team.phones.get(userId!)!));
+    expect(await page(), `paged at minute ${minute - begin}`).toEqual([...phones].toSorted());
+  }
+});
+
+function walkOf({ zone, evening }: Night): WallWalk {
+  const noon = Date.parse(`${evening}T12:00Z`);
+  const day = 24 * 60 * 60_000;
+  return walkWall(zone, noon - DAYS_WALKED * day, noon + 3 * day);
+}
+
+function moveTo(w: StaffedWorld, minute: number): void {
+  w.clock.set(Temporal.Instant.fromEpochMilliseconds(minute * 60_000).toString());
+}
+
+/** Four schedules of four kinds, which hand over at odd times of this night, and people who stand in at odd times. */
+async function hire(w: StaffedWorld, { zone, odd }: Night, walk: WallWalk, change: number): Promise<Team> {
+  const teamId = await w.staff.team();
+  const phones = new Map<string, string>();
+  const person = async (name: string): Promise<string> => {
+    const { userId, phone } = await w.staff.responder(teamId, name);
+    phones.set(userId, phone);
+    return userId;
+  };
+  const [early, middle, late] = odd;
+  const schedules = [
+    { name: 'daily', rotationType: 'daily', startAt: walk.later(middle, -4 * 24), turnHours: 24, people: 3 },
+    { name: 'weekly', rotationType: 'weekly', startAt: walk.later(late, -7 * 24), turnHours: 168, people: 2 },
+    { name: 'hourly', rotationType: 'daily', startAt: walk.later(early, -30), turnHours: 1, people: 5 },
+    { name: 'by shifts', rotationType: 'weekly', startAt: walk.later(early, -7 * 8), turnHours: 8, people: 2 },
+  ];
+  const slow: Map<number, string>[] = [];
+  for (const { name, rotationType, startAt, turnHours, people } of schedules) {
+    const userIds: string[] = [];
+    for (let number = 1; number <= people; number += 1) userIds.push(await person(`${name} ${number}`));
+    const { scheduleId } = await w.expectOk('create_schedule', {
+      teamId,
+      name,
+      timezone: zone,
+      rotationType,
+      rotationConfig: { userIds, ...(name === 'daily' || name === 'weekly' ? {} : { shiftHours: turnHours }) },
+      startAt,
+    });
+    const standIn = async (startAt: string | number, endAt: string | number) => {
+      const userId = await person(`stands in for ${name}`);
+      await w.expectOk('create_schedule_override', { scheduleId, userId, startAt, endAt });
+      const minute = (at: string | number) => (typeof at === 'number' ? at / 60_000 : walk.minuteOf(at));
+      return { userId, from: minute(startAt), to: minute(endAt) };
+    };
+    // By local times that are skipped or come twice, and by instants on both sides of the change.
+    const overrides =
+      name === 'daily'
+        ? [await standIn(early, late)]
+        : [await standIn((change - 20) * 60_000, (change + 10) * 60_000), await standIn(middle, walk.later(late, 1))];
+    slow.push(slowOnCall(walk, { startAt, turnHours, userIds, overrides }));
+  }
+  return { teamId, phones, slow };
+}
+
+/** Whom the schedules name, as they are stored: what every page and every question is decided by. */
+async function roster(w: StaffedWorld, { teamId }: Team): Promise<(at: Temporal.Instant) => (string | undefined)[]> {
+  const { onCall } = storesOf(w.house.db.session());
+  const { schedules } = await onCall.ofTeam(w.orgId, asId('team', teamId), w.clock.now());
+  return (at) =>
+    schedules.map(({ schedule, overrides }) => {
+      return onCallOfSchedule(rotationOf(schedule), overrides, at, () => true).shift?.userId;
+    });
+}
+
+async function asked(w: StaffedWorld, { teamId }: Team): Promise<string[]> {
+  const { schedules } = await w.expectOk('who_is_on_call', { teamId });
+  return schedules.map(({ onCall }: { onCall: { userId: string } }) => onCall.userId);
+}
+
+/** Opens an incident, tells the numbers that were paged because of it, and closes it again. */
+async function pager(w: StaffedWorld, { teamId }: Team): Promise<() => Promise<string[]>> {
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], useSchedule: true }]);
+  return async () => {
+    const before = w.phone.messages.length;
+    const incidentId = await alert.trigger();
+    await w.settle();
+    const pages = w.phone.messages.slice(before).filter(({ body }) => body.includes('Reply ACK'));
+    await w.expectOk('resolve_incident', { incidentId });
+    return pages.map(({ to }) => to).toSorted();
+  };
+}
