@@ -41,6 +41,18 @@ test('an exception that is only a text is its value, and one whose value has par
   expect(normalise({ exception: { type: 'E', value: { a: 1 } } }).exceptions[0]).toMatchObject({ value: '{"a":1}' });
 });
 
+test('lines of code come without their ends, which Ruby sends', () => {
+  const lines = { pre_context: ['def sell\n', '\n'], context_line: '  pay\r\n', post_context: ['end\n'] };
+  const [exception] = normalise({
+    exception: { ...error, stacktrace: { frames: [{ ...frame, ...lines }] } },
+  }).exceptions;
+  expect(exception?.frames[0]).toMatchObject({
+    preContext: ['def sell', ''],
+    contextLine: '  pay',
+    postContext: ['end'],
+  });
+});
+
 describe('threads', () => {
   const stacktrace = { frames: [frame] };
   test.each([

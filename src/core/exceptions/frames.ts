@@ -4,7 +4,7 @@ import { stableFile, stableFunction, stableModule } from '#core/exceptions/gener
 
 /** The language's own runtime: no application lives there, whatever an old client says. */
 const RUNTIME_PATH =
-  /^node:|^internal\/|^<frozen |^native$|\[native code\]|\/lib\/python\d(?:\.\d+)?\/(?!(?:site|dist)-packages\/)|\/(?:usr\/(?:local|lib)|opt)\/go[^/]*\/src\/|\/lib\/ruby\/\d[\d.]*\/|^<internal:/;
+  /^node:|^internal\/|(?:^|\/)<frozen |^native$|\[native code\]|\/lib\/python\d(?:\.\d+)?\/(?!(?:site|dist)-packages\/)|\/(?:usr\/(?:local|lib)|opt)\/go[^/]*\/src\/|\/lib\/ruby\/\d[\d.]*\/|^<internal:/;
 const RUNTIME_MODULE = /^(?:java|javax|jdk|sun|com\.sun|kotlin|scala|System|Microsoft)\./;
 
 /** Installed packages: not the application unless the client insists. */
@@ -71,7 +71,8 @@ export interface Culprit {
 export function culpritOf(event: ExceptionEvent): Culprit | null {
   const stacks = stacksOf(event);
   for (const frames of stacks) {
-    const frame = frames.findLast((candidate) => isInApp(candidate));
+    const at = frames.findLastIndex((candidate) => isInApp(candidate));
+    const frame = callerOfBuiltIn(frames, at, event.platform) ?? frames[at];
     if (frame !== undefined) return toCulprit(frame, true);
   }
   const deepest = stacks.map((frames) => frames.at(-1)).find((frame) => frame !== undefined);
@@ -84,6 +85,15 @@ function stacksOf(event: ExceptionEvent): readonly (readonly Frame[])[] {
   return [reported?.frames ?? [], ...causes.map((cause) => cause.frames), event.thread?.frames ?? [], event.stacktrace];
 }
 
+/** Ruby shows its built-in methods (`fetch`, `Integer`) as if they were written in the line that calls them. */
+function callerOfBuiltIn(frames: readonly Frame[], at: number, platform: string): Frame | undefined {
+  const frame = frames[at];
+  if (platform !== 'ruby' || frame === undefined || frame.lineno === null) return undefined;
+  const isSameLine = ({ filename, lineno }: Frame): boolean => lineno === frame.lineno && filename === frame.filename;
+  const below = frames.slice(0, at).findLastIndex((candidate) => !isSameLine(candidate));
+  return frames[below + 1];
+}
+
 function toCulprit(frame: Frame, inApp: boolean): Culprit {
   return { label: placeOf(frame), inApp, frame };
 }
@@ -91,15 +101,27 @@ function toCulprit(frame: Frame, inApp: boolean): Culprit {
 /** `UserService.find` where the module is a class, else `checkout (views.py)`, else whichever half is known. */
 function placeOf(frame: Frame): string {
   const name = readableName(stableFunction(frame.function));
-  const file = stableFile(frame.filename) ?? stableFile(frame.absPath) ?? frame.module;
+  const file = builtInFile(frame) ?? stableFile(frame.filename) ?? stableFile(frame.absPath) ?? frame.module;
   if (name === null) return file ?? 'unknown code';
   const className = frame.module?.split(/[.\\/]/).at(-1) ?? '';
   if (/^[A-Z][\w$]*$/.test(className) && !/[.:#]/.test(name)) return `${className}.${name}`;
   return file === null || name.includes('::') || name.includes('#') ? name : `${name} (${file})`;
 }
 
+/** `node:internal/errors` whole: its last segment could be a file of anybody's. */
+function builtInFile({ filename }: Frame): string | null {
+  return filename?.startsWith('node:') === true ? filename : null;
+}
+
+/** What runtimes call a function that has no name of its own. */
+const NAMELESS = /(?:^|[./])(?:<.*>|\?)$|^(?:Timeout\._onTimeout|Immediate\._onImmediate|listOnTimeout)$/;
+
 /** Without arguments and namespace; null for a name that says nothing, such as `<module>`. */
 function readableName(name: string | null): string | null {
-  const short = name?.replace(/(?<=\w)\(.*$/s, '').replace(/^.*\\(?=.)/s, '') ?? '';
-  return short === '' || /(?:^|[./])(?:<.*>|\?)$/.test(short) ? null : short;
+  const short =
+    name
+      ?.replace(/(?<=\w)\(.*$/s, '')
+      .replace(/^.*\\(?=.)/s, '')
+      .replace(/^block in /, '') ?? '';
+  return short === '' || NAMELESS.test(short) ? null : short;
 }

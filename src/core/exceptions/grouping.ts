@@ -7,7 +7,7 @@ import { ANONYMOUS, stableModule } from '#core/exceptions/generated_names.ts';
 import { maskVariables } from '#core/exceptions/masking.ts';
 
 /** Raised whenever the same event may get another key; a group keeps the version it was made with. */
-export const GROUPING_VERSION = 1;
+export const GROUPING_VERSION = 2;
 
 type GroupingStrategy = 'fingerprint' | 'exception' | 'thread' | 'stacktrace' | 'message';
 
@@ -78,7 +78,7 @@ function exceptionPart(exception: ExceptionValue, platform: string, onlyInApp: b
     onlyInApp ? exception.frames.filter((frame) => isInApp(frame)) : exception.frames,
     platform,
   );
-  if (calls.some((line) => !line.endsWith(ANONYMOUS))) {
+  if (calls.some((line) => !line.endsWith(ANONYMOUS)) && !isWhereReported(exception, platform)) {
     return { strategy: 'exception', because: callsReason(type.length > 0, onlyInApp), lines: [...type, ...calls] };
   }
   if (calls.length === 0 && exception.frames.length > 0 && type.length > 0) {
@@ -86,7 +86,21 @@ function exceptionPart(exception: ExceptionValue, platform: string, onlyInApp: b
   }
   const value = textIdentity(exception.value);
   const said = value === null ? [] : [`value ${value}`];
-  return { strategy: 'exception', because: valueReason(calls.length > 0), lines: [...type, ...calls, ...said] };
+  const because = isWhereReported(exception, platform)
+    ? 'the message, and the calls that led to its report'
+    : valueReason(calls.length > 0);
+  return { strategy: 'exception', because, lines: [...type, ...calls, ...said] };
+}
+
+/** Go's own errors, as `errors.New` and `fmt.Errorf` make them. */
+const STACKLESS = /^\*(?:errors\.(?:errorString|joinError)|fmt\.wrapErrors?)$/;
+
+/**
+ * An error of Go has no stack: its client adds the one of the report. Where a program reports all its errors in one
+ * place and the type is everybody's (`*errors.errorString`), only the message tells them apart.
+ */
+function isWhereReported({ type, frames }: ExceptionValue, platform: string): boolean {
+  return platform === 'go' && frames.length > 0 && type !== null && STACKLESS.test(type);
 }
 
 function callsReason(hasType: boolean, onlyInApp: boolean): string {

@@ -2,6 +2,7 @@ import type { ExceptionEvent, ExceptionValue } from '#core/exceptions/event.ts';
 import { reportedException } from '#core/exceptions/event.ts';
 import { culpritOf } from '#core/exceptions/frames.ts';
 import { maskUnique } from '#core/exceptions/masking.ts';
+import { firstLine, sayable } from '#core/exceptions/sayable.ts';
 
 /** What a title is made of. A group keeps its first event's, and puts its pattern in the place of the message. */
 export interface Headline {
@@ -20,10 +21,10 @@ export function headlineOf(event: ExceptionEvent): Headline {
   const said = sayable(event.message ?? event.messageTemplate);
   const exception = exceptionToShow(event);
   if (exception === null) return { type: null, message: said, place };
-  const type = exception.mechanism?.synthetic === true ? null : shortType(exception.type);
-  const message = withoutType(sayable(exception.value), [exception.type, type]);
+  const type = typeToShow(exception);
+  const message = messageToShow(event, exception, type);
   if (message === null) return { type, message: type === null ? said : null, place };
-  return { type: type !== null && message.startsWith(`${type} `) ? null : type, message, place };
+  return { type: type !== null && isSaid(type, message) ? null : type, message, place };
 }
 
 /**
@@ -32,7 +33,7 @@ export function headlineOf(event: ExceptionEvent): Headline {
  */
 export function titleOf(headline: Headline): string {
   const message = headline.message === null ? '' : maskUnique(firstLine(headline.message));
-  const said = hasWords(message) ? message : '';
+  const said = hasWords(message) && !saysLittle(message) ? message : '';
   if (said !== '') return shorten(headline.type === null ? said : `${headline.type}: ${said}`);
   const what = headline.type ?? (message === '' ? null : message);
   if (headline.place === null) return shorten(what ?? 'Event without a message');
@@ -49,78 +50,71 @@ function exceptionToShow(event: ExceptionEvent): ExceptionValue | null {
   return wrapped.some((text) => text.trim() === reported.value?.trim()) ? cause : reported;
 }
 
+/** Programs throw nothing at all, too: `null thrown in sell (shop.js)`. */
+function typeToShow({ type, value, module, mechanism }: ExceptionValue): string | null {
+  if (mechanism?.synthetic !== true) return shortType(type, module);
+  return value === 'null' || value === 'undefined' ? `${value} thrown` : null;
+}
+
+/** Messages of wrappers that say nothing without their cause's. */
+const ANNOUNCEMENTS = /^(?:fetch failed|All promises were rejected)$/;
+
+function messageToShow(event: ExceptionEvent, exception: ExceptionValue, type: string | null): string | null {
+  const message = withoutType(sayable(exception.value), [exception.type, type]);
+  if (message !== null && !ANNOUNCEMENTS.test(message)) return message;
+  const causes = event.exceptions.slice(0, event.exceptions.indexOf(exception));
+  const cause = causes.map(({ value }) => sayable(value)).findLast((text) => text !== null) ?? null;
+  if (cause === null || message === null) return message ?? cause;
+  return `${message}: ${cause}`;
+}
+
+/** Whether the message says what the type does: `context.deadlineExceededError: context deadline exceeded`. */
+function isSaid(type: string, message: string): boolean {
+  if (message.startsWith(`${type} `)) return true;
+  const words = /^[a-z]\w*\.([a-z]\w*)Error$/.exec(type)?.[1]?.match(/[A-Z]?[a-z]+/g) ?? [];
+  return words.length > 1 && words.every((word) => message.toLowerCase().includes(word.toLowerCase()));
+}
+
 /** Types that every error of their language has, so that they tell nothing apart. */
 const EMPTY_TYPES =
   /^\*?(?:errors\.(?:errorString|fundamental|withStack|withMessage|joinError)|fmt\.wrapErrors?|errorString|wrapError|withStack|UnknownError|string|null|undefined)$/;
 
 /** `java.lang.IllegalStateException`, `App\Exceptions\PaymentFailed`, `*net.OpError` as people say them. */
-function shortType(type: string | null): string | null {
+function shortType(type: string | null, module: string | null): string | null {
   const text = firstLine(type ?? '');
   if (text === '' || EMPTY_TYPES.test(text)) return null;
-  if (/^runtime\.\w*[eE]rror\w*$/.test(text)) return 'panic';
-  const bare = text.replace(/^[*_]+/, '').replace(/[<[(].*$/s, '');
+  if (/^\*?runtime\.\w*[eE]rror\w*$/.test(text)) return 'panic';
+  // Python's re, struct and socket call theirs so.
+  if (text === 'error' && module !== null) return `${module.split('.').at(-1) ?? module}.error`;
+  const bare = text
+    .replace(/^[*_]+/, '')
+    .replace(/^main\./, '')
+    .replace(/[<[(].*$/s, '');
   const name = bare.split(/[\\/]/).at(-1) ?? bare;
   const isGo = /^[a-z]\w*\.\w+$/.test(name);
   return !isGo && /^(?:[\w$]+\.)+[A-Z][\w$]*$/.test(name) ? (name.split('.').at(-1) ?? name) : name;
 }
 
-/** Said for want of a message. */
-const EMPTY_MESSAGES =
-  /^(?:exception of type '.*' was thrown|unhandled (?:exception|error)|unknown error|(?:an )?error(?: occurr?ed)?|no (?:error )?message|null|undefined|none|nil|fatal error: \w+)[.!]?$/i;
-
-/** What frameworks put before the message itself. */
-const PREAMBLES =
-  /^(?:\([\w.]{1,80}(?:Error|Exception|Warning)\) |One or more errors occurred\. (?=\()|Non-Error promise rejection captured with value: |Uncaught (?:\(in promise\) )?(?=[\w ]*\w)|\(Status \d{3}\) (?:\(Request \S{1,80}\) )?)/;
-
-/** The line of a text that a person would quote. Null when none says anything. */
-function sayable(text: string | null): string | null {
-  const line = firstLine(messageInJson(text ?? '') ?? text ?? '').replace(PREAMBLES, '');
-  const inner = /^\((.*)\)$/.exec(line)?.[1] ?? line;
-  const plain = inner.replace(/(?<=[^.])[.:]$/, '');
-  return plain === '' || EMPTY_MESSAGES.test(plain) ? null : plain;
-}
-
-/** Some senders put a whole answer of an API where the message should be. */
-function messageInJson(text: string): string | null {
-  if (!text.trimStart().startsWith('{')) return null;
-  try {
-    const fields = JSON.parse(text) as Readonly<Record<string, unknown>>;
-    const said = [fields['message'], fields['error'], fields['detail'], fields['title'], fields['error_description']];
-    return (said.find((field) => typeof field === 'string' && field.trim() !== '') as string | undefined) ?? null;
-  } catch {
-    return null;
-  }
-}
-
 /** Many runtimes put the type before the message once more, or instead of it. */
 function withoutType(message: string | null, types: readonly (string | null)[]): string | null {
   for (const type of types) {
+    if (type === null || message === null) continue;
     if (message === type) return null;
-    if (message?.startsWith(`${type}: `) === true) return message.slice(`${type}: `.length);
+    if (message.startsWith(`${type}: `)) return withoutType(message.slice(`${type}: `.length), types);
   }
   return message;
-}
-
-/** The first line that is not blank, with the next one if it only announces it. */
-function firstLine(text: string): string {
-  const [first = '', second = ''] = text
-    .split('\n')
-    .map(plainLine)
-    .filter((line) => line !== '');
-  return first.endsWith(':') && second !== '' ? `${first} ${second}` : first;
-}
-
-/** Without the colours of a terminal, control characters and marks that would turn the writing around. */
-function plainLine(line: string): string {
-  return line
-    .replaceAll(/\p{Cc}\[[0-9;]{0,16}m/gu, '')
-    .replaceAll(/[\s\p{Cc}\u202A-\u202E\u2066-\u2069]+/gu, ' ')
-    .trim();
 }
 
 /** Whether anything but variables and punctuation is said. */
 function hasWords(text: string): boolean {
   return /\p{L}{2}/u.test(text.replaceAll(/<[\w*]{1,12}>/g, ''));
+}
+
+/** Whether a pattern has come to be made of gaps: `<*> nil <*>`. */
+function saysLittle(text: string): boolean {
+  const [first = '', ...others] = text.split('<*>');
+  const words = [first, ...others].join(' ').match(/\p{L}{2,}/gu) ?? [];
+  return others.length > 1 && words.length < 2;
 }
 
 /** Cut between words where that loses little. */

@@ -35,7 +35,7 @@ const linesOf = (event: ExceptionEvent): readonly (readonly string[])[] =>
 test('a grouping says its version, its key and the lines that were hashed', () => {
   expect(groupEvent(raised('card 17'))).toEqual({
     version: GROUPING_VERSION,
-    key: '3f8ff63b922148e0af6c2d9a393c8c48',
+    key: 'e2cde82a953e87eb19d822a8fa343c6c',
     parts: [
       {
         strategy: 'exception',
@@ -85,6 +85,21 @@ describe('an exception with a stack', () => {
     expect(keyOf(deep(2))).toBe(keyOf(deep(400)));
     expect(keyOf(deep(2))).not.toBe(keyOf(deep(0)));
   });
+});
+
+test('an error of Go is grouped by what it says too, as its stack is only where it was reported', () => {
+  const reported = (type: string, value: string) =>
+    keyOf(
+      eventOf({
+        platform: 'go',
+        exceptions: [exceptionOf(type, value, { frames: [frameOf({ module: 'main', function: 'handle' })] })],
+      }),
+    );
+  expect(reported('*errors.errorString', 'no beans')).not.toBe(reported('*errors.errorString', 'no milk'));
+  expect(reported('*errors.errorString', 'order 1')).toBe(reported('*errors.errorString', 'order 2'));
+  expect(reported('*fmt.wrapError', 'load: no beans')).not.toBe(reported('*fmt.wrapError', 'save: no beans'));
+  expect(reported('*main.outOfBeans', 'no beans')).toBe(reported('*main.outOfBeans', 'no milk'));
+  expect(reported('*errors.fundamental', 'no beans')).toBe(reported('*errors.fundamental', 'no milk'));
 });
 
 describe('an exception without a stack', () => {
@@ -282,6 +297,7 @@ describe('what a client calls the application', () => {
 
   test.each([
     { filename: '/usr/lib/python3.11/logging/__init__.py', inApp: true },
+    { filename: '<frozen importlib._bootstrap>', absPath: '/srv/<frozen importlib._bootstrap>', inApp: true },
     { filename: 'node:internal/modules/cjs/loader', inApp: true },
     { module: 'java.util.HashMap', inApp: true },
     { absPath: '/usr/local/go/src/net/http/server.go' },

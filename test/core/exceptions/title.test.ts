@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import type { ExceptionEvent, Frame } from '#core/exceptions/event.ts';
 import { headlineOf, titleOf } from '#core/exceptions/title.ts';
 import { eventOf, exceptionOf, frameOf } from '#test/core/exceptions/sample_events.ts';
 
@@ -48,6 +48,17 @@ test.each([
     "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
     "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
   ],
+  [
+    'FileNotFoundError',
+    "[Errno 2] No such file or directory: '/var/lib/shop/orders.csv'",
+    "FileNotFoundError: No such file or directory: '/var/lib/shop/orders.csv'",
+  ],
+  [
+    'RemoteTraceback',
+    '\n"""\nTraceback (most recent call last):\n  File "x.py", line 3, in f\nKeyError: \'id\'\n"""',
+    "RemoteTraceback: KeyError: 'id'",
+  ],
+  ['URLError', '<urlopen error [Errno 111] Connection refused>', 'URLError: Connection refused'],
   // Go.
   ['*errors.errorString', 'sql: no rows in result set', 'sql: no rows in result set'],
   ['*fmt.wrapError', 'load user: sql: no rows in result set', 'load user: sql: no rows in result set'],
@@ -57,6 +68,13 @@ test.each([
     'net.OpError: dial tcp 10.0.3.7:5432: connect: connection refused',
   ],
   ['runtime.boundsError', 'index out of range [5] with length 3', 'panic: index out of range [5] with length 3'],
+  [
+    '*runtime.TypeAssertionError',
+    'interface conversion: interface {} is string, not int',
+    'panic: interface conversion: interface {} is string, not int',
+  ],
+  ['context.deadlineExceededError', 'context deadline exceeded', 'context deadline exceeded'],
+  ['*main.outOfBeans', 'the order was not charged', 'outOfBeans: the order was not charged'],
   ['runtime.plainError', 'assignment to entry in nil map', 'panic: assignment to entry in nil map'],
   ['string', 'something broke', 'something broke'],
   // Ruby.
@@ -131,6 +149,22 @@ test.each([
     '\nInvalid `prisma.user.create()` invocation:\n\n\nUnique constraint failed',
     'PrismaClientKnownRequestError: Invalid `prisma.user.create()` invocation: Unique constraint failed',
   ],
+  [
+    'AssertionError',
+    'Expected values to be strictly deep-equal:\n+ actual - expected\n\n  {\n+   a: 1',
+    'AssertionError: Expected values to be strictly deep-equal',
+  ],
+  [
+    'ZodError',
+    '[\n  {\n    "code": "invalid_type",\n    "path": [ "user", "email" ],\n    "message": "Required"\n  }\n]',
+    'ZodError: user.email: Required',
+  ],
+  [
+    'Error',
+    '<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>',
+    'Error: 502 Bad Gateway',
+  ],
+  ['Error', 'Error: Error: nested by hand', 'Error: nested by hand'],
   // Others.
   ['panic', 'called `Option::unwrap()` on a `None` value', 'panic: called `Option::unwrap()` on a `None` value'],
   ['_Exception', "Exception: Failed host lookup: 'api.acme.io'", "Exception: Failed host lookup: 'api.acme.io'"],
@@ -221,8 +255,59 @@ test('of a chain the exception that reached the client is shown, unless it only 
   expect(chain('ReportFailed', 'could not write')).toBe('ReportFailed: could not write');
 });
 
+test('of a chain the cause is quoted where the exception itself says nothing, or only announces it', () => {
+  const cause = exceptionOf('Error', 'connect ECONNREFUSED 127.0.0.1:9');
+  const chain = (type: string, value: string) =>
+    titleOfEvent(eventOf({ exceptions: [cause, exceptionOf(type, value)] }));
+  expect(chain('TypeError', 'fetch failed')).toBe('TypeError: fetch failed: connect ECONNREFUSED 127.0.0.1:9');
+  expect(chain('AggregateError', '')).toBe('AggregateError: connect ECONNREFUSED 127.0.0.1:9');
+  expect(titleOfEvent(eventOf({ exceptions: [exceptionOf('TypeError', 'fetch failed')] }))).toBe(
+    'TypeError: fetch failed',
+  );
+});
+
+test.each(['null', 'undefined'])('a program that threw %s is told so', (value) => {
+  const mechanism = { type: 'generic', handled: true, synthetic: true };
+  const frames = [frameOf({ function: 'sell', filename: 'shop.js' })];
+  expect(titleOfEvent(eventOf({ exceptions: [exceptionOf('Error', value, { mechanism, frames })] }))).toBe(
+    `${value} thrown in sell (shop.js)`,
+  );
+});
+
+test('a type called error is known by its module', () => {
+  const unpack = exceptionOf('error', 'unpack requires a buffer of 4 bytes', { module: 'struct' });
+  expect(titleOfEvent(eventOf({ exceptions: [unpack] }))).toBe('struct.error: unpack requires a buffer of 4 bytes');
+});
+
+test.each([
+  ['node', { function: 'Timeout._onTimeout', filename: '/srv/shop.js' }, 'shop.js'],
+  [
+    'node',
+    { function: 'genericNodeError', filename: 'node:internal/errors' },
+    'genericNodeError (node:internal/errors)',
+  ],
+  ['ruby', { function: 'block in <main>', filename: 'shop.rb' }, 'shop.rb'],
+  ['ruby', { function: 'block in sell', filename: 'shop.rb' }, 'sell (shop.rb)'],
+])('in %s, %j is called %s', (platform, frame, place) => {
+  const exceptions = [exceptionOf('Error', null, { frames: [frameOf(frame)] })];
+  expect(titleOfEvent(eventOf({ platform, exceptions }))).toBe(`Error in ${place}`);
+});
+
+test('a method that is built into Ruby is not the culprit, but the line that calls it', () => {
+  const sell = frameOf({ function: 'sell', filename: 'shop.rb', lineno: 7 });
+  const fetch = frameOf({ function: 'fetch', filename: 'shop.rb', lineno: 7 });
+  const raised = (frames: readonly Frame[]) =>
+    titleOfEvent(eventOf({ platform: 'ruby', exceptions: [exceptionOf('KeyError', null, { frames })] }));
+  expect(raised([sell, fetch])).toBe('KeyError in sell (shop.rb)');
+  expect(raised([sell, { ...fetch, function: 'new' }, fetch])).toBe('KeyError in sell (shop.rb)');
+  expect(raised([sell, { ...fetch, lineno: 9 }])).toBe('KeyError in fetch (shop.rb)');
+});
+
 test("a group's pattern takes the place of the message", () => {
   const headline = headlineOf(eventOf({ exceptions: [exceptionOf('ValueError', 'bad order 1')] }));
   expect(titleOf({ ...headline, message: 'bad order <*>' })).toBe('ValueError: bad order <*>');
   expect(titleOf({ ...headline, message: "'<*>'", place: 'inner (shop.py)' })).toBe('ValueError in inner (shop.py)');
+  expect(titleOf({ ...headline, message: '<*> nil <*>', place: 'inner (shop.py)' })).toBe(
+    'ValueError in inner (shop.py)',
+  );
 });

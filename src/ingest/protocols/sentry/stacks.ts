@@ -80,9 +80,10 @@ function asLineNumber(value: unknown): number | null {
   return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : null;
 }
 
-/** An empty line is a line. */
+/** An empty line is a line. Ruby's clients send the ends of lines too. */
 function asLine(value: unknown): string | null {
-  return value === '' ? '' : asText(value, LINE_LENGTH_MAX);
+  const line = typeof value === 'string' ? value.replace(/\r?\n$/, '') : value;
+  return line === '' ? '' : asText(line, LINE_LENGTH_MAX);
 }
 
 function asLines(value: unknown): readonly string[] {

@@ -1,0 +1,71 @@
+/** Said for want of a message. */
+const EMPTY_MESSAGES =
+  /^(?:exception of type '.*' was thrown|unhandled (?:exception|error)|unknown error|(?:an )?error(?: occurr?ed)?|no (?:error )?message|null|undefined|none|nil|fatal error: \w+)[.!]?$/i;
+
+/** What runtimes and frameworks put before the message itself. */
+const PREAMBLES =
+  /^(?:\([\w.]{1,80}(?:Error|Exception|Warning)\) |One or more errors occurred\. (?=\()|Non-Error promise rejection captured with value: |Uncaught (?:\(in promise\) )?(?=[\w ]*\w)|\(Status \d{3}\) (?:\(Request \S{1,80}\) )?|\[(?:Errno|WinError) -?\d{1,6}\] )/;
+
+/** What Python's urllib puts around a message. */
+const WRAPPED = /^<urlopen error (.{1,300})>$/;
+
+/** The line of a text that a person would quote. Null when none says anything. */
+export function sayable(text: string | null): string | null {
+  const whole = text ?? '';
+  const line = firstLine(messageInJson(whole) ?? titleOfPage(whole) ?? endOfTraceback(whole) ?? whole);
+  const bare = (WRAPPED.exec(line)?.[1] ?? line).replace(PREAMBLES, '');
+  const inner = /^\((.*)\)$/.exec(bare)?.[1] ?? bare;
+  const plain = inner.replace(/(?<=[^.])[.:]$/, '');
+  return plain === '' || EMPTY_MESSAGES.test(plain) ? null : plain;
+}
+
+/** Some senders put a whole answer of an API, or a list of what is wrong, where the message should be. */
+function messageInJson(text: string): string | null {
+  if (!/^\s*[{[]/.test(text)) return null;
+  try {
+    const parsed = JSON.parse(text) as unknown;
+    return messageOf(Array.isArray(parsed) ? parsed[0] : parsed);
+  } catch {
+    return null;
+  }
+}
+
+/** With the way to what is wrong where that is said: `email: Required`. */
+function messageOf(parsed: unknown): string | null {
+  if (typeof parsed !== 'object' || parsed === null) return null;
+  const fields = parsed as Readonly<Record<string, unknown>>;
+  const candidates = ['message', 'msg', 'error', 'detail', 'title', 'error_description'].map((name) => fields[name]);
+  const said = candidates.find((field) => typeof field === 'string' && field.trim() !== '') as string | undefined;
+  if (said === undefined) return null;
+  const { path } = fields;
+  return Array.isArray(path) && path.length > 0 ? `${path.join('.')}: ${said}` : said;
+}
+
+/** A gateway's page where an answer should have been. */
+function titleOfPage(text: string): string | null {
+  if (!/^\s*<(?:!doctype html|html|head)\b/i.test(text)) return null;
+  return /<title>([^<]{1,200})<\/title>/i.exec(text.slice(0, 4_000))?.[1] ?? null;
+}
+
+/** What Python's tracebacks say at their end, where workers put a whole one in a message. */
+function endOfTraceback(text: string): string | null {
+  if (!/^\s*(?:"""\s*)?Traceback \(most recent call last\):/.test(text)) return null;
+  return text.split('\n').findLast((line) => /^\w[\w.]*(?:: |$)/.test(line)) ?? null;
+}
+
+/** The first line that is not blank, with the next one if it only announces it. */
+export function firstLine(text: string): string {
+  const [first = '', second = ''] = text
+    .split('\n')
+    .map(plainLine)
+    .filter((line) => line !== '');
+  return first.endsWith(':') && second !== '' && !/^[+-] /.test(second) ? `${first} ${second}` : first;
+}
+
+/** Without the colours of a terminal, control characters and marks that would turn the writing around. */
+function plainLine(line: string): string {
+  return line
+    .replaceAll(/\p{Cc}\[[0-9;]{0,16}m/gu, '')
+    .replaceAll(/[\s\p{Cc}\u202A-\u202E\u2066-\u2069]+/gu, ' ')
+    .trim();
+}
