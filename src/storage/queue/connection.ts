@@ -1,6 +1,8 @@
-import { type BackendFactory, createPostgresBackend, createRedisBackend, runMigrations } from 'bullmq';
+import { type BackendFactory, createRedisBackend, runMigrations } from 'bullmq';
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';
+
+import { createLastingPostgresBackend } from '#storage/queue/postgres_backend.ts';
 
 /** Where jobs wait: Redis when it is configured, else PostgreSQL. The rest of the product cannot tell which. */
 export interface QueueConnection {
@@ -9,6 +11,8 @@ export interface QueueConnection {
   /** Name and address-free description for health and the banner. */
   readonly engine: 'redis' | 'postgres';
   ping(): Promise<void>;
+  /** See `JobQueue.storedBytes`. */
+  storedBytes(queue: string, bytesOfInterest: number): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -34,6 +38,7 @@ function connectRedis(url: string): QueueConnection {
     ping: async () => {
       await redis.ping();
     },
+    storedBytes: async () => Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1] ?? 0),
     close: async () => {
       redis.disconnect();
     },
@@ -53,20 +58,34 @@ function connectPostgres(url: string, options: { durable: boolean; poolMax: numb
   });
   pool.on('error', () => {});
   return {
-    backend: createPostgresBackend as BackendFactory,
+    backend: createLastingPostgresBackend as BackendFactory,
     connection: pool,
     engine: 'postgres',
     ping: async () => {
       await pool.query('select 1');
     },
+    storedBytes: (queue, bytesOfInterest) => storedInPostgres(pool, queue, bytesOfInterest),
     close: () => pool.end(),
   };
+}
+
+/** Adding up takes long in a long queue, and the size of the table, which costs nothing, is no less. */
+async function storedInPostgres(pool: Pool, queue: string, bytesOfInterest: number): Promise<number> {
+  const table = await pool.query<{ bytes: string }>("select pg_total_relation_size('job') as bytes");
+  const tableBytes = Number(table.rows[0]?.bytes ?? 0);
+  if (tableBytes < bytesOfInterest) return tableBytes;
+  const jobs = await pool.query<{ bytes: string }>(
+    'select coalesce(sum(pg_column_size(data)), 0) as bytes from job where queue = $1',
+    [queue],
+  );
+  return Number(jobs.rows[0]?.bytes ?? 0);
 }
 
 /** Brings the queue's own tables up to date; Redis needs none. */
 export async function migrateQueue(address: QueueAddress): Promise<void> {
   if (address.redisUrl !== undefined) return;
   const pool = new Pool({ connectionString: address.databaseUrl, max: 1 });
+  pool.on('error', () => {});
   try {
     const client = await pool.connect();
     try {

@@ -30,6 +30,11 @@ export interface JobQueue {
   ping(): Promise<void>;
   /** Jobs by queue: those that wait or run, and those whose time has not come. */
   depths(): Promise<Record<QueueName, QueueDepth>>;
+  /**
+   * What the jobs of a queue take in its store, in bytes: never less, and exact from `bytesOfInterest` on. Redis only
+   * tells what it holds altogether.
+   */
+  storedBytes(queue: QueueName, bytesOfInterest: number): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -74,6 +79,7 @@ export function openJobQueue(connection: QueueConnection, log: Log, prefix = 'to
       );
       return Object.fromEntries(counts) as Record<QueueName, QueueDepth>;
     },
+    storedBytes: (name, bytesOfInterest) => connection.storedBytes(`${prefix}-${name}`, bytesOfInterest),
     async close() {
       await Promise.all([...queues.values()].map((queue) => queue.close()));
       await connection.close();
