@@ -1,5 +1,6 @@
 import type { JobHandler } from '#storage/queue/job_workers.ts';
 import type { CrewRuntime } from '#workers/crew_runtime.ts';
+import { bringTimersBack } from '#workers/bring_timers_back.ts';
 import { onDeliverPage } from '#workers/deliver_page.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
 import { evaluateRules, LONG_WINDOWS, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
@@ -30,6 +31,7 @@ export function periodicWorkFor(runtime: CrewRuntime): Periodic[] {
   return [
     { name: 'evaluate_rules', everySeconds: 5, run: () => evaluateRules(runtime, SHORT_WINDOWS) },
     { name: 'evaluate_long_rules', everySeconds: 12, run: () => evaluateRules(runtime, LONG_WINDOWS) },
+    { name: 'bring_timers_back', everySeconds: 15, run: () => bringTimersBack(runtime) },
     { name: 'renew_capabilities', everySeconds: 60, run: () => renewCapabilities(runtime) },
     { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
     { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },

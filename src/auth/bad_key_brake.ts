@@ -18,7 +18,9 @@ export function createBadKeyBrake(clock: Clock): BadKeyBrake {
   const countFailure = (address: string): number => {
     const now = clock.now().epochMilliseconds;
     const entry = failures.get(address);
-    const current = entry !== undefined && now - entry.since < WINDOW_MS ? entry : { count: 0, since: now };
+    // A window that begins later than now is of a clock that has been set back.
+    const isCurrent = entry !== undefined && entry.since <= now && now - entry.since < WINDOW_MS;
+    const current = isCurrent ? entry : { count: 0, since: now };
     current.count += 1;
     failures.delete(address);
     failures.set(address, current);

@@ -2,7 +2,7 @@ import type { ActionRuntime } from '#actions/run_action.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { ConfigError, type Config } from '#kernel/config.ts';
 import type { Log } from '#kernel/log.ts';
-import { type Clock, systemClock } from '#kernel/time.ts';
+import type { Clock } from '#kernel/time.ts';
 import { type AnswerLinks, createAnswerLinks } from '#notify/answer_link.ts';
 import type { MailServer } from '#notify/channels/email.ts';
 import type { PushSubscriptions } from '#notify/channels/push.ts';
@@ -13,6 +13,7 @@ import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/click
 import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
 import { type Database, openDatabase } from '#storage/postgres/database.ts';
+import { startDatabaseClock } from '#storage/postgres/database_clock.ts';
 import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store.ts';
 import { ENTITIES } from '#storage/postgres/stores.ts';
 import { connectQueue, type QueueConnection } from '#storage/queue/connection.ts';
@@ -67,8 +68,9 @@ interface ComposeOptions {
   readonly clock?: Clock;
 }
 
-export async function compose(config: RunningConfig, { log, clock = systemClock }: ComposeOptions): Promise<House> {
+export async function compose(config: RunningConfig, { log, clock: given }: ComposeOptions): Promise<House> {
   const db = await openDatabase({ url: config.databaseUrl, entities: ENTITIES });
+  const { clock, stop: stopClock } = given ? { clock: given, stop: () => {} } : await startDatabaseClock(db.sql, log);
   const clickhouse = openClickHouse(config.clickhouseUrl);
   const queue = openJobQueue(connectQueue(config, { durable: true, poolMax: 8 }), log);
   const outbox = createOutboxPublisher(db, queue, clock, log);
@@ -97,6 +99,7 @@ export async function compose(config: RunningConfig, { log, clock = systemClock 
     await outbox.settled();
     await queue.close();
     await clickhouse.close();
+    stopClock();
     await db.close();
   };
   return {

@@ -111,6 +111,14 @@ test('three tests a minute are enough for anybody', async () => {
   expect(w.phone.messages).toHaveLength(4);
 });
 
+test('a clock that is set back by an hour keeps nobody from testing for as long', async () => {
+  const { w, test } = await annaWantsToKnow();
+  for (let time = 0; time < 3; time += 1) await test('sms');
+  w.clock.advance({ hours: -1 });
+  await test('sms');
+  expect(w.phone.messages).toHaveLength(4);
+});
+
 test('tests keep no page back: they do not count as a storm', async () => {
   const { w, teamId, anna, test } = await annaWantsToKnow();
   for (let time = 0; time < 3; time += 1) await test('sms');

@@ -50,7 +50,7 @@ export async function sendTestNotifications(
   if (!configuredChannels.has(channel)) throw new AppError('conflict', `${channel} is not set up on this server`);
   const addresses = await listOwnAddresses(stores, caller.orgId, userId, channel);
   if (addresses.length === 0) throw new AppError('conflict', NO_ADDRESS[channel]);
-  if ((await stores.notifications.countTests(userId, channel, now.subtract({ minutes: 1 }))) >= PER_MINUTE_MAX) {
+  if ((await stores.notifications.countRecentTests(userId, channel, now)) >= PER_MINUTE_MAX) {
     const message = `no more than ${PER_MINUTE_MAX} tests a minute`;
     throw new AppError('rate_limited', message, { retryAfterSeconds: 60 });
   }

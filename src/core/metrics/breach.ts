@@ -54,12 +54,20 @@ export function decideMetricRule({ value, isBreached, windowMinutes, open, now }
   if (open === null) return { kind: isBreached ? 'open' : 'nothing' };
   const windowMs = windowMinutes * 60_000;
   if (isBreached) {
-    const isNew = open.clearSince !== null || millisecondsBetween(open.countedAt, now) >= windowMs;
+    const sinceCountedMs = millisecondsBetween(open.countedAt, now);
+    const isNew = open.clearSince !== null || sinceCountedMs >= windowMs || isBeforeItsTime(sinceCountedMs);
     return { kind: isNew ? 'raise_occurrences' : 'nothing' };
   }
   if (value === null) return open.clearSince === null ? { kind: 'nothing' } : { kind: 'remember', clearSince: null };
   if (open.clearSince === null) return { kind: 'remember', clearSince: now };
-  return { kind: millisecondsBetween(open.clearSince, now) >= windowMs ? 'resolve' : 'nothing' };
+  const clearMs = millisecondsBetween(open.clearSince, now);
+  if (isBeforeItsTime(clearMs)) return { kind: 'remember', clearSince: now };
+  return { kind: clearMs >= windowMs ? 'resolve' : 'nothing' };
+}
+
+/** What is remembered lies ahead: the clock has been set back since. Two processes may be a little apart. */
+function isBeforeItsTime(elapsedMs: number): boolean {
+  return elapsedMs < -60_000;
 }
 
 function millisecondsBetween(from: Temporal.Instant, to: Temporal.Instant): number {

@@ -301,6 +301,22 @@ export class IncidentStore {
     );
   }
 
+  /**
+   * Sets timers of incidents that were triggered later than now, which the clock has been set back since, so that none
+   * waits for longer than its step says. Doing it again changes nothing.
+   */
+  async bringTimersBack(now: Temporal.Instant): Promise<void> {
+    await this.#session.sql.run(
+      `update incident_steps t set due_at = $1::timestamptz + make_interval(secs => w.seconds)
+       from incidents i, lateral (select json_array_length(i.steps) as n) l,
+         generate_series(0, l.n - 1) k, lateral (select (i.steps->k->>'afterMinutes')::float8 * 60 as seconds) w
+       where i.status = 'triggered' and i.triggered_at > $1::timestamptz + interval '1 minute'
+         and t.incident_id = i.id and t.step_index = k and t.state = 'pending'
+         and extract(epoch from t.due_at - $1::timestamptz) > w.seconds`,
+      [now.toString()],
+    );
+  }
+
   /** Timers that were due at `before` and have not fired: their job was lost or is late. */
   async listDueSteps(before: Temporal.Instant, limit: number): Promise<DueStep[]> {
     return await this.#session.sql.rows(
@@ -330,7 +346,7 @@ export class IncidentStore {
 
   async listTimeline(incidentId: Id<'incident'>): Promise<TimelineRow[]> {
     return await this.#session.sql.rows(
-      'select at, event, data from incident_timeline where incident_id = $1 order by at, id limit 2000',
+      'select at, event, data from incident_timeline where incident_id = $1 order by id limit 2000',
       [incidentId],
     );
   }

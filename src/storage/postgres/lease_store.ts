@@ -1,6 +1,14 @@
 import type { Temporal } from '#kernel/time.ts';
 import type { Session } from '#storage/postgres/database.ts';
 
+/** No lease is taken for longer than a minute, and none was given back later than now: the clock was set back since. */
+const isAhead = (time: string, now: string): string => `${time} > ${now}::timestamptz + interval '1 minute'`;
+
+/** Whether nobody holds the work, and it was last done before `notSince` or never. */
+const isDue = (now: string, notSince: string): string =>
+  `(l.held_until <= ${now} or ${isAhead('l.held_until', now)})
+   and (l.done_at is null or l.done_at <= ${notSince} or ${isAhead('l.done_at', now)})`;
+
 /** Who does periodic work: of all workers the one that takes the lease, when it is time again. */
 export class LeaseStore {
   readonly #session: Session;
@@ -16,7 +24,7 @@ export class LeaseStore {
   ): Promise<string[]> {
     const rows = await this.#session.sql.rows<{ name: string }>(
       `select w.name from unnest($1::text[], $2::timestamptz[]) w (name, not_since) left join leases l using (name)
-       where l.name is null or (l.held_until <= $3 and (l.done_at is null or l.done_at <= w.not_since))`,
+       where l.name is null or (${isDue('$3', 'w.not_since')})`,
       [works.map(({ name }) => name), works.map(({ notSince }) => notSince.toString()), now.toString()],
     );
     return rows.map(({ name }) => name);
@@ -36,9 +44,9 @@ export class LeaseStore {
     },
   ): Promise<boolean> {
     const taken = await this.#session.sql.run(
-      `insert into leases (name, holder, held_until) values ($1, $2, $4)
+      `insert into leases as l (name, holder, held_until) values ($1, $2, $4)
        on conflict (name) do update set holder = excluded.holder, held_until = excluded.held_until
-       where leases.held_until <= $3 and (leases.done_at is null or leases.done_at <= $5)`,
+       where ${isDue('$3', '$5')}`,
       [name, holder, times.now.toString(), times.heldUntil.toString(), times.notSince.toString()],
     );
     return taken > 0;

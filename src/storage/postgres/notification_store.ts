@@ -1,5 +1,5 @@
 import type { NewsEvent } from '#core/incidents/incident.ts';
-import type { Channel } from '#core/oncall/channel.ts';
+import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
 import type { NotificationStatus } from '#core/oncall/recipients.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -55,6 +55,14 @@ export interface PageStatus {
   readonly stepIndex: number;
   readonly userId: Id<'user'>;
   readonly status: NotificationStatus;
+}
+
+/** How a channel fared lately. */
+export interface ChannelHealth {
+  readonly channel: Channel;
+  readonly lastSucceededAt: Temporal.Instant | null;
+  readonly lastFailedAt: Temporal.Instant | null;
+  readonly lastFailure: string | null;
 }
 
 /** A message that is this worker's to send. */
@@ -130,6 +138,21 @@ export class NotificationStore {
 
   async find(notificationId: string): Promise<NotificationRow | null> {
     return await this.#session.sql.row(`select ${COLUMNS} from notifications n where n.id = $1`, [notificationId]);
+  }
+
+  /** What went well and wrong last in each channel, of messages to people of the organization since then. */
+  async listHealth(orgId: Id<'org'>, since: Temporal.Instant): Promise<ChannelHealth[]> {
+    const last = (columns: string, statuses: string) =>
+      `left join lateral (select ${columns} from notifications n
+         where n.org_id = $1 and n.channel = c.channel and n.created_at >= $2 and n.status in (${statuses})
+         order by n.created_at desc limit 1)`;
+    return await this.#session.sql.rows(
+      `select c.channel, good.at as "lastSucceededAt", bad.at as "lastFailedAt", bad.reason as "lastFailure"
+       from unnest($3::text[]) c (channel)
+       ${last('n.updated_at as at', "'sent', 'delivered'")} good on true
+       ${last('n.updated_at as at, n.reason', "'failed'")} bad on true`,
+      [orgId, since.toString(), [...CHANNELS]],
+    );
   }
 
   /**
@@ -287,12 +310,13 @@ export class NotificationStore {
     return rows.map(({ id }) => id);
   }
 
-  /** How many tests the person has asked for on the channel since then. */
-  async countTests(userId: Id<'user'>, channel: Channel, since: Temporal.Instant): Promise<number> {
+  /** How many tests the person has asked for on the channel within the last minute. */
+  async countRecentTests(userId: Id<'user'>, channel: Channel, now: Temporal.Instant): Promise<number> {
     const row = await this.#session.sql.row<{ count: number }>(
       `select count(*)::int as count from notifications
-       where incident_id is null and created_at > $3 and kind = 'test' and user_id = $1 and channel = $2`,
-      [userId, channel, since.toString()],
+       where incident_id is null and created_at > $3::timestamptz - interval '1 minute' and created_at <= $3
+         and kind = 'test' and user_id = $1 and channel = $2`,
+      [userId, channel, now.toString()],
     );
     return row?.count ?? 0;
   }

@@ -1,0 +1,305 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { createBadKeyBrake } from '#auth/bad_key_brake.ts';
+import { AppError } from '#kernel/errors.ts';
+import { newId } from '#kernel/ids.ts';
+import { silentLog } from '#kernel/log.ts';
+import type { Clock } from '#kernel/time.ts';
+import { databaseClock } from '#storage/postgres/database_clock.ts';
+import { LeaseStore } from '#storage/postgres/lease_store.ts';
+import { pointsArrive } from '#test/kit/arrivals.ts';
+import { testClock } from '#test/kit/clock.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { openMany } from '#test/kit/storm.ts';
+import { bringTimersBack } from '#workers/bring_timers_back.ts';
+import { startJobs } from '#workers/crew.ts';
+import { fireStep } from '#workers/run_escalation_step.ts';
+import { sweepDue } from '#workers/sweep_due.ts';
+
+async function annaThenBram(w: StaffedWorld) {
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const bram = await w.staff.responder(teamId, 'Bram');
+  const alert = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
+    { afterMinutes: 15, channels: ['sms'], targetUserIds: [bram.userId] },
+  ]);
+  return { anna, bram, alert };
+}
+
+const textsTo = (w: StaffedWorld, { phone }: { phone: string }) => w.phone.messages.filter(({ to }) => to === phone);
+
+describe('a clock that is set back by an hour', () => {
+  test('holds up no step for longer than its own wait, counted anew', async () => {
+    const w = await staffedWorld();
+    const { bram, alert } = await annaThenBram(w);
+    await alert.trigger();
+    await w.advance({ minutes: 10 });
+    w.clock.advance({ hours: -1 });
+    await bringTimersBack(w.runtime);
+    for (let minute = 0; minute < 14; minute += 1) {
+      await w.advance({ minutes: 1 });
+      await bringTimersBack(w.runtime);
+    }
+    expect(textsTo(w, bram)).toEqual([]);
+    await w.advance({ minutes: 1 });
+    expect(textsTo(w, bram)).toHaveLength(1);
+  });
+
+  test('leaves alone what was brought forward, settled, or is to come due after the contract’s longest wait', async () => {
+    const w = await staffedWorld();
+    const teamId = await w.staff.team();
+    const anna = await w.staff.responder(teamId, 'Anna');
+    const step = { channels: ['sms'], targetUserIds: [anna.userId] } as const;
+    const alert = await w.staff.alert(teamId, [
+      { ...step, afterMinutes: 0 },
+      { ...step, afterMinutes: 10 },
+      { ...step, afterMinutes: Number.MAX_SAFE_INTEGER },
+    ]);
+    await alert.trigger();
+    await w.settle();
+    const timers = () => w.house.db.sql.rows<object>('select step_index, state, due_at from incident_steps order by 1');
+    await w.house.db.sql.run(`update incident_steps set due_at = '2001-01-01T00:00:00Z' where step_index = 1`);
+    const before = await timers();
+    w.clock.advance({ hours: -1 });
+    await bringTimersBack(w.runtime);
+    expect(await timers()).toEqual(before);
+  });
+
+  test('holds up no periodic work: neither what was done later than now, nor what was held until later', async () => {
+    const w = await staffedWorld();
+    const leases = new LeaseStore(w.house.db.session());
+    const times = () => {
+      const now = w.clock.now();
+      return { now, notSince: now.subtract({ seconds: 5 }), heldUntil: now.add({ seconds: 9 }) };
+    };
+    const isDue = async () =>
+      (await leases.listDue([{ name: 'watch', notSince: times().notSince }], w.clock.now())).length === 1;
+    expect(await leases.take('watch', 'one', times())).toBe(true);
+    await leases.release('watch', 'one', w.clock.now());
+    expect(await isDue()).toBe(false);
+    w.clock.advance({ hours: -1 });
+    expect(await isDue()).toBe(true);
+    expect(await leases.take('watch', 'two', times())).toBe(true);
+    expect(await isDue()).toBe(false);
+    w.clock.advance({ hours: -1 });
+    expect(await isDue()).toBe(true);
+    expect(await leases.take('watch', 'three', times())).toBe(true);
+  });
+
+  test('keeps a rule from neither resolving nor counting', async () => {
+    const w = await staffedWorld();
+    const { alert } = await annaThenBram(w);
+    const measure = async (value: number) => {
+      await pointsArrive(w.runtime, alert.serviceId, [{ name: 'latency', at: w.clock.now(), value }]);
+      await w.evaluate();
+    };
+    await measure(250);
+    w.clock.advance({ minutes: 6 });
+    await measure(1);
+    w.clock.advance({ hours: -1 });
+    await measure(1);
+    w.clock.advance({ minutes: 4, seconds: 59 });
+    await measure(1);
+    expect((await w.expectOk('list_incidents', { status: 'triggered' })).total).toBe(1);
+    w.clock.advance({ seconds: 1 });
+    await measure(1);
+    expect((await w.expectOk('list_incidents', { status: 'resolved' })).total).toBe(1);
+  });
+
+  test('does not make a message be tried for an hour more', async () => {
+    const w = await staffedWorld();
+    const { anna, alert } = await annaThenBram(w);
+    w.phone.addFault({ kind: 'http_error', status: 503, number: anna.phone });
+    const incidentId = await alert.trigger();
+    await w.settle();
+    w.clock.advance({ hours: -1 });
+    for (let halfMinute = 0; halfMinute < 30; halfMinute += 1) await w.advance({ seconds: 31 });
+    const { notifications } = await w.expectOk('get_incident', { incidentId });
+    const [own] = notifications.filter(({ userId }: { userId: string }) => userId === anna.userId);
+    expect(own).toMatchObject({ status: 'failed', reason: 'provider_fault' });
+    expect(own.attempts).toBeLessThan(30);
+  });
+
+  test('leaves the story in the order in which it happened', async () => {
+    const w = await staffedWorld();
+    const { alert } = await annaThenBram(w);
+    const incidentId = await alert.trigger();
+    await w.settle();
+    w.clock.advance({ hours: -1 });
+    await w.expectOk('resolve_incident', { incidentId });
+    const { timeline } = await w.expectOk('get_incident', { incidentId });
+    const events = timeline.map(({ event }: { event: string }) => event);
+    expect(events).toEqual(['triggered', 'step_fired', 'page_sent', 'page_delivered', 'resolved']);
+  });
+
+  test('slows nobody for longer than a minute who tried bad keys before', async () => {
+    const clock = testClock();
+    const brake = createBadKeyBrake(clock);
+    const guess = () =>
+      brake
+        .guard('192.0.2.1', () => Promise.reject(new AppError('unauthenticated', 'bad key')))
+        .catch((error: AppError) => error.code);
+    for (let time = 0; time < 20; time += 1) await guess();
+    expect(await guess()).toBe('rate_limited');
+    clock.advance({ hours: -1 });
+    expect(await guess()).toBe('unauthenticated');
+  });
+});
+
+describe('a clock that is set forward by an hour', () => {
+  test('fires what is due by then once, and bundles what would be a storm', async () => {
+    const w = await staffedWorld();
+    const { anna, bram, alert } = await annaThenBram(w);
+    await openMany(w, alert, 10);
+    await w.settle();
+    await w.advance({ hours: 1 });
+    await w.advance({ minutes: 1 });
+    await w.advance({ minutes: 1 });
+    expect([textsTo(w, anna).length, textsTo(w, bram).length]).toEqual([4, 4]);
+  });
+
+  test('and back again leaves nothing behind', async () => {
+    const w = await staffedWorld();
+    const { anna, bram, alert } = await annaThenBram(w);
+    w.clock.advance({ hours: 1 });
+    await alert.trigger();
+    await w.settle();
+    w.clock.advance({ hours: -1 });
+    await bringTimersBack(w.runtime);
+    await w.advance({ minutes: 14 });
+    expect([textsTo(w, anna).length, textsTo(w, bram).length]).toEqual([1, 0]);
+    await w.advance({ minutes: 1 });
+    expect(textsTo(w, bram)).toHaveLength(1);
+  });
+});
+
+/** A machine whose clock can be set, and what has really gone by. */
+function machine(hoursWrong = 0) {
+  const world = testClock();
+  const began = world.now().epochMilliseconds;
+  const elapsedMs = () => world.now().epochMilliseconds - began;
+  let wrongBy = hoursWrong;
+  return {
+    world,
+    source: { elapsedMs, wallMs: () => world.now().add({ hours: wrongBy }).epochMilliseconds },
+    set: (hours: number) => (wrongBy = hours),
+  };
+}
+
+describe('the clock of the database', () => {
+  const apart = (clock: Clock, truth: Clock) => clock.now().epochMilliseconds - truth.now().epochMilliseconds;
+
+  test.each([1, -1, -400_000])('is what a process goes by whose machine is wrong by %i h', async (hours) => {
+    const { world, source } = machine(hours);
+    const clock = databaseClock(async () => world.now().epochMilliseconds, silentLog, source);
+    await clock.compare();
+    expect(apart(clock, world)).toBe(0);
+    world.advance({ minutes: 5 });
+    expect(apart(clock, world)).toBe(0);
+  });
+
+  test('does not feel it when the machine is set while the process runs', async () => {
+    const { world, source, set } = machine();
+    const clock = databaseClock(async () => world.now().epochMilliseconds, silentLog, source);
+    await clock.compare();
+    set(1);
+    world.advance({ seconds: 5 });
+    expect(apart(clock, world)).toBe(0);
+    await clock.compare();
+    expect(apart(clock, world)).toBe(0);
+  });
+
+  test('is followed when it is set itself, and that is told', async () => {
+    const { world, source } = machine();
+    const told: object[] = [];
+    let database = world.now();
+    const log = { ...silentLog, warn: (fields: object) => void told.push(fields) };
+    const clock = databaseClock(async () => database.epochMilliseconds, log, source);
+    await clock.compare();
+    database = database.subtract({ hours: 1 });
+    await clock.compare();
+    expect(apart(clock, { now: () => database })).toBe(0);
+    expect(told).toEqual([{ bySeconds: -3600 }]);
+  });
+
+  test('is not thought wrong because it is slow to answer', async () => {
+    const { world, source } = machine();
+    const asked = world.now().epochMilliseconds;
+    const clock = databaseClock(
+      async () => {
+        world.advance({ seconds: 8 });
+        return asked + 1_000;
+      },
+      silentLog,
+      source,
+    );
+    await clock.compare();
+    expect(apart(clock, world)).toBe(0);
+  });
+
+  test('goes on as it went while the database is away', async () => {
+    const { world, source } = machine(1);
+    let isAway = false;
+    const clock = databaseClock(
+      () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve(world.now().epochMilliseconds)),
+      silentLog,
+      source,
+    );
+    await clock.compare();
+    isAway = true;
+    world.advance({ minutes: 30 });
+    await clock.compare();
+    expect(apart(clock, world)).toBe(0);
+  });
+});
+
+describe('a worker whose machine is wrong by an hour', () => {
+  /** The world is right; one more worker works on a machine that is not. */
+  async function strangeWorker(hours: number) {
+    const w = await staffedWorld();
+    const source = {
+      elapsedMs: () => w.clock.now().epochMilliseconds,
+      wallMs: () => w.clock.now().add({ hours }).epochMilliseconds,
+    };
+    const clock = databaseClock(async () => w.clock.now().epochMilliseconds, silentLog, source);
+    await clock.compare();
+    const runtime = { ...w.runtime, clock };
+    const jobs = startJobs({ ...w.house, clock }, runtime);
+    onTestFinished(() => jobs.close());
+    return { w, runtime };
+  }
+
+  test.each([1, -1])('(%i h) pages nobody early, late or twice', async (hours) => {
+    const { w, runtime } = await strangeWorker(hours);
+    const { anna, bram, alert } = await annaThenBram(w);
+    w.phone.addFault({ kind: 'http_error', status: 503, number: anna.phone, times: 1 });
+    const incidentId = await alert.trigger();
+    for (const seconds of [0, 10, 880, 9]) {
+      w.clock.advance({ seconds });
+      await sweepDue(runtime, 0);
+      await fireStep(runtime, incidentId, 1);
+      await w.settle();
+    }
+    expect([textsTo(w, anna).length, textsTo(w, bram).length]).toEqual([1, 0]);
+    w.clock.advance({ seconds: 1 });
+    await sweepDue(runtime, 0);
+    await w.settle();
+    expect([textsTo(w, anna).length, textsTo(w, bram).length]).toEqual([1, 1]);
+  });
+
+  test('is not let into work that another does, nor keeps others from it', async () => {
+    const { w, runtime } = await strangeWorker(1);
+    const leases = new LeaseStore(w.house.db.session());
+    const take = (clock: Clock) => {
+      const now = clock.now();
+      const times = { now, notSince: now.subtract({ seconds: 5 }), heldUntil: now.add({ seconds: 9 }) };
+      return leases.take('watch', newId('job'), times);
+    };
+    expect(await take(w.clock)).toBe(true);
+    expect(await take(runtime.clock)).toBe(false);
+    w.clock.advance({ seconds: 10 });
+    expect(await take(runtime.clock)).toBe(true);
+    expect(await take(w.clock)).toBe(false);
+  });
+});
