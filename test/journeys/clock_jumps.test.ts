@@ -116,7 +116,7 @@ describe('a clock that is set back by an hour', () => {
     w.clock.advance({ hours: -1 });
     for (let halfMinute = 0; halfMinute < 30; halfMinute += 1) await w.advance({ seconds: 31 });
     const { notifications } = await w.expectOk('get_incident', { incidentId });
-    const [own] = notifications.filter(({ userId }: { userId: string }) => userId === anna.userId);
+    const own = notifications.find(({ userId }: { userId: string }) => userId === anna.userId);
     expect(own).toMatchObject({ status: 'failed', reason: 'provider_fault' });
     expect(own.attempts).toBeLessThan(30);
   });
