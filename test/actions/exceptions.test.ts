@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import type { ExceptionEvent } from '#core/exceptions/event.ts';
-import { groupEvent } from '#core/exceptions/grouping.ts';
+import { groupEvent, GROUPING_VERSION } from '#core/exceptions/grouping.ts';
 import { sightingOf } from '#core/exceptions/sighting.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -199,7 +199,7 @@ test('one group tells what a person needs to triage it', async () => {
     ],
     openIncidentId: null,
     grouping: {
-      version: 1,
+      version: GROUPING_VERSION,
       parts: [
         {
           strategy: 'exception',

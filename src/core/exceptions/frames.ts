@@ -101,7 +101,7 @@ function toCulprit(frame: Frame, inApp: boolean): Culprit {
 /** `UserService.find` where the module is a class, else `checkout (views.py)`, else whichever half is known. */
 function placeOf(frame: Frame): string {
   const name = readableName(stableFunction(frame.function));
-  const file = builtInFile(frame) ?? stableFile(frame.filename) ?? stableFile(frame.absPath) ?? frame.module;
+  const file = builtInFile(frame) ?? fileName(frame.filename) ?? fileName(frame.absPath) ?? frame.module;
   if (name === null) return file ?? 'unknown code';
   const className = frame.module?.split(/[.\\/]/).at(-1) ?? '';
   if (/^[A-Z][\w$]*$/.test(className) && !/[.:#]/.test(name)) return `${className}.${name}`;
@@ -113,6 +113,11 @@ function builtInFile({ filename }: Frame): string | null {
   return filename?.startsWith('node:') === true ? filename : null;
 }
 
+/** `index.js` of `index-DWx9cN3q.js`; a chunk that has no name but its digest keeps a placeholder. */
+function fileName(path: string | null): string | null {
+  return stableFile(path)?.replace(/(?<=[\w>])[._-]<hash>/g, '') ?? null;
+}
+
 /** What runtimes call a function that has no name of its own. */
 const NAMELESS = /(?:^|[./])(?:<.*>|\?)$|^(?:Timeout\._onTimeout|Immediate\._onImmediate|listOnTimeout)$/;
 
@@ -122,6 +127,6 @@ function readableName(name: string | null): string | null {
     name
       ?.replace(/(?<=\w)\(.*$/s, '')
       .replace(/^.*\\(?=.)/s, '')
-      .replace(/^block in /, '') ?? '';
+      .replace(/^(?:block in |HTML\w*Element\.)/, '') ?? '';
   return short === '' || NAMELESS.test(short) ? null : short;
 }

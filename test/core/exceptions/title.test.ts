@@ -225,7 +225,7 @@ describe('without words in the message', () => {
       'Error',
       '',
       { function: 't.render', filename: 'https://cdn.example/index-DWx9cN3q.js' },
-      'Error in t.render (index-<hash>.js)',
+      'Error in t.render (index.js)',
     ],
     [null, null, { function: 'f', filename: 'a.js' }, 'Event without a message in f (a.js)'],
   ])('%s %j is known by its place', (type, value, frame, title) => {
@@ -286,6 +286,7 @@ test.each([
     { function: 'genericNodeError', filename: 'node:internal/errors' },
     'genericNodeError (node:internal/errors)',
   ],
+  ['javascript', { function: 'HTMLBodyElement.pour', filename: 'https://cdn.test/8812.4f9a2c.js' }, 'pour (<hash>.js)'],
   ['ruby', { function: 'block in <main>', filename: 'shop.rb' }, 'shop.rb'],
   ['ruby', { function: 'block in sell', filename: 'shop.rb' }, 'sell (shop.rb)'],
 ])('in %s, %j is called %s', (platform, frame, place) => {

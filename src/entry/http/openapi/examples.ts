@@ -95,7 +95,7 @@ const GROUP_IN_FULL = {
     topTags: [{ key: 'runtime', values: [{ value: 'node v24.1.0', count: 37 }] }],
     openIncidentId: null,
     grouping: {
-      version: 1,
+      version: 2,
       parts: [{ strategy: 'exception', because: 'the stack of the exception', lines: ['payment.ts pay'] }],
     },
   },

@@ -1,0 +1,94 @@
+import type { FastifyInstance } from 'fastify';
+import { onTestFinished } from 'vitest';
+
+import { buildApp } from '#entry/http/app.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { JobQueue } from '#storage/queue/job_queue.ts';
+import { runningClock } from '#test/kit/clock.ts';
+import { type World, world } from '#test/kit/world.ts';
+import { startJobs } from '#workers/crew.ts';
+import { crewRuntime } from '#workers/crew_runtime.ts';
+
+/** A request that reached the API, and how it was answered. */
+export interface Arrival {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly contentType: string;
+  readonly encoding: string;
+  readonly status: number;
+}
+
+/** A world that programs of the machine can reach, with workers that work, on the machine's clock. */
+export interface LiveWorld extends World {
+  /** Where the API listens; the same after `start`. */
+  readonly url: URL;
+  /** Every request so far, in the order of their answers. */
+  readonly arrivals: readonly Arrival[];
+  /** An address of the product as a program of this machine needs it. */
+  reachable(address: string): string;
+  /** From now on what is added to the queue fails so; null makes it whole again. */
+  breakQueue(fault: AppError | null): void;
+  /** Nobody listens until `start`. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** Resolves once every job that could run has run. */
+  settle(): Promise<void>;
+}
+
+/** Within a test the world is closed at its end; with `keepOpen` the file closes it itself. */
+export async function liveWorld(options: { keepOpen?: boolean } = {}): Promise<LiveWorld> {
+  const w = await world({ clock: runningClock(), keepOpen: true });
+  let fault: AppError | null = null;
+  const unlessBroken = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    fault === null ? work() : Promise.reject(fault);
+  const queue: JobQueue = {
+    ...w.house.queue,
+    add: (jobs) => unlessBroken(() => w.house.queue.add(jobs)),
+    ping: () => unlessBroken(() => w.house.queue.ping()),
+  };
+  const arrivals: Arrival[] = [];
+  const open = async (port: number): Promise<{ app: FastifyInstance; url: URL }> => {
+    const app = await buildApp({ ...w.house, queue });
+    app.server.on('request', (request, response) => {
+      const path = (request.url ?? '').replace(/\?.*$/, '');
+      const { 'content-type': contentType = '', 'content-encoding': encoding = '' } = request.headers;
+      response.on('finish', () => {
+        const { statusCode: status } = response;
+        arrivals.push({ method: request.method ?? '', path, contentType, encoding, status });
+      });
+    });
+    return { app, url: new URL(await app.listen({ host: '127.0.0.1', port })) };
+  };
+  const { url, ...opened } = await open(0);
+  let { app } = opened;
+  const jobs = startJobs(w.house, crewRuntime(w.house));
+  const close = async (): Promise<void> => {
+    await app.close();
+    await jobs.close();
+    await w.close();
+  };
+  if (options.keepOpen !== true) onTestFinished(close);
+  return {
+    ...w,
+    url,
+    arrivals,
+    reachable: (text) => text.replace('tocsin.test', url.host),
+    breakQueue(next) {
+      fault = next;
+    },
+    stop: () => app.close(),
+    async start() {
+      ({ app } = await open(Number(url.port)));
+    },
+    async settle() {
+      while ((await w.house.queue.depths()).ingest.ready > 0) await new Promise((resolve) => setImmediate(resolve));
+    },
+    close,
+  };
+}
+
+/** What the API says to a sender of more than it takes. */
+export function overQuota(retryAfterSeconds: number): AppError {
+  return new AppError('rate_limited', 'more arrives than may be sent', { retryAfterSeconds });
+}

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { type LiveWorld, liveWorld, overQuota } from '#test/ingest/live/live_world.ts';
+import { type Ended, run } from '#test/ingest/live/program.ts';
+import { type Client, CLIENTS, type Line } from '#test/ingest/live/sentry_clients.ts';
+
+type Service = Awaited<ReturnType<LiveWorld['given']['service']>>;
+
+interface Group {
+  readonly eventCount: number;
+  readonly severity: string;
+  readonly title: string;
+  readonly culprit: string | null;
+}
+
+let w: LiveWorld;
+beforeAll(async () => {
+  w = await liveWorld({ keepOpen: true });
+});
+afterAll(() => w.close());
+
+const installed = CLIENTS.filter((client) => client.isInstalled);
+
+/** Runs the client's program and says how many events it reported and how each of its requests for them was answered. */
+async function tell(client: Client, { dsn }: Service, story: 'report' | 'insist') {
+  const before = w.arrivals.length;
+  const ended = await run(client.command, { ...client.env, SENTRY_DSN: w.reachable(dsn), STORY: story });
+  const path = `/api/${new URL(dsn).pathname.slice(1)}/${client.door}/`;
+  const arrivals = w.arrivals.slice(before);
+  expect(new Set(arrivals.map((arrival) => arrival.path))).toEqual(new Set([path]));
+  return { sent: sentBy(ended), statuses: arrivals.map(({ status }) => status) };
+}
+
+function sentBy({ stdout, stderr }: Ended): number {
+  const sent = /^sent (\d+)$/m.exec(stdout)?.[1];
+  if (sent === undefined) throw new Error(`the program did not come to its end: ${stderr}`);
+  return Number(sent);
+}
+
+async function wallOf({ serviceId }: Service): Promise<{ lines: Line[]; idOf: (title: RegExp) => string }> {
+  const { groups } = await w.expectOk('list_exception_groups', { serviceId });
+  const lines = groups.map(({ eventCount, severity, title, culprit }: Group): Line => {
+    return [eventCount, severity, title, culprit];
+  });
+  return {
+    lines: lines.toSorted(([, , a]: Line, [, , b]: Line) => (a < b ? -1 : 1)),
+    idOf: (title) => groups.find((group: Group) => title.test(group.title)).groupId,
+  };
+}
+
+test.each(installed)('all that $name reports arrives and is named', { timeout: 120_000 }, async (client) => {
+  const service = await w.given.service();
+  const { sent, statuses } = await tell(client, service, 'report');
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  await w.settle();
+
+  const { lines, idOf } = await wallOf(service);
+  expect(lines).toEqual(client.wall.toSorted(([, , a], [, , b]) => (a < b ? -1 : 1)));
+  expect(lines.reduce((sum, [events]) => sum + events, 0)).toBe(sent);
+
+  const group = await w.expectOk('get_exception_group', { groupId: idOf(/order of <\*> beans/) });
+  expect(group).toMatchObject({
+    eventCount: 2,
+    userCount: 1,
+    severity: 'error',
+    pattern: expect.stringMatching(/<\*>/),
+  });
+  expect(group.triage).toMatchObject({
+    isNew: true,
+    isRegression: false,
+    environments: [{ value: 'staging', count: 2 }],
+    releases: { first: 'shop@1.4.2', last: 'shop@1.4.2' },
+    topTags: [{ key: 'region', values: [{ value: 'eu', count: 2 }] }],
+    culprit: { inApp: true, line: expect.any(Number) },
+    grouping: { parts: client.chain.map(() => ({ strategy: 'exception' })) },
+  });
+  expect(group.recentEvents).toHaveLength(2);
+  const [event] = group.recentEvents;
+  expect(event).toMatchObject({
+    environment: 'staging',
+    release: 'shop@1.4.2',
+    user: { id: '42', email: 'bob@shop.test' },
+    tags: { region: 'eu' },
+    sdk: client.sdk,
+    exceptions: client.chain.map((type) => ({ type })),
+  });
+  expect(event.breadcrumbs).toContainEqual(
+    expect.objectContaining({ category: 'till', message: 'order opened', data: { password: '[filtered]' } }),
+  );
+  const frames = event.exceptions.flatMap((exception: { frames: object[] }) => exception.frames);
+  expect(frames).toContainEqual(
+    expect.objectContaining({
+      inApp: true,
+      line: expect.any(Number),
+      code: expect.objectContaining({ line: expect.stringMatching(/^.*\S$/) }),
+    }),
+  );
+
+  const { triage } = await w.expectOk('get_exception_group', { groupId: idOf(/the beans are/) });
+  expect(triage.grouping.parts).toMatchObject([{ strategy: 'fingerprint', lines: ['beans'] }]);
+});
+
+test.each(installed)('$name, refused, does not storm', { timeout: 120_000 }, async (client) => {
+  const service = await w.given.service();
+  const { serviceId } = service;
+  const expectCalm = async (status: number): Promise<void> => {
+    const { sent, statuses } = await tell(client, service, 'insist');
+    expect(sent).toBe(10);
+    const refused = statuses.filter((answered) => answered === status).length;
+    expect(refused).toBeGreaterThan(0);
+    // A session may come before the event, and be refused as well.
+    expect(statuses.length, `${status}`).toBeLessThanOrEqual(client.quietedBy.includes(status) ? 2 : sent);
+  };
+  // An address that brought many bad keys is braked for a minute.
+  w.clock.advance({ seconds: 61 });
+  w.breakQueue(overQuota(60));
+  await expectCalm(429);
+  w.breakQueue(null);
+  await w.expectOk('disable_capability', { serviceId, capability: 'exceptions' });
+  w.clock.advance({ seconds: 2 });
+  await expectCalm(403);
+  await w.expectOk('enable_capability', { serviceId, capability: 'exceptions' });
+  await w.expectOk('rotate_ingest_key', { serviceId });
+  w.clock.advance({ seconds: 2 });
+  await expectCalm(401);
+});
