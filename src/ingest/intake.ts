@@ -4,6 +4,7 @@ import { Gatherer } from '#ingest/gatherer.ts';
 import { type AcceptedEvent, packEvents } from '#ingest/packing/packed_events.ts';
 import { packPoints, type PointSlice } from '#ingest/packing/packed_points.ts';
 import { IntakeBudget } from '#ingest/intake_budget.ts';
+import { QueueDepth } from '#ingest/queue_depth.ts';
 import { QueueDoor } from '#ingest/queue_door.ts';
 import { Replayer } from '#ingest/replayer.ts';
 import { Spool } from '#ingest/spool.ts';
@@ -22,7 +23,7 @@ export interface Owner {
 
 /** Where accepted data enters: what these promise to have taken is stored durably. */
 export interface Intake {
-  /** Throws `rate_limited` when too much waits already, and `unavailable` when the queue is away. */
+  /** Throws `unavailable` when too much waits in memory or in the queue already, and when the queue is away. */
   takePoints(owner: Owner, points: PointBatch): Promise<void>;
   /** As `takePoints`, but the senders never try again: what the queue cannot take waits on disk, as far as that goes. */
   takeEvents(owner: Owner, events: readonly ExceptionEvent[]): Promise<void>;
@@ -31,9 +32,11 @@ export interface Intake {
 }
 
 interface IntakeOptions {
-  readonly queue: Pick<JobQueue, 'add' | 'ping'>;
+  readonly queue: Pick<JobQueue, 'add' | 'ping' | 'storedBytes'>;
+  /** What may wait in the queue; Infinity for no bound. */
+  readonly queueBytesMax?: number;
   readonly log: Log;
-  /** Where events wait while the queue is away. */
+  /** Where events wait while the queue is away or full. */
   readonly spoolFolder: string;
   readonly spoolBytesMax?: number;
 }
@@ -56,11 +59,18 @@ const SPOOL_BYTES_MAX = 256 * 1024 * 1024;
 const LOOK_THROUGH_MS = 30_000;
 
 export function openIntake(options: IntakeOptions): Intake {
-  const { queue, log, spoolFolder, spoolBytesMax = SPOOL_BYTES_MAX } = options;
+  const { queue, queueBytesMax = Infinity, log, spoolFolder, spoolBytesMax = SPOOL_BYTES_MAX } = options;
   const budget = new IntakeBudget();
   const spool = new Spool({ folder: spoolFolder, bytesMax: spoolBytesMax });
-  const door = new QueueDoor({ queue, log, onOpen: () => replayer.run() });
-  const addEvents = (packed: string): Promise<void> => door.add([pending(groupExceptions, { packed })]);
+  const depth = new QueueDepth({
+    bytesMax: queueBytesMax,
+    measure: (bytesOfInterest) => queue.storedBytes('ingest', bytesOfInterest),
+    log,
+    onRoom: () => replayer.run(),
+  });
+  const door = new QueueDoor({ queue, depth, log, onOpen: () => replayer.run() });
+  const addPoints = (packed: string): Promise<void> => door.add(pending(storePoints, { packed }), packed.length);
+  const addEvents = (packed: string): Promise<void> => door.add(pending(groupExceptions, { packed }), packed.length);
   const replayer = new Replayer(spool, addEvents, log);
   const points = new Gatherer<PointSlice>({
     lingerMs: LINGER_MS,
@@ -69,7 +79,7 @@ export function openIntake(options: IntakeOptions): Intake {
     max: { bytes: JOB_BYTES_MAX, count: JOB_POINTS_MAX },
     commitsMax: COMMITS_MAX,
     weigh: (slice) => ({ bytes: bytesOf(slice), count: slice.to - slice.from }),
-    commit: (slices) => door.add([pending(storePoints, { packed: packPoints(slices) })]),
+    commit: (slices) => addPoints(packPoints(slices)),
   });
   const events = new Gatherer<AcceptedEvent>({
     lingerMs: LINGER_MS,
@@ -105,6 +115,7 @@ export function openIntake(options: IntakeOptions): Intake {
       clearInterval(lookThrough);
       await Promise.all([points.settle(), events.settle(), replayer.stop()]);
       door.close();
+      await depth.close();
     },
   };
 }

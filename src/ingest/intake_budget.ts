@@ -11,7 +11,10 @@ export class IntakeBudget {
   #total = 0;
   readonly #services = new Map<Id<'service'>, number>();
 
-  /** Holds `bytes` for the service until the work is done. Throws `rate_limited` where there is no room for them. */
+  /**
+   * Holds `bytes` for the service until the work is done. Throws `unavailable` where there is no room for them: it is
+   * this process that is too slow, and every sender of metrics comes back after 503, Prometheus not after 429.
+   */
   async hold(serviceId: Id<'service'>, bytes: number, work: () => Promise<void>): Promise<void> {
     this.#add(serviceId, bytes);
     try {
@@ -24,7 +27,7 @@ export class IntakeBudget {
   #add(serviceId: Id<'service'>, bytes: number): void {
     const own = this.#services.get(serviceId) ?? 0;
     if (own + bytes > SERVICE_BYTES_MAX || this.#total + bytes > TOTAL_BYTES_MAX) {
-      throw new AppError('rate_limited', 'more is arriving than can be stored; send again shortly', {
+      throw new AppError('unavailable', 'more is arriving than can be stored; send again shortly', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     }

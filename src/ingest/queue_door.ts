@@ -1,9 +1,12 @@
+import type { QueueDepth } from '#ingest/queue_depth.ts';
+import { withinPatience } from '#ingest/within_patience.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { JobQueue, PendingJob } from '#storage/queue/job_queue.ts';
 
 interface QueueDoorOptions {
   readonly queue: Pick<JobQueue, 'add' | 'ping'>;
+  readonly depth: QueueDepth;
   readonly log: Log;
   /** Called each time the queue answers again. */
   readonly onOpen: () => void;
@@ -15,8 +18,8 @@ const PING_AGAIN_MS = 500;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * The way into the queue, shut while the queue is away: then `add` throws `unavailable` at once instead of heaping up
- * calls that wait for the store to come back.
+ * The way into the queue, shut while the queue is away or full: then `add` throws `unavailable` at once instead of
+ * heaping up calls that wait for the store to come back.
  */
 export class QueueDoor {
   readonly #options: QueueDoorOptions;
@@ -33,13 +36,15 @@ export class QueueDoor {
   }
 
   /**
-   * Returns once the jobs are stored. Throws `unavailable` when they are not, or not yet: jobs that were too slow may
-   * still arrive, so their handlers must not mind doubles.
+   * Returns once the job, of about so many bytes, is stored. Throws `unavailable` when it is not, or not yet: a job
+   * that was too slow may still arrive, so its handler must not mind doubles.
    */
-  async add(jobs: readonly PendingJob[]): Promise<void> {
+  async add(job: PendingJob, bytes: number): Promise<void> {
     if (this.#isShut) throw away();
+    this.#options.depth.requireRoom();
+    this.#options.depth.add(bytes);
     try {
-      await withinPatience(this.#options.queue.add(jobs));
+      await withinPatience(this.#options.queue.add([job]), PATIENCE_MS, slow);
     } catch (error) {
       if (error instanceof AppError && error.code === 'unavailable') this.#shut(error);
       throw error;
@@ -77,20 +82,13 @@ export class QueueDoor {
   }
 }
 
+function slow(): AppError {
+  return away(new Error(`no answer within ${PATIENCE_MS} ms`));
+}
+
 function away(cause?: unknown): AppError {
   return new AppError('unavailable', 'the queue does not answer; send again shortly', {
     cause,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
-}
-
-async function withinPatience(work: Promise<void>): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(away(new Error(`no answer within ${PATIENCE_MS} ms`))), PATIENCE_MS);
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => {});
-  }
 }

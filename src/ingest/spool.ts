@@ -105,7 +105,7 @@ async function unlessMissing<Result>(work: Promise<Result>): Promise<Result | nu
 }
 
 function cannotKeep(cause?: unknown): AppError {
-  return new AppError('unavailable', 'the queue does not answer and nothing more can be kept until it does', {
+  return new AppError('unavailable', 'the queue takes nothing and nothing more can be kept until it does', {
     cause,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });

@@ -22,6 +22,15 @@ const optionalUrl = (variable: string, schemes: readonly string[], purpose: stri
     schema: Type.Optional(Type.String({ pattern: `^(${schemes.join('|')})://.` })),
   });
 
+const amount = (variable: string, fallback: string, purpose: string) =>
+  setting({
+    variable,
+    purpose,
+    allowed: 'a whole number from 0 to 1000000000',
+    schema: Type.Integer({ minimum: 0, maximum: 1_000_000_000 }),
+    fallback,
+  });
+
 const optionalText = (variable: string, pattern: string, allowed: string, purpose: string) =>
   setting({ variable, purpose, allowed, schema: Type.Optional(Type.String({ pattern })) });
 
@@ -84,6 +93,26 @@ export const SETTINGS = {
     'HEARTBEAT_URL',
     ['http', 'https'],
     'asked for every minute while pages leave in time, so that a watchdog elsewhere notices when they do not',
+  ),
+  ingestPointsPerSecond: amount(
+    'INGEST_POINTS_PER_SECOND',
+    '1000000',
+    'metric points that one service may send to one API process, a second on average; 0 for no limit',
+  ),
+  ingestEventsPerSecond: amount(
+    'INGEST_EVENTS_PER_SECOND',
+    '2000',
+    'exceptions that one service may send to one API process, a second on average; 0 for no limit',
+  ),
+  ingestSeriesPerDay: amount(
+    'INGEST_SERIES_PER_DAY',
+    '1000000',
+    'series that one service may have a day (UTC), points of further ones are refused; 0 for no limit',
+  ),
+  ingestQueueMegabytes: amount(
+    'INGEST_QUEUE_MEGABYTES',
+    '2048',
+    'what may wait in the queue to be stored; 0 for no limit',
   ),
   logLevel: setting({
     variable: 'LOG_LEVEL',

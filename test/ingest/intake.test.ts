@@ -24,6 +24,11 @@ class FakeQueue {
   readonly jobs: PendingJob[] = [];
   state: 'up' | 'away' | 'hanging' = 'up';
   adds = 0;
+  stored = 0;
+
+  async storedBytes(): Promise<number> {
+    return this.stored;
+  }
 
   async add(jobs: readonly PendingJob[]): Promise<void> {
     this.adds += 1;
@@ -63,7 +68,7 @@ beforeEach(() => {
   onTestFinished(() => rmSync(path.dirname(folder), { recursive: true, force: true }));
 });
 
-function openTestIntake(options: { spoolBytesMax?: number } = {}): Intake {
+function openTestIntake(options: { spoolBytesMax?: number; queueBytesMax?: number } = {}): Intake {
   const intake = openIntake({ queue, log: silentLog, spoolFolder: folder, ...options });
   onTestFinished(() => intake.close());
   return intake;
@@ -154,7 +159,7 @@ describe('points', () => {
       vi.waitFor(() => expect(queue.add).toHaveBeenCalled()).then(() => 'some wait' as const),
     ]);
     expect(taken).toBe('some wait');
-    await expect(intake.takePoints(ALPHA, flood)).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 2 });
+    await expect(intake.takePoints(ALPHA, flood)).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 2 });
     const other = intake.takePoints(BETA, batch(1));
     openGate();
     await other;
@@ -208,6 +213,35 @@ describe('events', () => {
       code: 'unavailable',
       retryAfterSeconds: 30,
     });
+  });
+});
+
+describe('while the queue is full', () => {
+  test('points are refused with unavailable and nothing is added, and taken again when there is room', async () => {
+    const intake = openTestIntake({ queueBytesMax: 10 });
+    queue.stored = 20;
+    await intake.takePoints(ALPHA, batch(1));
+    for (let i = 0; i < 3; i += 1) {
+      await expect(intake.takePoints(ALPHA, batch(1))).rejects.toMatchObject({
+        code: 'unavailable',
+        retryAfterSeconds: 10,
+      });
+    }
+    expect(queue.jobs).toHaveLength(1);
+    queue.stored = 0;
+    await vi.waitFor(() => intake.takePoints(ALPHA, batch(1)), { timeout: 5_000 });
+  });
+
+  test('events wait on disk and follow when there is room', async () => {
+    const intake = openTestIntake({ queueBytesMax: 10 });
+    queue.stored = 20;
+    await intake.takeEvents(ALPHA, [await event(1)]);
+    await intake.takeEvents(ALPHA, [await event(2)]);
+    expect(queue.eventIds()).toHaveLength(1);
+    expect(readdirSync(folder)).toHaveLength(1);
+    queue.stored = 0;
+    await vi.waitFor(() => expect(queue.eventIds()).toHaveLength(2), { timeout: 5_000 });
+    await vi.waitFor(() => expect(readdirSync(folder)).toEqual([]));
   });
 });
 

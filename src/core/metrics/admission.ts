@@ -16,11 +16,22 @@ export interface PointLimits {
   readonly aheadMsMax: number;
   /** Older points would be deleted at once: the service's retention. */
   readonly ageMsMax: number;
+  readonly series: SeriesAllowance;
 }
+
+/** Which series a service may bring today. */
+export interface SeriesAllowance {
+  /** How many it may have; Infinity for no bound. */
+  readonly max: number;
+  /** Whether the series with this key, in two 32-bit halves, is known or there is still room for one more. */
+  admit(high: number, low: number): boolean;
+}
+
+export const ANY_SERIES: SeriesAllowance = { max: Infinity, admit: () => true };
 
 const DAY_MS = 86_400_000;
 
-export function pointLimits(retentionDays: number): PointLimits {
+export function pointLimits(retentionDays: number, series: SeriesAllowance = ANY_SERIES): PointLimits {
   return {
     bodyBytesMax: 16 * 1024 * 1024,
     pointsMax: 100_000,
@@ -28,6 +39,7 @@ export function pointLimits(retentionDays: number): PointLimits {
     textBytesMax: 512,
     aheadMsMax: 10 * 60_000,
     ageMsMax: retentionDays * DAY_MS,
+    series,
   };
 }
 
@@ -35,6 +47,8 @@ export function pointLimits(retentionDays: number): PointLimits {
 export interface DecodedPoints {
   readonly points: PointBatch;
   readonly rejected: Rejected;
+  /** Of those refused: the points of series beyond the service's allowance. */
+  readonly beyondSeries: number;
   /** NaN values: senders use them for "nothing measured", so they are left out without being a fault. */
   readonly dropped: number;
 }
@@ -48,11 +62,14 @@ export class PointAdmission {
   readonly #byKey = new Map<string, number>();
   #seen = 0;
   #dropped = 0;
+  #beyondSeries = 0;
+  readonly #tooManySeries: string;
   readonly #oldest: number;
   readonly #newest: number;
 
   constructor(now: Temporal.Instant, limits: PointLimits) {
     this.limits = limits;
+    this.#tooManySeries = `a new series beyond the ${limits.series.max} that the service may have a day (UTC)`;
     this.#oldest = now.epochMilliseconds - limits.ageMsMax;
     this.#newest = now.epochMilliseconds + limits.aheadMsMax;
   }
@@ -69,7 +86,8 @@ export class PointAdmission {
   addSeries(name: Label, labels: readonly Label[]): number | string {
     const canonical = this.#canonicalLabels(name, labels);
     if (typeof canonical === 'string') return canonical;
-    return this.#addSeries(name, canonical, this.#keyOf(name, canonical));
+    const key = this.#keyOf(name, canonical);
+    return this.#isAdmitted() ? this.#addSeries(name, canonical, key) : this.#tooManySeries;
   }
 
   /** The same, for protocols that repeat the series at each point: one call adds it and the others find it. */
@@ -77,8 +95,11 @@ export class PointAdmission {
     const canonical = this.#canonicalLabels(name, labels);
     if (typeof canonical === 'string') return canonical;
     const key = this.#keyOf(name, canonical);
-    let index = this.#byKey.get(key);
-    if (index === undefined) this.#byKey.set(key, (index = this.#addSeries(name, canonical, key)));
+    const known = this.#byKey.get(key);
+    if (known !== undefined) return known;
+    if (!this.#isAdmitted()) return this.#tooManySeries;
+    const index = this.#addSeries(name, canonical, key);
+    this.#byKey.set(key, index);
     return index;
   }
 
@@ -98,6 +119,7 @@ export class PointAdmission {
 
   refuse(message: string, place: () => string, points = 1): void {
     this.#seen += points;
+    if (message === this.#tooManySeries) this.#beyondSeries += points;
     this.#refusals.add(message, place, points);
   }
 
@@ -110,7 +132,12 @@ export class PointAdmission {
   }
 
   result(): DecodedPoints {
-    return { points: this.batch, rejected: this.#refusals.toRejected(), dropped: this.#dropped };
+    return {
+      points: this.batch,
+      rejected: this.#refusals.toRejected(),
+      beyondSeries: this.#beyondSeries,
+      dropped: this.#dropped,
+    };
   }
 
   #canonicalLabels(name: Label, labels: readonly Label[]): readonly Label[] | string {
@@ -125,6 +152,11 @@ export class PointAdmission {
     hasher.addLabel(name.high, name.low);
     for (const { high, low } of labels) hasher.addLabel(high, low);
     return hasher.end();
+  }
+
+  /** Of the series whose key was worked out last. */
+  #isAdmitted(): boolean {
+    return this.limits.series.admit(this.#hasher.high, this.#hasher.low);
   }
 
   #addSeries(name: Label, labels: readonly Label[], key: string): number {

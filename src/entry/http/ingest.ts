@@ -11,23 +11,38 @@ import { mountSentryIngest } from '#entry/http/ingest_sentry.ts';
 import { takeRawBodies } from '#entry/http/raw_body.ts';
 import { Gate } from '#ingest/gate.ts';
 import { openIntake } from '#ingest/intake.ts';
+import { RateLimiter } from '#ingest/rate_limiter.ts';
+import { SeriesGuard } from '#ingest/series_guard.ts';
+import { IngestTally } from '#ingest/tally.ts';
 
 /** Bodies that are unpacked at the same time: as many as Node has threads for it. */
 const UNPACKING = { places: 4, placesOfOne: 2 };
+const MEGABYTE = 1024 * 1024;
 
 /** The addresses that take metrics and exceptions (ingestion §1). What they took is stored before the app has closed. */
-export async function mountIngest(app: FastifyInstance, house: House): Promise<void> {
-  const { clock, config, log } = house;
+export async function mountIngest(app: FastifyInstance, house: House, tally = new IngestTally()): Promise<void> {
+  const { clock, config, db, log } = house;
   const hall: IngestHall = {
-    access: createIngestAccess(house.db, clock, log),
+    access: createIngestAccess(db, clock, log),
     brake: createBadKeyBrake(clock),
-    intake: openIntake({ queue: house.queue, log, spoolFolder: path.join(config.dataDir, 'spool') }),
+    intake: openIntake({
+      queue: house.queue,
+      queueBytesMax: config.ingestQueueMegabytes * MEGABYTE || Infinity,
+      log,
+      spoolFolder: path.join(config.dataDir, 'spool'),
+    }),
     unpacking: new Gate(UNPACKING),
+    pointRates: new RateLimiter({ perSecond: config.ingestPointsPerSecond, noun: 'points', clock }),
+    eventRates: new RateLimiter({ perSecond: config.ingestEventsPerSecond, noun: 'exceptions', clock }),
+    series: new SeriesGuard({ perDayMax: config.ingestSeriesPerDay, db, clock, log }),
+    tally,
     clock,
     log,
     prefixes: [...new Set(['', new URL(config.baseUrl).pathname.replace(/\/+$/, '')])],
   };
-  app.addHook('onClose', () => hall.intake.close());
+  app.addHook('onClose', async () => {
+    await Promise.all([hall.intake.close(), hall.series.close()]);
+  });
   for (const mount of [mountMetricIngest, mountSentryIngest]) {
     await app.register(async (scope) => {
       takeRawBodies(scope);

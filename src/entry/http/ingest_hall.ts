@@ -2,6 +2,9 @@ import type { BadKeyBrake } from '#auth/bad_key_brake.ts';
 import type { IngestAccess } from '#auth/ingest_access.ts';
 import type { Gate } from '#ingest/gate.ts';
 import type { Intake } from '#ingest/intake.ts';
+import type { RateLimiter } from '#ingest/rate_limiter.ts';
+import type { SeriesGuard } from '#ingest/series_guard.ts';
+import type { IngestTally } from '#ingest/tally.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 
@@ -12,6 +15,10 @@ export interface IngestHall {
   readonly intake: Intake;
   /** Bodies are unpacked behind it, since a small one may take all the memory that its protocol allows. */
   readonly unpacking: Gate;
+  readonly pointRates: RateLimiter;
+  readonly eventRates: RateLimiter;
+  readonly series: SeriesGuard;
+  readonly tally: IngestTally;
   readonly clock: Clock;
   readonly log: Log;
   /** What may stand before `/api`: nothing, and the path of the base URL, for proxies that keep it. */

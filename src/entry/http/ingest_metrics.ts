@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { type DecodedPoints, pointLimits } from '#core/metrics/admission.ts';
 import { everyAddressOf, type IngestHall } from '#entry/http/ingest_hall.ts';
+import { toAppError } from '#entry/http/problem.ts';
 import { bodyOf, contentTypeOf } from '#entry/http/raw_body.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { METRIC_PROTOCOLS, type MetricProtocol } from '#ingest/registry.ts';
@@ -14,6 +15,11 @@ const BODY_LIMITS = { compressedBytesMax: BODY_BYTES_MAX, inflatedBytesMax: BODY
 /** The routes that take points, one for each protocol. The key is checked before the body is read. */
 export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): void {
   const targets = new WeakMap<FastifyRequest, IngestTarget>();
+  scope.addHook('onError', async (request, _reply, error) => {
+    const serviceId = targets.get(request)?.serviceId;
+    if (serviceId === undefined) return;
+    hall.tally.refusedRequests.add({ kind: 'points', code: toAppError(error).code, serviceId });
+  });
   for (const protocol of METRIC_PROTOCOLS) {
     for (const url of everyAddressOf(protocol.path, hall)) {
       scope.route({
@@ -21,7 +27,9 @@ export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): voi
         url,
         bodyLimit: BODY_BYTES_MAX,
         async onRequest(request) {
-          targets.set(request, await hall.brake.guard(request.ip, () => hall.access.openMetrics(request.headers)));
+          const target = await hall.brake.guard(request.ip, () => hall.access.openMetrics(request.headers));
+          targets.set(request, target);
+          hall.pointRates.check(target.serviceId);
         },
         async handler(request, reply) {
           const target = targets.get(request);
@@ -41,7 +49,8 @@ export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): voi
     const body = protocol.isInflated
       ? await inflate(bodyOf(request), request.headers['content-encoding'], BODY_LIMITS)
       : bodyOf(request);
-    return protocol.decode(body, contentTypeOf(request), hall.clock.now(), pointLimits(target.retentionMetrics));
+    const limits = pointLimits(target.retentionMetrics, await hall.series.allowanceOf(target.serviceId));
+    return protocol.decode(body, contentTypeOf(request), hall.clock.now(), limits);
   };
 
   const take = async (
@@ -51,7 +60,11 @@ export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): voi
     reply: FastifyReply,
   ): Promise<FastifyReply> => {
     const decoded = await hall.unpacking.run(target.serviceId, () => decode(protocol, target, request));
-    if (decoded.points.length > 0) await hall.intake.takePoints(target, decoded.points);
+    const { points, rejected } = decoded;
+    await hall.pointRates.spend(target.serviceId, Math.max(1, points.length + rejected.count), async () => {
+      if (points.length > 0) await hall.intake.takePoints(target, points);
+    });
+    hall.tally.tookPoints(target.serviceId, decoded);
     const answer = protocol.answer(decoded, contentTypeOf(request));
     if (answer.contentType !== null) void reply.type(answer.contentType);
     return reply.code(answer.status).send(answer.body);

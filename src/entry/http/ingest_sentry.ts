@@ -17,14 +17,23 @@ interface SentryRoute {
 /** The addresses that Sentry's clients make of a DSN. Browsers must be able to read every answer, errors too. */
 export function mountSentryIngest(scope: FastifyInstance, hall: IngestHall): void {
   const targets = new WeakMap<FastifyRequest, IngestTarget>();
-  const open = (request: FastifyRequest, key: string | null, projectId: string): Promise<IngestTarget> =>
-    hall.brake.guard(request.ip, () => hall.access.openExceptions(key, projectId));
+  const open = async (request: FastifyRequest, key: string | null, projectId: string): Promise<IngestTarget> => {
+    const target = await hall.brake.guard(request.ip, () => hall.access.openExceptions(key, projectId));
+    targets.set(request, target);
+    hall.eventRates.check(target.serviceId);
+    return target;
+  };
 
   scope.addHook('onRequest', async (_request, reply) => {
     void reply.headers(CORS);
   });
+  scope.addHook('onError', async (request, _reply, error) => {
+    const serviceId = targets.get(request)?.serviceId;
+    if (serviceId === undefined) return;
+    hall.tally.refusedRequests.add({ kind: 'events', code: toAppError(error).code, serviceId });
+  });
   scope.setErrorHandler((error, request, reply) => {
-    void reply.headers(headersOf(toAppError(error)));
+    void reply.headers(headersOf(toAppError(error), targets.has(request)));
     return sendProblem(error, request, reply, hall.log);
   });
 
@@ -37,7 +46,7 @@ export function mountSentryIngest(scope: FastifyInstance, hall: IngestHall): voi
         async onRequest(request) {
           const key = sentryKeyOf(request.headers, request.query);
           // Without one, the key is inside the envelope.
-          if (key !== null) targets.set(request, await open(request, key, request.params.projectId));
+          if (key !== null) await open(request, key, request.params.projectId);
         },
         async handler(request) {
           const known = targets.get(request);
@@ -45,8 +54,14 @@ export function mountSentryIngest(scope: FastifyInstance, hall: IngestHall): voi
             decodeSentryRequest(toSentryRequest(kind, request, hall), inflateSentry),
           );
           const target = known ?? (await open(request, delivery.publicKey, request.params.projectId));
-          if (delivery.events.length > 0) await hall.intake.takeEvents(target, delivery.events);
-          return { id: delivery.eventId };
+          const { events, dropped, eventId } = delivery;
+          if (events.length > 0) {
+            const taking = () => hall.intake.takeEvents(target, events);
+            await hall.eventRates.spend(target.serviceId, events.length, taking);
+          }
+          const faulty = dropped.filter(({ reason }) => reason !== 'not_an_exception').length;
+          hall.tally.tookEvents(target.serviceId, events.length, faulty);
+          return { id: eventId };
         },
       });
       scope.options(url, async (_request, reply) => reply.headers(PREFLIGHT).code(204).send());
@@ -71,11 +86,16 @@ const PREFLIGHT = {
 /** Quiets a client whose data is not wanted: it sends nothing for an hour. */
 const QUIET = '3600::organization:disabled';
 
-function headersOf({ code, message, retryAfterSeconds }: AppError): Record<string, string> {
+/** What a client may still send, besides exceptions, is its own business. */
+const EXCEPTIONS_OF_KEY = 'error;default:key';
+const EVERYTHING = ':organization';
+
+function headersOf({ code, message, retryAfterSeconds = 60 }: AppError, isKeyGood: boolean): Record<string, string> {
   const error = { 'x-sentry-error': message.replaceAll(/[^\x20-\x7e]/g, '?') };
   if (code === 'unauthenticated' || code === 'forbidden') return { ...error, 'x-sentry-rate-limits': QUIET };
   if (code !== 'rate_limited') return error;
-  return { ...error, 'x-sentry-rate-limits': `${retryAfterSeconds ?? 60}::organization` };
+  const scope = isKeyGood ? EXCEPTIONS_OF_KEY : EVERYTHING;
+  return { ...error, 'x-sentry-rate-limits': `${retryAfterSeconds}:${scope}` };
 }
 
 function inflateSentry(body: Buffer, contentEncoding: string | undefined): Promise<Buffer> {

@@ -1,0 +1,140 @@
+import { gzipSync } from 'node:zlib';
+
+import { beforeEach, describe, expect, test } from 'vitest';
+
+import { RateLimiter } from '#ingest/rate_limiter.ts';
+import type { Id } from '#kernel/ids.ts';
+import { bytes, double, label, message, number, otlpRequest, sample, writeRequest } from '#test/ingest/metric_bytes.ts';
+import { testClock } from '#test/kit/clock.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const ALPHA = 'service_a' as Id<'service'>;
+const BETA = 'service_b' as Id<'service'>;
+
+describe('a rate limiter', () => {
+  const work = async (): Promise<void> => {};
+
+  test('takes ten seconds at once, then as much as time passes, and each service by itself', async () => {
+    const clock = testClock();
+    const limiter = new RateLimiter({ perSecond: 100, noun: 'points', clock });
+    await limiter.spend(ALPHA, 1_000, work);
+    expect(() => limiter.check(ALPHA)).toThrow(expect.objectContaining({ code: 'rate_limited', retryAfterSeconds: 1 }));
+    limiter.check(BETA);
+    clock.advance({ seconds: 1 });
+    await limiter.spend(ALPHA, 100, work);
+    await expect(limiter.spend(ALPHA, 1, work)).rejects.toMatchObject({ code: 'rate_limited' });
+  });
+
+  test('lets one request overdraw, and says how long that takes to make good', async () => {
+    const clock = testClock();
+    const limiter = new RateLimiter({ perSecond: 10, noun: 'points', clock });
+    await limiter.spend(ALPHA, 400, work);
+    expect(() => limiter.check(ALPHA)).toThrow(expect.objectContaining({ retryAfterSeconds: 31 }));
+    clock.advance({ seconds: 30 });
+    expect(() => limiter.check(ALPHA)).toThrow(expect.objectContaining({ retryAfterSeconds: 1 }));
+    clock.advance({ seconds: 1 });
+    limiter.check(ALPHA);
+  });
+
+  test('does not count what could not be stored', async () => {
+    const limiter = new RateLimiter({ perSecond: 1, noun: 'points', clock: testClock() });
+    const failing = () => Promise.reject(new Error('away'));
+    for (let times = 0; times < 20; times += 1) {
+      await expect(limiter.spend(ALPHA, 10, failing)).rejects.toThrow('away');
+    }
+    limiter.check(ALPHA);
+  });
+
+  test('is none at 0', async () => {
+    const limiter = new RateLimiter({ perSecond: 0, noun: 'points', clock: testClock() });
+    await limiter.spend(ALPHA, 1e12, work);
+    expect(() => limiter.check(ALPHA)).not.toThrow();
+  });
+});
+
+describe('a service beyond its limit', () => {
+  let w: World;
+  let service: Awaited<ReturnType<World['given']['service']>>;
+  beforeEach(async () => {
+    w = await world({ settings: { ingestPointsPerSecond: 1, ingestEventsPerSecond: 1 } });
+    service = await w.given.service();
+  });
+
+  const at = () => w.clock.now().epochMilliseconds;
+  const gauge = () =>
+    message(2, bytes(1, 'cpu'), message(5, message(1, double(4, 1), number(3, BigInt(at()) * 1_000_000n))));
+  const series = () =>
+    message(1, label('__name__', 'cpu'), ...Array.from({ length: 20 }, (_, i) => sample(i, at() - i)));
+
+  const senders = {
+    JSON: () => ({
+      url: '/api/ingest/metrics',
+      type: 'application/json',
+      body: Buffer.from(JSON.stringify({ points: Array.from({ length: 20 }, () => ({ name: 'cpu', value: 1 })) })),
+    }),
+    OTLP: () => ({
+      url: '/api/ingest/otlp/v1/metrics',
+      type: 'application/x-protobuf',
+      body: otlpRequest([], ...Array.from({ length: 20 }, gauge)),
+    }),
+    'remote write': () => ({
+      url: '/api/ingest/prometheus/write',
+      type: 'application/x-protobuf',
+      body: writeRequest(series()),
+    }),
+  };
+
+  const sendPoints = async (protocol: keyof typeof senders, to = service) => {
+    const { url, type, body } = senders[protocol]();
+    const headers = { authorization: `Bearer ${to.ingestionKey}`, 'content-type': type };
+    return await w.app.inject({ method: 'POST', url, headers, payload: body });
+  };
+
+  test.each(Object.keys(senders) as (keyof typeof senders)[])(
+    'is told by %s when to come back, and then is taken; others are taken all along',
+    async (protocol) => {
+      expect((await sendPoints(protocol)).statusCode).toBeLessThan(300);
+      const refused = await sendPoints(protocol);
+      expect(refused).toMatchObject({ statusCode: 429, headers: { 'retry-after': '11' } });
+      const other = await w.given.service();
+      expect((await sendPoints(protocol, other)).statusCode).toBeLessThan(300);
+      w.clock.advance({ seconds: 11 });
+      expect((await sendPoints(protocol)).statusCode).toBeLessThan(300);
+    },
+  );
+
+  test('gets a problem that says so from the native protocol', async () => {
+    await sendPoints('JSON');
+    const refused = await sendPoints('JSON');
+    expect(refused.headers['content-type']).toMatch('application/problem+json');
+    expect(refused.json()).toMatchObject({
+      code: 'rate_limited',
+      detail: expect.stringContaining('1 points a second'),
+    });
+  });
+
+  test('has its Sentry clients quieted for exceptions of its key only', async () => {
+    const send = () => {
+      const { username, pathname } = new URL(service.dsn);
+      const lines = [{}, { type: 'event' }, { message: 'out of beans' }].map((line) => JSON.stringify(line));
+      return w.app.inject({
+        method: 'POST',
+        url: `/api${pathname}/envelope/?sentry_key=${username}`,
+        headers: { 'content-encoding': 'gzip' },
+        payload: gzipSync(lines.join('\n')),
+      });
+    };
+    for (let events = 0; events < 10; events += 1) expect(await send()).toMatchObject({ statusCode: 200 });
+    const refused = await send();
+    expect(refused).toMatchObject({
+      statusCode: 429,
+      headers: {
+        'retry-after': '1',
+        'x-sentry-rate-limits': '1:error;default:key',
+        'access-control-allow-origin': '*',
+      },
+    });
+    w.clock.advance({ seconds: 1 });
+    expect(await send()).toMatchObject({ statusCode: 200 });
+  });
+});
