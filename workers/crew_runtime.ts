@@ -1,7 +1,9 @@
 import type { UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import type { House } from '#entry/compose.ts';
+import { createCipher, type Cipher } from '#auth/cipher.ts';
 import type { Log } from '#kernel/log.ts';
+import type { MailServer } from '#notify/post_letter.ts';
 import type { Senders } from '#notify/registry.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
@@ -15,6 +17,11 @@ export interface CrewRuntime extends UnitOfWorkRuntime {
   readonly log: Log;
   readonly senders: Senders;
   readonly configured: ReadonlySet<Channel>;
+  readonly baseUrl: string;
+  /** Mail to people about their accounts; null when none is configured. */
+  readonly mail: MailServer | null;
+  /** Opens the links of invitations that are to be mailed. */
+  readonly invitationCipher: Cipher;
   /** The watchdog that is told that pages leave in time; undefined for none. */
   readonly heartbeatUrl: string | undefined;
   readonly clickhouse: ClickHouseClient;
@@ -33,6 +40,9 @@ export function crewRuntime(house: House): CrewRuntime {
     onOutbox: () => house.outbox.wake(),
     senders: house.senders,
     configured: new Set(house.senders.keys()),
+    baseUrl: house.config.baseUrl,
+    mail: house.mail,
+    invitationCipher: createCipher(house.config.appSecret, 'invitations'),
     heartbeatUrl: house.config.heartbeatUrl,
     clickhouse: house.clickhouse,
     metricWriter: new MetricWriter(house.clickhouse),

@@ -38,8 +38,11 @@ export async function sendNotification(runtime: DeliveryRuntime, notificationId:
   const sender = runtime.senders.get(waiting.channel);
   const claimed = await inUnitOfWork(runtime, (unit) => claimMessage(unit, waiting, leaseOf(sender, runtime)));
   if (claimed === null) return;
-  const outgoing = await writeMessage(storesOf(runtime.db.session()), claimed);
-  const delivery = await sendOnce(runtime, sender, claimed, outgoing);
+  const stores = storesOf(runtime.db.session());
+  const hasLeft = (await stores.people.findRole(claimed.orgId, claimed.userId)) === null;
+  const delivery: Delivery | null = hasLeft
+    ? { kind: 'rejected', reason: 'left_organization' }
+    : await sendOnce(runtime, sender, claimed, await writeMessage(stores, claimed));
   if (delivery === null) return;
   const triesMax = sender?.uncertainTriesMax ?? 1;
   await inUnitOfWork(runtime, (unit) => settleDelivery(unit, claimed, delivery, triesMax));

@@ -11,7 +11,10 @@ import type { Periodic } from '#workers/periodic.ts';
 import { onPurgeService, purgeDeleted } from '#workers/purge_service.ts';
 import { renewCapabilities } from '#workers/renew_capabilities.ts';
 import { onRunEscalationStep } from '#workers/run_escalation_step.ts';
+import { forgetSignIns } from '#workers/forget_sign_ins.ts';
 import { sendHeartbeat } from '#workers/send_heartbeat.ts';
+import { onSendInvitation } from '#workers/send_invitation.ts';
+import { onSendPasswordReset } from '#workers/send_password_reset.ts';
 import { onStorePoints } from '#workers/store_points.ts';
 
 /** One handler for each job. */
@@ -22,6 +25,8 @@ export function handlersFor(runtime: CrewRuntime): JobHandler[] {
     onRunEscalationStep(runtime),
     onDeliverPage(runtime),
     onPurgeService(runtime),
+    onSendPasswordReset(runtime),
+    onSendInvitation(runtime),
   ];
 }
 
@@ -36,6 +41,7 @@ export function periodicWorkFor(runtime: CrewRuntime): Periodic[] {
     { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
     { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },
     { name: 'forget_messages', everySeconds: 86_400, run: () => forgetMessages(runtime) },
+    { name: 'forget_sign_ins', everySeconds: 3_600, run: () => forgetSignIns(runtime) },
     ...(heartbeatUrl === undefined
       ? []
       : [{ name: 'send_heartbeat', everySeconds: 60, run: () => sendHeartbeat(runtime, heartbeatUrl) }]),

@@ -10,7 +10,10 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** AES-256-GCM under a key derived (HKDF, RFC 5869) from APP_SECRET for this purpose alone. */
-export function createCipher(appSecret: string, purpose: 'ingest-keys' | 'calendar-feeds' = 'ingest-keys'): Cipher {
+export function createCipher(
+  appSecret: string,
+  purpose: 'ingest-keys' | 'calendar-feeds' | 'invitations' = 'ingest-keys',
+): Cipher {
   const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', purpose, 32));
   return {
     encrypt(text) {

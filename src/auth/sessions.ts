@@ -127,3 +127,8 @@ export async function memberCallerOf(
     permissions: new Set(ROLE_PERMISSIONS[role]),
   };
 }
+
+/** Owners and admins. */
+export function isManager({ role }: Pick<MemberCaller, 'role'>): boolean {
+  return role === 'owner' || role === 'admin';
+}

@@ -1,10 +1,11 @@
 import type { ActionRuntime } from '#actions/run_action.ts';
 import { createCipher } from '#auth/cipher.ts';
+import { type ChangeFeed, createChangeFeed } from '#entry/change_feed.ts';
 import { ConfigError, type Config } from '#kernel/config.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import { type AnswerLinks, createAnswerLinks } from '#notify/answer_link.ts';
-import type { MailServer } from '#notify/channels/email.ts';
+import type { MailServer } from '#notify/post_letter.ts';
 import type { PushSubscriptions } from '#notify/channels/push.ts';
 import { createSenders, type Senders } from '#notify/registry.ts';
 import type { TwilioAccount } from '#notify/twilio_client.ts';
@@ -55,9 +56,13 @@ export interface House {
   /** The account of messages and calls; null when none is configured. */
   readonly twilio: TwilioAccount | null;
   readonly senders: Senders;
+  /** Mail to people about their accounts; null when none is configured. */
+  readonly mail: MailServer | null;
   /** Links in messages that act in the name of whoever got them. */
   readonly answerLinks: AnswerLinks;
   readonly vapidKeys: VapidKeys;
+  /** Tells consoles what has changed. */
+  readonly changes: ChangeFeed;
   /** Undoes `compose` in reverse; idempotent. */
   close(): Promise<void>;
 }
@@ -77,11 +82,12 @@ export async function compose(config: RunningConfig, { log, clock: given }: Comp
   const twilio = twilioAccountOf(config);
   const answerLinks = createAnswerLinks(config.appSecret, config.baseUrl);
   const vapidKeys = deriveVapidKeys(config.appSecret);
+  const mail = mailServerOf(config);
   const senders = createSenders({
     baseUrl: config.baseUrl,
     links: answerLinks,
     twilio,
-    mail: mailServerOf(config),
+    mail,
     push: { keys: vapidKeys, subscriptions: pushSubscriptionsOf(db) },
   });
   const actions: ActionRuntime = {
@@ -94,8 +100,10 @@ export async function compose(config: RunningConfig, { log, clock: given }: Comp
     baseUrl: config.baseUrl,
     onOutbox: () => outbox.wake(),
   };
+  const changes = createChangeFeed(db, clock, log);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
+    changes.close();
     await outbox.settled();
     await queue.close();
     await clickhouse.close();
@@ -116,6 +124,8 @@ export async function compose(config: RunningConfig, { log, clock: given }: Comp
     answerLinks,
     vapidKeys,
     senders,
+    mail,
+    changes,
     close: () => (closing ??= close()),
   };
 }

@@ -2,6 +2,8 @@ import { deliverPage } from '#jobs/deliver_page.ts';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
 import { purgeService } from '#jobs/purge_service.ts';
 import { runEscalationStep } from '#jobs/run_escalation_step.ts';
+import { sendInvitation } from '#jobs/send_invitation.ts';
+import { sendPasswordReset } from '#jobs/send_password_reset.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import type { JobContract } from '#kernel/job.ts';
 
@@ -12,6 +14,8 @@ export const JOBS: readonly JobContract[] = [
   runEscalationStep,
   deliverPage,
   purgeService,
+  sendPasswordReset,
+  sendInvitation,
 ];
 
 const BY_NAME = new Map(JOBS.map((job) => [job.name, job]));

@@ -89,6 +89,12 @@ export const SETTINGS = {
   twilioApiBase: optionalUrl('TWILIO_API_BASE', ['http', 'https'], 'another address for the API of Twilio'),
   smtpUrl: optionalUrl('SMTP_URL', ['smtp', 'smtps'], 'mail server'),
   mailFrom: optionalText('MAIL_FROM', '^.+@.+$', 'a mail address', 'sender of mail'),
+  trustedProxies: optionalText(
+    'TRUSTED_PROXIES',
+    '^[0-9a-fA-F.:/]+( *, *[0-9a-fA-F.:/]+)*$',
+    'addresses or networks such as 10.0.0.1 or 10.0.0.0/8, separated by commas',
+    'reverse proxies whose X-Forwarded-For is believed, so that people behind them are told apart',
+  ),
   heartbeatUrl: optionalUrl(
     'HEARTBEAT_URL',
     ['http', 'https'],

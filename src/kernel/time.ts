@@ -35,6 +35,10 @@ export function fromDate(date: Date): Instant {
   return Temporal.Instant.fromEpochMilliseconds(date.getTime());
 }
 
+export function fromEpochMilliseconds(milliseconds: number): Instant {
+  return Temporal.Instant.fromEpochMilliseconds(milliseconds);
+}
+
 export function toDate(instant: Instant): Date {
   return new Date(instant.epochMilliseconds);
 }

@@ -2,9 +2,10 @@ import type { Channel } from '#core/oncall/channel.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender } from '#notify/channel_sender.ts';
 import { callSender } from '#notify/channels/call.ts';
-import { emailSender, type MailServer } from '#notify/channels/email.ts';
+import { emailSender } from '#notify/channels/email.ts';
 import { pushSender, type PushSubscriptions } from '#notify/channels/push.ts';
 import { smsSender } from '#notify/channels/sms.ts';
+import type { MailServer } from '#notify/post_letter.ts';
 import { createTwilioClient, type TwilioAccount } from '#notify/twilio_client.ts';
 import type { VapidKeys } from '#notify/vapid.ts';
 

@@ -61,7 +61,8 @@ export function findWarnings(team: TeamReach, configured: ReadonlySet<Channel>, 
   ];
 }
 
-function isReachable(contact: Contact, configured: ReadonlySet<Channel>): boolean {
+/** Whether any channel that the person wants and the operator has set up has an address. */
+export function isReachable(contact: Contact, configured: ReadonlySet<Channel>): boolean {
   return CHANNELS.some(
     (channel) => wantsChannel(contact, channel) && findAddress(contact, channel) !== null && configured.has(channel),
   );

@@ -23,6 +23,7 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
     logger: false,
     genReqId: () => newId('req'),
     requestIdHeader: false,
+    trustProxy: house.config.trustedProxies ?? false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
     rewriteUrl: (request) => withoutPrefix(request.url ?? '/', prefix),

@@ -1,18 +1,6 @@
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import { type DigestItem, digestSummary, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
-import { escapeHtml } from '#notify/texts/html.ts';
-
-/** A mail as its reader sees it. */
-export interface MailText {
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
-}
-
-/** One piece of a mail, from which both of its forms are made. */
-type Piece =
-  | { readonly kind: 'heading' | 'paragraph'; readonly text: string }
-  | { readonly kind: 'links'; readonly links: readonly { readonly label: string; readonly url: string }[] };
+import { type MailText, type Piece, render } from '#notify/texts/mail_pieces.ts';
 
 /** Longer lists are read in the console. */
 const DIGEST_ITEMS_MAX = 50;
@@ -107,28 +95,4 @@ function linksOf(
 
 function openLink(subject: PageSubject, baseUrl: string) {
   return { label: 'Open', url: `${baseUrl}/incidents/${subject.id}` };
-}
-
-function render(subject: string, pieces: readonly Piece[]): MailText {
-  return {
-    subject: `[Tocsin] ${subject}`.replace('[Tocsin] Re: ', 'Re: [Tocsin] '),
-    text: pieces.map(toPlain).join('\n\n'),
-    html: `<!doctype html><html lang="en"><body style="font:16px/1.5 sans-serif;max-width:40em">${pieces.map(toHtml).join('')}</body></html>`,
-  };
-}
-
-function toPlain(piece: Piece): string {
-  if (piece.kind !== 'links') return piece.text;
-  return piece.links.map(({ label, url }) => `${label}: ${url}`).join('\n');
-}
-
-function toHtml(piece: Piece): string {
-  switch (piece.kind) {
-    case 'heading':
-      return `<h1 style="font-size:20px">${escapeHtml(piece.text)}</h1>`;
-    case 'paragraph':
-      return `<p>${escapeHtml(piece.text)}</p>`;
-    case 'links':
-      return `<p>${piece.links.map(({ label, url }) => `<a href="${escapeHtml(url)}" style="margin-right:1em">${label}</a>`).join(' ')}</p>`;
-  }
 }

@@ -2,6 +2,7 @@ import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
 import type { GroupPeriods } from '#core/exceptions/periods.ts';
 import { type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { queryArrivals } from '#storage/clickhouse/arrivals.ts';
 import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
 
 /** The events of a group that its service still keeps. */
@@ -44,6 +45,17 @@ export class ExceptionReader {
 
   constructor(client: ClickHouseClient) {
     this.#client = client;
+  }
+
+  /** How many events of all groups of the service there are since then. */
+  async countOfService(serviceId: Id<'service'>, since: Temporal.Instant): Promise<number> {
+    const { count } = await queryArrivals(
+      this.#client,
+      `SELECT 0, ${EVENTS} FROM exception_events WHERE service_id = {service:UUID} AND at >= ${instant('since')}`,
+      serviceId,
+      since,
+    );
+    return count;
   }
 
   /** By group id; a group without events is absent. */

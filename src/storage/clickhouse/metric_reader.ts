@@ -4,6 +4,7 @@ import type { MetricSelector } from '#core/metrics/selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { type Arrivals, queryArrivals } from '#storage/clickhouse/arrivals.ts';
 import { bucketQueryOf } from '#storage/clickhouse/metric_query.ts';
 
 /** What `query` aggregates. */
@@ -54,6 +55,20 @@ export class MetricReader {
       return await result.json<[metric: string]>();
     });
     return rows.map(([metric]) => metric);
+  }
+
+  /** When the newest point was, and how many there are since then; the hours since then are counted, the rest looked up. */
+  async arrivals(serviceId: Id<'service'>, since: Temporal.Instant): Promise<Arrivals> {
+    return await queryArrivals(
+      this.#client,
+      `SELECT
+         (SELECT toUnixTimestamp64Milli(max(last_at)) FROM metric_names WHERE service_id = {service:UUID}),
+         (SELECT count() FROM metric_points WHERE service_id = {service:UUID} AND kind != 'stale'
+           AND ts >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+           AND toStartOfHour(ts) >= toStartOfHour(fromUnixTimestamp64Milli({since:Int64}, 'UTC')))`,
+      serviceId,
+      since,
+    );
   }
 }
 

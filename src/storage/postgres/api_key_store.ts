@@ -38,6 +38,23 @@ export interface LiveApiKey {
   readonly lastUsedAt: Temporal.Instant | null;
 }
 
+/** A key as lists show one: never its secret. */
+export interface ListedApiKey {
+  readonly apiKeyId: Id<'apikey'>;
+  readonly name: string;
+  readonly userId: Id<'user'> | null;
+  readonly userName: string | null;
+  readonly hint: string;
+  readonly permissions: readonly Permission[] | null;
+  readonly createdAt: Temporal.Instant;
+  readonly lastUsedAt: Temporal.Instant | null;
+  readonly expiresAt: Temporal.Instant | null;
+}
+
+const LISTED = `k.id as "apiKeyId", k.name, k.user_id as "userId", u.name as "userName", k.hint, k.permissions,
+    k.created_at as "createdAt", k.last_used_at as "lastUsedAt", k.expires_at as "expiresAt"
+  from api_keys k left join users u on u.id = k.user_id`;
+
 /** API keys, found by the hash of their secret. */
 export class ApiKeyStore {
   readonly #session: Session;
@@ -73,5 +90,30 @@ export class ApiKeyStore {
       [id, now.toString()],
     );
     return changed > 0;
+  }
+
+  /** Those that were not revoked, newest first; of one user only, or all of the organization. */
+  async list(orgId: Id<'org'>, ofUser: Id<'user'> | null, limit: number): Promise<ListedApiKey[]> {
+    return await this.#session.sql.rows(
+      `select ${LISTED} where k.org_id = $1 and k.revoked_at is null and ($2::text is null or k.user_id = $2)
+       order by k.created_at desc, k.id desc limit $3`,
+      [orgId, ofUser, limit],
+    );
+  }
+
+  async find(orgId: Id<'org'>, id: string): Promise<ListedApiKey | null> {
+    return await this.#session.sql.row(`select ${LISTED} where k.org_id = $1 and k.id = $2 and k.revoked_at is null`, [
+      orgId,
+      id,
+    ]);
+  }
+
+  /** The keys of somebody who leaves: they would come to life again if the person came back. */
+  async revokeAllOf(orgId: Id<'org'>, userId: Id<'user'>, now: Temporal.Instant): Promise<Id<'apikey'>[]> {
+    const revoked = await this.#session.sql.rows<{ id: Id<'apikey'> }>(
+      'update api_keys set revoked_at = $3 where org_id = $1 and user_id = $2 and revoked_at is null returning id',
+      [orgId, userId, now.toString()],
+    );
+    return revoked.map(({ id }) => id);
   }
 }

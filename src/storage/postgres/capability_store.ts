@@ -9,6 +9,12 @@ export interface LedgerEntry extends BillingPeriod {
   readonly periodId: Id<'period'>;
 }
 
+/** The same with whose it is, under the name that the service had. */
+export interface LedgerLine extends LedgerEntry {
+  readonly serviceId: Id<'service'>;
+  readonly serviceName: string;
+}
+
 /** A capability whose period has ended and that is still enabled. */
 export interface DueRenewal {
   readonly orgId: Id<'org'>;
@@ -80,6 +86,16 @@ export class CapabilityStore {
          amount_cents as "amountCents", currency
        from billing_periods where org_id = $1 and service_id = $2 order by starts_at desc, capability limit $3`,
       [orgId, serviceId, limit],
+    );
+  }
+
+  /** The organization's ledger of all services, gone ones included, newest period first. */
+  async listPeriodsOfAll(orgId: Id<'org'>, limit: number): Promise<LedgerLine[]> {
+    return await this.#session.sql.rows(
+      `select id as "periodId", service_id as "serviceId", service_name as "serviceName", capability,
+         starts_at as "startsAt", ends_at as "endsAt", amount_cents as "amountCents", currency
+       from billing_periods where org_id = $1 order by starts_at desc, service_name, service_id, capability limit $2`,
+      [orgId, limit],
     );
   }
 

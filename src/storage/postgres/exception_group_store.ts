@@ -95,6 +95,15 @@ export class ExceptionGroupStore {
     };
   }
 
+  /** When the service's newest event was; null when no group is left. */
+  async lastSeenAt(serviceId: Id<'service'>): Promise<Temporal.Instant | null> {
+    const row = await this.#session.sql.row<{ at: Temporal.Instant }>(
+      'select last_seen_at as at from exception_groups where service_id = $1 order by last_seen_at desc limit 1',
+      [serviceId],
+    );
+    return row?.at ?? null;
+  }
+
   /** The incident that is open because of the group, if any. */
   async findOpenIncidentId(orgId: Id<'org'>, groupId: Id<'group'>): Promise<Id<'incident'> | null> {
     const incident = await this.#session.sql.row<{ id: Id<'incident'> }>(

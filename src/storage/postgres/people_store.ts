@@ -51,6 +51,12 @@ export interface Person {
   readonly email: string;
 }
 
+/** A member as lists show one. */
+export interface MemberOfOrganization extends Person {
+  readonly role: Role;
+  readonly joinedAt: Temporal.Instant;
+}
+
 /** One organization of a user. */
 export interface MembershipOfUser {
   readonly orgId: Id<'org'>;
@@ -155,6 +161,28 @@ export class PeopleStore {
       [orgId, userId],
     );
     return row?.role ?? null;
+  }
+
+  /** Everybody of the organization, by name. */
+  async listMembers(orgId: Id<'org'>, limit: number): Promise<MemberOfOrganization[]> {
+    return await this.#session.sql.rows(
+      `select u.id as "userId", u.name, u.email, m.role, m.created_at as "joinedAt"
+       from memberships m join users u on u.id = m.user_id where m.org_id = $1 order by u.name, u.id limit $2`,
+      [orgId, limit],
+    );
+  }
+
+  /** Until the transaction ends, nobody else changes who belongs to the organization with which role. */
+  async lockMemberships(orgId: Id<'org'>): Promise<void> {
+    await this.#session.sql.run('select 1 from organizations where id = $1 for no key update', [orgId]);
+  }
+
+  async countOwners(orgId: Id<'org'>): Promise<number> {
+    const row = await this.#session.sql.row<{ count: number }>(
+      `select count(*)::int as count from memberships where org_id = $1 and role = 'owner'`,
+      [orgId],
+    );
+    return row?.count ?? 0;
   }
 
   async removeMembership(orgId: Id<'org'>, userId: Id<'user'>): Promise<boolean> {

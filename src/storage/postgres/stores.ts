@@ -1,21 +1,25 @@
 import { ActiveRuleStore } from '#storage/postgres/active_rule_store.ts';
 import { AlertRuleEntity, AlertRuleStore } from '#storage/postgres/alert_rule_store.ts';
 import { ApiKeyEntity, ApiKeyStore } from '#storage/postgres/api_key_store.ts';
+import { AuditReader } from '#storage/postgres/audit_reader.ts';
 import { AuditStore } from '#storage/postgres/audit_store.ts';
 import { CalendarFeedStore } from '#storage/postgres/calendar_feed_store.ts';
 import { CapabilityStore } from '#storage/postgres/capability_store.ts';
 import { DashboardStore } from '#storage/postgres/dashboard_store.ts';
+import { ChangeReader } from '#storage/postgres/change_reader.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { DigestStore } from '#storage/postgres/digest_store.ts';
 import { ExceptionGroupStore } from '#storage/postgres/exception_group_store.ts';
 import { InboundMessageStore } from '#storage/postgres/inbound_message_store.ts';
 import { IncidentStore } from '#storage/postgres/incident_store.ts';
 import { IngestKeyStore } from '#storage/postgres/ingest_key_store.ts';
+import { InvitationStore } from '#storage/postgres/invitation_store.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { NotificationStore } from '#storage/postgres/notification_store.ts';
 import { OnCallReader } from '#storage/postgres/on_call_reader.ts';
 import { OverdueReader } from '#storage/postgres/overdue_reader.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';
+import { PasswordResetStore } from '#storage/postgres/password_reset_store.ts';
 import { MembershipEntity, OrganizationEntity, PeopleStore, UserEntity } from '#storage/postgres/people_store.ts';
 import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store.ts';
 import { PolicyEntity, PolicyStore } from '#storage/postgres/policy_store.ts';
@@ -45,6 +49,8 @@ export interface Stores {
   readonly people: PeopleStore;
   readonly sessions: SessionStore;
   readonly signInBrakes: SignInBrakeStore;
+  readonly invitations: InvitationStore;
+  readonly passwordResets: PasswordResetStore;
   readonly apiKeys: ApiKeyStore;
   readonly services: ServiceStore;
   readonly capabilities: CapabilityStore;
@@ -67,6 +73,8 @@ export interface Stores {
   readonly leases: LeaseStore;
   readonly outbox: OutboxStore;
   readonly audit: AuditStore;
+  readonly auditLog: AuditReader;
+  readonly changes: ChangeReader;
 }
 
 export function storesOf(session: Session): Stores {
@@ -76,6 +84,8 @@ export function storesOf(session: Session): Stores {
     people,
     sessions: new SessionStore(session),
     signInBrakes: new SignInBrakeStore(session),
+    invitations: new InvitationStore(session),
+    passwordResets: new PasswordResetStore(session),
     apiKeys: new ApiKeyStore(session),
     services: new ServiceStore(session),
     capabilities: new CapabilityStore(session),
@@ -98,5 +108,7 @@ export function storesOf(session: Session): Stores {
     leases: new LeaseStore(session),
     outbox: new OutboxStore(session),
     audit: new AuditStore(session),
+    auditLog: new AuditReader(session),
+    changes: new ChangeReader(session),
   };
 }

@@ -44,6 +44,9 @@ export type TeamMemberRow = InferEntity<typeof TeamMemberEntity>;
 /** A member with what the account says of the person. */
 export type TeamMemberWithPerson = TeamMemberRow & { readonly name: string; readonly email: string };
 
+/** The same with the name of the team. */
+export type TeamMemberOfTeam = TeamMemberWithPerson & { readonly teamName: string };
+
 /** How a member is reached. */
 export type MemberContact = Pick<
   TeamMemberRow,
@@ -135,6 +138,37 @@ export class TeamStore {
       [orgId, userId],
     );
     return rows.map(({ phone }) => phone);
+  }
+
+  /** Who is in which team of the organization, oldest team first. */
+  async listMembersOfAll(orgId: Id<'org'>, limit: number): Promise<TeamMemberOfTeam[]> {
+    return await this.#session.sql.rows(
+      `select ${MEMBER_COLUMNS}, teams.name as "teamName" from team_members t join users u on u.id = t.user_id
+         join teams on teams.id = t.team_id
+       where t.org_id = $1 order by t.team_id, t.sort_order, t.id limit $2`,
+      [orgId, limit],
+    );
+  }
+
+  /** The teams that a person is in, oldest first. */
+  async listPlacesOf(orgId: Id<'org'>, userId: Id<'user'>): Promise<TeamMemberOfTeam[]> {
+    return await this.#session.sql.rows(
+      `select ${MEMBER_COLUMNS}, teams.name as "teamName" from team_members t join users u on u.id = t.user_id
+         join teams on teams.id = t.team_id
+       where t.org_id = $1 and t.user_id = $2 order by t.team_id limit 1000`,
+      [orgId, userId],
+    );
+  }
+
+  /** The person's own entry in a team, locked; throws `not_found` when they are not in it. */
+  async lockMemberOf(orgId: Id<'org'>, teamId: string, userId: Id<'user'>): Promise<TeamMemberRow> {
+    const member = await this.#session.em.findOne(
+      TeamMemberEntity,
+      { orgId, teamId: teamId as Id<'team'>, userId },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+    if (member === null) throw new AppError('not_found', 'you are in no team with this id');
+    return member;
   }
 
   /** The entity, locked until the transaction ends, so that concurrent changes queue up instead of losing one. */

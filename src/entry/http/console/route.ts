@@ -43,8 +43,10 @@ export interface ConsoleRoute {
   /** A sentence that says what it does. */
   readonly summary: string;
   readonly access: Access;
-  /** Closed. Absent: the body is empty, and one that is sent is not read. */
+  /** Closed. Absent: nothing is asked for in the body. */
   readonly body?: TObject;
+  /** `handle` checks the body itself. */
+  readonly takesAnyBody?: true;
   /** Closed; every property is a text or a number that is written in digits. */
   readonly query?: TObject;
   /** 200 unless it says so. */

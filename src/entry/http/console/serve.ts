@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile, type Validator } from 'typebox/compile';
 import type { TObject } from 'typebox';
 
-import { authenticateSession, type MemberCaller, memberCallerOf, type SessionCookie } from '#auth/sessions.ts';
+import { authenticateSession, isManager, memberCallerOf, type SessionCookie } from '#auth/sessions.ts';
 import type { House } from '#entry/compose.ts';
 import type { ConsoleCall, ConsoleRoute } from '#entry/http/console/route.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
@@ -80,10 +80,6 @@ async function identify(
 function requireManager({ access, name }: ConsoleRoute, { caller }: ConsoleCall): void {
   if (access !== 'manager' || caller === null || isManager(caller)) return;
   throw new AppError('forbidden', `${name} is for owners and admins of the organization; you are ${caller.role}`);
-}
-
-export function isManager({ role }: MemberCaller): boolean {
-  return role === 'owner' || role === 'admin';
 }
 
 /** A change that was refused is part of the audit log (decisions §6). What was asked for is not: it may hold a secret. */

@@ -17,6 +17,14 @@ export const EmailField = Type.String({
 /** One that is to be checked, of whatever length it was once given. */
 export const PasswordField = Type.String({ minLength: 1, maxLength: 1024 });
 
+/** How a person is called. */
+export const NameField = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: '\\S',
+  description: 'a name that is not blank',
+});
+
 /** Gives the browser its session, and says who is signed in. */
 export function giveSession({ reply, cookie }: Pick<ConsoleCall, 'reply' | 'cookie'>, { token, signedIn }: Begun) {
   void reply.header('set-cookie', cookie.give(token));

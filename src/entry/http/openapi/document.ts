@@ -1,5 +1,6 @@
 import { ACTION_GROUPS } from '#actions/registry.ts';
 import { actionPaths } from '#entry/http/openapi/action_paths.ts';
+import { CONSOLE_TAGS, consolePaths } from '#entry/http/openapi/console_paths.ts';
 import { INTRODUCTION } from '#entry/http/openapi/introduction.ts';
 import { METRIC_POINTS_SCHEMA, otherPaths } from '#entry/http/openapi/other_paths.ts';
 import { componentHeaders, componentResponses, PROBLEM_SCHEMA } from '#entry/http/openapi/problems.ts';
@@ -20,8 +21,12 @@ export function openApiDocument(baseUrl: string): JsonSchema {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
-    tags: [...ACTION_GROUPS.map(({ heading, about }) => ({ name: heading, description: about })), ...OTHER_TAGS],
-    paths: { ...actionPaths(), ...otherPaths() },
+    tags: [
+      ...ACTION_GROUPS.map(({ heading, about }) => ({ name: heading, description: about })),
+      ...CONSOLE_TAGS,
+      ...OTHER_TAGS,
+    ],
+    paths: { ...actionPaths(), ...consolePaths(), ...otherPaths() },
     components: {
       securitySchemes: SECURITY_SCHEMES,
       schemas: { ...componentSchemas(), MetricPoints: METRIC_POINTS_SCHEMA, Problem: PROBLEM_SCHEMA },
@@ -38,6 +43,12 @@ const OTHER_TAGS = [
 
 const SECURITY_SCHEMES: JsonSchema = {
   apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'tocsin_key_…', description: 'An API key.' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'tocsin_session',
+    description: 'The session of somebody signed in; `__Host-tocsin_session` where the base URL is https.',
+  },
   ingestionKey: {
     type: 'http',
     scheme: 'bearer',

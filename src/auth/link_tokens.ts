@@ -1,0 +1,22 @@
+import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
+
+/** What a link in a mail is good for. */
+export type LinkPurpose = 'reset' | 'invitation';
+
+const PREFIXES: Record<LinkPurpose, string> = { reset: 'tocsin_rst', invitation: 'tocsin_inv' };
+
+/** A new token for a link, and the hash, which alone is kept. */
+export function newLinkToken(purpose: LinkPurpose): { token: string; tokenHash: Buffer } {
+  const token = newSecretText(PREFIXES[purpose]);
+  return { token, tokenHash: hashSecret(token) };
+}
+
+/** What a token of the right form is found by; null for any other text. */
+export function linkTokenHash(purpose: LinkPurpose, token: string): Buffer | null {
+  return isSecretText(PREFIXES[purpose], token) ? hashSecret(token) : null;
+}
+
+/** The page of the console that the link opens. */
+export function linkUrl(baseUrl: string, purpose: LinkPurpose, token: string): string {
+  return `${baseUrl}/${purpose}/${token}`;
+}

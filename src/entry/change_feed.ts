@@ -1,0 +1,131 @@
+import { livenessAt } from '#auth/sessions.ts';
+import { AppError, messageOf } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { Listener, StoredChange } from '#storage/postgres/change_reader.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+export type Topic = 'incidents' | 'exceptions' | 'services' | 'teams';
+
+/** What a console is told: look again. A null id means several. */
+export interface ToldChange {
+  readonly topic: Topic;
+  readonly id: string | null;
+}
+
+interface Ears {
+  tell(changes: readonly ToldChange[]): void;
+  /** The listener may no longer listen, or the process ends. */
+  end(): void;
+}
+
+export interface ChangeFeed {
+  /** Tells of every change from now on; returns what stops it. Throws `rate_limited` for too many of one session. */
+  listen(listener: Listener, ears: Ears): Promise<() => void>;
+  /** Ends all of them. */
+  close(): void;
+}
+
+const LOOK_MS = 1_000;
+/** A transaction commits later than the time it writes, and clocks of machines differ: so far back is looked again. */
+const OVERLAP_SECONDS = 30;
+const STREAMS_PER_SESSION_MAX = 20;
+/** Of one topic in one look; more are told as one. */
+const IDS_TOLD_MAX = 20;
+
+/**
+ * Looks once a second, for all listeners of this process together, and only while there are any: two indexed queries a
+ * second and process, whatever the number of consoles. LISTEN/NOTIFY would tell sooner, but it makes every commit that
+ * notifies wait for the one before it, the ones that page people too, and does not pass poolers of connections.
+ */
+export function createChangeFeed(db: Database, clock: Clock, log: Log): ChangeFeed {
+  const listening = new Map<Ears, Listener>();
+  /** Changes that were told, by key; forgotten once they are too old to be read again. */
+  const told = new Map<string, number>();
+  let timer: NodeJS.Timeout | null = null;
+
+  const read = async (orgIds: readonly Id<'org'>[]): Promise<StoredChange[]> => {
+    const now = clock.now();
+    const found = await storesOf(db.session()).changes.listSince(orgIds, now.subtract({ seconds: OVERLAP_SECONDS }));
+    const fresh = found.filter(({ key }) => !told.has(key));
+    for (const { key } of fresh) told.set(key, now.epochMilliseconds);
+    for (const [key, at] of told) {
+      if (at > now.epochMilliseconds - 2_000 * OVERLAP_SECONDS) break;
+      told.delete(key);
+    }
+    return fresh;
+  };
+  const endThoseWhoMayNot = async (): Promise<void> => {
+    const live = await storesOf(db.session()).changes.listLiveListeners(
+      [...listening.values()],
+      livenessAt(clock.now()),
+    );
+    for (const [ears, { sessionId, orgId }] of listening) if (!live.has(`${sessionId} ${orgId}`)) ears.end();
+  };
+  const look = async (): Promise<void> => {
+    try {
+      await endThoseWhoMayNot();
+      const orgIds = [...new Set([...listening.values()].map(({ orgId }) => orgId))];
+      const byOrganization = Map.groupBy(orgIds.length === 0 ? [] : await read(orgIds), ({ orgId }) => orgId);
+      for (const [ears, { orgId }] of listening) {
+        const changes = toldChanges(byOrganization.get(orgId) ?? []);
+        if (changes.length > 0) ears.tell(changes);
+      }
+    } catch (error) {
+      log.warn({ err: messageOf(error) }, 'it is not known what has changed; the next look tells');
+    }
+    timer = listening.size === 0 ? null : setTimeout(() => void look(), LOOK_MS);
+  };
+
+  return {
+    async listen(listener, ears) {
+      const others = [...listening.values()];
+      if (others.filter(({ sessionId }) => sessionId === listener.sessionId).length >= STREAMS_PER_SESSION_MAX) {
+        throw new AppError('rate_limited', 'this session listens too often', { retryAfterSeconds: 60 });
+      }
+      // What was before is no news.
+      if (!others.some(({ orgId }) => orgId === listener.orgId)) await read([listener.orgId]);
+      listening.set(ears, listener);
+      timer ??= setTimeout(() => void look(), LOOK_MS);
+      return () => {
+        listening.delete(ears);
+      };
+    },
+    close() {
+      for (const ears of listening.keys()) ears.end();
+      listening.clear();
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+}
+
+const TOPICS: Readonly<Record<string, Topic>> = {
+  incident: 'incidents',
+  group: 'exceptions',
+  service: 'services',
+  rule: 'services',
+  dashboard: 'services',
+  team: 'teams',
+  member: 'teams',
+  schedule: 'teams',
+  override: 'teams',
+  policy: 'teams',
+  user: 'teams',
+};
+
+/** Each thing once. An id is told where the console knows it by that: a rule's is not, since lists of services show it. */
+function toldChanges(changes: readonly StoredChange[]): ToldChange[] {
+  const ids = new Map<Topic, Set<string | null>>();
+  for (const { target } of changes) {
+    const kind = target.split('_')[0] ?? '';
+    const topic = TOPICS[kind];
+    if (topic === undefined) continue;
+    const isShown = kind === 'incident' || kind === 'group' || kind === 'service' || kind === 'team';
+    ids.set(topic, (ids.get(topic) ?? new Set()).add(isShown ? target : null));
+  }
+  return [...ids].flatMap(([topic, of]) =>
+    of.has(null) || of.size > IDS_TOLD_MAX ? [{ topic, id: null }] : [...of].map((id) => ({ topic, id })),
+  );
+}

@@ -1,0 +1,106 @@
+import { Type } from 'typebox';
+
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { changeOwnContact, ContactInput, ContactView, listOwnContacts, OwnTeamView } from '#actions/me/own_contacts.ts';
+import {
+  listSubscriptions,
+  subscribe,
+  SubscriptionInput,
+  SubscriptionView,
+  unsubscribe,
+} from '#actions/me/push_subscriptions.ts';
+import { getTestNotification, sendTestNotifications, TestNotificationView } from '#actions/me/test_notifications.ts';
+import { ChannelName } from '#actions/policies/view.ts';
+import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { CHANNELS } from '#core/oncall/channel.ts';
+import { consoleRoute } from '#entry/http/console/route.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+const MeView = Type.Object({
+  teams: Type.Array(OwnTeamView),
+  pushSubscriptions: Type.Array(SubscriptionView),
+  vapidPublicKey: Type.String({ description: 'for PushManager.subscribe' }),
+  channels: Type.Array(Type.Object({ channel: ChannelName, configured: Type.Boolean() })),
+});
+
+export const ME_ROUTES = [
+  consoleRoute({
+    name: 'get_me',
+    method: 'GET',
+    path: '/organizations/:org/me',
+    tag: 'Own account',
+    summary: 'Tell how each of your teams reaches you, and which browsers of yours show messages.',
+    access: 'member',
+    result: MeView,
+    async handle({ house, caller }) {
+      const stores = storesOf(house.db.session());
+      return {
+        teams: await listOwnContacts(stores, caller),
+        ...(await listSubscriptions(stores, caller)),
+        vapidPublicKey: house.vapidKeys.publicKey,
+        channels: CHANNELS.map((channel) => {
+          return { channel, configured: house.actions.configuredChannels.has(channel) };
+        }),
+      };
+    },
+  }),
+  consoleRoute({
+    name: 'update_own_contact',
+    method: 'PATCH',
+    path: '/organizations/:org/me/teams/:teamId',
+    tag: 'Own account',
+    summary: 'Change how a team reaches you. Everybody may, whatever their role.',
+    access: 'member',
+    body: ContactInput,
+    result: ContactView,
+    handle: ({ house, caller, params, body, origin }) =>
+      inUnitOfWork(house.actions, (unit) => changeOwnContact(unit, caller, params['teamId'] ?? '', body, origin)),
+  }),
+  consoleRoute({
+    name: 'create_push_subscription',
+    method: 'POST',
+    path: '/organizations/:org/me/push-subscriptions',
+    tag: 'Own account',
+    summary: 'Make a browser of yours show messages.',
+    access: 'member',
+    body: SubscriptionInput,
+    result: SubscriptionView,
+    handle: ({ house, caller, body, origin }) =>
+      inUnitOfWork(house.actions, (unit) => subscribe(unit, caller, body, origin)),
+  }),
+  consoleRoute({
+    name: 'delete_push_subscription',
+    method: 'DELETE',
+    path: '/organizations/:org/me/push-subscriptions/:subscriptionId',
+    tag: 'Own account',
+    summary: 'Let a browser of yours show no more messages.',
+    access: 'member',
+    result: Type.Object({ deleted: Type.Literal(true), subscriptionId: IdText }),
+    handle: ({ house, caller, params, origin }) =>
+      inUnitOfWork(house.actions, (unit) => unsubscribe(unit, caller, params['subscriptionId'] ?? '', origin)),
+  }),
+  consoleRoute({
+    name: 'send_test_notification',
+    method: 'POST',
+    path: '/organizations/:org/me/test-notifications',
+    tag: 'Own account',
+    summary: 'Send a test to each of your own addresses of a channel; three a minute.',
+    access: 'member',
+    body: Type.Object({ channel: ChannelName }, CLOSED),
+    result: Type.Object({ testNotifications: Type.Array(TestNotificationView) }),
+    refusals: ['conflict', 'rate_limited'],
+    handle: ({ house, caller, body: { channel }, origin }) =>
+      inUnitOfWork(house.actions, (unit) => sendTestNotifications(unit, caller, channel, house.actions, origin)),
+  }),
+  consoleRoute({
+    name: 'get_test_notification',
+    method: 'GET',
+    path: '/organizations/:org/me/test-notifications/:notificationId',
+    tag: 'Own account',
+    summary: 'Tell how a test of yours has fared.',
+    access: 'member',
+    result: TestNotificationView,
+    handle: ({ house, caller, params }) =>
+      getTestNotification(storesOf(house.db.session()), caller, params['notificationId'] ?? ''),
+  }),
+];

@@ -1,0 +1,21 @@
+import { Type } from 'typebox';
+
+import { defineJob } from '#kernel/job.ts';
+
+/**
+ * Mails a link to set a new password, if there is such an account: asking for one is answered alike, and in the same
+ * time, for every address. A repetition mails another link.
+ */
+export const sendPasswordReset = defineJob({
+  name: 'send_password_reset',
+  queue: 'upkeep',
+  payload: Type.Object({
+    email: Type.String(),
+    /** Of the request that asked. */
+    requestId: Type.String(),
+    address: Type.Union([Type.String(), Type.Null()]),
+  }),
+  key: ({ requestId }) => requestId,
+  attempts: 5,
+  backoff: { firstDelayMs: 1_000, maxDelayMs: 60_000 },
+});

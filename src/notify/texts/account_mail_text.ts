@@ -1,0 +1,39 @@
+import type { Role } from '#kernel/permissions.ts';
+import { type MailText, render } from '#notify/texts/mail_pieces.ts';
+
+/** Asks somebody to join an organization. */
+export function invitationMail(invitation: {
+  readonly organization: string;
+  readonly invitedBy: string | null;
+  readonly role: Role;
+  readonly link: string;
+}): MailText {
+  const { organization, invitedBy, role, link } = invitation;
+  const heading = `${invitedBy ?? 'Somebody'} invites you to ${organization}`;
+  return render(heading, [
+    { kind: 'heading', text: `${heading}.` },
+    { kind: 'paragraph', text: `You would join the organization on Tocsin as ${role}.` },
+    { kind: 'links', links: [{ label: 'Accept the invitation', url: link }] },
+    { kind: 'paragraph', text: 'The link works once, within seven days. If you expected no invitation, leave it be.' },
+  ]);
+}
+
+/** Lets somebody set a new password. `address` is where the request came from. */
+export function passwordResetMail({
+  link,
+  address,
+}: {
+  readonly link: string;
+  readonly address: string | null;
+}): MailText {
+  const from = address === null ? 'Somebody' : `Somebody at ${address}`;
+  return render('Set a new password', [
+    { kind: 'heading', text: 'Set a new password.' },
+    { kind: 'paragraph', text: `${from} asked for it. Setting it ends every session of yours.` },
+    { kind: 'links', links: [{ label: 'Set a new password', url: link }] },
+    {
+      kind: 'paragraph',
+      text: 'The link works once, within an hour. If it was not you who asked, leave it be: your password stays as it is.',
+    },
+  ]);
+}

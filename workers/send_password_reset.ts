@@ -1,0 +1,38 @@
+import { createReset } from '#actions/account/password_reset.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import { sendPasswordReset } from '#jobs/send_password_reset.ts';
+import { type MailServer, messageIdOf, postLetter } from '#notify/post_letter.ts';
+import { passwordResetMail } from '#notify/texts/account_mail_text.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
+
+export interface AccountMailRuntime extends UnitOfWorkRuntime {
+  readonly baseUrl: string;
+  readonly mail: MailServer | null;
+}
+
+/** So that nobody's mailbox is filled by others. */
+const PER_HOUR_MAX = 3;
+
+export const onSendPasswordReset = (runtime: AccountMailRuntime): JobHandler =>
+  handleJob(sendPasswordReset, async ({ email, requestId, address }) => {
+    const { mail, baseUrl } = runtime;
+    if (mail === null) return;
+    const made = await inUnitOfWork(runtime, async (unit) => {
+      const user = await unit.stores.people.findUserByEmail(email);
+      if (user === null) return null;
+      const recent = await unit.stores.passwordResets.countSince(user.id, unit.now.subtract({ hours: 1 }));
+      if (recent >= PER_HOUR_MAX) return null;
+      const asked = { actor: { kind: 'unknown' }, via: 'console', origin: { requestId, address } } as const;
+      return { to: user.email, ...(await createReset(unit, user.id, baseUrl, asked)) };
+    });
+    if (made === null) return;
+    const { to, resetId, link } = made;
+    const messageId = messageIdOf(resetId, new URL(baseUrl).hostname);
+    const text = passwordResetMail({ link, address });
+    const delivery = await postLetter(mail, { to, messageId, ...text, priority: 'high' });
+    if (delivery.kind === 'accepted' || delivery.kind === 'uncertain') return;
+    // The next try makes a link of its own.
+    await storesOf(runtime.db.session()).passwordResets.remove(resetId);
+    throw new Error(`the mail could not be sent: ${delivery.reason}`);
+  });
