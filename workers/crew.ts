@@ -1,6 +1,7 @@
 import type { House } from '#entry/compose.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { type JobWorkers, startJobWorkers } from '#storage/queue/job_workers.ts';
+import { fetchKept } from '#storage/queue/kept_jobs.ts';
 import { startPeriodic } from '#workers/periodic.ts';
 import { handlersFor, periodicWorkFor } from '#workers/registry.ts';
 import { crewRuntime, type CrewRuntime } from '#workers/crew_runtime.ts';
@@ -32,7 +33,7 @@ export function startCrew(house: House): Crew {
 }
 
 export function startJobs(house: House, runtime: CrewRuntime): JobWorkers {
-  return startJobWorkers(house.connectWorkers, handlersFor(runtime), house.log);
+  return startJobWorkers(house.connectWorkers, fetchKept(handlersFor(runtime), house.db), house.log);
 }
 
 function startTickers(house: House, runtime: CrewRuntime): Ticker[] {
@@ -49,6 +50,10 @@ function startTickers(house: House, runtime: CrewRuntime): Ticker[] {
     startTicker(
       SWEEP_MS,
       guarded('sweep', () => sweepDue(runtime)),
+    ),
+    startTicker(
+      SWEEP_MS,
+      guarded('kept', () => house.queue.addForgotten()),
     ),
     startTicker(
       OUTBOX_MS,

@@ -18,7 +18,8 @@ import { startDatabaseClock } from '#storage/postgres/database_clock.ts';
 import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store.ts';
 import { ENTITIES } from '#storage/postgres/stores.ts';
 import { connectQueue, type QueueConnection } from '#storage/queue/connection.ts';
-import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
+import { openJobQueue } from '#storage/queue/job_queue.ts';
+import { keepJobs, type KeepingQueue } from '#storage/queue/kept_jobs.ts';
 import { createOutboxPublisher, type OutboxPublisher } from '#storage/queue/outbox_publisher.ts';
 
 /** Settings with the addresses that every process needs: configured, or given by the supervisor of embedded stores. */
@@ -48,7 +49,7 @@ export interface House {
   readonly log: Log;
   readonly db: Database;
   readonly clickhouse: ClickHouseClient;
-  readonly queue: JobQueue;
+  readonly queue: KeepingQueue;
   /** A queue connection for consumers, which need not wait for the disk. */
   readonly connectWorkers: (poolMax: number) => QueueConnection;
   readonly outbox: OutboxPublisher;
@@ -77,7 +78,7 @@ export async function compose(config: RunningConfig, { log, clock: given }: Comp
   const db = await openDatabase({ url: config.databaseUrl, entities: ENTITIES });
   const { clock, stop: stopClock } = given ? { clock: given, stop: () => {} } : await startDatabaseClock(db.sql, log);
   const clickhouse = openClickHouse(config.clickhouseUrl);
-  const queue = openJobQueue(connectQueue(config, { durable: true, poolMax: 8 }), log);
+  const queue = keepJobs(openJobQueue(connectQueue(config, { durable: true, poolMax: 8 }), log), db, log);
   const outbox = createOutboxPublisher(db, queue, clock, log);
   const twilio = twilioAccountOf(config);
   const answerLinks = createAnswerLinks(config.appSecret, config.baseUrl);

@@ -13,7 +13,8 @@ import { storePoints } from '#jobs/store_points.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import { type JobQueue, pending } from '#storage/queue/job_queue.ts';
+import { pending } from '#storage/queue/job_queue.ts';
+import type { KeepingQueue } from '#storage/queue/kept_jobs.ts';
 
 /** Whose data it is. */
 export interface Owner {
@@ -32,7 +33,7 @@ export interface Intake {
 }
 
 interface IntakeOptions {
-  readonly queue: Pick<JobQueue, 'add' | 'ping' | 'storedBytes'>;
+  readonly queue: Pick<KeepingQueue, 'add' | 'ping' | 'keptBytes'>;
   /** What may wait in the queue; Infinity for no bound. */
   readonly queueBytesMax?: number;
   readonly log: Log;
@@ -64,7 +65,7 @@ export function openIntake(options: IntakeOptions): Intake {
   const spool = new Spool({ folder: spoolFolder, bytesMax: spoolBytesMax });
   const depth = new QueueDepth({
     bytesMax: queueBytesMax,
-    measure: (bytesOfInterest) => queue.storedBytes('ingest', bytesOfInterest),
+    measure: (bytesOfInterest) => queue.keptBytes(bytesOfInterest),
     log,
     onRoom: () => replayer.run(),
   });

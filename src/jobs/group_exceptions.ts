@@ -3,8 +3,8 @@ import { Type } from 'typebox';
 import { defineJob } from '#kernel/job.ts';
 
 /**
- * Brings accepted events into their groups and into ClickHouse. Here the job is the data's only home until it has
- * run, so it is tried for weeks rather than given up. `packed` is what `packEvents` makes.
+ * Brings accepted events into their groups and into ClickHouse. The job is the data's only home until it has run, so it is
+ * kept, and tried for weeks rather than given up. `packed` is what `packEvents` makes.
  */
 export const groupExceptions = defineJob({
   name: 'group_exceptions',
@@ -13,4 +13,5 @@ export const groupExceptions = defineJob({
   key: null,
   attempts: 200_000,
   backoff: { firstDelayMs: 500, maxDelayMs: 10_000 },
+  isKept: true,
 });

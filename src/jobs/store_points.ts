@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineJob } from '#kernel/job.ts';
 
 /**
- * Brings accepted points into ClickHouse. Here the job is the data's only home until it has run, so it is tried for
+ * Brings accepted points into ClickHouse. The job is the data's only home until it has run, so it is kept, and tried for
  * weeks rather than given up. `packed` is what `packPoints` makes.
  */
 export const storePoints = defineJob({
@@ -13,4 +13,5 @@ export const storePoints = defineJob({
   key: null,
   attempts: 200_000,
   backoff: { firstDelayMs: 500, maxDelayMs: 10_000 },
+  isKept: true,
 });

@@ -17,6 +17,8 @@ export interface JobContract<Payload extends TObject = TObject> {
   readonly key: ((payload: Static<Payload>) => string) | null;
   readonly attempts: number;
   readonly backoff: { readonly firstDelayMs: number; readonly maxDelayMs: number };
+  /** Its payload is the only home of what it is about, and is kept in PostgreSQL until it has run. */
+  readonly isKept?: true;
 }
 
 export function defineJob<Payload extends TObject>(contract: JobContract<Payload>): JobContract<Payload> {

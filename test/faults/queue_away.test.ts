@@ -44,7 +44,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a queue on $na
     const { address, start } = await makePlace(makeFolder());
     const { queue, seen, faults } = open(address);
     const anna = queue.add([pending(greet, { who: 'Anna' })]).catch(() => {});
-    await faults.until(10);
+    await untilFaults(faults, 10);
     await start();
     await anna;
     await addSoon(queue, 'Bram');
@@ -61,7 +61,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a queue on $na
     await queue.add([pending(greet, { who: 'Bram' })]);
     server.kill();
     await server.exited;
-    await faults.until(10);
+    await untilFaults(faults, 10);
     await start();
     await addSoon(queue, 'Cleo');
     await expect.poll(() => new Set(seen), { timeout: BACK_WITHIN_MS }).toEqual(new Set(['Anna', 'Bram', 'Cleo']));
@@ -75,6 +75,10 @@ async function addSoon(queue: JobQueue, who: string): Promise<void> {
     return true;
   };
   await expect.poll(add, { timeout: BACK_WITHIN_MS }).toBe(true);
+}
+
+async function untilFaults(faults: Faults, count: number): Promise<void> {
+  await expect.poll(() => faults.count, { timeout: 10_000 }).toBeGreaterThanOrEqual(count);
 }
 
 function makeFolder(): string {
@@ -133,8 +137,8 @@ class Faults {
   #count = 0;
   readonly log: Log = { ...silentLog, warn: () => void (this.#count += 1), child: () => this.log };
 
-  async until(count: number): Promise<void> {
-    await expect.poll(() => this.#count, { timeout: 10_000 }).toBeGreaterThanOrEqual(count);
+  get count(): number {
+    return this.#count;
   }
 
   get aSecond(): number {

@@ -4,6 +4,7 @@ import { AppError } from '#kernel/errors.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { startJobWorkers } from '#storage/queue/job_workers.ts';
+import { fetchKept } from '#storage/queue/kept_jobs.ts';
 import { bytes, double, label, message, number, otlpRequest, sample, writeRequest } from '#test/ingest/metric_bytes.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { onGroupExceptions } from '#workers/group_exceptions.ts';
@@ -72,7 +73,7 @@ function workersWithout(w: World): { comeBack(): void } {
       onNewOrRegressed: async () => {},
     }),
   ];
-  const workers = startJobWorkers(w.house.connectWorkers, handlers, w.house.log);
+  const workers = startJobWorkers(w.house.connectWorkers, fetchKept(handlers, db), w.house.log);
   onTestFinished(() => workers.close());
   return { comeBack: () => void (isAway = false) };
 }
@@ -111,7 +112,7 @@ async function sendEvent(w: World, dsn: string, text: string) {
 }
 
 async function storedInQueue(w: World): Promise<number> {
-  const sql = 'select coalesce(sum(pg_column_size(data)), 0)::float8 as bytes from bullmq.job';
+  const sql = 'select coalesce(sum(pg_column_size(payload)), 0)::float8 as bytes from kept_jobs';
   return (await w.house.db.sql.row<{ bytes: number }>(sql))?.bytes ?? 0;
 }
 

@@ -8,11 +8,9 @@ interface StoredJob {
   readonly data: { readonly packed: string };
 }
 
-/** The jobs of ingestion that wait in the queue, oldest first. */
+/** The jobs of ingestion that wait, oldest first. */
 export async function arrivedJobs(w: World): Promise<StoredJob[]> {
-  return await w.house.db.sql.rows<StoredJob>(
-    "select name, data from bullmq.job where queue = 'tocsin-ingest' order by seq",
-  );
+  return await w.house.db.sql.rows<StoredJob>('select job_name as name, payload as data from kept_jobs order by id');
 }
 
 /** Every point that was taken, with the service it belongs to. */

@@ -4,7 +4,7 @@ import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { buildApp } from '#entry/http/app.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import type { JobQueue } from '#storage/queue/job_queue.ts';
+import type { KeepingQueue } from '#storage/queue/kept_jobs.ts';
 import { arrivedEvents, arrivedPoints } from '#test/ingest/arrived.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -20,7 +20,7 @@ beforeEach(async () => {
   isDatabaseDown = false;
   const unlessDown = <Result>(work: () => Promise<Result>): Promise<Result> =>
     isDown ? Promise.reject(new AppError('unavailable', 'away', { retryAfterSeconds: 5 })) : work();
-  const queue: JobQueue = {
+  const queue: KeepingQueue = {
     ...w.house.queue,
     add: (jobs) => unlessDown(() => w.house.queue.add(jobs)),
     ping: () => unlessDown(() => w.house.queue.ping()),

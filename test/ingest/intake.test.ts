@@ -26,7 +26,7 @@ class FakeQueue {
   adds = 0;
   stored = 0;
 
-  async storedBytes(): Promise<number> {
+  async keptBytes(): Promise<number> {
     return this.stored;
   }
 

@@ -99,9 +99,12 @@ export async function staffedWorld(
     await w.house.outbox.publishAll();
     await w.house.outbox.settled();
     await phone.settled();
-    const waiting = await w.house.db.sql.row<{ n: number }>('select count(*)::int as n from outbox');
+    const waiting = await w.house.db.sql.row<{ outbox: number; kept: number }>(
+      'select (select count(*)::int from outbox) as outbox, (select count(*)::int from kept_jobs) as kept',
+    );
     const depths = Object.values(await w.house.queue.depths());
-    return waiting?.n === 0 && (options.jobs === false || depths.every(({ ready }) => ready === 0));
+    const isIdle = waiting?.kept === 0 && depths.every(({ ready }) => ready === 0);
+    return waiting?.outbox === 0 && (options.jobs === false || isIdle);
   };
   /** Work moves from outbox to queue to outbox, so only two quiet looks in a row mean that nothing moves. */
   const settle = async (): Promise<void> => {

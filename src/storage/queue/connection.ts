@@ -11,8 +11,6 @@ export interface QueueConnection {
   /** Name and address-free description for health and the banner. */
   readonly engine: 'redis' | 'postgres';
   ping(): Promise<void>;
-  /** See `JobQueue.storedBytes`. */
-  storedBytes(queue: string, bytesOfInterest: number): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -38,7 +36,6 @@ function connectRedis(url: string): QueueConnection {
     ping: async () => {
       await redis.ping();
     },
-    storedBytes: async () => Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1] ?? 0),
     close: async () => {
       redis.disconnect();
     },
@@ -64,21 +61,8 @@ function connectPostgres(url: string, options: { durable: boolean; poolMax: numb
     ping: async () => {
       await pool.query('select 1');
     },
-    storedBytes: (queue, bytesOfInterest) => storedInPostgres(pool, queue, bytesOfInterest),
     close: () => pool.end(),
   };
-}
-
-/** Adding up takes long in a long queue, and the size of the table, which costs nothing, is no less. */
-async function storedInPostgres(pool: Pool, queue: string, bytesOfInterest: number): Promise<number> {
-  const table = await pool.query<{ bytes: string }>("select pg_total_relation_size('job') as bytes");
-  const tableBytes = Number(table.rows[0]?.bytes ?? 0);
-  if (tableBytes < bytesOfInterest) return tableBytes;
-  const jobs = await pool.query<{ bytes: string }>(
-    'select coalesce(sum(pg_column_size(data)), 0) as bytes from job where queue = $1',
-    [queue],
-  );
-  return Number(jobs.rows[0]?.bytes ?? 0);
 }
 
 /** Brings the queue's own tables up to date; Redis needs none. */

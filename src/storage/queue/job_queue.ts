@@ -8,6 +8,8 @@ import type { QueueConnection } from '#storage/queue/connection.ts';
 
 /** A job to be enqueued. */
 export interface PendingJob {
+  /** While the queue has a job of this id, it takes no other; absent, the job gets an id of its own. */
+  readonly id?: string;
   readonly job: JobContract;
   readonly payload: unknown;
   /** Milliseconds until it is to run; 0 is at once. */
@@ -30,11 +32,6 @@ export interface JobQueue {
   ping(): Promise<void>;
   /** Jobs by queue: those that wait or run, and those whose time has not come. */
   depths(): Promise<Record<QueueName, QueueDepth>>;
-  /**
-   * What the jobs of a queue take in its store, in bytes: never less, and exact from `bytesOfInterest` on. Redis only
-   * tells what it holds altogether.
-   */
-  storedBytes(queue: QueueName, bytesOfInterest: number): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -79,7 +76,6 @@ export function openJobQueue(connection: QueueConnection, log: Log, prefix = 'to
       );
       return Object.fromEntries(counts) as Record<QueueName, QueueDepth>;
     },
-    storedBytes: (name, bytesOfInterest) => connection.storedBytes(`${prefix}-${name}`, bytesOfInterest),
     async close() {
       await Promise.all([...queues.values()].map((queue) => queue.close()));
       await connection.close();
@@ -104,7 +100,7 @@ async function addAll(queue: Queue, jobs: readonly ReturnType<typeof toBulkJob>[
 const KEEP_COMPLETED: Record<QueueName, number> = { ingest: 0, paging: 100, upkeep: 100 };
 const KEEP_FAILED = 1_000;
 
-function toBulkJob({ job, payload, delayMs }: PendingJob) {
+function toBulkJob({ id, job, payload, delayMs }: PendingJob) {
   const key = job.key?.(payload as never);
   return {
     name: job.name,
@@ -115,6 +111,7 @@ function toBulkJob({ job, payload, delayMs }: PendingJob) {
       removeOnComplete: { count: KEEP_COMPLETED[job.queue] },
       removeOnFail: { count: KEEP_FAILED },
       ...(delayMs > 0 ? { delay: Math.round(Math.min(delayMs, ALARM_HORIZON_MS)) } : {}),
+      ...(id === undefined ? {} : { jobId: id }),
       ...(key === undefined ? {} : { deduplication: { id: `${job.name}-${key}` } }),
     },
   };

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 
 import { buildApp } from '#entry/http/app.ts';
 import { AppError } from '#kernel/errors.ts';
-import type { JobQueue } from '#storage/queue/job_queue.ts';
+import type { KeepingQueue } from '#storage/queue/kept_jobs.ts';
 import { runningClock } from '#test/kit/clock.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { startJobs } from '#workers/crew.ts';
@@ -42,7 +42,7 @@ export async function liveWorld(options: { keepOpen?: boolean } = {}): Promise<L
   let fault: AppError | null = null;
   const unlessBroken = <Result>(work: () => Promise<Result>): Promise<Result> =>
     fault === null ? work() : Promise.reject(fault);
-  const queue: JobQueue = {
+  const queue: KeepingQueue = {
     ...w.house.queue,
     add: (jobs) => unlessBroken(() => w.house.queue.add(jobs)),
     ping: () => unlessBroken(() => w.house.queue.ping()),
