@@ -1,7 +1,12 @@
 import type { DecodedPoints, PointLimits } from '#core/metrics/admission.ts';
 import { describeRejected, type RefusalReason } from '#core/metrics/refusals.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
-import { decodeOtlpMetrics, encodeOtlpAnswer } from '#ingest/protocols/otlp_metrics.ts';
+import {
+  decodeOtlpMetrics,
+  type EncodedAnswer,
+  encodeOtlpAnswer,
+  encodeOtlpRefusal,
+} from '#ingest/protocols/otlp_metrics.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -30,6 +35,8 @@ export interface MetricProtocol {
   ) => DecodedPoints;
   /** May throw `invalid_input` when nothing could be taken. */
   readonly answer: (decoded: DecodedPoints, contentType: string | undefined) => ProtocolAnswer;
+  /** The body of a refusal where the protocol prescribes one. Without it, or where it gives null, it is a problem. */
+  readonly refusal?: (error: AppError, contentType: string | undefined) => EncodedAnswer | null;
 }
 
 /** Every protocol that brings metrics; the Sentry protocol, which brings exceptions, has its own door. */
@@ -51,6 +58,7 @@ export const METRIC_PROTOCOLS: readonly MetricProtocol[] = [
     isInflated: true,
     decode: decodeOtlpMetrics,
     answer: ({ rejected }, contentType) => ({ status: 200, ...encodeOtlpAnswer(rejected, contentType) }),
+    refusal: encodeOtlpRefusal,
   },
   {
     name: 'prometheus_write',

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
+import { buildApp } from '#entry/http/app.ts';
+import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
+import { AppError } from '#kernel/errors.ts';
 import { arrivedPoints } from '#test/ingest/arrived.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -63,6 +66,71 @@ describe('OTLP', () => {
     const headers = { 'content-type': 'application/x-protobuf' };
     expect(await send(OTLP, Buffer.from('hello'), headers)).toMatchObject({ statusCode: 400 });
     expect(await send(OTLP, otlpGauge(1), { 'content-type': 'text/plain' })).toMatchObject({ statusCode: 415 });
+  });
+});
+
+describe('OTLP that is refused', () => {
+  /** Reads a google.rpc.Status. */
+  function statusOf({ headers, rawPayload }: { headers: object; rawPayload: Buffer }): unknown {
+    expect(headers).toMatchObject({ 'content-type': 'application/x-protobuf' });
+    const reader = new WireReader(rawPayload, 'Status');
+    const end = rawPayload.length;
+    expect(reader.nextField(end) && reader.is(1, WIRE.varint)).toBe(true);
+    const code = reader.varint(end);
+    expect(reader.nextField(end) && reader.is(2, WIRE.bytes)).toBe(true);
+    expect(reader.message(end), 'nothing follows').toBe(end);
+    return { code, message: rawPayload.toString('utf8', reader.pos, end) };
+  }
+
+  const protobuf = { 'content-type': 'application/x-protobuf' };
+  const json = { 'content-type': 'application/json; charset=utf-8' };
+
+  test('because it cannot be read says so in its own encoding', async () => {
+    const answer = await send(OTLP, Buffer.from('hello'), protobuf);
+    expect(answer).toMatchObject({ statusCode: 400, headers: { 'x-request-id': expect.any(String) } });
+    expect(statusOf(answer)).toEqual({ code: 3, message: expect.stringMatching(/ExportMetricsServiceRequest/) });
+
+    const inJson = await send(OTLP, Buffer.from('hello'), json);
+    expect(inJson).toMatchObject({ statusCode: 400, headers: { 'content-type': 'application/json' } });
+    expect(inJson.json()).toEqual({ code: 3, message: 'the body is no JSON' });
+  });
+
+  test('because of its key, its capability or its size says so in its own encoding', async () => {
+    const unknown = await send(OTLP, Buffer.alloc(0), { ...protobuf, authorization: 'Bearer nonsense' });
+    expect(unknown).toMatchObject({ statusCode: 401, headers: { 'www-authenticate': expect.any(String) } });
+    expect(statusOf(unknown)).toMatchObject({ code: 16 });
+
+    const tooLarge = await send(OTLP, Buffer.alloc(17 * 1024 * 1024), protobuf);
+    expect(tooLarge).toMatchObject({ statusCode: 413 });
+    expect(statusOf(tooLarge)).toMatchObject({ code: 3 });
+
+    service = await w.given.service({ capabilities: ['exceptions'] });
+    const disabled = await send(OTLP, Buffer.alloc(0), protobuf);
+    expect(disabled).toMatchObject({ statusCode: 403 });
+    expect(statusOf(disabled)).toEqual({ code: 7, message: expect.stringMatching(/metrics is not enabled/) });
+  });
+
+  test.each([
+    ['rate_limited', 429, 8],
+    ['unavailable', 503, 14],
+  ] as const)('for now (%s) is told when to come back', async (code, statusCode, rpcCode) => {
+    const fault = new AppError(code, 'not now', { retryAfterSeconds: 7 });
+    const queue = { ...w.house.queue, add: () => Promise.reject(fault) };
+    const app = await buildApp({ ...w.house, queue });
+    onTestFinished(() => app.close());
+    const headers = { ...protobuf, authorization: `Bearer ${service.ingestionKey}` };
+    const payload = recorded('otlp-proto-1.bin');
+    const answer = await app.inject({ method: 'POST', url: OTLP, payload, headers });
+    expect(answer).toMatchObject({ statusCode, headers: { 'retry-after': '7' } });
+    expect(statusOf(answer)).toEqual({ code: rpcCode, message: 'not now' });
+  });
+
+  test('in no encoding of OTLP is told of it as a problem', async () => {
+    const answer = await send(OTLP, otlpGauge(1), { 'content-type': 'text/plain' });
+    expect(answer).toMatchObject({
+      statusCode: 415,
+      headers: { 'content-type': expect.stringMatching(/^application\/problem\+json/) },
+    });
   });
 });
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { type DecodedPoints, pointLimits } from '#core/metrics/admission.ts';
 import { everyAddressOf, type IngestHall } from '#entry/http/ingest_hall.ts';
-import { toAppError } from '#entry/http/problem.ts';
+import { beginRefusal, sendProblem, toAppError } from '#entry/http/problem.ts';
 import { bodyOf, contentTypeOf } from '#entry/http/raw_body.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { METRIC_PROTOCOLS, type MetricProtocol } from '#ingest/registry.ts';
@@ -36,10 +36,23 @@ export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): voi
           if (target === undefined) throw new Error('the request was not authenticated');
           return await take(protocol, target, request, reply);
         },
+        errorHandler: (error, request, reply) => void refuse(protocol, error, request, reply),
       });
       scope.route({ method: ['GET', 'PUT', 'PATCH', 'DELETE'], url, handler: refuseMethod });
     }
   }
+
+  const refuse = (
+    protocol: MetricProtocol,
+    error: unknown,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): FastifyReply => {
+    const answer = protocol.refusal?.(toAppError(error), contentTypeOf(request)) ?? null;
+    if (answer === null) return sendProblem(error, request, reply, hall.log);
+    beginRefusal(error, request, reply, hall.log);
+    return reply.type(answer.contentType).send(answer.body);
+  };
 
   const decode = async (
     protocol: MetricProtocol,

@@ -18,14 +18,17 @@ export interface Problem {
 
 /** Answers any error as application/problem+json. What is no AppError is a bug: logged whole, answered without its text. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
+  const known = beginRefusal(error, request, reply, log);
+  return reply.type('application/problem+json; charset=utf-8').send(JSON.stringify(toProblem(known, request.id)));
+}
+
+/** Logs what is ours to look into, and sets all of the answer but its body. */
+export function beginRefusal(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): AppError {
   const known = toLoggedAppError(error, request.id, log);
   if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds));
   if (known.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer realm="tocsin"');
-  return reply
-    .code(known.status)
-    .headers({ 'cache-control': 'no-store', 'x-request-id': request.id })
-    .type('application/problem+json; charset=utf-8')
-    .send(JSON.stringify(toProblem(known, request.id)));
+  void reply.code(known.status).headers({ 'cache-control': 'no-store', 'x-request-id': request.id });
+  return known;
 }
 
 /** Any error as the refusal that is answered. */

@@ -6,7 +6,7 @@ import { OtlpJsonDecoder } from '#ingest/protocols/otlp/json.ts';
 import { MetricMapper } from '#ingest/protocols/otlp/metric_mapper.ts';
 import { OtlpProtobufDecoder } from '#ingest/protocols/otlp/protobuf.ts';
 import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire_writer.ts';
-import { AppError } from '#kernel/errors.ts';
+import { AppError, type ErrorCode } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 const JSON_TYPE = 'application/json';
@@ -35,6 +35,7 @@ export function decodeOtlpMetrics(
   return admission.result();
 }
 
+/** A body in the encoding that the sender chose. */
 export interface EncodedAnswer {
   readonly contentType: string;
   readonly body: Buffer;
@@ -56,6 +57,35 @@ export function encodeOtlpAnswer(rejected: Rejected, contentType: string | undef
     contentType: PROTOBUF_TYPE,
     body: rejected.count === 0 ? Buffer.alloc(0) : encodeBytes(1, partialSuccess),
   };
+}
+
+/** By google.rpc.Code. The HTTP status, which goes with it, is what tells senders whether to try again. */
+const STATUS_CODES: Readonly<Record<ErrorCode, number>> = {
+  invalid_input: 3,
+  payload_too_large: 3,
+  unsupported_media_type: 3,
+  conflict: 3,
+  not_found: 5,
+  unknown_action: 5,
+  forbidden: 7,
+  insufficient_scope: 7,
+  rate_limited: 8,
+  method_not_allowed: 12,
+  internal: 13,
+  unavailable: 14,
+  unauthenticated: 16,
+};
+
+/**
+ * The google.rpc.Status that OTLP/HTTP wants in the body of every 4xx and 5xx, in the encoding of the request. Null for
+ * a request of neither encoding, which no exporter of OTLP sends.
+ */
+export function encodeOtlpRefusal({ code, message }: AppError, contentType: string | undefined): EncodedAnswer | null {
+  const { type } = parseMediaType(contentType);
+  const status = { code: STATUS_CODES[code], message };
+  if (type === JSON_TYPE) return { contentType: JSON_TYPE, body: Buffer.from(JSON.stringify(status)) };
+  if (type !== PROTOBUF_TYPE) return null;
+  return { contentType: PROTOBUF_TYPE, body: Buffer.concat([encodeVarint(1, status.code), encodeBytes(2, message)]) };
 }
 
 function isJsonType(contentType: string | undefined): boolean {

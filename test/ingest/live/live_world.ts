@@ -50,7 +50,8 @@ export async function liveWorld(options: { keepOpen?: boolean } = {}): Promise<L
   const arrivals: Arrival[] = [];
   const open = async (port: number): Promise<{ app: FastifyInstance; url: URL }> => {
     const app = await buildApp({ ...w.house, queue });
-    app.server.on('request', (request, response) => {
+    // Before Fastify's own listener, which takes headers away.
+    app.server.prependListener('request', (request, response) => {
       const path = (request.url ?? '').replace(/\?.*$/, '');
       const { 'content-type': contentType = '', 'content-encoding': encoding = '' } = request.headers;
       response.on('finish', () => {

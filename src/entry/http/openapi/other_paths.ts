@@ -104,7 +104,8 @@ const OTLP: JsonSchema = {
   operationId: 'ingest_otlp_metrics',
   tags: ['Ingestion'],
   summary: 'Send metrics by OTLP over HTTP',
-  description: 'An ExportMetricsServiceRequest as protobuf or JSON, answered in kind with what was rejected.',
+  description:
+    'An ExportMetricsServiceRequest as protobuf or JSON, answered in kind with what was rejected. 429 and 503 ask to come back; what is refused otherwise would be refused again.',
   ...INGESTION_KEY,
   requestBody: {
     required: true,
@@ -115,9 +116,18 @@ const OTLP: JsonSchema = {
       description: 'Taken; `partialSuccess` counts what was not.',
       content: { 'application/x-protobuf': { schema: BINARY }, 'application/json': { schema: { type: 'object' } } },
     },
-    ...REFUSED,
+    ...inKind(REFUSED),
   },
 };
+
+/** OTLP prescribes the body of a refusal: a google.rpc.Status, in the encoding of the request. */
+function inKind(refused: Record<string, JsonSchema>): Record<string, JsonSchema> {
+  const status = { type: 'object', properties: { code: COUNT, message: TEXT }, required: ['code', 'message'] };
+  const content = { 'application/x-protobuf': { schema: BINARY }, 'application/json': { schema: status } };
+  return Object.fromEntries(
+    Object.keys(refused).map((code) => [code, { description: 'Refused; the body is a google.rpc.Status.', content }]),
+  );
+}
 
 const REMOTE_WRITE: JsonSchema = {
   operationId: 'ingest_prometheus_write',
