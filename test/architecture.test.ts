@@ -78,6 +78,25 @@ test('every room imports only from the rooms and packages it may', () => {
   );
 });
 
+test('the console takes nothing from the server but types', () => {
+  const files = readdirSync(path.join(ROOT, 'src/console'), { recursive: true, encoding: 'utf8' });
+  const faults = files
+    .filter((name) => /\.tsx?$/.test(name))
+    .flatMap((name) => {
+      const text = readFileSync(path.join(ROOT, 'src/console', name), 'utf8');
+      return [...text.matchAll(IMPORT)].map(([statement, ...targets]) => {
+        const target = targets.find((found) => found !== undefined) ?? '';
+        return { name, isType: /^\s*import\s+type\s/.test(statement), target };
+      });
+    })
+    .filter(({ isType, target }) => {
+      if (target.startsWith('#console/')) return false;
+      return target.includes('..') || (target.startsWith('#') && !(isType && target.startsWith('#actions/')));
+    });
+  expect(files.length).toBeGreaterThan(50);
+  expect(faults).toEqual([]);
+});
+
 test('only the settings read the environment', () => {
   const files = ['src', 'workers'].flatMap((folder) =>
     readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })

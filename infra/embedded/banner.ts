@@ -63,6 +63,10 @@ export class Banner {
     return `\n${this.#bold('Created at this first start, and shown this once')}\n\n${lines.join('')}`;
   }
 
+  note(text: string): void {
+    this.#screen.write(`${text}\n`);
+  }
+
   stopping(reason: string): void {
     this.#screen.write(`\nStopping (${reason}) …\n`);
   }

@@ -1,6 +1,7 @@
 /** What `npm start` runs: everything this machine needs, started in order, kept running, and stopped in reverse. */
 import path from 'node:path';
 
+import { refreshConsole } from '#infra/console/refresh.ts';
 import { loadConfig, type Config } from '#kernel/config.ts';
 
 import { Banner } from './banner.ts';
@@ -32,6 +33,7 @@ async function run(): Promise<void> {
   try {
     const facts = await installation.start();
     banner.running(facts, performance.now() - began);
+    void refreshConsole(stopped.signal, (outcome) => banner.note(outcome));
   } catch (error) {
     if (stopped.isAsked) return;
     await installation.stop();
@@ -47,16 +49,21 @@ async function readConfig(): Promise<Config> {
 }
 
 /** The first signal asks, a second one kills. */
-function stopOnSignal(installation: Installation): { isAsked: boolean } {
-  const state = { isAsked: false };
+function stopOnSignal(installation: Installation): { readonly isAsked: boolean; readonly signal: AbortSignal } {
+  const asked = new AbortController();
   const stop = async (signal: string): Promise<void> => {
-    const isUrgent = state.isAsked;
-    state.isAsked = true;
+    const isUrgent = asked.signal.aborted;
+    asked.abort();
     if (!isUrgent) banner.stopping(signal);
     setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
     await installation.stop({ isUrgent });
     process.exit(0);
   };
   for (const signal of SIGNALS) process.on(signal, () => void stop(signal));
-  return state;
+  return {
+    signal: asked.signal,
+    get isAsked() {
+      return asked.signal.aborted;
+    },
+  };
 }

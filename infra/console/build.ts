@@ -1,0 +1,71 @@
+/**
+ * Builds the console that src/entry/http/console_pages.ts serves. `npm ci` does so at its end, and `npm start` in the background
+ * when the sources are others than those it was built from.
+ */
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+import { CONSOLE_FOLDER } from '#entry/http/console_build.ts';
+
+import { FINGERPRINT_FILE, fingerprintOfSources, isConsoleFresh } from './freshness.ts';
+import { packFiles } from './pack.ts';
+
+const began = performance.now();
+if (isConsoleFresh()) {
+  console.log('The console is built from these sources already.');
+} else if (!hasBuilder()) {
+  console.log('The console is not built: its build tools are development dependencies, which are not installed.');
+} else {
+  const fingerprint = fingerprintOfSources();
+  const folder = await buildInto(path.dirname(CONSOLE_FOLDER));
+  writeFileSync(path.join(folder, FINGERPRINT_FILE), fingerprint);
+  const size = await sizeOfFirstLoad(folder);
+  putInPlace(folder);
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  console.log(`The console is built in ${seconds} s; its first load is ${Math.round(size / 1000)} kB packed.`);
+}
+
+function hasBuilder(): boolean {
+  return existsSync(path.resolve(import.meta.dirname, '../../node_modules/vite/package.json'));
+}
+
+/** In a folder of its own, so that whoever is served meanwhile sees the old files or the new ones, never a mixture. */
+async function buildInto(parent: string): Promise<string> {
+  mkdirSync(parent, { recursive: true });
+  const folder = mkdtempSync(path.join(parent, 'console-'));
+  // Whoever runs the server may be another user than who installs it.
+  chmodSync(folder, 0o755);
+  const { build } = await import('vite');
+  const configFile = path.resolve(import.meta.dirname, '../../src/console/vite.config.ts');
+  try {
+    await build({ configFile, logLevel: 'warn', build: { outDir: folder, emptyOutDir: true } });
+    await packFiles(folder);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+  return folder;
+}
+
+/** What a browser fetches before the first page shows, packed with gzip. */
+async function sizeOfFirstLoad(folder: string): Promise<number> {
+  const page = await readFile(path.join(folder, 'index.html'), 'utf8');
+  const files = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name = '']) => name);
+  const sizes = await Promise.all(
+    [...new Set(files)].map(async (name) => gzipSync(await readFile(path.join(folder, name))).length),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** A tab that still asks for files of the build before is told so by a 404, and loads the page anew. */
+function putInPlace(folder: string): void {
+  const old = `${folder}-old`;
+  if (existsSync(CONSOLE_FOLDER)) renameSync(CONSOLE_FOLDER, old);
+  renameSync(folder, CONSOLE_FOLDER);
+  rmSync(old, { recursive: true, force: true });
+  for (const name of readdirSync(path.dirname(CONSOLE_FOLDER))) {
+    if (/^console-.*-old$/.test(name)) rmSync(path.join(path.dirname(CONSOLE_FOLDER), name), { recursive: true });
+  }
+}

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { CONSOLE_FOLDER } from '#entry/http/console_build.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const SOURCES = path.join(ROOT, 'src/console');
+
+/** What the console was built from is noted beside it. */
+export const FINGERPRINT_FILE = 'built-from.txt';
+
+/** Of every file that the console is made of, and of the versions of its packages. */
+export function fingerprintOfSources(): string {
+  const hash = createHash('sha256');
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8', withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name));
+  for (const file of [path.join(ROOT, 'package-lock.json'), ...files.sort()]) {
+    hash.update(path.relative(ROOT, file)).update('\0').update(readFileSync(file)).update('\0');
+  }
+  return hash.digest('hex');
+}
+
+/** Whether what is served was built from these very sources. */
+export function isConsoleFresh(): boolean {
+  try {
+    return readFileSync(path.join(CONSOLE_FOLDER, FINGERPRINT_FILE), 'utf8') === fingerprintOfSources();
+  } catch {
+    return false;
+  }
+}

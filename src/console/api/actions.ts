@@ -1,0 +1,68 @@
+import type { Static, TObject, TSchema } from 'typebox';
+
+import type { getIncident } from '#actions/incidents/get_incident.ts';
+import type { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
+import type { listIncidents } from '#actions/incidents/list_incidents.ts';
+import type { resolveIncident } from '#actions/incidents/resolve_incident.ts';
+import type { getExceptionGroup } from '#actions/exceptions/get_exception_group.ts';
+import type { queryMetric } from '#actions/metrics/query_metric.ts';
+import type { createScheduleOverride } from '#actions/schedules/create_schedule_override.ts';
+import type { whoIsOnCall } from '#actions/schedules/who_is_on_call.ts';
+import type { createService } from '#actions/services/create_service.ts';
+import type { deleteService } from '#actions/services/delete_service.ts';
+import type { disableCapability } from '#actions/services/disable_capability.ts';
+import type { enableCapability } from '#actions/services/enable_capability.ts';
+import type { getService } from '#actions/services/get_service.ts';
+import type { listServices } from '#actions/services/list_services.ts';
+import type { rotateIngestKey } from '#actions/services/rotate_ingest_key.ts';
+import type { setRetention } from '#actions/services/set_retention.ts';
+import type { updateService } from '#actions/services/update_service.ts';
+import type { listTeams } from '#actions/teams/list_teams.ts';
+import { ask } from '#console/api/http.ts';
+
+/** The actions that the console invokes, by their public names. Only types: nothing of the server is in the build. */
+interface Actions {
+  list_incidents: typeof listIncidents;
+  get_incident: typeof getIncident;
+  acknowledge_incident: typeof acknowledgeIncident;
+  resolve_incident: typeof resolveIncident;
+  get_exception_group: typeof getExceptionGroup;
+  query_metric: typeof queryMetric;
+  create_schedule_override: typeof createScheduleOverride;
+  who_is_on_call: typeof whoIsOnCall;
+  list_services: typeof listServices;
+  get_service: typeof getService;
+  create_service: typeof createService;
+  update_service: typeof updateService;
+  delete_service: typeof deleteService;
+  enable_capability: typeof enableCapability;
+  disable_capability: typeof disableCapability;
+  set_retention: typeof setRetention;
+  rotate_ingest_key: typeof rotateIngestKey;
+  list_teams: typeof listTeams;
+}
+
+export type ActionName = keyof Actions;
+
+type Declared = { readonly input: TObject; readonly result: TSchema };
+type Of<Name extends ActionName> = Actions[Name] extends infer Action extends Declared ? Action : never;
+
+export type InputOf<Name extends ActionName> = Static<Of<Name>['input']>;
+export type ResultOf<Name extends ActionName> = Static<Of<Name>['result']>;
+
+export type Incident = ResultOf<'list_incidents'>['incidents'][number];
+export type IncidentWithLog = ResultOf<'get_incident'>;
+export type Service = ResultOf<'list_services'>['services'][number];
+export type ServiceWithKeys = ResultOf<'get_service'>;
+export type Team = ResultOf<'list_teams'>['teams'][number];
+export type Capability = Service['capabilities'][number];
+
+/** Invokes an action as the signed-in person, in this organization. */
+export async function invoke<Name extends ActionName>(
+  orgId: string,
+  action: Name,
+  input: InputOf<Name>,
+  signal?: AbortSignal,
+): Promise<ResultOf<Name>> {
+  return await ask(`organizations/${orgId}/actions/${action}`, { method: 'POST', body: input, signal });
+}

@@ -1,0 +1,34 @@
+import { queryOptions } from '@tanstack/react-query';
+
+import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
+import { ask } from '#console/api/http.ts';
+
+/** What changes together: a key begins with its organization and topic, so that live news can name it. */
+export type Topic = 'incidents' | 'exceptions' | 'services' | 'teams' | 'me' | 'settings';
+
+export const topicKey = (orgId: string, topic: Topic) => ['org', orgId, topic] as const;
+
+/** A read action as a query. */
+export function actionQuery<Name extends ActionName>(orgId: string, topic: Topic, action: Name, input: InputOf<Name>) {
+  return queryOptions({
+    queryKey: [...topicKey(orgId, topic), action, input],
+    queryFn: ({ signal }): Promise<ResultOf<Name>> => invoke(orgId, action, input, signal),
+  });
+}
+
+/** Something below `/api/console/organizations/:org` as a query. */
+export function orgQuery<Result>(orgId: string, topic: Topic, path: string) {
+  return queryOptions({
+    queryKey: [...topicKey(orgId, topic), path],
+    queryFn: ({ signal }) => ask<Result>(`organizations/${orgId}/${path}`, { signal }),
+  });
+}
+
+export const incidentsQuery = (orgId: string) => actionQuery(orgId, 'incidents', 'list_incidents', {});
+export const incidentQuery = (orgId: string, incidentId: string) =>
+  actionQuery(orgId, 'incidents', 'get_incident', { incidentId });
+export const servicesQuery = (orgId: string) => actionQuery(orgId, 'services', 'list_services', {});
+export const serviceQuery = (orgId: string, serviceId: string) =>
+  actionQuery(orgId, 'services', 'get_service', { serviceId });
+export const teamsQuery = (orgId: string) => actionQuery(orgId, 'teams', 'list_teams', {});
+export const onCallQuery = (orgId: string, teamId: string) => actionQuery(orgId, 'teams', 'who_is_on_call', { teamId });

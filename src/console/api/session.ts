@@ -1,0 +1,91 @@
+import { queryOptions } from '@tanstack/react-query';
+
+import { ask, isProblem } from '#console/api/http.ts';
+
+export type Role = 'owner' | 'admin' | 'editor' | 'responder' | 'viewer';
+
+export interface Organization {
+  readonly orgId: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly permissions: readonly string[];
+}
+
+/** Who is signed in, and where they belong. */
+export interface Session {
+  readonly user: { readonly userId: string; readonly email: string; readonly name: string };
+  readonly organizations: readonly Organization[];
+  readonly sessionId: string;
+}
+
+/** null: nobody is signed in. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: async ({ signal }): Promise<Session | null> => {
+    try {
+      return await ask<Session>('session', { signal });
+    } catch (error) {
+      if (isProblem(error, 401)) return null;
+      throw error;
+    }
+  },
+  staleTime: 60_000,
+});
+
+export const signIn = (email: string, password: string) =>
+  ask<Session>('session', { method: 'POST', body: { email, password } });
+
+export const signOut = () => ask<{ deleted: true }>('session', { method: 'DELETE' });
+
+export interface DeviceSession {
+  readonly sessionId: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string;
+  readonly expiresAt: string;
+  readonly address: string | null;
+  readonly userAgent: string | null;
+  readonly isCurrent: boolean;
+}
+
+export const sessionsQuery = queryOptions({
+  queryKey: ['sessions'],
+  queryFn: ({ signal }) => ask<{ sessions: DeviceSession[] }>('sessions', { signal }),
+});
+
+export const endSession = (sessionId: string) => ask(`sessions/${sessionId}`, { method: 'DELETE' });
+export const endOtherSessions = () => ask('sessions', { method: 'DELETE' });
+
+export const askForReset = (email: string) => ask('password-resets', { method: 'POST', body: { email } });
+
+export const resetQuery = (token: string) =>
+  queryOptions({
+    queryKey: ['reset', token],
+    queryFn: ({ signal }) => ask<{ email: string }>(`password-resets/${encodeURIComponent(token)}`, { signal }),
+    retry: false,
+  });
+
+export const resetPassword = (token: string, password: string) =>
+  ask<Session>(`password-resets/${encodeURIComponent(token)}`, { method: 'POST', body: { password } });
+
+export interface Invitation {
+  readonly organization: { readonly name: string };
+  readonly email: string;
+  readonly role: Role;
+  readonly invitedBy: string | null;
+  readonly hasAccount: boolean;
+}
+
+export const invitationQuery = (token: string) =>
+  queryOptions({
+    queryKey: ['invitation', token],
+    queryFn: ({ signal }) => ask<Invitation>(`invitations/${encodeURIComponent(token)}`, { signal }),
+    retry: false,
+  });
+
+export const acceptInvitation = (token: string, body: { name?: string; password?: string }) =>
+  ask<Session>(`invitations/${encodeURIComponent(token)}`, { method: 'POST', body });
+
+export const changeName = (name: string) => ask('me', { method: 'PATCH', body: { name } });
+
+export const changePassword = (currentPassword: string, newPassword: string) =>
+  ask('me/password', { method: 'POST', body: { currentPassword, newPassword } });

@@ -1,0 +1,36 @@
+import { MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+
+import { createQueryClient } from '#console/query_client.ts';
+import { createConsoleRouter } from '#console/router.tsx';
+import { cssVariables, theme } from '#console/theme.ts';
+
+/** Of this very page; styles that are made while it runs bear it, or the browser refuses them. */
+const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
+
+const queryClient = createQueryClient(() => void router.invalidate());
+const router = createConsoleRouter(queryClient);
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+export function App() {
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+        <Notifications position="top-center" limit={3} autoClose={5_000} />
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}

@@ -1,0 +1,32 @@
+import './styles.ts';
+
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+
+import { addressOf } from '#console/api/http.ts';
+import { App } from '#console/app.tsx';
+
+const RELOADED = 'tocsin-reloaded-at';
+const RELOAD_AGAIN_AFTER_MS = 30_000;
+
+/** After an update the server no longer has what this tab would load next: start over with the new version, once. */
+window.addEventListener('vite:preloadError', (event) => {
+  if (Date.now() - Number(sessionStorage.getItem(RELOADED)) < RELOAD_AGAIN_AFTER_MS) return;
+  event.preventDefault();
+  sessionStorage.setItem(RELOADED, String(Date.now()));
+  location.reload();
+});
+
+if ('serviceWorker' in navigator) {
+  navigator.serviceWorker.register(addressOf('sw.js')).catch((error: unknown) => {
+    console.warn('Push messages cannot be shown on this device.', error);
+  });
+}
+
+const root = document.querySelector('#root');
+if (root === null) throw new Error('the page has no root element');
+createRoot(root).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);

@@ -1,0 +1,60 @@
+import { useQuery } from '@tanstack/react-query';
+
+import { deliveryQuery } from '#console/api/organization.ts';
+import { teamsQuery } from '#console/api/queries.ts';
+import { Card, Row } from '#console/parts/card.tsx';
+import { CHANNEL_TITLES, ChannelIcon } from '#console/parts/channel.tsx';
+import { Moment } from '#console/parts/moment.tsx';
+import { Status } from '#console/parts/status.tsx';
+import { reasonText } from '#console/rooms/incidents/notification_log.tsx';
+import { useHere } from '#console/shell/organization.tsx';
+
+const SHOWN_MAX = 6;
+
+/** Why a page might not arrive: channels whose last message failed, and what teams are warned of. */
+export function DeliveryProblems() {
+  const { orgId } = useHere().org;
+  const channels = useQuery(deliveryQuery(orgId)).data?.channels ?? [];
+  const teams = useQuery(teamsQuery(orgId)).data?.teams ?? [];
+  const failing = channels.filter(
+    ({ lastFailedAt, lastSucceededAt }) => lastFailedAt !== null && (lastSucceededAt ?? '') < lastFailedAt,
+  );
+  const warnings = teams.flatMap(({ name, warnings }) => warnings.map(({ message }) => ({ team: name, message })));
+  if (failing.length === 0 && warnings.length === 0) return null;
+  return (
+    <Card
+      title="Pages might not arrive"
+      rows={
+        <>
+          {failing.map(({ channel, lastFailure, lastFailedAt }) => (
+            <Row
+              key={channel}
+              icon={<ChannelIcon channel={channel} />}
+              title={`${CHANNEL_TITLES[channel]} fails`}
+              sub={
+                <>
+                  {lastFailure === null ? 'The last message failed' : reasonText(lastFailure)},{' '}
+                  {lastFailedAt !== null && <Moment at={lastFailedAt} />}
+                </>
+              }
+            >
+              <Status tone="red">failing</Status>
+            </Row>
+          ))}
+          {warnings.slice(0, SHOWN_MAX).map(({ team, message }) => (
+            <Row key={`${team} ${message}`} title={team} sub={localTimes(message)} />
+          ))}
+          {warnings.length > SHOWN_MAX && <Row title={`And ${warnings.length - SHOWN_MAX} more`} />}
+        </>
+      }
+    />
+  );
+}
+
+const TIMESTAMP = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+const SHORT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** Sentences of the server tell times in UTC; people live elsewhere. */
+function localTimes(text: string): string {
+  return text.replaceAll(TIMESTAMP, (at) => SHORT.format(new Date(at)));
+}

@@ -1,0 +1,65 @@
+import { Skeleton } from '@mantine/core';
+import { IconCheck } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+
+import type { Incident } from '#console/api/actions.ts';
+import { incidentsQuery, servicesQuery } from '#console/api/queries.ts';
+import { Blank } from '#console/parts/blank.tsx';
+import { Card } from '#console/parts/card.tsx';
+import { Failure } from '#console/parts/failure.tsx';
+import classes from '#console/rooms/home/home.module.css';
+import { byUrgency } from '#console/rooms/incidents/incident_filter.ts';
+import { IncidentRow } from '#console/rooms/incidents/incident_row.tsx';
+import { LastResolved } from '#console/rooms/incidents/no_incidents.tsx';
+import { useSettle } from '#console/rooms/incidents/settle.ts';
+import { focusedRowId, useLetter } from '#console/shell/keyboard.ts';
+import { useHere } from '#console/shell/organization.tsx';
+
+const SHOWN_MAX = 8;
+
+/** What waits for anybody, and what the person has taken on. */
+export function MyIncidents() {
+  const { org, session, may } = useHere();
+  const { data, error, refetch } = useQuery(incidentsQuery(org.orgId));
+  const services = useQuery(servicesQuery(org.orgId)).data?.services;
+  const settle = useSettle();
+  const answer = (kind: 'acknowledge' | 'resolve', incidentId: string | null): void => {
+    if (incidentId !== null && may('oncall:edit')) settle.mutate({ answer: kind, incidentIds: [incidentId] });
+  };
+  useLetter('a', () => answer('acknowledge', focusedRowId()));
+  useLetter('r', () => answer('resolve', focusedRowId()));
+  if (error !== null && data === undefined) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Skeleton height={220} radius="lg" />;
+
+  const isMine = ({ status, acknowledgedBy }: Incident) =>
+    status === 'triggered' || (status === 'acknowledged' && acknowledgedBy?.userId === session.user.userId);
+  const open = data.incidents.filter(({ status }) => status !== 'resolved').length;
+  const mine = data.incidents.filter(isMine).toSorted(byUrgency);
+  return (
+    <Card
+      title="Your open incidents"
+      about="What waits for somebody, and what you have acknowledged."
+      action={open > 0 && <Link to="/incidents">All {open} open</Link>}
+    >
+      {mine.length === 0 ? (
+        <Blank icon={<IconCheck size={24} />} title="All quiet" isCalm>
+          <LastResolved incidents={data.incidents} />
+        </Blank>
+      ) : (
+        <ul className={classes.list} aria-label="Your open incidents">
+          {mine.slice(0, SHOWN_MAX).map((incident) => (
+            <IncidentRow
+              key={incident.incidentId}
+              isShort
+              incident={incident}
+              serviceName={services?.find(({ serviceId }) => serviceId === incident.serviceId)?.name ?? 'a service'}
+              {...(may('oncall:edit') && { onAcknowledge: () => answer('acknowledge', incident.incidentId) })}
+            />
+          ))}
+        </ul>
+      )}
+      {mine.length > SHOWN_MAX && <Link to="/incidents">And {mine.length - SHOWN_MAX} more</Link>}
+    </Card>
+  );
+}

@@ -1,0 +1,52 @@
+import { Skeleton } from '@mantine/core';
+import { IconBell, IconBellRinging, IconMoonStars } from '@tabler/icons-react';
+
+import { Moment } from '#console/parts/moment.tsx';
+import classes from '#console/rooms/home/home.module.css';
+import { type ScheduleOnCall, useOnCall } from '#console/rooms/home/on_call.ts';
+import { useHere } from '#console/shell/organization.tsx';
+
+/** Whether the person is on call now, and when that changes. */
+export function OnCallNow() {
+  const { userId } = useHere().session.user;
+  const found = useOnCall();
+  if (found === null) return <Skeleton height={76} radius="lg" mb="lg" />;
+  const now = found.schedules.filter(({ onCall }) => onCall?.userId === userId);
+  const [next] = found.schedules
+    .filter((schedule) => schedule.next?.userId === userId)
+    .sort((a, b) => (a.next?.at ?? '').localeCompare(b.next?.at ?? ''));
+  const isOnCall = now.length > 0;
+  if (found.schedules.length === 0) return null;
+  const Icon = isOnCall ? IconBellRinging : next === undefined ? IconMoonStars : IconBell;
+  return (
+    <section className={classes.call} data-on-call={isOnCall ? '' : undefined} aria-label="Whether you are on call">
+      <span className={classes.callIcon} aria-hidden>
+        <Icon size={22} stroke={1.75} />
+      </span>
+      <div className={classes.callText}>
+        <div className={classes.callTitle}>{isOnCall ? 'You are on call' : 'You are not on call'}</div>
+        <div className={classes.sub}>
+          {isOnCall && <Shifts schedules={now} />}
+          {!isOnCall && next?.next && (
+            <>
+              Your next turn in {next.name} begins <Moment at={next.next.at} as="date_time" /> (
+              <Moment at={next.next.at} />)
+            </>
+          )}
+          {!isOnCall && next === undefined && 'No hand-over to you comes next.'}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function Shifts({ schedules }: { readonly schedules: readonly ScheduleOnCall[] }) {
+  return schedules.map(({ scheduleId, name, until, next }) => (
+    <div key={scheduleId}>
+      {name}
+      {until === null ? ', until further notice' : ', until '}
+      {until !== null && <Moment at={until} as="date_time" />}
+      {next !== null && `, then ${next.name}`}
+    </div>
+  ));
+}

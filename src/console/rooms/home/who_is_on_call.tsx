@@ -1,0 +1,120 @@
+import { Button, Group, Modal, NativeSelect, Skeleton, Stack, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { serverNow } from '#console/api/http.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { Card, Row } from '#console/parts/card.tsx';
+import { Failure } from '#console/parts/failure.tsx';
+import { Moment } from '#console/parts/moment.tsx';
+import { tellDone } from '#console/parts/tell.tsx';
+import { dateTimeText } from '#console/parts/time_text.ts';
+import { type ScheduleOnCall, useOnCall } from '#console/rooms/home/on_call.ts';
+import { useHere } from '#console/shell/organization.tsx';
+
+/** Everybody who is on call, and the way to stand in for them. */
+export function WhoIsOnCall() {
+  const { session, may } = useHere();
+  const found = useOnCall();
+  const [taken, setTaken] = useState<ScheduleOnCall | null>(null);
+  if (found === null) return <Skeleton height={140} radius="lg" mb="lg" />;
+  if (found.schedules.length === 0) return null;
+  return (
+    <Card
+      title="On call now"
+      rows={found.schedules.map((schedule) => {
+        const { scheduleId, name, teamName, onCall, until, source } = schedule;
+        const isMe = onCall?.userId === session.user.userId;
+        return (
+          <Row
+            key={scheduleId}
+            title={<Text fw={560}>{onCall === null ? 'Nobody' : isMe ? 'You' : onCall.name}</Text>}
+            sub={
+              <>
+                {teamName}, {name}
+                {source === 'override' && ', standing in'}
+                {until !== null && (
+                  <>
+                    {', until '}
+                    <Moment at={until} as="date_time" />
+                  </>
+                )}
+              </>
+            }
+          >
+            {may('oncall:edit') && !isMe && (
+              <Button size="xs" variant="default" onClick={() => setTaken(schedule)} aria-label={`Take over ${name}`}>
+                Take over
+              </Button>
+            )}
+          </Row>
+        );
+      })}
+    >
+      {found.error !== null ? (
+        <Failure error={found.error} title="Not every schedule could be loaded" />
+      ) : (
+        taken !== null && <TakeOver schedule={taken} onClose={() => setTaken(null)} />
+      )}
+    </Card>
+  );
+}
+
+const HOURS = [1, 2, 4, 8, 12, 24];
+
+interface TakeOverProps {
+  readonly schedule: ScheduleOnCall;
+  readonly onClose: () => void;
+}
+
+/** An override for oneself, from now on. */
+function TakeOver({ schedule, onClose }: TakeOverProps) {
+  const { org, session } = useHere();
+  const queryClient = useQueryClient();
+  const { scheduleId, name, onCall, until } = schedule;
+  const [end, setEnd] = useState(until === null ? '4' : 'shift');
+  const taking = useMutation({
+    mutationFn: () => {
+      const startAt = new Date(serverNow()).toISOString();
+      const endAt =
+        end === 'shift' && until !== null ? until : new Date(serverNow() + Number(end) * 3_600_000).toISOString();
+      return invoke(org.orgId, 'create_schedule_override', { scheduleId, userId: session.user.userId, startAt, endAt });
+    },
+    async onSuccess({ endAt }) {
+      tellDone(`You are on call in ${name} until ${dateTimeText(endAt)}.`);
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+    },
+  });
+  return (
+    <Modal opened onClose={onClose} title={`Take over ${name}`}>
+      <Stack>
+        <Text size="sm">
+          {onCall === null ? 'Nobody is on call.' : `${onCall.name} is on call.`} From now on you are paged instead.
+        </Text>
+        <NativeSelect
+          label="Until"
+          value={end}
+          onChange={(event) => setEnd(event.currentTarget.value)}
+          data={[
+            ...(until === null ? [] : [{ value: 'shift', label: `the end of this shift, ${dateTimeText(until)}` }]),
+            ...HOURS.map((hours) => ({
+              value: String(hours),
+              label: `for ${hours} ${hours === 1 ? 'hour' : 'hours'}`,
+            })),
+          ]}
+        />
+        {taking.isError && <Failure title="You are not on call yet" error={taking.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button onClick={() => taking.mutate()} loading={taking.isPending}>
+            Take over
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

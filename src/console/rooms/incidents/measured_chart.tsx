@@ -1,0 +1,137 @@
+import 'uplot/dist/uPlot.min.css';
+
+import { Skeleton, useComputedColorScheme } from '@mantine/core';
+import { useElementSize } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import uPlot from 'uplot';
+
+import type { Incident } from '#console/api/actions.ts';
+import { serverNow } from '#console/api/http.ts';
+import { actionQuery } from '#console/api/queries.ts';
+import { Failure } from '#console/parts/failure.tsx';
+import type { Measured } from '#console/rooms/incidents/what_happened.tsx';
+import { useHere } from '#console/shell/organization.tsx';
+
+const BEFORE_MINUTES = 30;
+const MINUTES_MAX = 10_080;
+
+interface MeasuredChartProps {
+  readonly incident: Incident;
+  readonly measured: Measured;
+}
+
+/** The metric from a while before the trigger until now, and the threshold it went over. */
+export function MeasuredChart({ incident, measured }: MeasuredChartProps) {
+  const { org } = useHere();
+  const { metricName, aggregation } = measured;
+  const minutes = Math.ceil((serverNow() - Date.parse(incident.triggeredAt)) / 60_000) + BEFORE_MINUTES;
+  // In steps, so that a page that stays open does not ask for another window every minute.
+  const windowMinutes = Math.min(Math.ceil(minutes / 15) * 15, MINUTES_MAX);
+  const { data, error } = useQuery({
+    ...actionQuery(org.orgId, 'services', 'query_metric', {
+      serviceId: incident.serviceId,
+      metricName,
+      aggregation,
+      windowMinutes,
+    }),
+    refetchInterval: incident.status === 'resolved' ? false : 30_000,
+  });
+  if (error !== null) return <Failure error={error} title="The metric could not be loaded" />;
+  if (data === undefined) return <Skeleton height="100%" />;
+  return (
+    <Chart points={data.points} from={data.from} to={data.to} triggeredAt={incident.triggeredAt} measured={measured} />
+  );
+}
+
+interface ChartProps {
+  readonly points: readonly { readonly at: string; readonly value: number }[];
+  readonly from: string;
+  readonly to: string;
+  readonly triggeredAt: string;
+  readonly measured: Measured;
+}
+
+function Chart({ points, from, to, triggeredAt, measured }: ChartProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  const { ref: sized, width, height } = useElementSize();
+  const scheme = useComputedColorScheme('light');
+  useEffect(() => {
+    if (holder.current === null || width === 0) return;
+    const style = getComputedStyle(document.documentElement);
+    const color = (name: string) => style.getPropertyValue(name).trim();
+    const grid = { stroke: color('--t-line'), width: 1 };
+    const axis = {
+      stroke: color('--mantine-color-dimmed'),
+      grid,
+      ticks: { show: false },
+      font: "12px 'Inter Variable'",
+    };
+    const seconds = (at: string) => Date.parse(at) / 1000;
+    const threshold = measured.threshold;
+    const chart = new uPlot(
+      {
+        width,
+        height,
+        padding: [8, 8, 0, 0],
+        legend: { show: false },
+        cursor: { y: false },
+        scales: {
+          x: { min: seconds(from), max: seconds(to) },
+          y: { range: (_u, low, high) => rangeWith(low, high, threshold) },
+        },
+        axes: [axis, { ...axis, size: 56 }],
+        series: [
+          {},
+          { stroke: color('--t-blue'), width: 2, fill: color('--t-blue-soft'), points: { show: points.length < 3 } },
+        ],
+        hooks: {
+          draw: [
+            (drawn) => {
+              line(drawn, 'y', threshold, color('--t-red'));
+              line(drawn, 'x', seconds(triggeredAt), color('--t-red'));
+            },
+          ],
+        },
+      },
+      [points.map(({ at }) => seconds(at)), points.map(({ value }) => value)],
+      holder.current,
+    );
+    return () => chart.destroy();
+  }, [points, from, to, triggeredAt, measured, width, height, scheme]);
+  const peak = points.reduce((max, { value }) => Math.max(max, value), Number.NEGATIVE_INFINITY);
+  const summary =
+    points.length === 0
+      ? 'No points in this time.'
+      : `${measured.metricName}: ${points.length} points, highest ${peak}, last ${points.at(-1)?.value}; threshold ${measured.threshold}.`;
+  return (
+    <div ref={sized} style={{ height: '100%' }} role="img" aria-label={summary}>
+      <div ref={holder} />
+    </div>
+  );
+}
+
+/** So that the threshold is always in sight. */
+function rangeWith(low: number | null, high: number | null, threshold: number): [number, number] {
+  const min = Math.min(low ?? threshold, threshold, 0);
+  const max = Math.max(high ?? threshold, threshold);
+  const room = (max - min || 1) * 0.08;
+  return [min === 0 ? 0 : min - room, max + room];
+}
+
+/** A dashed line across the chart at one value. */
+function line(chart: uPlot, scale: 'x' | 'y', value: number, stroke: string): void {
+  const { ctx, bbox } = chart;
+  const at = chart.valToPos(value, scale, true);
+  ctx.save();
+  ctx.beginPath();
+  ctx.strokeStyle = stroke;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash(
+    scale === 'y' ? [6 * devicePixelRatio, 4 * devicePixelRatio] : [2 * devicePixelRatio, 3 * devicePixelRatio],
+  );
+  ctx.moveTo(scale === 'x' ? at : bbox.left, scale === 'x' ? bbox.top : at);
+  ctx.lineTo(scale === 'x' ? at : bbox.left + bbox.width, scale === 'x' ? bbox.top + bbox.height : at);
+  ctx.stroke();
+  ctx.restore();
+}

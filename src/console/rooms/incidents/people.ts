@@ -1,0 +1,24 @@
+import { useQuery } from '@tanstack/react-query';
+
+import type { Incident } from '#console/api/actions.ts';
+import { membersQuery } from '#console/api/organization.ts';
+import { useHere } from '#console/shell/organization.tsx';
+
+/** Names of the organization's people by their ids. */
+export function useNames(): (userId: string) => string {
+  const { org, session } = useHere();
+  const { data } = useQuery({ ...membersQuery(org.orgId), staleTime: 5 * 60_000 });
+  return (userId) => {
+    if (userId === session.user.userId) return 'you';
+    return data?.members.find((member) => member.userId === userId)?.name ?? 'somebody who has left';
+  };
+}
+
+type SettledBy = NonNullable<Incident['acknowledgedBy']>;
+
+/** Who it was, in words. */
+export function settlerName(by: SettledBy, nameOf: (userId: string) => string): string {
+  if (by.userId !== undefined) return nameOf(by.userId);
+  if (by.apiKeyId !== undefined) return 'an API key';
+  return 'Tocsin, as its cause is gone';
+}

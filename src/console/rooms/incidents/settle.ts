@@ -1,0 +1,100 @@
+import { type QueryClient, type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+
+import { type Incident, type IncidentWithLog, invoke, type ResultOf } from '#console/api/actions.ts';
+import { serverNow } from '#console/api/http.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { tellDone, tellFailed } from '#console/parts/tell.tsx';
+import { useHere } from '#console/shell/organization.tsx';
+
+export type Answer = 'acknowledge' | 'resolve';
+
+interface Settling {
+  readonly answer: Answer;
+  readonly incidentIds: readonly string[];
+}
+
+const PAST = { acknowledge: 'acknowledged', resolve: 'resolved' } as const;
+/** So many requests at a time: a storm is settled quickly, and the server still serves others. */
+const AT_ONCE = 4;
+
+/** Acknowledges or resolves. What is shown changes at once, and back again if the server refuses. */
+export function useSettle() {
+  const { org, session } = useHere();
+  const queryClient = useQueryClient();
+  const key = topicKey(org.orgId, 'incidents');
+  return useMutation({
+    async mutationFn({ answer, incidentIds }: Settling) {
+      const action = answer === 'acknowledge' ? 'acknowledge_incident' : 'resolve_incident';
+      return await inTurns(incidentIds, (incidentId) => invoke(org.orgId, action, { incidentId }));
+    },
+    async onMutate({ answer, incidentIds }) {
+      await queryClient.cancelQueries({ queryKey: key });
+      const before = queryClient.getQueriesData({ queryKey: key });
+      showSettled(queryClient, key, new Set(incidentIds), answer, session.user.userId);
+      return before;
+    },
+    onSuccess(failures, { answer, incidentIds }, before) {
+      const done = incidentIds.length - failures.length;
+      if (failures.length > 0) {
+        restore(queryClient, before);
+        const some = done === 0 ? '' : `${done} ${PAST[answer]}, `;
+        tellFailed(`${some}${failures.length} not ${PAST[answer]}`, failures[0]);
+      } else if (incidentIds.length > 1) tellDone(`${done} incidents ${PAST[answer]}`);
+    },
+    onSettled: () => queryClient.invalidateQueries({ queryKey: key }),
+  });
+}
+
+/** Resolves to what went wrong. */
+async function inTurns(ids: readonly string[], work: (id: string) => Promise<unknown>): Promise<unknown[]> {
+  const left = [...ids];
+  const failures: unknown[] = [];
+  const worker = async (): Promise<void> => {
+    for (let id = left.shift(); id !== undefined; id = left.shift()) {
+      await work(id).catch((error: unknown) => failures.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return failures;
+}
+
+function restore(queryClient: QueryClient, before: readonly (readonly [QueryKey, unknown])[]): void {
+  for (const [key, data] of before) queryClient.setQueryData(key, data);
+}
+
+type Shown = ResultOf<'list_incidents'> | IncidentWithLog | undefined;
+
+function showSettled(
+  queryClient: QueryClient,
+  key: QueryKey,
+  ids: ReadonlySet<string>,
+  answer: Answer,
+  userId: string,
+): void {
+  const settle = <One extends Incident>(incident: One): One =>
+    ids.has(incident.incidentId) ? settled(incident, answer, userId) : incident;
+  queryClient.setQueriesData({ queryKey: key }, (shown: Shown) => {
+    if (shown === undefined) return shown;
+    return 'incidents' in shown ? { ...shown, incidents: shown.incidents.map(settle) } : settle(shown);
+  });
+}
+
+function settled<One extends Incident>(incident: One, answer: Answer, userId: string): One {
+  const at = new Date(serverNow()).toISOString();
+  const by = { userId, via: 'console' as const };
+  if (incident.status === 'resolved') return incident;
+  const idle = { nextStep: null, nextStepAt: null };
+  if (answer === 'resolve') {
+    const state = incident.escalation.state === 'none' ? ('none' as const) : ('finished' as const);
+    return { ...incident, status: 'resolved', resolvedAt: at, resolvedBy: by, escalation: { state, ...idle } };
+  }
+  if (incident.status === 'acknowledged') return incident;
+  const state = incident.escalation.state === 'none' ? ('none' as const) : ('paused' as const);
+  return {
+    ...incident,
+    status: 'acknowledged',
+    acknowledgedAt: at,
+    acknowledgedBy: by,
+    escalation: { state, ...idle },
+  };
+}

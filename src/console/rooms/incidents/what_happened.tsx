@@ -1,0 +1,53 @@
+import { Skeleton } from '@mantine/core';
+import { lazy, Suspense } from 'react';
+
+import type { Incident } from '#console/api/actions.ts';
+import { Card } from '#console/parts/card.tsx';
+import { ExceptionDetails } from '#console/rooms/incidents/exception_details.tsx';
+import classes from '#console/rooms/incidents/what_happened.module.css';
+
+const MeasuredChart = lazy(() =>
+  import('#console/rooms/incidents/measured_chart.tsx').then((m) => ({ default: m.MeasuredChart })),
+);
+
+/** What was measured, as workers/evaluate_rules.ts notes it. */
+export interface Measured {
+  readonly metricName: string;
+  readonly aggregation: 'avg' | 'sum' | 'min' | 'max' | 'last' | 'count';
+  readonly comparator: string;
+  readonly threshold: number;
+  readonly windowMinutes: number;
+  readonly value: number | null;
+}
+
+/** What made the rule fire. */
+export function WhatHappened({ incident }: { readonly incident: Incident }) {
+  if (incident.kind === 'exception') return <ExceptionDetails incident={incident} />;
+  const measured = incident.details as Partial<Measured>;
+  if (measured.metricName === undefined || measured.threshold === undefined) return null;
+  return <MeasuredDetails incident={incident} measured={measured as Measured} />;
+}
+
+const NUMBER = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 6 });
+
+function MeasuredDetails({ incident, measured }: { readonly incident: Incident; readonly measured: Measured }) {
+  const { metricName, aggregation, comparator, threshold, windowMinutes, value } = measured;
+  return (
+    <Card title="What was measured">
+      <div className={classes.measure}>
+        <span className={classes.value}>{value === null ? 'no value' : NUMBER.format(value)}</span>
+        <span>
+          {comparator} {NUMBER.format(threshold)}
+        </span>
+      </div>
+      <p className={classes.note}>
+        {aggregation} of <code>{metricName}</code> over {windowMinutes} min
+      </p>
+      <div className={classes.chart}>
+        <Suspense fallback={<Skeleton height="100%" />}>
+          <MeasuredChart incident={incident} measured={measured} />
+        </Suspense>
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,86 @@
+import { Alert, Button } from '@mantine/core';
+import { IconDeviceMobile } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
+
+import type { Me } from '#console/api/organization.ts';
+import { isProblem } from '#console/api/http.ts';
+import { Card, Row } from '#console/parts/card.tsx';
+import { messageOf } from '#console/parts/failure.tsx';
+import { Moment } from '#console/parts/moment.tsx';
+import { Status } from '#console/parts/status.tsx';
+import { tellDone, tellFailed } from '#console/parts/tell.tsx';
+import { type DeviceState, useThisDevice } from '#console/rooms/me/push.ts';
+
+const WHY_NOT: Partial<Record<DeviceState, string>> = {
+  impossible: 'This browser cannot show push messages, or the address of Tocsin is not https.',
+  needs_installation:
+    'On an iPhone or iPad, add Tocsin to the home screen first (Share, then "Add to Home Screen"), and open it from there.',
+  denied: 'This browser does not let Tocsin show messages. Allow it in the settings of this site, then come back.',
+};
+
+/** The browsers that show pages of this person. */
+export function DevicesCard({ me }: { readonly me: Me }) {
+  const device = useThisDevice(me.vapidPublicKey, me.pushSubscriptions);
+  const adding = useMutation({
+    mutationFn: () => device.subscribe(),
+    onSuccess: () => tellDone('This device shows your pages from now on. Send yourself a test.'),
+  });
+  const forgetting = useMutation({
+    mutationFn: (subscriptionId: string) => device.forget(subscriptionId),
+    onError: (error) => tellFailed('The device was not removed', error),
+  });
+  const whyNot = WHY_NOT[device.state];
+  return (
+    <Card
+      title="Devices"
+      about="Each shows your pages as push messages, with buttons to acknowledge and resolve."
+      action={
+        device.state === 'off' && (
+          <Button onClick={() => adding.mutate()} loading={adding.isPending}>
+            Add this device
+          </Button>
+        )
+      }
+      rows={
+        me.pushSubscriptions.length === 0
+          ? undefined
+          : me.pushSubscriptions.map(({ subscriptionId, label, createdAt }) => (
+              <Row
+                key={subscriptionId}
+                icon={<IconDeviceMobile size={20} stroke={1.75} aria-hidden />}
+                title={
+                  <>
+                    {label} {subscriptionId === device.subscriptionId && <Status tone="green">this device</Status>}
+                  </>
+                }
+                sub={
+                  <>
+                    Added <Moment at={createdAt} as="date" />
+                  </>
+                }
+              >
+                <Button
+                  variant="default"
+                  onClick={() => forgetting.mutate(subscriptionId)}
+                  loading={forgetting.isPending && forgetting.variables === subscriptionId}
+                  aria-label={`Remove ${label}`}
+                >
+                  Remove
+                </Button>
+              </Row>
+            ))
+      }
+    >
+      {whyNot !== undefined && (
+        <Alert mt="sm" color="orange" variant="light">
+          {whyNot}
+        </Alert>
+      )}
+      {adding.isError && (
+        <Alert mt="sm" color="red" variant="light" role="alert" title="This device was not added">
+          {isProblem(adding.error) ? messageOf(adding.error) : adding.error.message}
+        </Alert>
+      )}
+    </Card>
+  );
+}

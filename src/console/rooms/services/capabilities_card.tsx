@@ -1,0 +1,180 @@
+import { Button, Group, Modal, NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { useState } from 'react';
+
+import type { Capability, ServiceWithKeys } from '#console/api/actions.ts';
+import { CAPABILITIES, CAPABILITY_MEANS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/parts/capability.ts';
+import { Card, Row } from '#console/parts/card.tsx';
+import { Confirm } from '#console/parts/confirm.tsx';
+import { Failure } from '#console/parts/failure.tsx';
+import { Moment } from '#console/parts/moment.tsx';
+import { useServiceChange } from '#console/rooms/services/change_service.ts';
+import { useHere } from '#console/shell/organization.tsx';
+
+type Asked = { readonly what: 'enable' | 'disable' | 'retention'; readonly capability: Capability };
+
+/** What is enabled, what it costs and until when it is paid, and how long data is kept. */
+export function CapabilitiesCard({ service }: { readonly service: ServiceWithKeys }) {
+  const { may } = useHere();
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const close = () => setAsked(null);
+  return (
+    <Card
+      title="Capabilities"
+      about={`${euroText(PRICE_EUR)} a month each; ${euroText(service.capabilities.length * PRICE_EUR)} for this service.`}
+      rows={CAPABILITIES.map((capability) => {
+        const isOn = service.capabilities.includes(capability);
+        return (
+          <Row
+            key={capability}
+            title={<Text fw={560}>{CAPABILITY_NAMES[capability]}</Text>}
+            sub={
+              <>
+                {CAPABILITY_MEANS[capability]}.
+                <div>
+                  <Renewal service={service} capability={capability} /> Kept for {service.retentionDays[capability]}{' '}
+                  days.{' '}
+                  {may('services:edit') && (
+                    <Button
+                      variant="transparent"
+                      size="compact-sm"
+                      p={0}
+                      onClick={() => setAsked({ what: 'retention', capability })}
+                      aria-label={`Change how long ${CAPABILITY_NAMES[capability]} are kept`}
+                    >
+                      Change
+                    </Button>
+                  )}
+                </div>
+              </>
+            }
+          >
+            <Switch
+              size="md"
+              checked={isOn}
+              disabled={!may('services:edit')}
+              aria-label={`${CAPABILITY_NAMES[capability]} enabled`}
+              onChange={() => setAsked({ what: isOn ? 'disable' : 'enable', capability })}
+            />
+          </Row>
+        );
+      })}
+    >
+      {asked?.what === 'retention' && <Retention service={service} capability={asked.capability} onClose={close} />}
+      {(asked?.what === 'enable' || asked?.what === 'disable') && (
+        <Enablement
+          service={service}
+          capability={asked.capability}
+          isEnabling={asked.what === 'enable'}
+          onClose={close}
+        />
+      )}
+    </Card>
+  );
+}
+
+interface OfCapability {
+  readonly service: ServiceWithKeys;
+  readonly capability: Capability;
+}
+
+/** Until when the current period is paid, and what comes then. */
+function Renewal({ service: { billing, capabilities }, capability }: OfCapability) {
+  const period = billing.find((candidate) => candidate.capability === capability);
+  const isOn = capabilities.includes(capability);
+  if (period === undefined || Date.parse(period.endsAt) < Date.now()) return null;
+  return (
+    <>
+      {isOn ? 'Renews on ' : 'Paid until '}
+      <Moment at={period.endsAt} as="date" />.
+    </>
+  );
+}
+
+function Enablement({
+  service,
+  capability,
+  isEnabling,
+  onClose,
+}: OfCapability & { isEnabling: boolean; onClose: () => void }) {
+  const { serviceId, name, billing } = service;
+  const changing = useServiceChange(isEnabling ? 'enable_capability' : 'disable_capability', onClose);
+  const title = CAPABILITY_NAMES[capability];
+  const paidUntil = billing.find(
+    (period) => period.capability === capability && Date.parse(period.endsAt) > Date.now(),
+  );
+  return (
+    <Confirm
+      title={`${isEnabling ? 'Enable' : 'Disable'} ${title} for ${name}?`}
+      button={isEnabling ? 'Enable' : 'Disable'}
+      isHarmless={isEnabling}
+      isPending={changing.isPending}
+      error={changing.error}
+      onConfirm={() => changing.mutate({ serviceId, capability })}
+      onClose={onClose}
+    >
+      {isEnabling ? (
+        <>
+          {paidUntil === undefined
+            ? `It costs ${euroText(PRICE_EUR)} a month, beginning now, until you disable it.`
+            : 'The period that is paid goes on; nothing is charged now.'}
+        </>
+      ) : (
+        <>
+          Data of this kind is refused from now on, and rules of this kind stop. What is stored stays for as long as it
+          is kept. Billing ends at the next renewal
+          {paidUntil !== undefined && (
+            <>
+              , <Moment at={paidUntil.endsAt} as="date" />
+            </>
+          )}
+          .
+        </>
+      )}
+    </Confirm>
+  );
+}
+
+const DAYS_MAX = 400;
+
+function Retention({ service, capability, onClose }: OfCapability & { onClose: () => void }) {
+  const before = service.retentionDays[capability];
+  const [days, setDays] = useState<number | string>(before);
+  const changing = useServiceChange('set_retention', onClose);
+  const isValid = typeof days === 'number' && Number.isInteger(days) && days >= 1 && days <= DAYS_MAX;
+  return (
+    <Modal opened onClose={onClose} title={`How long ${CAPABILITY_NAMES[capability]} data is kept`}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isValid) changing.mutate({ serviceId: service.serviceId, capability, retentionDays: days });
+        }}
+      >
+        <Stack>
+          <NumberInput
+            label="Days"
+            description={`1 to ${DAYS_MAX}`}
+            value={days}
+            onChange={setDays}
+            min={1}
+            max={DAYS_MAX}
+            allowDecimal={false}
+            error={isValid ? null : `A whole number from 1 to ${DAYS_MAX}`}
+            data-autofocus
+          />
+          {isValid && days < before && (
+            <Text size="sm">What is older than {days} days is hidden at once and deleted within the hour.</Text>
+          )}
+          {changing.isError && <Failure title="Nothing was changed" error={changing.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" disabled={!isValid} loading={changing.isPending}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

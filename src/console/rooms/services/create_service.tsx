@@ -1,0 +1,71 @@
+import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { type Capability, invoke } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { CAPABILITIES, CAPABILITY_MEANS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/parts/capability.ts';
+import { Failure } from '#console/parts/failure.tsx';
+import { SERVICE_VALIDATION, type ServiceFacts, ServiceFields } from '#console/rooms/services/service_fields.tsx';
+import { useHere } from '#console/shell/organization.tsx';
+
+export function CreateService({ onClose }: { readonly onClose: () => void }) {
+  const { orgId } = useHere().org;
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const [wanted, setWanted] = useState<readonly Capability[]>([]);
+  const form = useForm<ServiceFacts>({
+    mode: 'uncontrolled',
+    initialValues: { name: '', environment: '', scmOwner: '', scmRepo: '' },
+    validate: SERVICE_VALIDATION,
+  });
+  const creating = useMutation({
+    async mutationFn({ name, ...others }: ServiceFacts) {
+      const given = Object.fromEntries(Object.entries(others).filter(([, text]) => text.trim() !== ''));
+      const { serviceId } = await invoke(orgId, 'create_service', { name: name.trim(), ...given });
+      for (const capability of wanted) await invoke(orgId, 'enable_capability', { serviceId, capability });
+      return serviceId;
+    },
+    async onSuccess(serviceId) {
+      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'services') });
+      await navigate({ to: '/services/$serviceId', params: { serviceId } });
+    },
+  });
+  return (
+    <Modal opened onClose={onClose} title="Create a service">
+      <form onSubmit={form.onSubmit((values) => creating.mutate(values))}>
+        <Stack>
+          <ServiceFields form={form} />
+          <Checkbox.Group label="Enable" value={[...wanted]} onChange={(values) => setWanted(values)}>
+            <Stack gap="xs" mt={6}>
+              {CAPABILITIES.map((capability) => (
+                <Checkbox
+                  key={capability}
+                  value={capability}
+                  label={`${CAPABILITY_NAMES[capability]}, ${euroText(PRICE_EUR)} a month`}
+                  description={CAPABILITY_MEANS[capability]}
+                />
+              ))}
+            </Stack>
+          </Checkbox.Group>
+          {creating.isError && <Failure title="It was not created" error={creating.error} />}
+          <Group justify="space-between">
+            <Text size="sm" c="dimmed" className="numbers">
+              {euroText(wanted.length * PRICE_EUR)} a month
+            </Text>
+            <Group>
+              <Button variant="default" onClick={onClose}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={creating.isPending}>
+                Create
+              </Button>
+            </Group>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,85 @@
+import { Skeleton } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+
+import type { ServiceWithKeys } from '#console/api/actions.ts';
+import { ingestStatusQuery } from '#console/api/organization.ts';
+import { Card, Row } from '#console/parts/card.tsx';
+import { Failure } from '#console/parts/failure.tsx';
+import { Moment } from '#console/parts/moment.tsx';
+import { Status } from '#console/parts/status.tsx';
+import { useHere } from '#console/shell/organization.tsx';
+
+const REFRESH_MS = 15_000;
+/** Whoever has sent within this time is sending. */
+const RECENT_MS = 10 * 60_000;
+const COUNT = new Intl.NumberFormat();
+
+/** Whether data arrives. */
+export function IngestCard({ service: { serviceId, capabilities } }: { readonly service: ServiceWithKeys }) {
+  const { org } = useHere();
+  const { data, error } = useQuery({ ...ingestStatusQuery(org.orgId, serviceId), refetchInterval: REFRESH_MS });
+  if (error !== null && data === undefined) {
+    return (
+      <Card title="Arriving">
+        <Failure error={error} />
+      </Card>
+    );
+  }
+  if (data === undefined) return <Skeleton height={150} radius="lg" mt="lg" />;
+  const { metrics, exceptions } = data;
+  return (
+    <Card
+      title="Arriving"
+      rows={
+        <>
+          <Arrival
+            title="Metrics"
+            isEnabled={capabilities.includes('metrics')}
+            lastSeenAt={metrics.lastSeenAt}
+            rate={`${COUNT.format(metrics.pointsLastHour)} points in the last hour`}
+          />
+          <Arrival
+            title="Exceptions"
+            isEnabled={capabilities.includes('exceptions')}
+            lastSeenAt={exceptions.lastSeenAt}
+            rate={`${COUNT.format(exceptions.eventsLastHour)} events in the last hour`}
+            isQuietGood
+          />
+        </>
+      }
+    />
+  );
+}
+
+interface ArrivalProps {
+  readonly title: string;
+  readonly isEnabled: boolean;
+  readonly lastSeenAt: string | null;
+  readonly rate: string;
+  /** Nothing for a while is how it should be. */
+  readonly isQuietGood?: boolean;
+}
+
+function Arrival({ title, isEnabled, lastSeenAt, rate, isQuietGood = false }: ArrivalProps) {
+  const isRecent = lastSeenAt !== null && Date.now() - Date.parse(lastSeenAt) < RECENT_MS;
+  return (
+    <Row
+      title={title}
+      sub={
+        lastSeenAt === null ? (
+          'Nothing has arrived yet.'
+        ) : (
+          <>
+            Last seen <Moment at={lastSeenAt} />, {rate}.
+          </>
+        )
+      }
+    >
+      {!isEnabled && <Status tone="gray">refused: not enabled</Status>}
+      {isEnabled && lastSeenAt === null && <Status tone="gray">waiting</Status>}
+      {isEnabled && lastSeenAt !== null && (
+        <Status tone={isRecent || isQuietGood ? 'green' : 'amber'}>{isRecent ? 'arriving' : 'quiet'}</Status>
+      )}
+    </Row>
+  );
+}

@@ -1,0 +1,52 @@
+import { Text } from '@mantine/core';
+
+import type { ServiceWithKeys } from '#console/api/actions.ts';
+import { addressOf } from '#console/api/http.ts';
+import { Card, Row } from '#console/parts/card.tsx';
+import { Status, type Tone } from '#console/parts/status.tsx';
+
+type Rule = ServiceWithKeys['alertRules'][number];
+
+const STATUS: Record<Rule['status'], readonly [Tone, string]> = {
+  active: ['green', 'active'],
+  disabled: ['gray', 'disabled'],
+  capability_disabled: ['amber', 'capability disabled'],
+};
+
+/** What turns into an incident. */
+export function RulesCard({ service }: { readonly service: ServiceWithKeys }) {
+  const { alertRules } = service;
+  if (alertRules.length === 0) {
+    return (
+      <Card title="Alert rules">
+        <Text size="sm" c="dimmed">
+          No rule watches this service, so nobody is ever paged about it. Create one with{' '}
+          <a href={addressOf('docs')}>create_alert_rule</a>, over REST or from an agent.
+        </Text>
+      </Card>
+    );
+  }
+  return (
+    <Card
+      title="Alert rules"
+      rows={alertRules.map((rule) => {
+        const [tone, word] = STATUS[rule.status];
+        return (
+          <Row key={rule.ruleId} title={rule.name} sub={conditionOf(rule)}>
+            <Status tone={tone}>{word}</Status>
+          </Row>
+        );
+      })}
+    />
+  );
+}
+
+/** The condition as a sentence. */
+function conditionOf({ config, escalationPolicyId }: Rule): string {
+  const pages = escalationPolicyId === null ? ' Pages nobody.' : '';
+  if ('metricName' in config) {
+    const { aggregation, metricName, windowMinutes, comparator, threshold } = config;
+    return `When ${aggregation} of ${metricName} over ${windowMinutes} min is ${comparator} ${threshold}.${pages}`;
+  }
+  return `When a new exception, or one that came back, is at least "${config.minSeverity}".${pages}`;
+}

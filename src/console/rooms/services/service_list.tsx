@@ -1,0 +1,106 @@
+import { Button, Group, Skeleton } from '@mantine/core';
+import { IconPlus, IconServer2 } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import type { Service } from '#console/api/actions.ts';
+import { servicesQuery } from '#console/api/queries.ts';
+import { Blank } from '#console/parts/blank.tsx';
+import { CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/parts/capability.ts';
+import { type Column, DataTable } from '#console/parts/data_table.tsx';
+import { Failure } from '#console/parts/failure.tsx';
+import { Moment } from '#console/parts/moment.tsx';
+import { Page } from '#console/parts/page.tsx';
+import { Status } from '#console/parts/status.tsx';
+import { CreateService } from '#console/rooms/services/create_service.tsx';
+import { useHere } from '#console/shell/organization.tsx';
+
+const COLUMNS: readonly Column<Service>[] = [
+  {
+    id: 'name',
+    title: 'Service',
+    isMain: true,
+    sortBy: ({ name }) => name.toLowerCase(),
+    cell: ({ serviceId, name }) => (
+      <Link to="/services/$serviceId" params={{ serviceId }} data-row-link>
+        {name}
+      </Link>
+    ),
+  },
+  {
+    id: 'environment',
+    title: 'Environment',
+    sortBy: ({ environment }) => environment ?? '',
+    cell: ({ environment }) => environment,
+  },
+  {
+    id: 'repository',
+    title: 'Repository',
+    cell: ({ scmOwner, scmRepo }) => (scmOwner !== null && scmRepo !== null ? `${scmOwner}/${scmRepo}` : scmRepo),
+  },
+  {
+    id: 'capabilities',
+    title: 'Enabled',
+    cell: ({ capabilities }) =>
+      capabilities.length === 0 ? (
+        <Status tone="gray">nothing yet</Status>
+      ) : (
+        <Group gap={6} component="span">
+          {capabilities.map((capability) => (
+            <Status key={capability} tone="blue">
+              {CAPABILITY_NAMES[capability]}
+            </Status>
+          ))}
+        </Group>
+      ),
+  },
+  {
+    id: 'price',
+    title: 'Per month',
+    isAtEnd: true,
+    sortBy: ({ capabilities }) => capabilities.length,
+    cell: ({ capabilities }) => <span className="numbers">{euroText(capabilities.length * PRICE_EUR)}</span>,
+  },
+  {
+    id: 'createdAt',
+    title: 'Created',
+    isAtEnd: true,
+    sortBy: ({ createdAt }) => createdAt,
+    cell: ({ createdAt }) => <Moment at={createdAt} as="date" />,
+  },
+];
+
+export function ServiceList() {
+  const { org, may } = useHere();
+  const { data, error, refetch } = useQuery(servicesQuery(org.orgId));
+  const [isCreating, setIsCreating] = useState(false);
+  const create = may('services:edit') && (
+    <Button leftSection={<IconPlus size={18} />} onClick={() => setIsCreating(true)}>
+      Create a service
+    </Button>
+  );
+  const isEmpty = data !== undefined && data.services.length === 0;
+  return (
+    <Page title="Services" lead="What you run, and what is watched of it." actions={isEmpty ? undefined : create}>
+      {error !== null && data === undefined && <Failure error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton height={200} radius="lg" />}
+      {isEmpty && (
+        <Blank icon={<IconServer2 size={24} />} title="No service yet" actions={create}>
+          A service is one program that you run. It gets a key to send metrics with and a DSN for Sentry SDKs; each
+          capability costs {euroText(PRICE_EUR)} a month.
+        </Blank>
+      )}
+      {data !== undefined && data.services.length > 0 && (
+        <DataTable
+          label="Services"
+          columns={COLUMNS}
+          items={data.services}
+          keyOf={({ serviceId }) => serviceId}
+          sortedBy={{ id: 'name', desc: false }}
+        />
+      )}
+      {isCreating && <CreateService onClose={() => setIsCreating(false)} />}
+    </Page>
+  );
+}

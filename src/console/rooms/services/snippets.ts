@@ -1,0 +1,47 @@
+import { addressOf } from '#console/api/http.ts';
+
+/** How a service begins to send. */
+export const SNIPPETS: Readonly<
+  Record<string, { readonly label: string; text(keys: { dsn: string; ingestionKey: string }): string }>
+> = {
+  node: {
+    label: 'Node.js',
+    text: ({ dsn }) => `import * as Sentry from '@sentry/node';\n\nSentry.init({ dsn: '${dsn}' });`,
+  },
+  browser: {
+    label: 'Browser',
+    text: ({ dsn }) => `import * as Sentry from '@sentry/browser';\n\nSentry.init({ dsn: '${dsn}' });`,
+  },
+  python: {
+    label: 'Python',
+    text: ({ dsn }) => `import sentry_sdk\n\nsentry_sdk.init(dsn="${dsn}")`,
+  },
+  otlp: {
+    label: 'OpenTelemetry',
+    text: ({ ingestionKey }) =>
+      [
+        `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=${addressOf('api/ingest/otlp/v1/metrics')}`,
+        `OTEL_EXPORTER_OTLP_METRICS_HEADERS="Authorization=Bearer ${ingestionKey}"`,
+        'OTEL_METRICS_EXPORTER=otlp',
+      ].join('\n'),
+  },
+  prometheus: {
+    label: 'Prometheus',
+    text: ({ ingestionKey }) =>
+      [
+        'remote_write:',
+        `  - url: ${addressOf('api/ingest/prometheus/write')}`,
+        '    authorization:',
+        `      credentials: ${ingestionKey}`,
+      ].join('\n'),
+  },
+  curl: {
+    label: 'curl',
+    text: ({ ingestionKey }) =>
+      [
+        `curl ${addressOf('api/ingest/metrics')} \\`,
+        `  -H 'Authorization: Bearer ${ingestionKey}' -H 'Content-Type: application/json' \\`,
+        `  -d '{"points":[{"name":"checkout.latency","value":42}]}'`,
+      ].join('\n'),
+  },
+};

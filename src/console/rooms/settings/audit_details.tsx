@@ -1,0 +1,103 @@
+import { Modal } from '@mantine/core';
+
+import type { AuditEntry } from '#console/api/organization.ts';
+import { Moment } from '#console/parts/moment.tsx';
+import classes from '#console/rooms/settings/audit.module.css';
+
+const KINDS: Readonly<Record<string, string>> = {
+  system: 'Tocsin itself',
+  unknown: 'unknown',
+  api_key: 'an API key',
+  user: 'somebody who has left',
+};
+
+export function whoText({ actor, connection }: AuditEntry): string {
+  const name = actor.name ?? KINDS[actor.kind] ?? actor.kind;
+  return connection === null ? name : `${name}, through ${connection.clientName}`;
+}
+
+const WAYS: Readonly<Record<string, string>> = {
+  rest: 'API',
+  mcp: 'MCP',
+  console: 'console',
+  cli: 'command line',
+  sms: 'SMS',
+  call: 'phone',
+  push: 'push',
+  email: 'mail',
+  rule: 'rule',
+  system: 'system',
+};
+
+export function viaText({ via }: AuditEntry): string {
+  return WAYS[via] ?? via;
+}
+
+interface AuditDetailsProps {
+  readonly entry: AuditEntry;
+  readonly onClose: () => void;
+}
+
+/** One entry with the fields before and after. */
+export function AuditDetails({ entry, onClose }: AuditDetailsProps) {
+  const { action, at, target, result, address, requestId, before, after } = entry;
+  const facts: readonly (readonly [string, React.ReactNode])[] = [
+    ['When', <Moment key="at" at={at} as="date_time" />],
+    ['Who', `${whoText(entry)}, via ${viaText(entry)}`],
+    ['Target', target],
+    ['Result', result],
+    ['Address', address],
+    ['Request', requestId],
+  ];
+  return (
+    <Modal opened onClose={onClose} title={action} size="lg">
+      <dl className={classes.change}>
+        {facts
+          .filter(([, value]) => value !== null)
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+      <Changes before={before} after={after} />
+    </Modal>
+  );
+}
+
+function Changes({ before, after }: { readonly before: unknown; readonly after: unknown }) {
+  const [old, fresh] = [fieldsOf(before), fieldsOf(after)];
+  const names = [...new Set([...Object.keys(old), ...Object.keys(fresh)])];
+  const changed = names.filter((name) => textOf(old[name]) !== textOf(fresh[name]));
+  if (changed.length === 0) return null;
+  return (
+    <table className={classes.fields}>
+      <thead>
+        <tr>
+          <th scope="col">Field</th>
+          <th scope="col">Before</th>
+          <th scope="col">After</th>
+        </tr>
+      </thead>
+      <tbody>
+        {changed.map((name) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td className={classes.before}>{textOf(old[name])}</td>
+            <td className={classes.after}>{textOf(fresh[name])}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

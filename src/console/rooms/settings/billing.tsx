@@ -1,0 +1,69 @@
+import { Skeleton, Text } from '@mantine/core';
+import { IconReceiptOff } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+
+import { type BillingMonth, billingQuery } from '#console/api/organization.ts';
+import { Blank } from '#console/parts/blank.tsx';
+import { CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/parts/capability.ts';
+import { Card, Row } from '#console/parts/card.tsx';
+import { Failure } from '#console/parts/failure.tsx';
+import { Moment } from '#console/parts/moment.tsx';
+import { Page } from '#console/parts/page.tsx';
+import { AdminsOnly } from '#console/rooms/settings/admins_only.tsx';
+import { useHere } from '#console/shell/organization.tsx';
+
+export function Billing() {
+  const { isAdmin } = useHere();
+  return (
+    <Page title="Billing" lead={`${euroText(PRICE_EUR)} per service, capability and month.`} isNarrow>
+      {isAdmin ? <Months /> : <AdminsOnly what="Billing" />}
+    </Page>
+  );
+}
+
+function Months() {
+  const { org } = useHere();
+  const { data, error, refetch } = useQuery(billingQuery(org.orgId));
+  if (error !== null && data === undefined) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Skeleton height={240} radius="lg" />;
+  if (data.months.length === 0) {
+    return (
+      <Blank icon={<IconReceiptOff size={24} />} title="Nothing was charged yet">
+        A period of one month begins when a capability is enabled for a service, and is listed here.
+      </Blank>
+    );
+  }
+  return data.months.map((month) => <Month key={month.month} month={month} />);
+}
+
+function Month({ month: { month, total, lines } }: { readonly month: BillingMonth }) {
+  return (
+    <Card
+      title={monthName(month)}
+      action={
+        <Text fw={620} className="numbers">
+          {euroText(total)}
+        </Text>
+      }
+      rows={lines.map(({ serviceId, serviceName, capability, periodStart, periodEnd, amount }) => (
+        <Row
+          key={`${serviceId} ${capability} ${periodStart}`}
+          title={`${serviceName}, ${CAPABILITY_NAMES[capability]}`}
+          sub={
+            <>
+              <Moment at={periodStart} as="date" /> to <Moment at={periodEnd} as="date" />
+            </>
+          }
+        >
+          <span className="numbers">{euroText(amount)}</span>
+        </Row>
+      ))}
+    />
+  );
+}
+
+const MONTH = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+
+function monthName(month: string): string {
+  return MONTH.format(new Date(`${month}-01T00:00:00Z`));
+}

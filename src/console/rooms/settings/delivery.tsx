@@ -1,0 +1,86 @@
+import { Skeleton } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+
+import { type ChannelHealth, deliveryQuery } from '#console/api/organization.ts';
+import { Card, Row } from '#console/parts/card.tsx';
+import { CHANNEL_TITLES, ChannelIcon } from '#console/parts/channel.tsx';
+import { Failure } from '#console/parts/failure.tsx';
+import { Moment } from '#console/parts/moment.tsx';
+import { Page } from '#console/parts/page.tsx';
+import { Status } from '#console/parts/status.tsx';
+import { reasonText } from '#console/rooms/incidents/notification_log.tsx';
+import { useHere } from '#console/shell/organization.tsx';
+
+const VIA: Record<NonNullable<ChannelHealth['via']>, string> = {
+  twilio: 'by Twilio',
+  simulator: 'to the phone simulator, since no Twilio account is configured',
+  smtp: 'by the mail server',
+  'web-push': "by the browsers' push services",
+};
+
+const SETTINGS = {
+  sms: 'TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM',
+  call: 'TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM',
+  push: '',
+  email: 'SMTP_URL and MAIL_FROM',
+};
+
+const REFRESH_MS = 15_000;
+
+/** Whether messages leave this server, channel by channel. */
+export function Delivery() {
+  const { org } = useHere();
+  const { data, error, refetch } = useQuery({ ...deliveryQuery(org.orgId), refetchInterval: REFRESH_MS });
+  return (
+    <Page title="Delivery" lead="Whether messages to people leave this server." isNarrow>
+      {error !== null && data === undefined && <Failure error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton height={260} radius="lg" />}
+      {data !== undefined && (
+        <Card
+          rows={data.channels.map((health) => (
+            <Channel key={health.channel} health={health} />
+          ))}
+        />
+      )}
+    </Page>
+  );
+}
+
+function Channel({ health }: { readonly health: ChannelHealth }) {
+  const { channel, configured, via, lastSucceededAt, lastFailedAt, lastFailure } = health;
+  return (
+    <Row
+      icon={<ChannelIcon channel={channel} size={20} />}
+      title={CHANNEL_TITLES[channel]}
+      sub={
+        configured ? (
+          <>
+            <div>Sent {via === null ? '' : VIA[via]}.</div>
+            {lastSucceededAt !== null && (
+              <div>
+                Last success <Moment at={lastSucceededAt} />.
+              </div>
+            )}
+            {lastFailedAt !== null && (
+              <div>
+                Last failure <Moment at={lastFailedAt} />
+                {lastFailure !== null && `: ${reasonText(lastFailure)}`}.
+              </div>
+            )}
+          </>
+        ) : (
+          `Not set up. Whoever runs this server sets ${SETTINGS[channel]}.`
+        )
+      }
+    >
+      <Health health={health} />
+    </Row>
+  );
+}
+
+function Health({ health: { configured, lastSucceededAt, lastFailedAt } }: { readonly health: ChannelHealth }) {
+  if (!configured) return <Status tone="gray">not set up</Status>;
+  if (lastSucceededAt === null && lastFailedAt === null) return <Status tone="gray">not used yet</Status>;
+  const isFailing = lastFailedAt !== null && lastFailedAt > (lastSucceededAt ?? '');
+  return isFailing ? <Status tone="red">failing</Status> : <Status tone="green">works</Status>;
+}

@@ -1,0 +1,68 @@
+import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+
+import { change, type PendingInvitation } from '#console/api/organization.ts';
+import { topicKey } from '#console/api/queries.ts';
+import type { Role } from '#console/api/session.ts';
+import { CopyField } from '#console/parts/copy_field.tsx';
+import { Failure } from '#console/parts/failure.tsx';
+import { ROLE_MEANS, ROLES } from '#console/parts/role.ts';
+import { useHere } from '#console/shell/organization.tsx';
+
+type NewInvitation = PendingInvitation & { readonly link: string };
+
+export function InviteMember({ onClose }: { readonly onClose: () => void }) {
+  const { org } = useHere();
+  const queryClient = useQueryClient();
+  const form = useForm({
+    initialValues: { email: '', role: 'responder' as Role },
+    validate: { email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'A mail address') },
+  });
+  const inviting = useMutation({
+    mutationFn: ({ email, role }: typeof form.values) =>
+      change<NewInvitation>(org.orgId, 'POST', 'invitations', { email: email.trim(), role }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') }),
+  });
+  if (inviting.isSuccess) {
+    const { email, link } = inviting.data;
+    return (
+      <Modal opened onClose={onClose} title={`${email} is invited`}>
+        <Stack>
+          <Text size="sm">
+            The link is on its way by mail, if a mail server is set up. You may also hand it over yourself: it is shown
+            here this once, works once, and for seven days.
+          </Text>
+          <CopyField label="Invitation link" value={link} />
+          <Group justify="flex-end">
+            <Button onClick={onClose}>Done</Button>
+          </Group>
+        </Stack>
+      </Modal>
+    );
+  }
+  return (
+    <Modal opened onClose={onClose} title={`Invite somebody to ${org.name}`}>
+      <form onSubmit={form.onSubmit((values) => inviting.mutate(values))} noValidate>
+        <Stack>
+          <TextInput {...form.getInputProps('email')} label="Mail address" type="email" data-autofocus />
+          <NativeSelect
+            {...form.getInputProps('role')}
+            label="Role"
+            description={ROLE_MEANS[form.values.role]}
+            data={ROLES.filter((role) => org.role === 'owner' || role !== 'owner')}
+          />
+          {inviting.isError && <Failure title="Nobody was invited" error={inviting.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={inviting.isPending}>
+              Invite
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,179 @@
+import { Button, NativeSelect, Skeleton, Text } from '@mantine/core';
+import { IconUserPlus } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { change, type Member, membersQuery } from '#console/api/organization.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { type Role, sessionQuery } from '#console/api/session.ts';
+import { Confirm } from '#console/parts/confirm.tsx';
+import { type Column, DataTable } from '#console/parts/data_table.tsx';
+import { Failure } from '#console/parts/failure.tsx';
+import { Moment } from '#console/parts/moment.tsx';
+import { Page } from '#console/parts/page.tsx';
+import { ROLE_MEANS, ROLES } from '#console/parts/role.ts';
+import { Status } from '#console/parts/status.tsx';
+import { tellDone, tellFailed } from '#console/parts/tell.tsx';
+import { Invitations } from '#console/rooms/settings/invitations.tsx';
+import { InviteMember } from '#console/rooms/settings/invite_member.tsx';
+import { useHere } from '#console/shell/organization.tsx';
+
+export function Members() {
+  const { org, isAdmin } = useHere();
+  const { data, error, refetch } = useQuery(membersQuery(org.orgId));
+  const [isInviting, setIsInviting] = useState(false);
+  const [removed, setRemoved] = useState<Member | null>(null);
+  const columns = useColumns(setRemoved);
+  return (
+    <Page
+      title="Members"
+      lead={`Who belongs to ${org.name}, and what they may do.`}
+      actions={
+        isAdmin && (
+          <Button leftSection={<IconUserPlus size={18} />} onClick={() => setIsInviting(true)}>
+            Invite somebody
+          </Button>
+        )
+      }
+    >
+      {error !== null && data === undefined && <Failure error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton height={200} radius="lg" />}
+      {data !== undefined && (
+        <DataTable label="Members" columns={columns} items={data.members} keyOf={({ userId }) => userId} />
+      )}
+      {isAdmin && <Invitations />}
+      {isInviting && <InviteMember onClose={() => setIsInviting(false)} />}
+      {removed !== null && <RemoveMember member={removed} onClose={() => setRemoved(null)} />}
+    </Page>
+  );
+}
+
+function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
+  const { session, isAdmin } = useHere();
+  const isMe = ({ userId }: Member) => userId === session.user.userId;
+  return [
+    {
+      id: 'name',
+      title: 'Name',
+      isMain: true,
+      sortBy: ({ name }) => name.toLowerCase(),
+      cell: (member) => (
+        <>
+          <Text size="sm" fw={560} span>
+            {member.name}
+          </Text>{' '}
+          {isMe(member) && <Status tone="blue">you</Status>}
+          <Text size="sm" c="dimmed">
+            {member.email}
+          </Text>
+        </>
+      ),
+    },
+    {
+      id: 'role',
+      title: 'Role',
+      sortBy: ({ role }) => ROLES.indexOf(role),
+      cell: (member) => <RoleChoice member={member} />,
+    },
+    {
+      id: 'teams',
+      title: 'Teams',
+      cell: ({ teams }) => teams.map(({ name }) => name).join(', '),
+    },
+    {
+      id: 'reach',
+      title: 'Reachable',
+      cell: ({ teams, warnings }) =>
+        teams.length === 0 ? null : warnings.length === 0 ? (
+          <Status tone="green">yes</Status>
+        ) : (
+          <span title={warnings.join(' ')}>
+            <Status tone="red">
+              not in {warnings.length === teams.length ? 'any team' : `${warnings.length} of ${teams.length}`}
+            </Status>
+          </span>
+        ),
+    },
+    {
+      id: 'joined',
+      title: 'Joined',
+      sortBy: ({ joinedAt }) => joinedAt,
+      cell: ({ joinedAt }) => <Moment at={joinedAt} as="date" />,
+    },
+    {
+      id: 'remove',
+      title: 'Remove',
+      isBare: true,
+      isAtEnd: true,
+      cell: (member) =>
+        (isAdmin || isMe(member)) && (
+          <Button
+            size="xs"
+            variant="subtle"
+            color="red"
+            onClick={() => onRemove(member)}
+            aria-label={isMe(member) ? 'Leave the organization' : `Remove ${member.name}`}
+          >
+            {isMe(member) ? 'Leave' : 'Remove'}
+          </Button>
+        ),
+    },
+  ];
+}
+
+/** Only an owner makes or unmakes owners. */
+function RoleChoice({ member: { userId, name, role } }: { readonly member: Member }) {
+  const { org, isAdmin } = useHere();
+  const queryClient = useQueryClient();
+  const changing = useMutation({
+    mutationFn: (next: Role) => change(org.orgId, 'PATCH', `members/${userId}`, { role: next }),
+    onError: (error) => tellFailed(`${name} is still ${role}`, error),
+    onSuccess: (_result, next) => tellDone(`${name} is ${next} from now on.`),
+    onSettled: async () => {
+      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+      await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+    },
+  });
+  const isOwner = org.role === 'owner';
+  if (!isAdmin || (role === 'owner' && !isOwner)) return <span title={ROLE_MEANS[role]}>{role}</span>;
+  return (
+    <NativeSelect
+      size="xs"
+      w={130}
+      aria-label={`Role of ${name}`}
+      title={ROLE_MEANS[role]}
+      value={changing.isPending ? changing.variables : role}
+      disabled={changing.isPending}
+      onChange={(event) => changing.mutate(event.currentTarget.value as Role)}
+      data={ROLES.filter((candidate) => isOwner || candidate !== 'owner')}
+    />
+  );
+}
+
+function RemoveMember({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
+  const { org, session } = useHere();
+  const queryClient = useQueryClient();
+  const { userId, name } = member;
+  const isMe = userId === session.user.userId;
+  const removing = useMutation({
+    mutationFn: () => change(org.orgId, 'DELETE', `members/${userId}`),
+    async onSuccess() {
+      tellDone(isMe ? `You have left ${org.name}.` : `${name} is removed.`);
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: isMe ? sessionQuery.queryKey : topicKey(org.orgId, 'settings') });
+    },
+  });
+  return (
+    <Confirm
+      title={isMe ? `Leave ${org.name}?` : `Remove ${name} from ${org.name}?`}
+      button={isMe ? 'Leave' : 'Remove'}
+      isPending={removing.isPending}
+      error={removing.error}
+      onConfirm={() => removing.mutate()}
+      onClose={onClose}
+    >
+      {isMe ? 'You lose access at once' : `${name} loses access with the very next request`}: sessions, API keys and
+      connected apps in this organization end, and schedules pass over the turns.
+    </Confirm>
+  );
+}

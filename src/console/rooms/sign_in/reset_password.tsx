@@ -1,0 +1,67 @@
+import { Anchor, Button, PasswordInput, Skeleton, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+
+import { isProblem } from '#console/api/http.ts';
+import { resetPassword, resetQuery } from '#console/api/session.ts';
+import { Failure } from '#console/parts/failure.tsx';
+import { PASSWORD_HINT, passwordFault } from '#console/parts/password_rule.ts';
+import { Doorway } from '#console/rooms/sign_in/doorway.tsx';
+import { useEnter } from '#console/rooms/sign_in/entering.ts';
+
+const route = getRouteApi('/reset/$token');
+
+export function ResetPassword() {
+  const { token } = route.useParams();
+  const { data, error } = useQuery(resetQuery(token));
+  const enter = useEnter();
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { password: '' },
+    validate: { password: passwordFault },
+  });
+  const attempt = useMutation({
+    mutationFn: (password: string) => resetPassword(token, password),
+    onSuccess: (session) => enter(session),
+  });
+  if (isProblem(error, 404)) {
+    return (
+      <Doorway
+        title="This link no longer works"
+        lead="It was used already, or it has expired."
+        foot={
+          <Anchor component={Link} to="/reset" size="sm">
+            Ask for a new one
+          </Anchor>
+        }
+      />
+    );
+  }
+  return (
+    <Doorway title="Choose a new password" lead="You are logged out everywhere else.">
+      {error !== null && <Failure error={error} />}
+      {data === undefined && error === null && <Skeleton height={160} />}
+      {data !== undefined && (
+        <form onSubmit={form.onSubmit(({ password }) => attempt.mutate(password))} noValidate>
+          <Stack>
+            {attempt.isError && <Failure title="Your password is as before" error={attempt.error} />}
+            <TextInput size="md" label="Account" value={data.email} readOnly autoComplete="username" />
+            <PasswordInput
+              {...form.getInputProps('password')}
+              key={form.key('password')}
+              size="md"
+              label="New password"
+              description={PASSWORD_HINT}
+              autoComplete="new-password"
+              autoFocus
+            />
+            <Button type="submit" size="md" loading={attempt.isPending}>
+              Set it and log in
+            </Button>
+          </Stack>
+        </form>
+      )}
+    </Doorway>
+  );
+}

@@ -1,0 +1,171 @@
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+
+import { BASE } from '#console/api/http.ts';
+import { sessionQuery } from '#console/api/session.ts';
+import { readAuditFilter } from '#console/rooms/settings/audit_filter.ts';
+import { readIncidentFilter } from '#console/rooms/incidents/incident_filter.ts';
+import { Broken } from '#console/shell/broken.tsx';
+import { Nowhere } from '#console/shell/nowhere.tsx';
+import { Shell } from '#console/shell/shell.tsx';
+
+interface Context {
+  readonly queryClient: QueryClient;
+}
+
+const root = createRootRouteWithContext<Context>()({ component: Outlet });
+
+/** Where to go after signing in: a path within the application, and nothing else. */
+const readNext = (search: Record<string, unknown>): { next?: string } => {
+  const { next } = search;
+  return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : {};
+};
+
+const outside = [
+  createRoute({
+    getParentRoute: () => root,
+    path: '/login',
+    validateSearch: readNext,
+    component: lazyRouteComponent(() => import('#console/rooms/sign_in/login.tsx'), 'Login'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/reset',
+    component: lazyRouteComponent(() => import('#console/rooms/sign_in/ask_for_reset.tsx'), 'AskForReset'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/reset/$token',
+    component: lazyRouteComponent(() => import('#console/rooms/sign_in/reset_password.tsx'), 'ResetPassword'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/invitation/$token',
+    component: lazyRouteComponent(() => import('#console/rooms/sign_in/invitation.tsx'), 'AcceptInvitation'),
+  }),
+] as const;
+
+/** Rooms that only somebody who is signed in may enter. */
+const requireSession = async (queryClient: QueryClient, href: string): Promise<void> => {
+  const session = await queryClient.ensureQueryData(sessionQuery);
+  if (session === null) throw redirect({ to: '/login', search: href === '/' ? {} : { next: href } });
+};
+
+const connect = createRoute({
+  getParentRoute: () => root,
+  path: '/connect/$uid',
+  beforeLoad: async ({ context, location }) => await requireSession(context.queryClient, location.href),
+  component: lazyRouteComponent(() => import('#console/rooms/sign_in/connect.tsx'), 'Connect'),
+});
+
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: 'inside',
+  beforeLoad: async ({ context, location }) => await requireSession(context.queryClient, location.href),
+  component: Shell,
+  notFoundComponent: Nowhere,
+});
+
+const settings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('#console/rooms/settings/settings.tsx'), 'Settings'),
+});
+
+const settingsRooms = [
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/',
+    beforeLoad: () => {
+      throw redirect({ to: '/settings/members', replace: true });
+    },
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/members',
+    component: lazyRouteComponent(() => import('#console/rooms/settings/members.tsx'), 'Members'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/api-keys',
+    component: lazyRouteComponent(() => import('#console/rooms/settings/api_keys.tsx'), 'ApiKeys'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/apps',
+    component: lazyRouteComponent(() => import('#console/rooms/settings/apps.tsx'), 'Apps'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/audit',
+    validateSearch: readAuditFilter,
+    component: lazyRouteComponent(() => import('#console/rooms/settings/audit.tsx'), 'Audit'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/billing',
+    component: lazyRouteComponent(() => import('#console/rooms/settings/billing.tsx'), 'Billing'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/delivery',
+    component: lazyRouteComponent(() => import('#console/rooms/settings/delivery.tsx'), 'Delivery'),
+  }),
+] as const;
+
+const rooms = [
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/',
+    component: lazyRouteComponent(() => import('#console/rooms/home/home.tsx'), 'Home'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/incidents',
+    validateSearch: readIncidentFilter,
+    component: lazyRouteComponent(() => import('#console/rooms/incidents/incident_list.tsx'), 'IncidentList'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/incidents/$incidentId',
+    component: lazyRouteComponent(() => import('#console/rooms/incidents/incident_page.tsx'), 'IncidentPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/services',
+    component: lazyRouteComponent(() => import('#console/rooms/services/service_list.tsx'), 'ServiceList'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/services/$serviceId',
+    component: lazyRouteComponent(() => import('#console/rooms/services/service_page.tsx'), 'ServicePage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/me',
+    component: lazyRouteComponent(() => import('#console/rooms/me/me.tsx'), 'MePage'),
+  }),
+  settings.addChildren(settingsRooms),
+] as const;
+
+const routeTree = root.addChildren([...outside, connect, inside.addChildren(rooms)]);
+
+/** The addresses of the application; src/entry/http/console_pages.ts answers the same. */
+export function createConsoleRouter(queryClient: QueryClient) {
+  return createRouter({
+    routeTree,
+    basepath: BASE.pathname,
+    context: { queryClient },
+    defaultPreload: 'intent',
+    defaultErrorComponent: Broken,
+    defaultNotFoundComponent: Nowhere,
+    scrollRestoration: true,
+  });
+}

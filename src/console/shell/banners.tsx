@@ -1,0 +1,70 @@
+import { useNetwork } from '@mantine/hooks';
+import { IconBellOff, IconCloudOff } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+
+import { deliveryQuery } from '#console/api/organization.ts';
+import { teamsQuery } from '#console/api/queries.ts';
+import { CHANNEL_NAMES } from '#console/parts/channel.tsx';
+import classes from '#console/shell/banners.module.css';
+import { useConnected } from '#console/shell/live_changes.tsx';
+import { useHere } from '#console/shell/organization.tsx';
+
+/** What everybody must know wherever they are. */
+export function Banners() {
+  return (
+    <div aria-live="polite">
+      <OutOfReach />
+      <MissingChannels />
+    </div>
+  );
+}
+
+/** A short break is nobody's concern. */
+const PATIENCE_MS = 4_000;
+
+function OutOfReach() {
+  const { online } = useNetwork();
+  const isLost = useConnected() === 'lost';
+  const [isLate, setIsLate] = useState(false);
+  useEffect(() => {
+    setIsLate(false);
+    if (!isLost) return;
+    const timer = setTimeout(() => setIsLate(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, [isLost]);
+  if (online && !(isLost && isLate)) return null;
+  return (
+    <div className={classes.banner}>
+      <IconCloudOff size={18} aria-hidden />
+      {online
+        ? 'The server is out of reach. What you see may be old; it is renewed as soon as the server answers.'
+        : 'This device is offline. What you see may be old. Replies by SMS still work.'}
+    </div>
+  );
+}
+
+/** Policies page through channels that the operator has not set up: those pages will fail. */
+function MissingChannels() {
+  const { org } = useHere();
+  const { data: teams } = useQuery(teamsQuery(org.orgId));
+  const { data: delivery } = useQuery(deliveryQuery(org.orgId));
+  const used = new Set(
+    teams?.teams.flatMap(({ escalationPolicies }) =>
+      escalationPolicies.flatMap(({ steps }) => steps.flatMap(({ channels }) => channels)),
+    ),
+  );
+  const missing = (delivery?.channels ?? []).filter(({ channel, configured }) => !configured && used.has(channel));
+  if (missing.length === 0) return null;
+  const names = missing.map(({ channel }) => CHANNEL_NAMES[channel]).join(' and ');
+  return (
+    <div className={classes.banner}>
+      <IconBellOff size={18} aria-hidden />
+      <span>
+        Escalation policies page by {names}, which {missing.length === 1 ? 'is' : 'are'} not set up on this server.
+      </span>
+      <Link to="/settings/delivery">See delivery</Link>
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import {
+  IconApps,
+  IconBell,
+  IconHeartRateMonitor,
+  IconHistory,
+  IconHome,
+  IconKey,
+  IconReceiptEuro,
+  IconServer2,
+  IconSettings,
+  IconUserCircle,
+  IconUsers,
+} from '@tabler/icons-react';
+
+/** The rooms that lead from everywhere to everywhere. `key` follows `g`. */
+export const PLACES = [
+  { to: '/', label: 'Home', icon: IconHome, key: 'h' },
+  { to: '/incidents', label: 'Incidents', icon: IconBell, key: 'i' },
+  { to: '/services', label: 'Services', icon: IconServer2, key: 's' },
+  { to: '/settings', label: 'Settings', icon: IconSettings, key: 't' },
+  { to: '/me', label: 'Me', icon: IconUserCircle, key: 'm' },
+] as const;
+
+export const SETTINGS = [
+  { to: '/settings/members', label: 'Members', icon: IconUsers, isForAdmins: false },
+  { to: '/settings/api-keys', label: 'API keys', icon: IconKey, isForAdmins: false },
+  { to: '/settings/apps', label: 'Connected apps', icon: IconApps, isForAdmins: false },
+  { to: '/settings/audit', label: 'Audit log', icon: IconHistory, isForAdmins: true },
+  { to: '/settings/billing', label: 'Billing', icon: IconReceiptEuro, isForAdmins: true },
+  { to: '/settings/delivery', label: 'Delivery', icon: IconHeartRateMonitor, isForAdmins: false },
+] as const;

@@ -1,0 +1,48 @@
+import { Menu, UnstyledButton } from '@mantine/core';
+import { IconCheck, IconSelector } from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
+
+import { addressOf } from '#console/api/http.ts';
+import { useHere } from '#console/shell/organization.tsx';
+import classes from '#console/shell/organization_menu.module.css';
+
+/** Names the organization, and changes to another where there is one. */
+export function OrganizationMenu() {
+  const { org, session, enter } = useHere();
+  const navigate = useNavigate();
+  const mark = <img src={addressOf('favicon.svg')} alt="" className={classes.mark} />;
+  if (session.organizations.length === 1) {
+    return (
+      <div className={classes.org}>
+        {mark}
+        <span className={classes.name}>{org.name}</span>
+      </div>
+    );
+  }
+  return (
+    <Menu position="bottom-start" width={240}>
+      <Menu.Target>
+        <UnstyledButton className={classes.org} aria-label={`Organization: ${org.name}. Change it`}>
+          {mark}
+          <span className={classes.name}>{org.name}</span>
+          <IconSelector size={16} aria-hidden />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Organizations</Menu.Label>
+        {session.organizations.map(({ orgId, name }) => (
+          <Menu.Item
+            key={orgId}
+            rightSection={orgId === org.orgId ? <IconCheck size={16} aria-label="shown now" /> : null}
+            onClick={() => {
+              enter(orgId);
+              void navigate({ to: '/' });
+            }}
+          >
+            {name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,93 @@
+import { Menu, SegmentedControl, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { IconBook, IconKeyboard, IconLogout, IconUserCircle } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link, useRouter } from '@tanstack/react-router';
+
+import { addressOf } from '#console/api/http.ts';
+import { sessionQuery, signOut } from '#console/api/session.ts';
+import { initialsOf } from '#console/parts/initials.ts';
+import { tellFailed } from '#console/parts/tell.tsx';
+import { useHere } from '#console/shell/organization.tsx';
+import classes from '#console/shell/person_menu.module.css';
+
+interface PersonMenuProps {
+  readonly onKeys: () => void;
+  readonly isCompact?: boolean;
+}
+
+/** Who is signed in, how the console looks, and the way out. */
+export function PersonMenu({ onKeys, isCompact = false }: PersonMenuProps) {
+  const { user } = useHere().session;
+  const leave = useSignOut();
+  return (
+    <Menu position={isCompact ? 'bottom-end' : 'top-start'} width={248} closeOnItemClick>
+      <Menu.Target>
+        <UnstyledButton
+          className={isCompact ? classes.compact : classes.person}
+          aria-label={`${user.name}: account and appearance`}
+        >
+          <span className={classes.face} aria-hidden>
+            {initialsOf(user.name)}
+          </span>
+          {!isCompact && (
+            <span className={classes.names}>
+              <div className={classes.name}>{user.name}</div>
+              <div className={classes.email}>{user.email}</div>
+            </span>
+          )}
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Appearance</Menu.Label>
+        <SchemeChoice />
+        <Menu.Divider />
+        <Menu.Item component={Link} to="/me" leftSection={<IconUserCircle size={18} />}>
+          Your channels and devices
+        </Menu.Item>
+        <Menu.Item onClick={onKeys} leftSection={<IconKeyboard size={18} />}>
+          Keyboard shortcuts
+        </Menu.Item>
+        <Menu.Item component="a" href={addressOf('docs')} leftSection={<IconBook size={18} />}>
+          API reference
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item onClick={() => leave.mutate()} leftSection={<IconLogout size={18} />}>
+          Log out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function SchemeChoice() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <SegmentedControl
+      m={4}
+      fullWidth
+      size="xs"
+      aria-label="Appearance"
+      value={colorScheme}
+      onChange={(value) => setColorScheme(value)}
+      data={[
+        { value: 'auto', label: 'Auto' },
+        { value: 'light', label: 'Light' },
+        { value: 'dark', label: 'Dark' },
+      ]}
+    />
+  );
+}
+
+function useSignOut() {
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  return useMutation({
+    mutationFn: signOut,
+    onError: (error) => tellFailed('You are still signed in', error),
+    async onSuccess() {
+      queryClient.clear();
+      queryClient.setQueryData(sessionQuery.queryKey, null);
+      await router.navigate({ to: '/login' });
+    },
+  });
+}

@@ -1,0 +1,133 @@
+import { ActionIcon, Kbd, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useRouter } from '@tanstack/react-router';
+import { lazy, type MouseEvent, Suspense, useCallback, useEffect, useRef, useState } from 'react';
+
+import { incidentsQuery } from '#console/api/queries.ts';
+import { Banners } from '#console/shell/banners.tsx';
+import { useLetters } from '#console/shell/keyboard.ts';
+import { LiveChanges } from '#console/shell/live_changes.tsx';
+import { PLACES } from '#console/shell/navigation.ts';
+import { OrganizationMenu } from '#console/shell/organization_menu.tsx';
+import { OrganizationProvider, useHere } from '#console/shell/organization.tsx';
+import { PersonMenu } from '#console/shell/person_menu.tsx';
+import classes from '#console/shell/shell.module.css';
+import { WithoutOrganization } from '#console/shell/without_organization.tsx';
+
+const Palette = lazy(() => import('#console/shell/palette.tsx').then((m) => ({ default: m.Palette })));
+const KeyHelp = lazy(() => import('#console/shell/key_help.tsx').then((m) => ({ default: m.KeyHelp })));
+
+/** What surrounds every room of somebody who is signed in. */
+export function Shell() {
+  return (
+    <OrganizationProvider without={<WithoutOrganization />}>
+      <LiveChanges>
+        <Frame />
+      </LiveChanges>
+    </OrganizationProvider>
+  );
+}
+
+type Above = 'palette' | 'keys' | null;
+
+function Frame() {
+  const [above, setAbove] = useState<Above>(null);
+  const { org } = useHere();
+  const openKeys = useCallback(() => setAbove('keys'), []);
+  const openPalette = useCallback(() => setAbove('palette'), []);
+  const close = useCallback(() => setAbove(null), []);
+  const main = useRef<HTMLElement>(null);
+  useLetters(openKeys);
+  usePaletteKey(openPalette);
+  useFocusAfterNavigation();
+  const skip = (event: MouseEvent): void => {
+    event.preventDefault();
+    main.current?.focus();
+  };
+  return (
+    <>
+      <a href="./" className={classes.skip} onClick={skip}>
+        Skip to the content
+      </a>
+      <div className={classes.frame}>
+        <aside className={classes.side}>
+          <OrganizationMenu />
+          <UnstyledButton className={classes.search} onClick={openPalette}>
+            <IconSearch size={16} aria-hidden /> Search <Kbd size="xs">{isApple() ? '⌘' : 'Ctrl'} K</Kbd>
+          </UnstyledButton>
+          <nav aria-label="Rooms">
+            <Places />
+          </nav>
+          <div className={classes.foot}>
+            <PersonMenu onKeys={openKeys} />
+          </div>
+        </aside>
+        <div className={classes.top}>
+          <OrganizationMenu />
+          <div>
+            <ActionIcon variant="subtle" color="gray" size={44} onClick={openPalette} aria-label="Search">
+              <IconSearch size={20} />
+            </ActionIcon>
+            <PersonMenu onKeys={openKeys} isCompact />
+          </div>
+        </div>
+        <main className={classes.main} ref={main} tabIndex={-1} key={org.orgId}>
+          <Banners />
+          <Outlet />
+        </main>
+        <nav className={classes.bottom} aria-label="Rooms, on a phone">
+          <Places />
+        </nav>
+      </div>
+      <Suspense>
+        {above === 'palette' && <Palette onClose={close} />}
+        {above === 'keys' && <KeyHelp onClose={close} />}
+      </Suspense>
+    </>
+  );
+}
+
+function Places() {
+  const { org } = useHere();
+  const { data } = useQuery(incidentsQuery(org.orgId));
+  const waiting = data?.incidents.filter(({ status }) => status === 'triggered').length ?? 0;
+  return PLACES.map(({ to, label, icon: Icon }) => (
+    <Link key={to} to={to} activeOptions={{ exact: to === '/' }} className={classes.place}>
+      <Icon size={20} stroke={1.75} aria-hidden />
+      {label}
+      {to === '/incidents' && waiting > 0 && (
+        <span className={classes.count}>
+          {waiting > 99 ? '99+' : waiting}
+          <VisuallyHidden> waiting</VisuallyHidden>
+        </span>
+      )}
+    </Link>
+  ));
+}
+
+const isApple = (): boolean => /Mac|iP(?:hone|ad)/.test(navigator.userAgent);
+
+function usePaletteKey(onOpen: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      onOpen();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, [onOpen]);
+}
+
+/** Whoever cannot see that the page has changed is taken to its title. */
+function useFocusAfterNavigation(): void {
+  const router = useRouter();
+  useEffect(
+    () =>
+      router.subscribe('onRendered', ({ pathChanged }) => {
+        if (pathChanged) document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+      }),
+    [router],
+  );
+}

@@ -1,0 +1,88 @@
+/** Shows pages that arrive by push, also while no tab is open, and leads from them to the incident. */
+
+/** Says that this is a module; a worker exports nothing. */
+export type {}; // eslint-disable-line unicorn/require-module-specifiers -- else `self` below would be declared twice
+
+declare const self: ServiceWorkerGlobalScope;
+
+/** What src/notify/texts/push_text.ts sends. */
+interface PushText {
+  readonly title: string;
+  readonly body: string;
+  readonly tag: string;
+  readonly url: string;
+  readonly actions: readonly { readonly action: string; readonly title: string; readonly url: string }[];
+}
+
+/** Not everywhere known to TypeScript, but to every browser that has buttons on messages. */
+interface ShownOptions extends NotificationOptions {
+  readonly renotify: boolean;
+  readonly vibrate: readonly number[];
+  readonly actions: readonly { readonly action: string; readonly title: string }[];
+}
+
+const OFFLINE_PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><title>Tocsin is out of reach</title>
+<style>body{font:18px/1.5 system-ui,sans-serif;max-width:30em;margin:18vh auto;padding:0 1.2em;color:#1c2024;background:#fff}
+a{display:inline-block;padding:.7em 1.6em;border-radius:.5em;background:#1c2024;color:#fff;text-decoration:none;font-weight:600}
+@media(prefers-color-scheme:dark){body{color:#edeef0;background:#0f1114}a{background:#edeef0;color:#1c2024}}</style></head>
+<body><h1>Tocsin is out of reach</h1><p>This device is offline, or the server does not answer. Replies by SMS still work:
+answer a page with ACK or RES and its number.</p><p><a href="">Try again</a></p></body></html>`;
+
+self.addEventListener('install', () => void self.skipWaiting());
+self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
+
+self.addEventListener('push', (event) => event.waitUntil(show(read(event))));
+
+self.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  const { url, actions } = event.notification.data as PushText;
+  const target = actions.find(({ action }) => action === event.action)?.url ?? url;
+  event.waitUntil(open(target));
+});
+
+self.addEventListener('fetch', (event) => {
+  if (event.request.mode !== 'navigate') return;
+  event.respondWith(fetch(event.request).catch(offlineAnswer));
+});
+
+function read(event: PushEvent): PushText {
+  const fallback = { title: 'Tocsin', body: 'Open Tocsin to see what happened.', tag: 'tocsin', actions: [] };
+  try {
+    return { ...fallback, url: self.registration.scope, ...(event.data?.json() as Partial<PushText>) };
+  } catch {
+    return { ...fallback, url: self.registration.scope };
+  }
+}
+
+async function show(text: PushText): Promise<void> {
+  const options: ShownOptions = {
+    body: text.body,
+    tag: text.tag,
+    // A page that takes the place of an earlier one must be heard again.
+    renotify: true,
+    requireInteraction: text.actions.length > 0,
+    vibrate: text.actions.length > 0 ? [300, 120, 300, 120, 600] : [120],
+    icon: new URL('icon-192.png', self.registration.scope).href,
+    badge: new URL('badge-96.png', self.registration.scope).href,
+    actions: text.actions.map(({ action, title }) => ({ action, title })),
+    data: text,
+  };
+  await self.registration.showNotification(text.title, options);
+}
+
+/** A tab that is open already is taken to the address rather than a second one opened. */
+async function open(url: string): Promise<void> {
+  const tabs = await self.clients.matchAll({ type: 'window' });
+  const tab = tabs.find((client) => client.url.startsWith(self.registration.scope));
+  if (tab === undefined || !url.startsWith(self.registration.scope)) {
+    await self.clients.openWindow(url);
+    return;
+  }
+  await tab.focus();
+  await tab.navigate(url).catch(() => self.clients.openWindow(url));
+}
+
+function offlineAnswer(): Response {
+  return new Response(OFFLINE_PAGE, { status: 503, headers: { 'content-type': 'text/html; charset=utf-8' } });
+}

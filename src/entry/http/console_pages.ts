@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import { CONSOLE_FOLDER, consolePages } from '#entry/http/console_build.ts';
+
+/** Every address that the web application shows something at; src/console/router.tsx has the same. */
+const PAGES = [
+  '/',
+  '/login',
+  '/reset',
+  '/reset/:token',
+  '/invitation/:token',
+  '/connect/:uid',
+  '/me',
+  '/incidents',
+  '/incidents/:id',
+  '/services',
+  '/services/:id',
+  '/settings',
+  '/settings/*',
+];
+
+/** Files that browsers know by a fixed name. */
+const FILES = [
+  'sw.js',
+  'manifest.webmanifest',
+  'favicon.svg',
+  'icon-192.png',
+  'icon-512.png',
+  'icon-maskable-512.png',
+  'badge-96.png',
+];
+
+const NONCE_BYTES = 16;
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
+
+/** The page runs and shows what this server sends with it, and talks to no other. */
+const policyWith = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    `script-src 'self' 'nonce-${nonce}'`,
+    `style-src 'self' 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "manifest-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+const PAGE_HEADERS = {
+  'cache-control': 'no-cache',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
+};
+
+/** Draws itself again until the console is there. */
+const PREPARING = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta http-equiv="refresh" content="2"><title>Tocsin</title></head><body><h1>The console is being prepared</h1>
+<p>This takes some seconds after an update; the page comes by itself. If it does not: <code>npm ci</code> builds the console and says
+what is wrong. Everything else works meanwhile, replies to pages too.</p></body></html>`;
+
+export interface ConsoleOptions {
+  /** The public address; its path is where the console lives. */
+  readonly baseUrl: string;
+  /** Another build; for tests. */
+  readonly folder?: string;
+}
+
+/** Answers a request that no route takes: with the application, which says what is missing, or not at all. */
+export type AnswerUnknownPage = (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>;
+
+/**
+ * The web application: one page at each of its addresses, with a nonce of its own, and files whose names change with
+ * what is in them and which browsers may therefore keep.
+ */
+export async function mountConsolePages(
+  app: FastifyInstance,
+  { baseUrl, folder = CONSOLE_FOLDER }: ConsoleOptions,
+): Promise<AnswerUnknownPage> {
+  const readPage = consolePages(`${new URL(baseUrl).pathname.replace(/\/+$/, '')}/`, folder);
+
+  const sendPage = async (reply: FastifyReply, status: number): Promise<FastifyReply> => {
+    const page = await readPage();
+    const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+    void reply.headers({ ...PAGE_HEADERS, 'content-security-policy': policyWith(nonce) });
+    void reply.type('text/html; charset=utf-8');
+    if (page === null) return reply.code(503).header('retry-after', '2').send(PREPARING);
+    return reply.code(status).send(page.with(nonce));
+  };
+
+  for (const url of PAGES) app.get(url, async (_request, reply) => await sendPage(reply, 200));
+
+  await app.register(fastifyStatic, {
+    root: path.join(folder, 'assets'),
+    prefix: '/assets/',
+    preCompressed: true,
+    immutable: true,
+    maxAge: YEAR_MS,
+    index: false,
+    setHeaders: (reply) => void reply.header('x-content-type-options', 'nosniff'),
+  });
+  for (const name of FILES) {
+    app.get(`/${name}`, (_request, reply) => {
+      void reply.headers({ 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' });
+      return reply.sendFile(name, folder, { cacheControl: false });
+    });
+  }
+
+  return async (request, reply) => {
+    const wantsPage = request.method === 'GET' && /\btext\/html\b/.test(request.headers.accept ?? '');
+    if (!wantsPage || /^\/(?:api|assets|\.well-known)(?:\/|$)/.test(request.url)) return false;
+    await sendPage(reply, 404);
+    return true;
+  };
+}
