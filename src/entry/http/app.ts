@@ -5,6 +5,7 @@ import { mountAnswers } from '#entry/http/answers.ts';
 import { mountCalendar } from '#entry/http/calendar.ts';
 import { mountCallbacks } from '#entry/http/callbacks.ts';
 import { answerClientError } from '#entry/http/client_error.ts';
+import { mountConsolePages } from '#entry/http/console_pages.ts';
 import { mountConsole } from '#entry/http/console.ts';
 import { mountDocs } from '#entry/http/docs.ts';
 import { mountHealth } from '#entry/http/health.ts';
@@ -31,10 +32,6 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply, house.log),
   });
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, house.log));
-  app.setNotFoundHandler((request, reply) => {
-    const error = new AppError('not_found', `nothing is served at ${request.method} ${request.url.split('?')[0]}`);
-    return sendProblem(error, request, reply, house.log);
-  });
   app.addHook('onSend', async (request, reply) => {
     void reply.header('x-request-id', request.id);
   });
@@ -57,10 +54,19 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
   mountCalendar(app, house);
   await mountConsole(app, house);
   await mountIngest(app, house);
+  const answerUnknownPage = await mountConsolePages(app, house.config);
+  app.setNotFoundHandler(async (request, reply) => {
+    if (await answerUnknownPage(request, reply)) return reply;
+    const error = new AppError('not_found', `nothing is served at ${request.method} ${request.url.split('?')[0]}`);
+    return sendProblem(error, request, reply, house.log);
+  });
   return app;
 }
 
 /** A proxy may keep the path of the base URL or take it away. */
 function withoutPrefix(url: string, prefix: string): string {
-  return prefix !== '' && url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : url;
+  if (prefix === '' || !url.startsWith(prefix)) return url;
+  const rest = url.slice(prefix.length);
+  if (rest === '' || rest.startsWith('?')) return `/${rest}`;
+  return rest.startsWith('/') ? rest : url;
 }
