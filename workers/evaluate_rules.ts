@@ -122,6 +122,6 @@ function causeOf(rule: ActiveRule, config: MetricThreshold, value: number | null
     title: `${rule.name}: ${aggregation} of ${metricName} is ${measured} (${comparator} ${threshold})`,
     severity: 'error',
     details: { metricName, aggregation, comparator, threshold, windowMinutes, value },
-    sentence: `${aggregation} of ${metricName} over ${windowMinutes} min was ${measured}, ${comparator} ${threshold}`,
+    sentence: `${aggregation} of ${metricName} over ${windowMinutes} min was ${measured} (${comparator} ${threshold})`,
   };
 }

@@ -45,6 +45,10 @@ export async function openIncident(unit: UnitOfWork, rule: ActiveRule, cause: Ca
   );
   if (incidentId === null) return null;
   await stores.incidents.recordEvent(incidentId, 'triggered', { rule: rule.name, cause: cause.sentence }, now);
+  if (timers.length === 0) {
+    const reason = rule.escalationPolicyId === null ? 'no_policy' : 'no_steps';
+    await stores.incidents.recordEvent(incidentId, 'nobody_paged', { reason }, now);
+  }
   await recordSystemChange(unit, {
     orgId: rule.orgId,
     action: 'open_incident',

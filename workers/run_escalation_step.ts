@@ -1,4 +1,4 @@
-import { fireNextAtOnce } from '#actions/incidents/fire_next_at_once.ts';
+import { fireNextAtOnce, passOver } from '#actions/incidents/fire_next_at_once.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import { type Contact, contactsOf } from '#core/oncall/contact.ts';
@@ -16,6 +16,9 @@ export interface EscalationRuntime extends UnitOfWorkRuntime {
   /** The channels that the operator has set up. */
   readonly configured: ReadonlySet<Channel>;
 }
+
+/** A timeline names no more people or channels of one step. */
+const TOLD_MAX = 20;
 
 export const onRunEscalationStep = (runtime: EscalationRuntime): JobHandler =>
   handleJob(runEscalationStep, async ({ incidentId, stepIndex }) => {
@@ -61,13 +64,19 @@ async function pageRecipients(
     now,
   );
   if (nobodyReached !== null) {
+    const next = await fireNextAtOnce(unit, incident, stepIndex);
+    const skipped = { stepIndex, reason: nobodyReached, next, unused: unusedOf(pages) };
     await stores.incidents.markSkipped(incident.id, stepIndex, nobodyReached);
-    await stores.incidents.recordEvent(incident.id, 'step_skipped', { stepIndex, reason: nobodyReached }, now);
-    await fireNextAtOnce(unit, incident, stepIndex);
+    await stores.incidents.recordEvent(incident.id, 'step_skipped', skipped, now);
     return;
   }
-  const people = new Set(pages.filter(({ kind }) => kind === 'notify').map(({ userId }) => userId));
-  await stores.incidents.recordEvent(incident.id, 'step_fired', { stepIndex, people: people.size }, now);
+  const paged = Map.groupBy(
+    pages.filter(({ kind }) => kind === 'notify'),
+    ({ userId }) => userId,
+  );
+  const told = [...paged].slice(0, TOLD_MAX).map(([userId, own]) => ({ userId, channels: own.map(channelOf) }));
+  const fired = { stepIndex, people: paged.size, pages: told, unused: unusedOf(pages) };
+  await stores.incidents.recordEvent(incident.id, 'step_fired', fired, now);
   for (const notificationId of ids) enqueue(deliverPage, { notificationId });
   await passOverUnreachable(unit, incident, stepIndex, pages);
 }
@@ -81,9 +90,23 @@ async function passOverUnreachable(
 ): Promise<void> {
   for (const [userId, own] of Map.groupBy(pages, (page) => page.userId)) {
     if (!hasNoChannelLeft(own.map(statusOf))) continue;
-    if (!(await fireNextAtOnce(unit, incident, stepIndex))) return;
-    await unit.stores.incidents.recordEvent(incident.id, 'person_unreachable', { userId, stepIndex }, unit.now);
+    await passOver(unit, incident, stepIndex, userId);
   }
+}
+
+function channelOf({ channel }: PageDecision): Channel {
+  return channel;
+}
+
+/** What the timeline tells of channels that the step names and does not use. */
+function unusedOf(pages: readonly PageDecision[]): object[] {
+  return pages
+    .flatMap((page) => {
+      if (page.kind === 'notify') return [];
+      const { userId, channel, reason } = page;
+      return [{ userId, channel, reason }];
+    })
+    .slice(0, TOLD_MAX);
 }
 
 function statusOf({ kind }: PageDecision): 'queued' | 'failed' | 'skipped' {

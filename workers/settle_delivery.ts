@@ -5,7 +5,7 @@ import type { UnitOfWork } from '#actions/unit_of_work.ts';
 import { nextRetryDelayMs } from '#core/oncall/retry.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
 import type { Delivery } from '#notify/channel_sender.ts';
-import { type ClaimedNotification, UNCONFIRMED } from '#storage/postgres/notification_store.ts';
+import { type ClaimedNotification, type NotificationRow, UNCONFIRMED } from '#storage/postgres/notification_store.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 
 /** Writes down what came of a message, and with a digest of all that it stands for. */
@@ -62,7 +62,15 @@ async function retryOrFail(
   }
   const dueAt = now.add({ milliseconds: delayMs });
   await stores.notifications.markForRetry(claimed.id, reason, dueAt, now);
+  // Told once: what comes of it is told in the end.
+  if (claimed.attempts === 1) await recordPages(unit, await pagesOf(unit, claimed), 'page_delayed', { reason });
   enqueue(deliverPage, { notificationId: claimed.id }, dueAt);
+}
+
+/** What waits for another try: the message, or with a digest all that it stands for. */
+async function pagesOf({ stores }: UnitOfWork, claimed: ClaimedNotification): Promise<readonly NotificationRow[]> {
+  if (claimed.kind !== 'digest') return [claimed];
+  return (await stores.digests.listMembers(claimed.id)).filter(({ status }) => status === 'queued');
 }
 
 async function markFailed(

@@ -1,4 +1,4 @@
-import { fireNextAtOnce } from '#actions/incidents/fire_next_at_once.ts';
+import { passOver } from '#actions/incidents/fire_next_at_once.ts';
 import type { UnitOfWork } from '#actions/unit_of_work.ts';
 import { hasNoChannelLeft } from '#core/oncall/recipients.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
@@ -28,8 +28,7 @@ export async function afterFailure(
   for (const { page, incident, stepIndex } of pages) {
     const own = statuses.get(placeOf({ ...page, stepIndex })) ?? [];
     if (incident.status !== 'triggered' || !hasNoChannelLeft(own.map(({ status }) => status))) continue;
-    if (!(await fireNextAtOnce(unit, incident, stepIndex))) continue;
-    await stores.incidents.recordEvent(incident.id, 'person_unreachable', { userId: page.userId, stepIndex }, now);
+    await passOver(unit, incident, stepIndex, page.userId);
   }
 }
 

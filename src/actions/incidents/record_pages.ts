@@ -5,7 +5,7 @@ import type { NotificationRow } from '#storage/postgres/notification_store.ts';
 export async function recordPages(
   { stores, now }: UnitOfWork,
   moved: readonly NotificationRow[],
-  event: 'page_sent' | 'page_delivered',
+  event: 'page_sent' | 'page_delivered' | 'page_delayed',
   details: object = {},
 ): Promise<void> {
   await stores.incidents.recordEvents(

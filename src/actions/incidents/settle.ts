@@ -3,6 +3,7 @@ import type { UnitOfWork } from '#actions/unit_of_work.ts';
 import { decideAcknowledge, decideResolve, type NewsEvent, type SettledBy } from '#core/incidents/incident.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
 import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 
 /**
@@ -32,8 +33,8 @@ async function settle(unit: UnitOfWork, incident: IncidentRow, event: NewsEvent,
   const { stores, now } = unit;
   await stores.incidents.cancelSteps(incident.id, event, now);
   const cancelled = await stores.notifications.cancelQueued(incident.id, event, now);
-  await stores.incidents.recordEvent(incident.id, event, { by, cancelledMessages: cancelled.length }, now);
-  await tellOthers(unit, incident, event, by);
+  const told = await tellOthers(unit, incident, event, by);
+  await stores.incidents.recordEvent(incident.id, event, { by, cancelledMessages: cancelled.length, told }, now);
   if ('system' in by) await recordSettling(unit, incident, event);
 }
 
@@ -49,13 +50,13 @@ async function recordSettling(unit: UnitOfWork, incident: IncidentRow, event: Ne
   });
 }
 
-/** People who were sent an SMS are told by SMS what became of it, except the one who did it. */
+/** People who were sent an SMS are told by SMS what became of it, except the one who did it; resolves to who they are. */
 async function tellOthers(
   { stores, now, enqueue }: UnitOfWork,
   incident: IncidentRow,
   event: NewsEvent,
   by: SettledBy,
-): Promise<void> {
+): Promise<Id<'user'>[]> {
   const settler = 'userId' in by ? by.userId : null;
   const others = (await stores.notifications.listSmsRecipients(incident.id)).filter(({ userId }) => userId !== settler);
   const ids = await stores.notifications.insert(
@@ -74,4 +75,5 @@ async function tellOthers(
     now,
   );
   for (const notificationId of ids) enqueue(deliverPage, { notificationId });
+  return [...new Set(others.map(({ userId }) => userId))];
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, Timestamp } from '#actions/fields.ts';
-import { reasonOf } from '#core/incidents/story.ts';
+import { reasonOf } from '#core/incidents/reasons.ts';
 import { contactsOf } from '#core/oncall/contact.ts';
 import { peopleOnCall } from '#core/oncall/on_call.ts';
 import { findWarnings, type ReachabilityWarning } from '#core/oncall/reachability.ts';

@@ -1,86 +1,151 @@
 import type { SettledBy } from '#core/incidents/incident.ts';
+import { reasonOf, unusedBecause } from '#core/incidents/reasons.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 
 /** What each event of a timeline carries. Stored as JSON, so every field is read with care. */
 interface Entry {
   readonly event: string;
-  readonly data: Readonly<Record<string, unknown>>;
+  readonly data: Data;
 }
 
-const MESSAGE: Record<Channel, string> = { sms: 'SMS', call: 'call', push: 'push message', email: 'mail' };
+type Data = Readonly<Record<string, unknown>>;
 
-const REASONS: Readonly<Record<string, string>> = {
-  no_targets: 'it names nobody',
-  nobody_on_call: 'nobody is on call',
-  no_usable_channel: 'nobody has such a channel on and an address for it',
-  channel_not_configured: 'its channels are not set up on this server',
-  policy_gone: 'its policy was deleted',
-  provider_unreachable: 'the provider could not be reached',
-  gave_up: 'it could not be sent within five minutes',
-};
+/** A person by name. */
+type NameOf = (userId: unknown) => string;
+
+const MESSAGE: Readonly<Record<Channel, string>> = { sms: 'SMS', call: 'call', push: 'push message', email: 'mail' };
+
+const BY: Readonly<Record<Channel, string>> = { sms: 'SMS', call: 'phone', push: 'push', email: 'mail' };
+
+/** More are counted, not named. */
+const NAMED_MAX = 5;
 
 /** The ids of the users whom a timeline speaks of. */
 export function peopleIn(timeline: readonly Entry[]): string[] {
   return timeline.flatMap(({ data }) => {
-    const { userId, by } = data as { userId?: unknown; by?: Partial<Record<'userId', unknown>> };
-    return [userId, by?.userId].filter((id) => typeof id === 'string');
+    const by = recordOf(data['by']);
+    const listed = [...recordsOf(data['pages']), ...recordsOf(data['unused'])].map(({ userId }) => userId);
+    return [data['userId'], by['userId'], ...listed, ...listOf(data['told'])].filter((id) => typeof id === 'string');
   });
 }
 
-/** One event as a sentence, with people by name. An event of a later version is shown by its name. */
-export function storyOf(
-  event: string,
-  data: Readonly<Record<string, unknown>>,
-  names: ReadonlyMap<string, string>,
-): string {
-  const text = (key: string) => {
-    const value = data[key];
-    return typeof value === 'string' ? value : '';
-  };
-  const person = names.get(text('userId')) ?? 'somebody who has left';
-  const message = MESSAGE[text('channel') as Channel] ?? 'message';
-  const because = data['reason'] === undefined || data['reason'] === null ? '' : `: ${reasonOf(text('reason'))}`;
+/** One event as a sentence or two, with people by name. An event of a later version is shown by its name. */
+export function storyOf(event: string, data: Data, names: ReadonlyMap<string, string>): string {
+  const nameOf: NameOf = (userId) => names.get(String(userId)) ?? 'somebody who has left';
   switch (event) {
     case 'triggered':
-      return `Triggered by the rule "${text('rule')}": ${text('cause')}.`;
+      return `Triggered by the rule "${textOf(data['rule'])}": ${textOf(data['cause'])}.`;
+    case 'nobody_paged':
+      return `Nobody is paged${because(data)}.`;
     case 'step_fired':
-      return `Step ${stepNumber(data)} fired, paging ${plural(Number(data['people'] ?? 0), 'person', 'people')}.`;
+      return `${firedStep(data, nameOf)}${unusedChannels(data, nameOf)}`;
     case 'step_skipped':
-      return `Step ${stepNumber(data)} reached nobody${because}; the next step fires at once.`;
+      return `Step ${stepNumber(data)} reached nobody${because(data)}; ${whatFollows(data)}.${unusedChannels(data, nameOf)}`;
+    case 'page_delayed':
     case 'page_sent':
-      return `${capital(message)} to ${person} sent${inDigest(data)}${data['unconfirmed'] === true ? ', without confirmation by the provider' : ''}.`;
     case 'page_delivered':
-      return text('channel') === 'call' ? `${person} answered the call.` : `${capital(message)} to ${person} arrived.`;
     case 'page_failed':
-      return `${capital(message)} to ${person} failed${because}.`;
+      return pageSentence(event, data, nameOf(data['userId']));
     case 'person_unreachable':
-      return `Every channel of ${person} has failed; the next step fires at once.`;
+      return `Every channel of ${nameOf(data['userId'])} has failed; ${whatFollows(data)}.`;
     case 'acknowledged':
-      return `Acknowledged by ${settler(data, names)}; escalation is paused.`;
+      return `Acknowledged by ${settler(data, nameOf)}; escalation is paused.${aftermath(data, nameOf)}`;
     case 'resolved':
-      return `Resolved by ${settler(data, names)}.`;
+      return `Resolved by ${settler(data, nameOf)}.${aftermath(data, nameOf)}`;
     default:
       return event.replaceAll('_', ' ');
   }
 }
 
-function inDigest(data: Readonly<Record<string, unknown>>): string {
-  return data['digest'] === true ? ' in a digest with others' : '';
+function firedStep(data: Data, nameOf: NameOf): string {
+  const people = Number(data['people'] ?? 0);
+  const pages = recordsOf(data['pages']).map(({ userId, channels }) => {
+    return { name: nameOf(userId), by: `by ${joined(listOf(channels).map((channel) => BY[channel as Channel]))}` };
+  });
+  if (pages.length === 0 || people > NAMED_MAX) {
+    return `Step ${stepNumber(data)} fires, paging ${plural(people, 'person', 'people')}.`;
+  }
+  const alike = [...Map.groupBy(pages, ({ by }) => by)].map(
+    ([by, some]) => `${joined(some.map(({ name }) => name))} ${by}`,
+  );
+  return `Step ${stepNumber(data)} fires, paging ${joined(alike)}.`;
 }
 
-/** A reason of ours in words. */
-export function reasonOf(reason: string): string {
-  return REASONS[reason] ?? reason.replaceAll('_', ' ');
+/** What the step names but did not use, so that nobody wonders why a phone stayed silent. */
+function unusedChannels(data: Data, nameOf: NameOf): string {
+  const unused = recordsOf(data['unused']);
+  if (unused.length === 0) return '';
+  const shown = unused.slice(0, NAMED_MAX).map(({ userId, channel, reason }) => {
+    return `${nameOf(userId)} by ${BY[channel as Channel] ?? 'a channel'} (${unusedBecause(textOf(reason))})`;
+  });
+  const left = unused.length - shown.length;
+  return ` Not ${joined(left > 0 ? [...shown, `${left} more`] : shown, 'nor')}.`;
 }
 
-function stepNumber(data: Readonly<Record<string, unknown>>): number {
-  return Number(data['stepIndex'] ?? 0) + 1;
+function pageSentence(event: string, data: Data, person: string): string {
+  const channel = textOf(data['channel']);
+  const message = `${capital(MESSAGE[channel as Channel] ?? 'message')} to ${person}`;
+  switch (event) {
+    case 'page_delayed':
+      return `${message} could not be sent yet${because(data)}; it is tried again.`;
+    case 'page_sent': {
+      const digest = data['digest'] === true;
+      const unconfirmed = data['unconfirmed'] === true ? ', without confirmation by the provider' : '';
+      if (channel === 'call') return `Calling ${person}${digest ? ' about this and others' : ''}${unconfirmed}.`;
+      return `${message} sent${digest ? ' in a digest with others' : ''}${unconfirmed}.`;
+    }
+    case 'page_delivered':
+      return channel === 'call' ? `${person} answered the call.` : `${message} arrived.`;
+    default:
+      return failedPage(data, message, person);
+  }
 }
 
-function settler(data: Readonly<Record<string, unknown>>, names: ReadonlyMap<string, string>): string {
+function failedPage(data: Data, message: string, person: string): string {
+  switch (data['reason']) {
+    case 'answering_machine':
+      return `Voicemail answered the call to ${person}, who does not count as reached.`;
+    case 'no_answer':
+      return `${person} did not answer the call.`;
+    case 'busy':
+      return `The call to ${person} met a busy line.`;
+    default:
+      return `${message} failed${because(data)}.`;
+  }
+}
+
+function because(data: Data): string {
+  const reason = textOf(data['reason']);
+  return reason === '' ? '' : `: ${reasonOf(reason)}`;
+}
+
+function whatFollows(data: Data): string {
+  switch (data['next']) {
+    case 'none':
+      return 'no step is left';
+    case 'before':
+      return 'the next step has fired already';
+    default:
+      return 'the next step fires at once';
+  }
+}
+
+function aftermath(data: Data, nameOf: NameOf): string {
+  const told = listOf(data['told']);
+  const people = told.length > NAMED_MAX ? `${told.length} people` : joined(told.map(nameOf));
+  const cancelled = Number(data['cancelledMessages'] ?? 0);
+  return [
+    cancelled === 0
+      ? ''
+      : ` ${plural(cancelled, 'message that had not left is', 'messages that had not left are')} cancelled.`,
+    told.length === 0 ? '' : ` ${people} ${told.length === 1 ? 'hears' : 'hear'} of it by SMS.`,
+  ].join('');
+}
+
+function settler(data: Data, nameOf: NameOf): string {
   const by = data['by'] as Partial<SettledBy> | undefined;
   if (by === undefined) return 'somebody';
-  if ('userId' in by) return `${names.get(by.userId ?? '') ?? 'somebody who has left'} by ${wayOf(by.via)}`;
+  if ('userId' in by) return `${nameOf(by.userId)} by ${wayOf(by.via)}`;
   if ('apiKeyId' in by) return `an API key by ${wayOf(by.via)}`;
   return 'Tocsin itself, as its cause is gone';
 }
@@ -97,6 +162,32 @@ function wayOf(via: string | undefined): string {
     email: 'mail',
   };
   return ways[via ?? ''] ?? 'a rule';
+}
+
+function stepNumber(data: Data): number {
+  return Number(data['stepIndex'] ?? 0) + 1;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function recordOf(value: unknown): Data {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function recordsOf(value: unknown): readonly Data[] {
+  return listOf(value).map(recordOf);
+}
+
+/** "a, b and c". */
+function joined(parts: readonly string[], last = 'and'): string {
+  const [end = '', ...before] = parts.toReversed();
+  return before.length === 0 ? end : `${before.toReversed().join(', ')} ${last} ${end}`;
 }
 
 function plural(count: number, one: string, many: string): string {

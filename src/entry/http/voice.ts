@@ -9,12 +9,17 @@ import { askForDigit, sayAndHangUp } from '#notify/twiml.ts';
 import type { NotificationRow } from '#storage/postgres/notification_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** What a call says once it is answered. A machine is told nothing, and has reached nobody. */
+/**
+ * What a call says once it is answered. A machine is told nothing, and has reached nobody; a person has answered, which
+ * the log says before it says what they pressed.
+ */
 export async function answerVoice(house: House, notification: NotificationRow, fields: Fields): Promise<string> {
   const { isMachine, providerId } = answeredCall(fields);
-  if (!isMachine) return await ask(house, notification);
-  const report = { status: 'failed', reason: 'answering_machine', providerId } as const;
+  const report = isMachine
+    ? ({ status: 'failed', reason: 'answering_machine', providerId } as const)
+    : ({ status: 'delivered', reason: null, providerId } as const);
   await recordDeliveryReport(house.actions, notification, report);
+  if (!isMachine) return await ask(house, notification);
   return sayAndHangUp('This is Tocsin. An incident needs attention.');
 }
 

@@ -1,0 +1,53 @@
+/** Why something did not work, in half a sentence that follows a colon. */
+const WORDS: Readonly<Record<string, string>> = {
+  no_policy: 'its rule has no escalation policy',
+  no_steps: 'its escalation policy has no steps',
+  no_targets: 'it names nobody',
+  nobody_on_call: 'nobody is on call',
+  no_usable_channel: 'nobody has such a channel on and an address for it',
+  channel_not_configured: 'its channels are not set up on this server',
+  provider_unreachable: 'the provider could not be reached',
+  provider_silent: 'the provider did not answer',
+  provider_busy: 'the provider was too busy',
+  provider_fault: 'the provider had a fault',
+  provider_refused_credentials: 'the provider does not accept the credentials of this server',
+  bad_number: 'the phone number is not valid',
+  unknown_number: 'nobody has this phone number',
+  unsubscribed: 'the person has stopped messages from this number (STOP)',
+  not_a_mobile_number: 'the phone number takes no SMS',
+  landline: 'the phone number takes no SMS',
+  not_reachable_from_sender: 'the provider has no way from its number to this one',
+  region_not_enabled: 'the provider may not reach this country; enable it there',
+  number_not_verified: 'a trial account reaches verified numbers only',
+  phone_unreachable: 'the phone is off or out of reach',
+  message_blocked: 'the carrier blocked it',
+  carrier_filtered: 'the carrier took it for spam',
+  carrier_fault: 'the carrier had a fault',
+  not_delivered: 'it was not delivered',
+  call_failed: 'the call could not be put through',
+  call_cancelled: 'the call was cancelled',
+  bad_address: 'there is no such mailbox',
+  mailbox_full: 'the mailbox is full',
+  no_subscription: 'no browser is subscribed any more',
+  service_deleted: 'its service was deleted',
+};
+
+/** Why one channel was not used for one person. */
+const UNUSED: Readonly<Record<string, string>> = {
+  left_organization: 'has left the organization',
+  channel_off: 'has it off',
+  no_address: 'has no address for it',
+  channel_not_configured: 'it is not set up on this server',
+};
+
+/** A reason of ours in words; one of a later version is shown as it is. */
+export function reasonOf(reason: string): string {
+  const refusal = /^provider_refused_(\d+)$/.exec(reason)?.[1];
+  return (
+    WORDS[reason] ?? (refusal === undefined ? reason.replaceAll('_', ' ') : `the provider refused it (${refusal})`)
+  );
+}
+
+export function unusedBecause(reason: string): string {
+  return UNUSED[reason] ?? reason.replaceAll('_', ' ');
+}

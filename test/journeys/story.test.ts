@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+
+import { storyOf } from '#core/incidents/story.ts';
+import { pointsArrive } from '#test/kit/arrivals.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+
+/** The timeline as a reader sees it: seconds since the trigger, and a sentence. */
+async function storyTold(w: StaffedWorld, incidentId: string): Promise<string[]> {
+  const { timeline, triggeredAt } = await w.expectOk('get_incident', { incidentId });
+  return timeline.map(({ at, text }: { at: string; text: string }) => {
+    return `${(Date.parse(at) - Date.parse(triggeredAt)) / 1_000} s: ${text}`;
+  });
+}
+
+test('a night reads like a story: who was tried how, what came of it, who took over, and how it ended', async () => {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const bram = await w.staff.responder(teamId, 'Bram');
+  const { serviceId } = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels: ['sms', 'call'], targetUserIds: [anna.userId] },
+    { afterMinutes: 15, channels: ['sms', 'email'], targetUserIds: [bram.userId] },
+    { afterMinutes: 30, channels: ['sms'], targetUserIds: [anna.userId] },
+  ]);
+  const measure = async (value: number) => {
+    await pointsArrive(w.runtime, serviceId, [{ name: 'latency', at: w.clock.now(), value }]);
+    await w.evaluate();
+  };
+  w.phone.addFault({ kind: 'http_error', status: 503, number: anna.phone, on: 'message', times: 1 });
+  w.phone.addFault({ kind: 'undelivered', errorCode: 30003, number: anna.phone });
+  await measure(250);
+  await w.advance({ seconds: 5 });
+  await w.advance({ seconds: 20 });
+  await w.phone.answer(w.phone.calls[0]!, 'machine');
+  await w.settle();
+  await w.advance({ minutes: 1 });
+  const { incidents } = await w.expectOk('list_incidents');
+  const [{ incidentId, number }] = incidents;
+  await w.phone.reply({ from: bram.phone, body: `ack ${number}` });
+  await w.settle();
+  w.clock.advance({ minutes: 6 });
+  await measure(3);
+  w.clock.advance({ minutes: 5 });
+  await measure(3);
+
+  const story = await storyTold(w, incidentId);
+  // These two leave at the same moment, in either order.
+  expect(story.splice(2, 2).toSorted()).toEqual([
+    '0 s: Calling Anna.',
+    '0 s: SMS to Anna could not be sent yet: the provider had a fault; it is tried again.',
+  ]);
+  expect(story).toEqual([
+    '0 s: Triggered by the rule "Latency": avg of latency over 5 min was 250 (> 100).',
+    '0 s: Step 1 fires, paging Anna by SMS and phone.',
+    '5 s: SMS to Anna sent.',
+    '5 s: SMS to Anna failed: the phone is off or out of reach.',
+    '25 s: Voicemail answered the call to Anna, who does not count as reached.',
+    '25 s: Every channel of Anna has failed; the next step fires at once.',
+    '25 s: Step 2 fires, paging Bram by SMS. Not Bram by mail (it is not set up on this server).',
+    '25 s: SMS to Bram sent.',
+    '25 s: SMS to Bram arrived.',
+    '85 s: Acknowledged by Bram by SMS; escalation is paused.',
+    '745 s: Resolved by Tocsin itself, as its cause is gone. Bram hears of it by SMS.',
+  ]);
+});
+
+test('it ends with nobody left to page, and says so', async () => {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const bram = await w.staff.responder(teamId, 'Bram');
+  await w.expectOk('update_team_member', { memberId: bram.memberId, smsEnabled: false, phone: null });
+  const alert = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels: ['call'], targetUserIds: [anna.userId] },
+    { afterMinutes: 5, channels: ['sms', 'call'], targetUserIds: [bram.userId] },
+  ]);
+  w.phone.addFault({ kind: 'call_ends', as: 'no-answer', number: anna.phone });
+  const incidentId = await alert.trigger('it is slow');
+  await w.settle();
+  expect(await storyTold(w, incidentId)).toEqual([
+    '0 s: Triggered by the rule "Latency": it is slow.',
+    '0 s: Step 1 fires, paging Anna by phone.',
+    '0 s: Calling Anna.',
+    '0 s: Anna did not answer the call.',
+    '0 s: Every channel of Anna has failed; the next step fires at once.',
+    '0 s: Step 2 reached nobody: nobody has such a channel on and an address for it; no step is left. ' +
+      'Not Bram by SMS (has it off) nor Bram by phone (has no address for it).',
+  ]);
+});
+
+test('it tells whom an end was told, and what no longer had to leave', async () => {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const bram = await w.staff.responder(teamId, 'Bram');
+  const cleo = await w.staff.responder(teamId, 'Cleo');
+  const targetUserIds = [anna.userId, bram.userId, cleo.userId];
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds }]);
+  w.phone.addFault({ kind: 'http_error', status: 503, number: cleo.phone });
+  const incidentId = await alert.trigger();
+  await w.settle();
+  await w.expectOk('acknowledge_incident', { incidentId }, { key: cleo.key });
+  const story = await storyTold(w, incidentId);
+  expect(story[1]).toBe('0 s: Step 1 fires, paging Anna, Bram and Cleo by SMS.');
+  expect(story.at(-1)).toMatch(
+    /^0 s: Acknowledged by Cleo by the API; escalation is paused\. 1 message that had not left is cancelled\. (Anna and Bram|Bram and Anna) hear of it by SMS\.$/,
+  );
+  await w.advance({ minutes: 10 });
+  expect(w.phone.messages.filter(({ to }) => to === cleo.phone)).toEqual([]);
+  const { notifications } = await w.expectOk('get_incident', { incidentId });
+  expect(notifications.find(({ userId }: { userId: string }) => userId === cleo.userId)).toMatchObject({
+    status: 'cancelled',
+    reason: 'acknowledged',
+    attempts: 1,
+  });
+});
+
+test('what earlier and later versions wrote is told as well as it can be', () => {
+  const names = new Map([['u', 'Anna']]);
+  expect(storyOf('step_fired', { stepIndex: 0, people: 2 }, names)).toBe('Step 1 fires, paging 2 people.');
+  expect(storyOf('page_failed', { userId: 'x', channel: 'fax', reason: 'new_reason' }, names)).toBe(
+    'Message to somebody who has left failed: new reason.',
+  );
+  expect(storyOf('page_failed', { userId: 'u', channel: 'sms', reason: 'provider_refused_21999' }, names)).toBe(
+    'SMS to Anna failed: the provider refused it (21999).',
+  );
+  expect(storyOf('something_new', {}, names)).toBe('something new');
+});

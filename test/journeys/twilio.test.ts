@@ -1,0 +1,247 @@
+import twilio from 'twilio';
+import { describe, expect, test } from 'vitest';
+
+import type { Fault } from '#infra/embedded/phone/faults.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+
+const BASE_URL = 'http://tocsin.test';
+
+/** Anna is paged at once on this channel; Bram by SMS after 15 minutes. */
+async function annaIsPaged(channel: 'sms' | 'call', fault?: (phone: string) => Fault) {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const bram = await w.staff.responder(teamId, 'Bram');
+  const alert = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels: [channel], targetUserIds: [anna.userId] },
+    { afterMinutes: 15, channels: ['sms'], targetUserIds: [bram.userId] },
+  ]);
+  if (fault !== undefined) w.phone.addFault(fault(anna.phone));
+  const incidentId = await alert.trigger();
+  await w.settle();
+  const incident = () => w.expectOk('get_incident', { incidentId });
+  return {
+    w,
+    anna,
+    bram,
+    incidentId,
+    incident,
+    entry: async () => (await incident()).notifications[0],
+    story: async () => (await incident()).timeline.map(({ text }: { text: string }) => text) as string[],
+    bramIsPaged: () => w.phone.messages.some(({ to }) => to === bram.phone),
+  };
+}
+
+/** Posts as Twilio does, signed. */
+async function post(w: StaffedWorld, path: string, fields: Record<string, string>, signature?: string) {
+  const own = twilio.getExpectedTwilioSignature(w.house.config.twilioAuthToken ?? '', BASE_URL + path, fields);
+  const { statusCode, body } = await w.app.inject({
+    method: 'POST',
+    url: path,
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-twilio-signature': signature ?? own,
+    },
+    payload: new URLSearchParams(fields).toString(),
+  });
+  return { status: statusCode, body };
+}
+
+describe('only a key press, a reply or a click is an answer', () => {
+  test('an SMS that arrived and stays unanswered stops nothing', async () => {
+    const { w, entry, bramIsPaged, incident } = await annaIsPaged('sms');
+    expect(await entry()).toMatchObject({ status: 'delivered' });
+    await w.advance({ minutes: 15 });
+    expect(bramIsPaged()).toBe(true);
+    expect((await incident()).status).toBe('triggered');
+  });
+
+  test('somebody who answers the call and hangs up without a key has not acknowledged', async () => {
+    const { w, entry, story, bramIsPaged, incident } = await annaIsPaged('call');
+    const [call] = w.phone.calls;
+    await w.phone.answer(call!, 'human');
+    await w.phone.hangUp(call!);
+    await w.settle();
+    expect(await entry()).toMatchObject({ status: 'delivered' });
+    expect((await story()).at(-1)).toBe('Anna answered the call.');
+    expect((await incident()).status).toBe('triggered');
+    expect(bramIsPaged()).toBe(false);
+    await w.advance({ minutes: 15 });
+    expect(bramIsPaged()).toBe(true);
+  });
+
+  test('a pressed 3 says it again, a pressed 1 acknowledges, and the story keeps their order', async () => {
+    const { w, anna, story, incident } = await annaIsPaged('call');
+    const [call] = w.phone.calls;
+    await w.phone.answer(call!, 'human');
+    await w.phone.press(call!, '3');
+    expect((await incident()).status).toBe('triggered');
+    expect(call!.transcript.filter(({ text }) => text.includes('Press 1 to acknowledge'))).toHaveLength(2);
+    await w.phone.press(call!, '1');
+    await w.settle();
+    expect(await incident()).toMatchObject({
+      status: 'acknowledged',
+      acknowledgedBy: { userId: anna.userId, via: 'call' },
+    });
+    expect((await story()).slice(-2)).toEqual([
+      'Anna answered the call.',
+      'Acknowledged by Anna by phone; escalation is paused.',
+    ]);
+  });
+
+  test.each([
+    ['busy', 'busy', 'The call to Anna met a busy line.'],
+    ['no-answer', 'no_answer', 'Anna did not answer the call.'],
+    ['failed', 'call_failed', 'Call to Anna failed: the call could not be put through.'],
+  ] as const)(
+    'a call that ends as %s has reached nobody: the next step fires at once',
+    async (as, reason, sentence) => {
+      const { entry, story, bramIsPaged } = await annaIsPaged('call', (number) => ({ kind: 'call_ends', as, number }));
+      expect(await entry()).toMatchObject({ status: 'failed', reason });
+      expect(await story()).toContain(sentence);
+      expect(bramIsPaged()).toBe(true);
+    },
+  );
+});
+
+describe('call-backs', () => {
+  const arrived = (story: readonly string[]) => story.filter((text) => text === 'SMS to Anna arrived.').length;
+
+  test.each(['callback_doubled', 'callback_reordered'] as const)('(%s) change nothing more', async (kind) => {
+    const { entry, story } = await annaIsPaged('sms', (number) => ({ kind, number }));
+    expect(await entry()).toMatchObject({ status: 'delivered', reason: null });
+    expect(arrived(await story())).toBe(1);
+  });
+
+  test('that are lost leave the entry at what is known: sent', async () => {
+    const { entry, bramIsPaged } = await annaIsPaged('sms', (number) => ({ kind: 'callback_lost', number }));
+    expect(await entry()).toMatchObject({ status: 'sent', reason: null, attempts: 1 });
+    expect(bramIsPaged()).toBe(false);
+  });
+
+  test('that come late still tell that it arrived, after the incident was acknowledged', async () => {
+    const held = await annaIsPaged('sms', (number) => ({ kind: 'callback_held', number }));
+    const { w, anna, incidentId, entry, story } = held;
+    await w.expectOk('acknowledge_incident', { incidentId }, { key: anna.key });
+    w.clock.advance({ hours: 2 });
+    await w.phone.releaseCallbacks();
+    await w.settle();
+    expect(await entry()).toMatchObject({ status: 'delivered' });
+    expect((await story()).at(-1)).toBe('SMS to Anna arrived.');
+    expect((await held.incident()).status).toBe('acknowledged');
+  });
+
+  test('that tell of a failure once somebody has acknowledged wake nobody', async () => {
+    const { w, anna, incidentId, entry, bramIsPaged } = await annaIsPaged('sms', (number) => ({
+      kind: 'callback_held',
+      number,
+    }));
+    await w.expectOk('acknowledge_incident', { incidentId }, { key: anna.key });
+    const { notificationId, providerId } = await entry();
+    const fields = { MessageSid: providerId, MessageStatus: 'undelivered', ErrorCode: '30007' };
+    await post(w, `/api/callbacks/twilio/sms-status/${notificationId}`, fields);
+    await w.settle();
+    expect(await entry()).toMatchObject({ status: 'failed', reason: 'carrier_filtered' });
+    expect(bramIsPaged()).toBe(false);
+  });
+
+  test('that are replayed undo nothing: neither a failure after the arrival, nor a key after the end', async () => {
+    const { w, entry, incidentId, incident, bramIsPaged } = await annaIsPaged('sms');
+    const { notificationId, providerId } = await entry();
+    const failed = { MessageSid: providerId, MessageStatus: 'failed', ErrorCode: '30003' };
+    await post(w, `/api/callbacks/twilio/sms-status/${notificationId}`, failed);
+    await w.settle();
+    expect(await entry()).toMatchObject({ status: 'delivered' });
+    expect(bramIsPaged()).toBe(false);
+    await w.expectOk('resolve_incident', { incidentId });
+    const before = await incident();
+    const key = { CallSid: 'CA1', Digits: '1' };
+    const { body } = await post(w, `/api/callbacks/twilio/voice-digit/${notificationId}`, key);
+    expect(body).toContain('resolved already');
+    expect(await incident()).toMatchObject({ status: 'resolved', resolvedBy: before.resolvedBy });
+    await w.settle();
+  });
+
+  test.each(['voice', 'voice-digit', 'call-status', 'sms-status'])(
+    'to %s are refused with a signature for other fields, and tell nothing',
+    async (name) => {
+      const { w, entry, incident } = await annaIsPaged('call');
+      const { notificationId } = await entry();
+      const path = `/api/callbacks/twilio/${name}/${notificationId}`;
+      const signature = twilio.getExpectedTwilioSignature(w.house.config.twilioAuthToken ?? '', BASE_URL + path, {
+        Digits: '3',
+      });
+      const answer = await post(w, path, { Digits: '1' }, signature);
+      expect(answer.status).toBe(403);
+      expect(answer.body).not.toContain('latency');
+      expect((await incident()).status).toBe('triggered');
+    },
+  );
+});
+
+describe('errors by Twilio’s codes', () => {
+  const FINAL = [
+    [400, 21211, 'bad_number'],
+    [400, 21614, 'not_a_mobile_number'],
+    [400, 21610, 'unsubscribed'],
+    [400, 21612, 'not_reachable_from_sender'],
+    [403, 21408, 'region_not_enabled'],
+    [400, 21608, 'number_not_verified'],
+    [401, 20003, 'provider_refused_credentials'],
+    [400, 21999, 'provider_refused_21999'],
+  ] as const;
+
+  test.each(FINAL)('%i with code %i fails at once as %s, and the next step fires', async (status, code, reason) => {
+    const { entry, bramIsPaged } = await annaIsPaged('sms', (number) => ({
+      kind: 'http_error',
+      status,
+      code,
+      number,
+    }));
+    expect(await entry()).toMatchObject({ status: 'failed', reason, attempts: 1, providerId: null });
+    expect(bramIsPaged()).toBe(true);
+  });
+
+  const REPORTED = [
+    [30004, 'message_blocked'],
+    [30005, 'unknown_number'],
+    [30006, 'landline'],
+    [30007, 'carrier_filtered'],
+    [30008, 'carrier_fault'],
+    [30999, 'not_delivered'],
+  ] as const;
+
+  test.each(REPORTED)('%i in a report is %s, and the next step fires', async (errorCode, reason) => {
+    const { entry, bramIsPaged } = await annaIsPaged('sms', (number) => ({ kind: 'undelivered', errorCode, number }));
+    expect(await entry()).toMatchObject({ status: 'failed', reason });
+    expect(bramIsPaged()).toBe(true);
+  });
+
+  test.each([13224, 21217])('%i for a call is a bad number', async (code) => {
+    const { entry } = await annaIsPaged('call', (number) => ({ kind: 'http_error', status: 400, code, number }));
+    expect(await entry()).toMatchObject({ status: 'failed', reason: 'bad_number' });
+  });
+
+  test.each([429, 500, 503])('%i, also without a code, is tried again', async (status) => {
+    const { w, anna, entry } = await annaIsPaged('sms', (number) => ({
+      kind: 'http_error',
+      status,
+      number,
+      times: 1,
+    }));
+    await w.advance({ seconds: 2 });
+    expect(await entry()).toMatchObject({ status: 'delivered', attempts: 2 });
+    expect(w.phone.messages.filter(({ to }) => to === anna.phone)).toHaveLength(1);
+  });
+});
+
+test('a number that left the organization with its person learns nothing and does nothing', async () => {
+  const { w, anna, incident } = await annaIsPaged('sms');
+  const { number } = await incident();
+  await w.house.db.sql.run('delete from memberships where user_id = $1', [anna.userId]);
+  const sent = w.phone.messages.length;
+  await w.phone.reply({ from: anna.phone, body: `RES ${number}` });
+  await w.settle();
+  expect(w.phone.messages.slice(sent).filter(({ to }) => to === anna.phone)).toEqual([]);
+  expect((await incident()).status).toBe('triggered');
+});
