@@ -8,6 +8,7 @@ import { forgetMessages } from '#workers/forget_messages.ts';
 import { onGroupExceptions } from '#workers/group_exceptions.ts';
 import { openExceptionIncidents } from '#workers/open_exception_incidents.ts';
 import type { Periodic } from '#workers/periodic.ts';
+import { pruneConnections } from '#workers/prune_connections.ts';
 import { onPurgeService, purgeDeleted } from '#workers/purge_service.ts';
 import { renewCapabilities } from '#workers/renew_capabilities.ts';
 import { onRunEscalationStep } from '#workers/run_escalation_step.ts';
@@ -40,6 +41,7 @@ export function periodicWorkFor(runtime: CrewRuntime): Periodic[] {
     { name: 'renew_capabilities', everySeconds: 60, run: () => renewCapabilities(runtime) },
     { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
     { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },
+    { name: 'prune_connections', everySeconds: 3_600, run: () => pruneConnections(runtime) },
     { name: 'forget_messages', everySeconds: 86_400, run: () => forgetMessages(runtime) },
     { name: 'forget_sign_ins', everySeconds: 3_600, run: () => forgetSignIns(runtime) },
     ...(heartbeatUrl === undefined

@@ -46,7 +46,10 @@ export async function runAction(
   return await action.handle(input, contextOf(runtime, runtime.db.session(), caller, now));
 }
 
-/** Throws `forbidden`, naming the permission that is missing. A refused change is part of the audit log (decisions §6). */
+/**
+ * Throws `forbidden`, naming the permission that is missing, or `insufficient_scope` where it was not granted. A
+ * refused change is part of the audit log (decisions §6).
+ */
 export async function requirePermission(
   runtime: Pick<ActionRuntime, 'db' | 'clock'>,
   action: AnyAction,
@@ -70,10 +73,19 @@ export async function requirePermission(
       runtime.clock.now(),
     );
   }
-  throw new AppError(
-    'forbidden',
-    `${action.name} needs the permission ${action.permission}, which this key does not have`,
-  );
+  throw caller.withheld?.has(action.permission) === true
+    ? new AppError(
+        'insufficient_scope',
+        `${action.name} changes data, and this connection was approved for reading only`,
+      )
+    : new AppError(
+        'forbidden',
+        `${action.name} needs the permission ${action.permission}, which ${holderOf(caller)} does not have`,
+      );
+}
+
+function holderOf({ actor }: Caller): string {
+  return actor.kind === 'user' && actor.apiKeyId === null ? 'your role' : 'this key';
 }
 
 function checkInput(action: AnyAction, input: unknown): void {

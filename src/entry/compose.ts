@@ -1,5 +1,6 @@
 import type { ActionRuntime } from '#actions/run_action.ts';
 import { createCipher } from '#auth/cipher.ts';
+import type { AuthorizationServer } from '#auth/oauth/authorization_server.ts';
 import { type ChangeFeed, createChangeFeed } from '#entry/change_feed.ts';
 import { ConfigError, type Config } from '#kernel/config.ts';
 import type { Log } from '#kernel/log.ts';
@@ -62,6 +63,8 @@ export interface House {
   /** Links in messages that act in the name of whoever got them. */
   readonly answerLinks: AnswerLinks;
   readonly vapidKeys: VapidKeys;
+  /** Where apps are connected; loaded when the first one asks, since workers and most processes never need it. */
+  readonly authorizationServer: () => Promise<AuthorizationServer>;
   /** Tells consoles what has changed. */
   readonly changes: ChangeFeed;
   /** Undoes `compose` in reverse; idempotent. */
@@ -101,6 +104,11 @@ export async function compose(config: RunningConfig, { log, clock: given }: Comp
     baseUrl: config.baseUrl,
     onOutbox: () => outbox.wake(),
   };
+  let authorizationServer: Promise<AuthorizationServer> | null = null;
+  const openAuthorizationServer = async (): Promise<AuthorizationServer> => {
+    const { openAuthorizationServer: open } = await import('#entry/http/authorization_server.ts');
+    return open({ config, db, clock, log });
+  };
   const changes = createChangeFeed(db, clock, log);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
@@ -124,6 +132,7 @@ export async function compose(config: RunningConfig, { log, clock: given }: Comp
     twilio,
     answerLinks,
     vapidKeys,
+    authorizationServer: () => (authorizationServer ??= openAuthorizationServer()),
     senders,
     mail,
     changes,

@@ -6,9 +6,21 @@ export const VIAS = ['rest', 'mcp', 'console', 'cli', 'sms', 'call', 'push', 'em
 
 export type Via = (typeof VIAS)[number];
 
+/** A connected app, under the name that it had when it acted. */
+export interface ThroughConnection {
+  readonly connectionId: Id<'connection'>;
+  readonly clientName: string;
+}
+
 /** Who acts: a person, an organization's key, or the product itself. */
 export type Actor =
-  | { readonly kind: 'user'; readonly userId: Id<'user'>; readonly apiKeyId: Id<'apikey'> | null }
+  | {
+      readonly kind: 'user';
+      readonly userId: Id<'user'>;
+      readonly apiKeyId: Id<'apikey'> | null;
+      /** The app that the person acts through; absent when there is none in between. */
+      readonly connection?: ThroughConnection;
+    }
   | { readonly kind: 'api_key'; readonly apiKeyId: Id<'apikey'> }
   | { readonly kind: 'system' };
 
@@ -18,6 +30,8 @@ export interface Caller {
   readonly actor: Actor;
   readonly via: Via;
   readonly permissions: ReadonlySet<Permission>;
+  /** What the role of the person allows and the connection was not granted: approving it anew would help. */
+  readonly withheld?: ReadonlySet<Permission>;
 }
 
 /** What is known of the request itself; it goes into logs and the audit log. */

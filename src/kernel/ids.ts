@@ -8,6 +8,8 @@ export type Kind =
   | 'session'
   | 'invitation'
   | 'reset'
+  | 'connection'
+  | 'client'
   | 'service'
   | 'ingestkey'
   | 'period'

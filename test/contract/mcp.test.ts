@@ -128,7 +128,7 @@ test.each(ERAS)('what goes wrong inside is told without its text (%s)', async (e
 
 test('whoever brings no good key learns where to sign in', async () => {
   const metadata =
-    'resource_metadata="http://tocsin.test/.well-known/oauth-protected-resource/api/mcp", scope="mcp:read"';
+    'resource_metadata="http://tocsin.test/.well-known/oauth-protected-resource/api/mcp", scope="mcp:read mcp:write"';
   const challengeOf = async (key: string | null): Promise<unknown> => {
     const { status, headers, body } = await send(w, 'tools/list', {}, { key });
     expect({ status, body }).toMatchObject({

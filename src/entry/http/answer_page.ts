@@ -22,22 +22,25 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 /** Nothing is loaded, run or framed; the only thing the page can do is post to where it came from. */
 const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
 
+/** What every such page is sent with. */
+export const ANSWER_PAGE_HEADERS = {
+  'content-security-policy': POLICY,
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'x-robots-tag': 'noindex, nofollow',
+};
+
 export function sendAnswerPage(reply: FastifyReply, page: AnswerPage): FastifyReply {
   return reply
     .code(page.status)
-    .headers({
-      'content-security-policy': POLICY,
-      'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-      'x-robots-tag': 'noindex, nofollow',
-    })
+    .headers(ANSWER_PAGE_HEADERS)
     .type('text/html; charset=utf-8')
-    .send(render(page));
+    .send(renderAnswerPage(page));
 }
 
-function render({ heading, paragraphs, button }: AnswerPage): string {
+export function renderAnswerPage({ heading, paragraphs, button }: Omit<AnswerPage, 'status'>): string {
   const title = escapeHtml(heading);
   const body = paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join('');
   const form = button === undefined ? '' : `<form method="post"><button>${escapeHtml(button)}</button></form>`;

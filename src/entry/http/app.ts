@@ -11,6 +11,7 @@ import { mountDocs } from '#entry/http/docs.ts';
 import { mountHealth } from '#entry/http/health.ts';
 import { mountIngest } from '#entry/http/ingest.ts';
 import { mountMcp } from '#entry/http/mcp.ts';
+import { mountOAuth } from '#entry/http/oauth.ts';
 import { mountOpenApi } from '#entry/http/openapi.ts';
 import { sendProblem } from '#entry/http/problem.ts';
 import { mountRest } from '#entry/http/rest.ts';
@@ -49,6 +50,7 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
   mountDocs(app);
   await mountRest(app, house.actions);
   await mountMcp(app, house);
+  await mountOAuth(app, house);
   await mountCallbacks(app, house);
   await mountAnswers(app, house);
   mountCalendar(app, house);

@@ -4,15 +4,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyBrake } from '#auth/bad_key_brake.ts';
+import { authenticateConnection } from '#auth/oauth/connections.ts';
+import { ALL_SCOPES } from '#auth/oauth/scopes.ts';
+import { bearerTokenOf } from '#auth/oauth/tokens.ts';
 import type { House } from '#entry/compose.ts';
 import { takeJsonBodies } from '#entry/http/json_body.ts';
 import { answer } from '#entry/http/mcp/answer.ts';
-import { MCP_PATH, mountResourceMetadata, resourceMetadataUrl, SCOPES } from '#entry/http/mcp/resource_metadata.ts';
+import { requireGrant } from '#entry/http/mcp/require_grant.ts';
+import { MCP_PATH, mountResourceMetadata, resourceMetadataUrl } from '#entry/http/mcp/resource_metadata.ts';
 import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/rest.ts';
 import type { Caller } from '#kernel/caller.ts';
-import { AppError } from '#kernel/errors.ts';
+import { AppError, type ErrorCode } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 /** Room for what the protocol wraps around the body of an action. */
@@ -45,9 +49,13 @@ function mountEndpoint(scope: FastifyInstance, house: House): void {
   const watch = new ToolListWatch();
   scope.addHook('preClose', () => watch.close());
 
-  /** Who the header stands for at this moment. Whatever other credentials there will be are told apart here. */
-  const authenticate = (authorization: string | undefined): Promise<Caller> =>
-    authenticateApiKey(storesOf(db.session()), authorization, 'mcp', clock.now());
+  /** Who the header stands for at this moment: a person through a connected app, or a key. */
+  const authenticate = (authorization: string | undefined): Promise<Caller> => {
+    const token = bearerTokenOf(authorization);
+    return token === null
+      ? authenticateApiKey(storesOf(db.session()), authorization, 'mcp', clock.now())
+      : authenticateConnection(db.session(), token, house.config.baseUrl + MCP_PATH, clock.now());
+  };
 
   scope.route({
     method: scope.supportedMethods,
@@ -65,10 +73,12 @@ function mountEndpoint(scope: FastifyInstance, house: House): void {
       if (caller === undefined) throw new Error('the request was not authenticated');
       if (request.body === undefined)
         throw new AppError('invalid_input', 'the body is missing; send a JSON-RPC message');
+      const origin = { requestId: request.id, address: request.ip };
+      await requireGrant(runtime, caller, request.body, origin);
       const { authorization = '' } = request.headers;
       return await answer(
         { request: toWebRequest(request, house.config.baseUrl), body: request.body },
-        { runtime, log, caller, origin: { requestId: request.id, address: request.ip } },
+        { runtime, log, caller, origin },
         watch,
         { credential: authorization, caller, recheck: () => authenticate(authorization) },
       );
@@ -90,7 +100,7 @@ const SERVER_ERROR = -32_000;
 function sendRpcError(error: unknown, request: FastifyRequest, reply: FastifyReply, house: House): FastifyReply {
   const known = toLoggedAppError(error, request.id, house.log);
   if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds));
-  if (known.code === 'unauthenticated') void reply.header('www-authenticate', challenge(request, known, house));
+  if (known.code in CHALLENGES) void reply.header('www-authenticate', challenge(request, known, house));
   return reply
     .code(known.status)
     .headers({ 'cache-control': 'no-store', 'x-request-id': request.id })
@@ -107,12 +117,21 @@ function rpcCode({ code, status }: AppError, { body }: FastifyRequest): number {
   return body === undefined ? ProtocolErrorCode.ParseError : ProtocolErrorCode.InvalidRequest;
 }
 
-/** Where a client learns how to sign in (RFC 9728). Without a token there is no error to tell (RFC 6750). */
+/** Refusals that signing in, or approving more, would do away with. */
+const CHALLENGES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  unauthenticated: 'invalid_token',
+  insufficient_scope: 'insufficient_scope',
+};
+
+/**
+ * Where a client learns how to sign in (RFC 9728), and that it should ask for everything: the person decides what is
+ * granted. Without a token there is no error to tell (RFC 6750).
+ */
 function challenge({ headers }: FastifyRequest, error: AppError, { config }: House): string {
   const parameters = {
-    ...(headers.authorization === undefined ? {} : { error: 'invalid_token', error_description: error.message }),
+    ...(headers.authorization === undefined ? {} : { error: CHALLENGES[error.code], error_description: error.message }),
     resource_metadata: resourceMetadataUrl(config.baseUrl),
-    scope: SCOPES[0],
+    scope: ALL_SCOPES,
   };
   return `Bearer ${Object.entries(parameters)
     .map(([name, value]) => `${name}="${value}"`)

@@ -5,6 +5,7 @@ import { AuditReader } from '#storage/postgres/audit_reader.ts';
 import { AuditStore } from '#storage/postgres/audit_store.ts';
 import { CalendarFeedStore } from '#storage/postgres/calendar_feed_store.ts';
 import { CapabilityStore } from '#storage/postgres/capability_store.ts';
+import { ConnectionStore } from '#storage/postgres/connection_store.ts';
 import { DashboardStore } from '#storage/postgres/dashboard_store.ts';
 import { ChangeReader } from '#storage/postgres/change_reader.ts';
 import type { Session } from '#storage/postgres/database.ts';
@@ -16,6 +17,7 @@ import { IngestKeyStore } from '#storage/postgres/ingest_key_store.ts';
 import { InvitationStore } from '#storage/postgres/invitation_store.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { NotificationStore } from '#storage/postgres/notification_store.ts';
+import { OAuthRecordStore } from '#storage/postgres/oauth_record_store.ts';
 import { OnCallReader } from '#storage/postgres/on_call_reader.ts';
 import { OverdueReader } from '#storage/postgres/overdue_reader.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';
@@ -52,6 +54,8 @@ export interface Stores {
   readonly invitations: InvitationStore;
   readonly passwordResets: PasswordResetStore;
   readonly apiKeys: ApiKeyStore;
+  readonly connections: ConnectionStore;
+  readonly oauthRecords: OAuthRecordStore;
   readonly services: ServiceStore;
   readonly capabilities: CapabilityStore;
   readonly ingestKeys: IngestKeyStore;
@@ -87,6 +91,8 @@ export function storesOf(session: Session): Stores {
     invitations: new InvitationStore(session),
     passwordResets: new PasswordResetStore(session),
     apiKeys: new ApiKeyStore(session),
+    connections: new ConnectionStore(session),
+    oauthRecords: new OAuthRecordStore(session),
     services: new ServiceStore(session),
     capabilities: new CapabilityStore(session),
     ingestKeys: new IngestKeyStore(session),

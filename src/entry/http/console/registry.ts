@@ -2,6 +2,8 @@ import { ACCOUNT_ROUTES } from '#entry/http/console/account.ts';
 import { API_KEY_ROUTES } from '#entry/http/console/api_keys.ts';
 import { AUDIT_ROUTES } from '#entry/http/console/audit.ts';
 import { CALENDAR_FEED_ROUTES } from '#entry/http/console/calendar_feed.ts';
+import { CONNECT_ROUTES } from '#entry/http/console/connect.ts';
+import { CONNECTION_ROUTES } from '#entry/http/console/connections.ts';
 import { EVENT_ROUTES } from '#entry/http/console/events.ts';
 import { INVITATION_ROUTES } from '#entry/http/console/invitations.ts';
 import { ME_ROUTES } from '#entry/http/console/me.ts';
@@ -22,4 +24,6 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...CALENDAR_FEED_ROUTES,
   ...ME_ROUTES,
   ...EVENT_ROUTES,
+  ...CONNECT_ROUTES,
+  ...CONNECTION_ROUTES,
 ];

@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 
+import { SCOPES } from '#auth/oauth/scopes.ts';
+
 export const MCP_PATH = '/api/mcp';
 const METADATA_PATH = `/.well-known/oauth-protected-resource${MCP_PATH}`;
-
-/** What a connection may be granted: to look, and also to change. */
-export const SCOPES = ['mcp:read', 'mcp:write'] as const;
 
 /** Where the metadata of the endpoint is, as a 401 tells. */
 export function resourceMetadataUrl(baseUrl: string): string {

@@ -1,0 +1,239 @@
+import { hkdfSync } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC, Provider } from 'oidc-provider';
+
+import { normalizeClient } from '#auth/oauth/client_metadata.ts';
+import { type ConnectRequest, getConnectRequest } from '#auth/oauth/connect_request.ts';
+import { CLIENT_AUTH_METHODS, CLIENT_SIGNING_ALGORITHMS } from '#auth/oauth/metadata.ts';
+import { createOutsideFetch } from '#auth/oauth/outside_fetch.ts';
+import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
+import { createRateLimit } from '#auth/oauth/rate_limit.ts';
+import { hashOfClientSecret, recordAdapterOf } from '#auth/oauth/record_adapter.ts';
+import { ALL_SCOPES, OFFLINE_SCOPE, requestedScope, SCOPES } from '#auth/oauth/scopes.ts';
+import { signingKeyOf } from '#auth/oauth/signing_key.ts';
+import { ACCESS_TOKEN_PREFIX, REFRESH_TOKEN_PREFIX } from '#auth/oauth/tokens.ts';
+import { newSecretText } from '#auth/secret_text.ts';
+import { messageOf } from '#kernel/errors.ts';
+import { type Id, newId } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { Database } from '#storage/postgres/database.ts';
+
+/** Seconds. */
+const LIFETIMES = {
+  AccessToken: 3_600,
+  AuthorizationCode: 60,
+  /** Anew with each use, so that an app in use stays connected. */
+  RefreshToken: 30 * 86_400,
+  /** Long enough to find a password, or to have a new one mailed. */
+  Interaction: 1_800,
+  Session: 60,
+};
+
+const METADATA_FETCHES_PER_MINUTE = 60;
+
+export interface AuthorizationServerOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly baseUrl: string;
+  readonly appSecret: string;
+  /** The one resource that tokens are for (RFC 8707). */
+  readonly resource: string;
+  /** Where in the console a person is asked; its routes below `api` have to know that request's browser. */
+  readonly consentPaths: { readonly page: string; readonly api: string };
+  /** Who is signed in to the console in the browser that sent this. */
+  readonly signedInUser: (request: IncomingMessage) => Promise<Id<'user'> | null>;
+  /** The page for somebody whom an app sent here with a request that cannot be taken. */
+  readonly errorPage: (sentence: string) => {
+    readonly headers: Readonly<Record<string, string>>;
+    readonly html: string;
+  };
+}
+
+/** OAuth 2.1 for the apps that connect. */
+export interface AuthorizationServer {
+  /** Answers one request; its body has not been read, and its address does not have the path of the base URL. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** What somebody is being asked about in the browser that sent this. Throws `not_found`. */
+  getConnectRequest(uid: string, request: IncomingMessage, response: ServerResponse): Promise<ConnectRequest>;
+}
+
+/**
+ * Codes with PKCE (S256 only), opaque tokens, rotation of refresh tokens, revocation, dynamic registration and Client
+ * ID Metadata Documents. Every address in what it answers is made of the base URL, whatever host was asked.
+ */
+export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
+  const { baseUrl, log } = options;
+  const provider = new Provider(baseUrl, configurationOf(options));
+  standAtBaseUrl(provider, new URL(baseUrl));
+  issueRecognisableTokens(provider);
+  compareHashesOfSecrets(provider);
+  provider.use(async (context, next) => {
+    if (context.path === OAUTH_PATHS.authorization) {
+      context.query = { ...context.query, scope: requestedScope(context.query['scope']) };
+    }
+    await next();
+  });
+  provider.on('server_error', (_context, error) => log.error({ err: error }, 'the authorization server failed'));
+  // Koa would print what breaks off outside of its handlers, such as a request that its sender gives up.
+  Object.assign(provider, {
+    onerror: (error: unknown) => log.debug({ err: messageOf(error) }, 'the authorization server broke off'),
+  });
+  return {
+    handle: provider.callback(),
+    getConnectRequest: (uid, request, response) =>
+      getConnectRequest({ ...options, provider }, { uid, request, response }),
+  };
+}
+
+function configurationOf(options: AuthorizationServerOptions): Configuration {
+  const { appSecret, baseUrl, resource, clock } = options;
+  const prefix = pathOf(baseUrl);
+  const resources = [resource, `${resource}/`];
+  const cookie = { httpOnly: true, sameSite: 'lax' } as const;
+  const fetches = createRateLimit(clock, { perMinute: METADATA_FETCHES_PER_MINUTE });
+  return {
+    adapter: recordAdapterOf({ ...options, resources }),
+    routes: { ...OAUTH_PATHS, end_session: '/oauth/end' },
+    scopes: [...SCOPES, OFFLINE_SCOPE],
+    responseTypes: ['code'],
+    pkce: { required: () => true },
+    clientAuthMethods: [...CLIENT_AUTH_METHODS],
+    clientDefaults: { id_token_signed_response_alg: 'EdDSA', token_endpoint_auth_method: 'none' },
+    enabledJWA: { clientAuthSigningAlgValues: [...CLIENT_SIGNING_ALGORITHMS], idTokenSigningAlgValues: ['EdDSA'] },
+    jwks: { keys: [signingKeyOf(appSecret)] },
+    // One property of its own makes the provider hand over all the others before it looks at them.
+    extraClientMetadata: {
+      properties: ['software_id'],
+      validator: (_context, _key, _value, client) => normalizeClient(client),
+    },
+    cookies: {
+      names: { session: 'tocsin_oauth', interaction: 'tocsin_oauth_request', resume: 'tocsin_oauth_resume' },
+      keys: [Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', 'oauth-cookies', 32)).toString('base64url')],
+      long: { ...cookie, path: `${prefix}/oauth` },
+      short: cookie,
+    },
+    ttl: LIFETIMES,
+    findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    interactions: { policy: policyOf(options), url: (context, { uid }) => consentUrl(options, context, uid) },
+    // Every approval is a connection of its own: what was approved before counts for nothing.
+    loadExistingGrant: async ({ oidc }) => {
+      const connectionId = oidc.result?.consent?.grantId;
+      return connectionId === undefined ? undefined : await oidc.provider.Grant.find(connectionId);
+    },
+    issueRefreshToken: () => true,
+    expiresWithSession: () => false,
+    rotateRefreshToken: true,
+    // A client that gives back any of its tokens is done.
+    revokeGrantPolicy: () => true,
+    clientBasedCORS: () => true,
+    fetch: createOutsideFetch({ mayReachInside: isLoopbackHost(new URL(baseUrl).hostname) }),
+    fetchResponseBodyLimits: { 'client_id metadata document': 16_384, jwks_uri: 16_384, sector_identifier_uri: 1 },
+    renderError: (context, { error, error_description: why = error }) => {
+      const { headers, html } = options.errorPage(why);
+      context.set(headers);
+      context.type = 'html';
+      context.body = html;
+    },
+    features: {
+      clientIdMetadataDocument: {
+        enabled: true,
+        ack: 'draft-02',
+        allowFetch: () => Promise.resolve(fetches.take('') === 0),
+        cacheDuration: { min: 300, max: 86_400 },
+      },
+      devInteractions: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      registration: { enabled: true, idFactory: () => newId('client'), issueRegistrationAccessToken: false },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => resource,
+        useGrantedResource: () => true,
+        getResourceServerInfo: (_context, asked) => {
+          if (!resources.includes(asked))
+            throw new errors.InvalidTarget('there is one resource here, the MCP endpoint');
+          return { audience: resource, scope: ALL_SCOPES, accessTokenFormat: 'opaque' };
+        },
+      },
+      revocation: { enabled: true, allowedPolicy: (_context, client, token) => token.clientId === client.clientId },
+      rpInitiatedLogout: { enabled: false },
+      userinfo: { enabled: false },
+    },
+  };
+}
+
+/** The console decides who is signed in: whoever it does not know, or no longer, is asked again. */
+function policyOf({ signedInUser }: AuthorizationServerOptions): interactionPolicy.DefaultPolicy {
+  const policy = interactionPolicy.base();
+  policy.get('login')?.checks.add(
+    new interactionPolicy.Check('console_session', 'sign in to the console', async ({ req, oidc }) => {
+      const { accountId } = oidc.session ?? {};
+      return accountId === undefined || (await signedInUser(req)) !== accountId;
+    }),
+  );
+  return policy;
+}
+
+/**
+ * The page that asks. The cookie by which a browser is known again belongs to this one request, so that two tabs can
+ * ask at the same time.
+ */
+function consentUrl(
+  { baseUrl, consentPaths }: AuthorizationServerOptions,
+  context: KoaContextWithOIDC,
+  uid: string,
+): string {
+  const { provider } = context.oidc;
+  context.cookies.set(provider.cookieName('interaction'), uid, {
+    httpOnly: true,
+    sameSite: 'lax',
+    path: `${pathOf(baseUrl)}${consentPaths.api}/${uid}`,
+    maxAge: LIFETIMES.Interaction * 1000,
+  });
+  return `${baseUrl}${consentPaths.page}/${uid}`;
+}
+
+/** Host, scheme and path come from the base URL, never from the headers of a request. */
+function standAtBaseUrl(provider: Provider, base: URL): void {
+  Object.defineProperties(provider.request, {
+    host: { get: () => base.host },
+    protocol: { get: () => base.protocol.slice(0, -1) },
+  });
+  Object.assign(provider.context, { mountPath: pathOf(base.href) });
+}
+
+/** Tokens that secret scanners and our own log know by their form. The provider settles more than the text of an id here. */
+function issueRecognisableTokens({ AccessToken, RefreshToken }: Provider): void {
+  for (const [model, prefix] of [
+    [AccessToken, ACCESS_TOKEN_PREFIX],
+    [RefreshToken, REFRESH_TOKEN_PREFIX],
+  ] as const) {
+    const prototype = model.prototype as unknown as { generateTokenId(): string };
+    const generate = prototype.generateTokenId;
+    prototype.generateTokenId = function () {
+      generate.call(this);
+      return newSecretText(prefix);
+    };
+  }
+}
+
+/** The secret of a client is stored as its hash. */
+function compareHashesOfSecrets({ Client }: Provider): void {
+  const compare = Client.prototype.compareClientSecret;
+  Object.assign(Client.prototype, {
+    compareClientSecret(this: typeof Client.prototype, secret: string) {
+      return compare.call(this, hashOfClientSecret(secret));
+    },
+  });
+}
+
+function pathOf(url: string): string {
+  return new URL(url).pathname.replace(/\/+$/, '');
+}
+
+function isLoopbackHost(hostname: string): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}

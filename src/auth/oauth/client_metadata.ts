@@ -1,0 +1,98 @@
+import { errors } from 'oidc-provider';
+
+import { CLIENT_AUTH_METHODS } from '#auth/oauth/metadata.ts';
+import { ALL_SCOPES, OFFLINE_SCOPE } from '#auth/oauth/scopes.ts';
+
+/** What a client says of itself, at registration or in its document, before anything of it was looked at. */
+export type ClientMetadata = Record<string, unknown>;
+
+const REDIRECT_URIS_MAX = 20;
+const URI_LENGTH_MAX = 2_000;
+const NAME_LENGTH_MAX = 100;
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Things of OpenID Connect and of pages that are not shown: nothing here depends on them, and some of them deny. */
+const PASSED_OVER = [
+  'contacts',
+  'default_acr_values',
+  'default_max_age',
+  'initiate_login_uri',
+  'logo_uri',
+  'policy_uri',
+  'require_auth_time',
+  'response_modes',
+  'sector_identifier_uri',
+  'subject_type',
+  'tos_uri',
+];
+
+/**
+ * Makes of what real clients send what can be taken, in place: they leave out their kind, ask for scopes and grants
+ * that do not exist, and add fields of OpenID Connect. Throws `invalid_redirect_uri` where a code would be sent to
+ * another machine in clear.
+ */
+export function normalizeClient(metadata: ClientMetadata): void {
+  const uris = redirectUrisOf(metadata);
+  metadata['application_type'] = uris.every(({ protocol }) => protocol === 'https:') ? 'web' : 'native';
+  metadata['grant_types'] = ['authorization_code', 'refresh_token'];
+  metadata['response_types'] = ['code'];
+  // Whatever it asks for now, it may have to ask for more when a change is refused (step-up).
+  metadata['scope'] = `${ALL_SCOPES} ${OFFLINE_SCOPE}`;
+  for (const name of PASSED_OVER) delete metadata[name];
+  normalizeNames(metadata);
+  normalizeAuthMethod(metadata);
+}
+
+/** Whether a redirect leads back to the machine of the person, over any port. */
+export function isLoopback({ hostname }: URL): boolean {
+  return LOOPBACK.has(hostname);
+}
+
+function redirectUrisOf({ redirect_uris: uris }: ClientMetadata): URL[] {
+  if (!Array.isArray(uris) || uris.length === 0 || uris.length > REDIRECT_URIS_MAX) {
+    throw new errors.InvalidRedirectUri(`redirect_uris must hold 1 to ${REDIRECT_URIS_MAX} addresses`);
+  }
+  return uris.map((uri: unknown) => {
+    const url = typeof uri === 'string' && uri.length <= URI_LENGTH_MAX ? URL.parse(uri) : null;
+    if (url === null || (url.protocol === 'http:' && !isLoopback(url)) || url.username !== '' || url.password !== '') {
+      throw new errors.InvalidRedirectUri(
+        'redirect_uris must be https, http on a loopback address, or of a scheme of the app’s own, without a user',
+      );
+    }
+    return url;
+  });
+}
+
+function normalizeNames(metadata: ClientMetadata): void {
+  const { client_name: name, client_uri: uri, software_id: software } = metadata;
+  metadata['client_name'] = typeof name === 'string' ? shownName(name) : '';
+  if (metadata['client_name'] === '') delete metadata['client_name'];
+  if (typeof uri !== 'string' || uri.length > URI_LENGTH_MAX || URL.parse(uri)?.protocol !== 'https:') {
+    delete metadata['client_uri'];
+  }
+  if (typeof software !== 'string' || software.length > NAME_LENGTH_MAX) delete metadata['software_id'];
+}
+
+/** Without what could make it look like something else: control characters, and those that turn the direction of text. */
+function shownName(name: string): string {
+  return name
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
+    .trim()
+    .slice(0, NAME_LENGTH_MAX);
+}
+
+/** PKCE protects the code whatever the method, so that one which is not known becomes none. */
+function normalizeAuthMethod(metadata: ClientMetadata): void {
+  const asked = metadata['token_endpoint_auth_method'];
+  const hasKeys = metadata['jwks'] !== undefined || metadata['jwks_uri'] !== undefined;
+  const method = CLIENT_AUTH_METHODS.find((known) => known === asked) ?? 'none';
+  metadata['token_endpoint_auth_method'] = method === 'private_key_jwt' && !hasKeys ? 'none' : method;
+  if (metadata['token_endpoint_auth_method'] !== 'private_key_jwt') {
+    for (const name of ['jwks', 'jwks_uri', 'token_endpoint_auth_signing_alg']) delete metadata[name];
+  }
+  if (!String(metadata['token_endpoint_auth_method']).startsWith('client_secret')) {
+    for (const name of ['client_secret', 'client_secret_expires_at']) delete metadata[name];
+  }
+}

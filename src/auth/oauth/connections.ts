@@ -1,0 +1,107 @@
+import { mayChange } from '#auth/oauth/scopes.ts';
+import { isAccessToken } from '#auth/oauth/tokens.ts';
+import { hashSecret } from '#auth/secret_text.ts';
+import type { Caller, RequestOrigin } from '#kernel/caller.ts';
+import { AppError } from '#kernel/errors.ts';
+import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import type { Clock, Temporal } from '#kernel/time.ts';
+import { type AuditEntry, AuditStore } from '#storage/postgres/audit_store.ts';
+import { type ConnectionRow, ConnectionStore, type LiveConnection } from '#storage/postgres/connection_store.ts';
+import type { Database, Session } from '#storage/postgres/database.ts';
+
+const LAST_USED_PRECISION_MS = 60_000;
+
+/**
+ * The person who acts through the connection of this access token, with the permissions of this very moment: token,
+ * connection and role are read anew, in one query. Throws `unauthenticated`.
+ */
+export async function authenticateConnection(
+  session: Session,
+  token: string,
+  resource: string,
+  now: Temporal.Instant,
+): Promise<Caller> {
+  const connections = new ConnectionStore(session);
+  const found = isAccessToken(token) ? await connections.findByToken(hashSecret(token), resource, now) : null;
+  if (found === null) {
+    throw new AppError('unauthenticated', 'this access token is unknown or expired, or the app was disconnected');
+  }
+  const { connectionId, lastUsedAt } = found;
+  if (lastUsedAt === null || now.epochMilliseconds - lastUsedAt.epochMilliseconds > LAST_USED_PRECISION_MS) {
+    await connections.touch(connectionId, now);
+  }
+  return callerOf(found);
+}
+
+function callerOf({ orgId, userId, connectionId, clientName, role, access, scope }: LiveConnection): Caller {
+  const ofRole = ROLE_PERMISSIONS[role];
+  const isReadOnly = access === 'read_only' || !mayChange(scope);
+  const granted = isReadOnly ? ofRole.filter((permission) => permission.endsWith(':view')) : ofRole;
+  return {
+    orgId,
+    actor: { kind: 'user', userId, apiKeyId: null, connection: { connectionId, clientName } },
+    via: 'mcp',
+    permissions: new Set(granted),
+    withheld: new Set(ofRole.filter((permission) => !granted.includes(permission))),
+  };
+}
+
+/** Adds the connection that somebody has just approved, with its row in the audit log. */
+export async function connect(session: Session, connection: ConnectionRow, origin: RequestOrigin): Promise<void> {
+  await new ConnectionStore(session).insert(connection);
+  const { userId, createdAt } = connection;
+  const actor = { kind: 'user', userId, apiKeyId: null } as const;
+  const made = { actor, via: 'console', action: 'connect_app', before: null, after: told(connection) } as const;
+  await new AuditStore(session).append({ ...entryOf(connection), ...made, origin }, createdAt);
+}
+
+/** Who ended a connection, how, and why where that does not go without saying. */
+export type Ending = Pick<AuditEntry, 'actor' | 'via' | 'origin' | 'after'>;
+
+/** Ends the connection, its tokens included, with its row in the audit log. Does nothing when it has ended already. */
+export async function disconnect(
+  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  connectionId: string,
+  endingOf: (connection: ConnectionRow) => Ending,
+): Promise<void> {
+  await db.transaction(async (session) => {
+    const removed = await new ConnectionStore(session).remove(connectionId);
+    if (removed !== null) await recordEnd(session, removed, endingOf(removed), clock.now());
+  });
+}
+
+/** The row in the audit log of a connection that was removed. */
+export async function recordEnd(
+  session: Session,
+  connection: ConnectionRow,
+  ending: Ending,
+  now: Temporal.Instant,
+): Promise<void> {
+  const made = { action: 'disconnect_app', before: told(connection), ...ending };
+  await new AuditStore(session).append({ ...entryOf(connection), ...made }, now);
+}
+
+/** The client gave its tokens back. */
+export function endedByClient({ userId, connectionId, clientName }: ConnectionRow): Ending {
+  const actor = { kind: 'user', userId, apiKeyId: null, connection: { connectionId, clientName } } as const;
+  return { actor, via: 'mcp', after: null, origin: { requestId: connectionId, address: null } };
+}
+
+/** The product itself ended it. */
+export function endedBySystem(why: string): (connection: ConnectionRow) => Ending {
+  return ({ connectionId }) => ({
+    actor: { kind: 'system' },
+    via: 'system',
+    after: { why },
+    origin: { requestId: connectionId, address: null },
+  });
+}
+
+function entryOf({ orgId, connectionId }: ConnectionRow): Pick<AuditEntry, 'orgId' | 'target' | 'result'> {
+  return { orgId, target: connectionId, result: 'done' };
+}
+
+/** What the audit log tells of a connection. */
+function told({ userId, clientName, clientUri, access }: ConnectionRow): object {
+  return { userId, clientName, clientUri, access };
+}

@@ -1,0 +1,40 @@
+import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
+import { OFFLINE_SCOPE, SCOPES } from '#auth/oauth/scopes.ts';
+
+/** How a client proves to be itself where it gets tokens. */
+export const CLIENT_AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'] as const;
+
+/** What the keys of a client may sign with. */
+export const CLIENT_SIGNING_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
+
+/** What a client must know of the authorization server (RFC 8414). */
+export function authorizationServerMetadata(issuer: string): object {
+  return {
+    issuer,
+    authorization_endpoint: issuer + OAUTH_PATHS.authorization,
+    token_endpoint: issuer + OAUTH_PATHS.token,
+    registration_endpoint: issuer + OAUTH_PATHS.registration,
+    revocation_endpoint: issuer + OAUTH_PATHS.revocation,
+    scopes_supported: [...SCOPES, OFFLINE_SCOPE],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query', 'fragment', 'form_post'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    token_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
+    token_endpoint_auth_signing_alg_values_supported: CLIENT_SIGNING_ALGORITHMS,
+    revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
+    revocation_endpoint_auth_signing_alg_values_supported: CLIENT_SIGNING_ALGORITHMS,
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+    client_id_metadata_document_supported: true,
+  };
+}
+
+/** The same with what the form of OpenID Connect cannot be without. No token is issued that says who somebody is. */
+export function openIdMetadata(issuer: string): object {
+  return {
+    ...authorizationServerMetadata(issuer),
+    jwks_uri: issuer + OAUTH_PATHS.jwks,
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['EdDSA'],
+  };
+}

@@ -1,0 +1,8 @@
+/** Where the authorization server is asked, below the base URL. */
+export const OAUTH_PATHS = {
+  authorization: '/oauth/authorize',
+  token: '/oauth/token',
+  registration: '/oauth/register',
+  revocation: '/oauth/revoke',
+  jwks: '/oauth/jwks',
+} as const;

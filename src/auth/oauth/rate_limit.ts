@@ -1,0 +1,27 @@
+import type { Clock } from '#kernel/time.ts';
+
+const WINDOW_MS = 60_000;
+const NAMES_REMEMBERED = 10_000;
+
+/** So many a minute of each name, in this process. */
+export interface RateLimit {
+  /** Counts one; 0 when it may be, else the seconds to wait. */
+  take(name: string): number;
+}
+
+export function createRateLimit(clock: Clock, { perMinute }: { readonly perMinute: number }): RateLimit {
+  const windows = new Map<string, { readonly since: number; count: number }>();
+  return {
+    take(name) {
+      const now = clock.now().epochMilliseconds;
+      const known = windows.get(name);
+      const window = known !== undefined && now - known.since < WINDOW_MS ? known : { since: now, count: 0 };
+      window.count += 1;
+      windows.delete(name);
+      windows.set(name, window);
+      const oldest = windows.size > NAMES_REMEMBERED ? windows.keys().next().value : undefined;
+      if (oldest !== undefined) windows.delete(oldest);
+      return window.count <= perMinute ? 0 : Math.ceil((window.since + WINDOW_MS - now) / 1000);
+    },
+  };
+}

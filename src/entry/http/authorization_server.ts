@@ -1,0 +1,40 @@
+import { type AuthorizationServer, createAuthorizationServer } from '#auth/oauth/authorization_server.ts';
+import { authenticateSession, sessionCookieOf } from '#auth/sessions.ts';
+import type { House } from '#entry/compose.ts';
+import { ANSWER_PAGE_HEADERS, renderAnswerPage } from '#entry/http/answer_page.ts';
+import { MCP_PATH } from '#entry/http/mcp/resource_metadata.ts';
+import { AppError } from '#kernel/errors.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+/** Tied to the console: it knows who is signed in, and one of its pages asks. */
+export function openAuthorizationServer(house: Pick<House, 'config' | 'db' | 'clock' | 'log'>): AuthorizationServer {
+  const { config, db, clock, log } = house;
+  const cookie = sessionCookieOf(config.baseUrl);
+  return createAuthorizationServer({
+    db,
+    clock,
+    log,
+    baseUrl: config.baseUrl,
+    appSecret: config.appSecret,
+    resource: config.baseUrl + MCP_PATH,
+    consentPaths: { page: '/connect', api: '/api/console/connect' },
+    async signedInUser({ headers }) {
+      try {
+        return (await authenticateSession(storesOf(db.session()), cookie, headers.cookie, clock.now())).userId;
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'unauthenticated') return null;
+        throw error;
+      }
+    },
+    errorPage: (sentence) => ({
+      headers: ANSWER_PAGE_HEADERS,
+      html: renderAnswerPage({
+        heading: 'This app cannot be connected.',
+        paragraphs: [
+          'What it sent along with you is not valid, or too old. Begin again in the app.',
+          `For its makers: ${sentence}.`,
+        ],
+      }),
+    }),
+  });
+}

@@ -1,0 +1,29 @@
+import type { AnyAction } from '#actions/action_context.ts';
+import { ACTIONS } from '#actions/registry.ts';
+import { type ActionRuntime, requirePermission } from '#actions/run_action.ts';
+import type { Caller, RequestOrigin } from '#kernel/caller.ts';
+
+const ACTIONS_BY_NAME: ReadonlyMap<unknown, AnyAction> = new Map(ACTIONS.map((action) => [action.name, action]));
+
+/**
+ * Throws `insufficient_scope` for a call that the role of the person allows and the connection was not granted. Clients
+ * learn from the answer of HTTP that they can ask for more, so this is settled before the protocol answers.
+ */
+export async function requireGrant(
+  runtime: ActionRuntime,
+  caller: Caller,
+  body: unknown,
+  origin: RequestOrigin,
+): Promise<void> {
+  for (const message of Array.isArray(body) ? body : [body]) {
+    const action = ACTIONS_BY_NAME.get(calledTool(message));
+    if (action !== undefined && caller.withheld?.has(action.permission) === true) {
+      await requirePermission(runtime, action, caller, origin);
+    }
+  }
+}
+
+function calledTool(message: unknown): unknown {
+  const { method, params } = (message ?? {}) as { readonly method?: unknown; readonly params?: unknown };
+  return method === 'tools/call' ? ((params ?? {}) as { readonly name?: unknown }).name : undefined;
+}

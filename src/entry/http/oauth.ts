@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import { authorizationServerMetadata, openIdMetadata } from '#auth/oauth/metadata.ts';
+import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
+import { createRateLimit } from '#auth/oauth/rate_limit.ts';
+import { networkOf } from '#auth/network.ts';
+import type { House } from '#entry/compose.ts';
+import { AppError } from '#kernel/errors.ts';
+
+const REGISTRATIONS_PER_MINUTE = 30;
+
+const ROUTES = [
+  { method: 'GET', url: OAUTH_PATHS.authorization },
+  { method: 'GET', url: `${OAUTH_PATHS.authorization}/:uid` },
+  { method: 'POST', url: OAUTH_PATHS.token },
+  { method: 'OPTIONS', url: OAUTH_PATHS.token },
+  { method: 'POST', url: OAUTH_PATHS.registration },
+  { method: 'POST', url: OAUTH_PATHS.revocation },
+  { method: 'OPTIONS', url: OAUTH_PATHS.revocation },
+  { method: 'GET', url: OAUTH_PATHS.jwks },
+] as const;
+
+/** The authorization server (OAuth 2.1) of the MCP endpoint, and its metadata. */
+export async function mountOAuth(app: FastifyInstance, house: House): Promise<void> {
+  mountMetadata(app, house.config.baseUrl);
+  const registrations = createRateLimit(house.clock, { perMinute: REGISTRATIONS_PER_MINUTE });
+  await app.register(async (scope) => {
+    // The provider reads the body itself.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    for (const { method, url } of ROUTES) {
+      scope.route({
+        method,
+        url,
+        exposeHeadRoute: false,
+        async onRequest({ ip }) {
+          const waitSeconds = url === OAUTH_PATHS.registration ? registrations.take(networkOf(ip)) : 0;
+          if (waitSeconds === 0) return;
+          throw new AppError('rate_limited', 'too many apps register from this address', {
+            retryAfterSeconds: waitSeconds,
+          });
+        },
+        handler: (request, reply) => handOver(house, request, reply),
+      });
+    }
+  });
+}
+
+async function handOver(house: House, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { handle } = await house.authorizationServer();
+  reply.raw.setHeader('x-request-id', request.id);
+  reply.hijack();
+  await handle(request.raw, reply.raw);
+}
+
+/**
+ * RFC 8414, and the form of OpenID Connect that some clients ask for instead. When the product lives below a path,
+ * the RFC has the well-known part before that path: it is served there, too, for proxies that pass it on.
+ */
+function mountMetadata(app: FastifyInstance, baseUrl: string): void {
+  const prefix = new URL(baseUrl).pathname.replace(/\/+$/, '');
+  const documents = [
+    ['/.well-known/oauth-authorization-server', authorizationServerMetadata(baseUrl)],
+    ['/.well-known/openid-configuration', openIdMetadata(baseUrl)],
+  ] as const;
+  for (const [path, document] of documents) {
+    for (const url of new Set([path, path + prefix])) {
+      app.get(url, (_request, reply) => reply.header('access-control-allow-origin', '*').send(document));
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import {
+  auth as modernAuth,
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernTransport,
+} from '@modelcontextprotocol/client';
+import { auth as oldAuth } from '@modelcontextprotocol/sdk/client/auth.js';
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+
+import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import { CONTRACT } from '#test/contract/action_api.ts';
+import { stage, type Stage } from '#test/oauth/stage.ts';
+
+let s: Stage;
+beforeAll(async () => {
+  s = await stage({ keepOpen: true });
+});
+afterAll(() => s.close());
+
+const INFO = { name: 'test', version: '1.0.0' };
+const REDIRECT = 'http://127.0.0.1:4711/callback';
+
+/** What an app of either SDK remembers between its requests. */
+class Memory {
+  readonly redirectUrl = REDIRECT;
+  readonly clientMetadata = { client_name: 'Ada', redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none' };
+  asked: URL | null = null;
+  // eslint-disable-next-line typescript/no-explicit-any -- the SDKs have types of their own for the same
+  known: any;
+  // eslint-disable-next-line typescript/no-explicit-any -- the SDKs have types of their own for the same
+  held: any;
+  #verifier = '';
+  state = () => 'a state';
+  clientInformation = () => this.known;
+  saveClientInformation = (known: unknown) => void (this.known = known);
+  tokens = () => this.held;
+  saveTokens = (held: unknown) => void (this.held = held);
+  redirectToAuthorization = (url: URL) => void (this.asked = url);
+  saveCodeVerifier = (verifier: string) => void (this.#verifier = verifier);
+  codeVerifier = () => this.#verifier;
+  // eslint-disable-next-line typescript/no-explicit-any -- the SDKs have types of their own for the same
+  #found: any;
+  saveDiscoveryState = (found: unknown) => void (this.#found = found);
+  discoveryState = () => this.#found;
+  invalidateCredentials(what: string) {
+    if (what === 'all' || what === 'client') this.known = undefined;
+    if (what === 'all' || what === 'tokens') this.held = undefined;
+  }
+}
+
+interface Connected {
+  listTools(): Promise<{ tools: { name: string }[] }>;
+  // eslint-disable-next-line typescript/no-explicit-any -- the two lines have types of their own for the same answer
+  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<any>;
+}
+
+interface Line {
+  readonly connect: (memory: Memory) => Promise<Connected>;
+  /** Hands over what the app was called back with. */
+  readonly finish: (memory: Memory, called: URL) => Promise<unknown>;
+  readonly refresh: (memory: Memory) => Promise<unknown>;
+}
+
+const LINES: [string, Line][] = [
+  [
+    'SDK 1',
+    {
+      async connect(memory) {
+        const client = new OldClient(INFO);
+        onTestFinished(() => client.close());
+        await client.connect(new OldTransport(s.endpoint, { authProvider: memory }));
+        return client;
+      },
+      finish: (memory, called) =>
+        new OldTransport(s.endpoint, { authProvider: memory }).finishAuth(called.searchParams.get('code')!),
+      refresh: (memory) => oldAuth(memory, { serverUrl: s.endpoint }),
+    },
+  ],
+  ...(['2025-11-25', '2026-07-28'] as const).map((version): [string, Line] => [
+    `SDK 2 as of ${version}`,
+    {
+      async connect(memory) {
+        const mode = version === '2025-11-25' ? ('legacy' as const) : { pin: version };
+        const client = new ModernClient(INFO, { versionNegotiation: { mode } });
+        onTestFinished(() => client.close());
+        await client.connect(new ModernTransport(s.endpoint, { authProvider: memory }));
+        return client;
+      },
+      finish: (memory, called) =>
+        new ModernTransport(s.endpoint, { authProvider: memory }).finishAuth(called.searchParams),
+      refresh: (memory) => modernAuth(memory, { serverUrl: s.endpoint }),
+    },
+  ]),
+];
+
+const namesOf = async (client: Connected) => (await client.listTools()).tools.map(({ name }) => name);
+const toolsFor = (permissions: readonly string[]) =>
+  CONTRACT.filter(({ permission }) => permissions.includes(permission)).map(({ action }) => action);
+
+test.each(LINES)(
+  '%s signs a person in from nothing but the address, refreshes, and is disconnected',
+  async (_, line) => {
+    const anna = await s.person({ role: 'editor' });
+    const memory = new Memory();
+    await expect(line.connect(memory)).rejects.toThrow(/unauthorized/i);
+    expect(memory.asked?.origin).toBe(new URL(s.baseUrl).origin);
+    expect(Object.fromEntries(memory.asked!.searchParams)).toMatchObject({
+      resource: s.endpoint.href,
+      code_challenge_method: 'S256',
+      state: 'a state',
+    });
+
+    const called = await anna.approve(memory.asked!);
+    expect(called.href.split('?')[0]).toBe(REDIRECT);
+    expect(Object.fromEntries(called.searchParams)).toEqual({
+      code: expect.any(String),
+      state: 'a state',
+      iss: s.baseUrl,
+    });
+    await line.finish(memory, called);
+
+    const client = await line.connect(memory);
+    expect(await namesOf(client)).toEqual(toolsFor(ROLE_PERMISSIONS.editor));
+    const made = await client.callTool({ name: 'create_team', arguments: { name: 'Payments' } });
+    expect(made.isError).toBeUndefined();
+
+    const first = memory.held;
+    expect(await line.refresh(memory)).toBe('AUTHORIZED');
+    expect(memory.held.access_token).not.toBe(first.access_token);
+    expect(memory.held.refresh_token).not.toBe(first.refresh_token);
+    expect(await namesOf(client)).toHaveLength(toolsFor(ROLE_PERMISSIONS.editor).length);
+
+    const { connections } = (await anna.ask('GET', `/organizations/${anna.orgId}/connections`)).body.result;
+    expect(connections).toHaveLength(1);
+    await anna.ask('DELETE', `/organizations/${anna.orgId}/connections/${connections[0].connectionId}`);
+    memory.asked = null;
+    await expect(client.listTools()).rejects.toThrow(/unauthorized/i);
+    expect(memory.asked).not.toBeNull();
+  },
+);

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { ACTIONS } from '#actions/registry.ts';
+import { ROLE_PERMISSIONS, ROLES, type Role } from '#kernel/permissions.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { call, ERAS, send } from '#test/contract/mcp_call.ts';
+import { connected } from '#test/oauth/raw_app.ts';
+import { type Person, stage, type Stage } from '#test/oauth/stage.ts';
+
+let s: Stage;
+let anna: Person;
+const tokens = new Map<string, string>();
+beforeAll(async () => {
+  s = await stage({ keepOpen: true });
+  anna = await s.person({ role: 'owner' });
+  for (const access of ['read_only', 'changes']) {
+    tokens.set(access, (await connected(s, anna, { access })).tokens.access_token);
+  }
+});
+afterAll(() => s.close());
+
+const CASES = ROLES.flatMap((role) => (['read_only', 'changes'] as const).map((access) => [role, access] as const));
+
+/** What comes of a call whose body is invalid: only who may call is told that it is. */
+function outcomeFor(role: Role, access: string, { permission, effect }: (typeof ACTIONS)[number]): string {
+  if (!ROLE_PERMISSIONS[role].includes(permission)) return 'forbidden';
+  return access === 'changes' || effect === 'read' ? 'invalid_input' : 'insufficient_scope';
+}
+
+test.each(CASES)(
+  '%s with %s gets every action, refusal and audit row that role and approval make',
+  async (role, access) => {
+    await storesOf(s.house.db.session()).people.setMembership(s.orgId, anna.userId, role, s.clock.now());
+    const key = tokens.get(access)!;
+    const before = await refusals();
+    const allowed: string[] = [];
+    let refused = 0;
+    for (const [index, action] of ACTIONS.entries()) {
+      const outcome = outcomeFor(role, access, action);
+      const { status, body, headers } = await call(s, action.name, { unlisted: true }, { key, era: ERAS[index % 2]! });
+      const isChallenged = outcome === 'insufficient_scope';
+      const problem = isChallenged ? body.error.data : body._meta.problem;
+      expect([status, problem.code], action.name).toEqual([isChallenged ? 403 : 200, outcome]);
+      expect('www-authenticate' in headers).toBe(isChallenged);
+      if (outcome === 'invalid_input') allowed.push(action.name);
+      else if (action.effect !== 'read') refused += 1;
+    }
+    const { tools } = (await send(s, 'tools/list', {}, { key })).body.result;
+    expect(tools.map(({ name }: { name: string }) => name)).toEqual(allowed);
+    expect((await refusals()) - before).toBe(refused);
+  },
+);
+
+async function refusals(): Promise<number> {
+  const row = await s.house.db.sql.row<{ n: number }>(
+    `select count(*)::int as n from audit_log where result = 'forbidden' and via = 'mcp'
+     and actor->'connection'->>'clientName' = 'Ada'`,
+  );
+  return row!.n;
+}

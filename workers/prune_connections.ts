@@ -1,0 +1,29 @@
+import { endedBySystem, recordEnd } from '#auth/oauth/connections.ts';
+import { Temporal } from '#kernel/time.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import type { CrewRuntime } from '#workers/crew_runtime.ts';
+
+/** Rows removed by one statement, so that none holds up others for long. */
+const BATCH = 1_000;
+
+/** A connection that has just been approved gets its first token within this time, or never. */
+const UNDER_WAY = Temporal.Duration.from({ hours: 1 });
+
+const ending = endedBySystem('its tokens have expired');
+
+/**
+ * Removes codes, tokens and requests that have expired, connections that none of them opens any more, and apps that
+ * registered and were not connected.
+ */
+export async function pruneConnections({ db, clock }: Pick<CrewRuntime, 'db' | 'clock'>): Promise<void> {
+  const now = clock.now();
+  for (let removed = BATCH; removed === BATCH;) {
+    removed = await db.transaction(async (session) => {
+      const dead = await storesOf(session).connections.removeDead(now.subtract(UNDER_WAY), now, BATCH);
+      for (const connection of dead) await recordEnd(session, connection, ending(connection), now);
+      return dead.length;
+    });
+  }
+  const { oauthRecords } = storesOf(db.session());
+  while ((await oauthRecords.removeExpired(now, BATCH)) > 0);
+}
