@@ -15,113 +15,152 @@ import {
   withFolder,
   withInstallation,
 } from './harness.ts';
+import { listArrived } from './paging/arrived.ts';
 import { alertOnExceptions, createPost, hireTeam, openRunningDatabase, type Post } from './paging/crowd.ts';
 import { countPages, isAllDone, PageWatch, type TakenPages } from './paging/pages.ts';
+import { measureRecovery, type Recovery } from './paging/recovery.ts';
 import { isRedisInstalled, redisService } from './paging/redis.ts';
-import { newEventId, sendException } from './paging/sender.ts';
+import { newEventId, sendUntilTaken } from './paging/sender.ts';
+import { Victims } from './paging/victims.ts';
+import { seeded } from './seeded.ts';
 
 const KILLS = 200;
 const INCIDENTS = 500;
-/** Each has two people of its own and gets so few incidents that nobody's messages are bundled. */
+/** Each has two people of its own and gets so few incidents that nobody's messages need be bundled. */
 const POSTS = 120;
 const OPENING_MS = 150_000;
 const KILL_EVERY_MS = 1_000;
-const GIVEN_UP_AFTER_MS = 300_000;
+const GIVEN_UP_AFTER_MS = 200_000;
 /** Without it, so many deaths in a row would soon make every restart wait ten seconds. */
 const AT_ONCE: BackOff = { firstDelayMs: 50, maxDelayMs: 500, wellAfterMs: 1_000 };
+
+type QueueName = 'PostgreSQL' | 'Redis';
 
 export const faults: Bench = {
   name: 'faults',
   about:
-    'pages while every process is killed again and again (goals: no page lost, each step fired once, at most one ' +
-    'duplicate a kill)',
+    'pages while every process is killed again and again (goals: nothing accepted and no page lost, each step fired once, ' +
+    'at most one duplicate a kill, recovery within 10 s)',
   async run() {
+    const seed = Number(process.env['SEED'] ?? 20_261_121);
+    const only = process.env['QUEUE'];
     printInputs({
+      seed: `${seed} (SEED=… for another; QUEUE=PostgreSQL or QUEUE=Redis for one of both)`,
       kills: `${KILLS} by SIGKILL, one every ${duration(KILL_EVERY_MS)} on average, of a process picked at random`,
       incidents: `${INCIDENTS}, of real exceptions, opened within ${duration(OPENING_MS)}`,
       'steps of each': 'at once SMS and call, after 1 min SMS to somebody else, after 2 min call',
+      recovery: 'afterwards each is killed alone: until exceptions of just before and just after have paged somebody',
       stores: 'embedded, as durable as in production; Redis keeps every write',
     });
-    const rows = [await runOnce('PostgreSQL')];
-    if (isRedisInstalled()) rows.push(await runOnce('Redis'));
-    printTable(rows);
+    const queues: readonly QueueName[] = isRedisInstalled() ? ['PostgreSQL', 'Redis'] : ['PostgreSQL'];
+    for (const queue of queues.filter((name) => only === undefined || name === only)) await runOnce(queue, seed);
   },
 };
 
-async function runOnce(queue: 'PostgreSQL' | 'Redis') {
+async function runOnce(queue: QueueName, seed: number): Promise<void> {
   const victims = new Victims();
-  const work = (installation: BenchInstallation) => torment(installation, queue, victims);
+  const work = (installation: BenchInstallation) => torment(installation, queue, victims, seeded(seed));
   const options = { report: (progress: Progress) => victims.note(progress), backOff: AT_ONCE };
   if (queue === 'PostgreSQL') return await withInstallation(work, options);
-  return await withFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const port = await findFreePort(0);
     const redis = supervise(redisService(folder, port), (event) => victims.note(event), AT_ONCE);
     await redis.ready;
     try {
-      return await withInstallation(work, { ...options, variables: { REDIS_URL: `redis://127.0.0.1:${port}` } });
+      await withInstallation(work, { ...options, variables: { REDIS_URL: `redis://127.0.0.1:${port}` } });
     } finally {
       await redis.stop(1_000);
     }
   });
 }
 
-/** The processes that run now, but the phone simulator: it stands for what is not ours. */
-class Victims {
-  readonly #pids = new Map<string, number>();
-  readonly killed = new Map<string, number>();
-
-  note(progress: Progress): void {
-    if (progress.kind === 'ready' && progress.service !== 'Phone simulator') {
-      this.#pids.set(progress.service, progress.pid);
-    }
-    if (progress.kind === 'died') this.#pids.delete(progress.service);
-  }
-
-  /** Whether there was one. */
-  killOne(): boolean {
-    const running = [...this.#pids];
-    const victim = running[Math.floor(Math.random() * running.length)];
-    if (victim === undefined) return false;
-    const [name, pid] = victim;
-    this.#pids.delete(name);
-    process.kill(pid, 'SIGKILL');
-    this.killed.set(name, (this.killed.get(name) ?? 0) + 1);
-    return true;
-  }
-}
-
-async function torment(installation: BenchInstallation, queue: string, victims: Victims) {
+async function torment(
+  installation: BenchInstallation,
+  queue: QueueName,
+  victims: Victims,
+  random: () => number,
+): Promise<void> {
   const db = await openRunningDatabase(installation.dataDir);
   try {
     const posts = await prepare(installation, db);
     const watch = new PageWatch(installation.phoneUrl);
     const opening = openAll(posts);
-    let kills = 0;
-    while (kills < KILLS) {
-      await delay(Math.random() * 2 * KILL_EVERY_MS);
-      if (victims.killOne()) kills += 1;
+    for (let kills = 0; kills < KILLS;) {
+      await delay(random() * 2 * KILL_EVERY_MS);
+      const { running } = victims;
+      const victim = running[Math.floor(random() * running.length)];
+      if (victim !== undefined) {
+        victims.kill(victim);
+        kills += 1;
+      }
       await watch.look();
     }
-    await opening;
+    const lastKillAt = performance.now();
+    const accepted = await opening;
+    const allThereMs = await untilAllThere(db, lastKillAt);
     await untilDone(db, watch);
-    const taken = await watch.look();
-    const figures = await countPages(db, taken);
-    const late = spreadOf(await lateness(db, taken));
-    return {
+    await printOutcome(installation, { queue, db, victims, accepted, allThereMs, taken: await watch.look() });
+    printRecovery(await measureRecovery({ ...installation, db, posts, watch, victims }));
+  } finally {
+    await db.close();
+  }
+}
+
+interface Outcome {
+  readonly queue: QueueName;
+  readonly db: Database;
+  readonly victims: Victims;
+  readonly accepted: ReadonlySet<string>;
+  /** From the last kill. */
+  readonly allThereMs: number;
+  readonly taken: TakenPages;
+}
+
+async function printOutcome(
+  { dataDir }: BenchInstallation,
+  { queue, db, victims, accepted, allThereMs, taken }: Outcome,
+): Promise<void> {
+  const { eventIds } = await listArrived(dataDir);
+  const figures = await countPages(db, taken);
+  const late = spreadOf(await lateness(db, taken));
+  printTable([
+    {
       queue,
       kills: [...victims.killed].map(([name, times]) => `${name} ${times}`).join(', '),
+      'events accepted': count(accepted.size),
+      'of them stored': count(eventIds.intersection(accepted).size),
+      'others stored': count(eventIds.difference(accepted).size),
       incidents: count(figures.incidents),
-      'steps fired once': `${count(figures.steps - figures.stepsNotFired - figures.stepsFiredTwice)} of ${count(figures.steps)}`,
+      'all there after the last kill': duration(allThereMs),
+    },
+  ]);
+  printTable([
+    {
+      queue,
+      steps: count(figures.steps),
+      'not fired': count(figures.stepsNotFired),
+      'fired twice': count(figures.stepsFiredTwice),
       pages: count(figures.pages),
+      'in digests': count(figures.inDigests),
       lost: count(figures.lost),
       duplicates: count(figures.duplicates),
       'late: p50': duration(late.p50),
       p99: duration(late.p99),
       max: duration(late.max),
-    };
-  } finally {
-    await db.close();
-  }
+    },
+  ]);
+}
+
+function printRecovery(recoveries: readonly Recovery[]): void {
+  printTable(
+    [...Map.groupBy(recoveries, ({ victim }) => victim)].map(([victim, group]) => ({
+      killed: victim,
+      times: count(group.length),
+      'ready again: max': duration(Math.max(...group.map(({ readyMs }) => readyMs))),
+      'exceptions page again: p50': duration(spreadOf(group.map(({ pagedMs }) => pagedMs)).p50),
+      max: duration(Math.max(...group.map(({ pagedMs }) => pagedMs))),
+    })),
+  );
 }
 
 async function prepare(installation: BenchInstallation, db: Database): Promise<Post[]> {
@@ -141,28 +180,32 @@ async function prepare(installation: BenchInstallation, db: Database): Promise<P
   return posts;
 }
 
-/** Each exception is sent until it is taken, as senders with a queue of their own do. */
-async function openAll(posts: readonly Post[]): Promise<void> {
-  const opening: Promise<void>[] = [];
+/** Each exception is sent until it is taken, as senders with a queue of their own do. Resolves to the ids of the events. */
+async function openAll(posts: readonly Post[]): Promise<Set<string>> {
+  const opening: Promise<string>[] = [];
   for (let index = 0; index < INCIDENTS; index += 1) {
     const post = posts[index % POSTS];
-    if (post !== undefined) opening.push(untilTaken(post.dsn, `Exception${index}`));
+    if (post !== undefined) opening.push(sendUntilTaken(post.dsn, `Exception${index}`, newEventId()));
     await delay(OPENING_MS / INCIDENTS);
   }
-  await Promise.all(opening);
+  return new Set(await Promise.all(opening));
 }
 
-async function untilTaken(dsn: string, type: string): Promise<void> {
-  const eventId = newEventId();
-  while ((await sendException(dsn, type, eventId)).status !== 200) await delay(250);
+/** Milliseconds until every exception has become an incident, or until it takes too long. */
+async function untilAllThere({ sql }: Database, since: number): Promise<number> {
+  const areAllThere = async (): Promise<boolean> => {
+    const row = await sql.row<{ count: number }>('select count(*)::int as count from incidents');
+    return row?.count === INCIDENTS;
+  };
+  while (performance.now() - since < GIVEN_UP_AFTER_MS && !(await areAllThere().catch(() => false))) await delay(100);
+  return performance.now() - since;
 }
 
-/** Resolves once every incident is there, every step has fired, and every message has left; or when it takes too long. */
+/** Resolves once every step has fired and every message has left; or when it takes too long. */
 async function untilDone(db: Database, watch: PageWatch): Promise<void> {
   const deadline = performance.now() + GIVEN_UP_AFTER_MS;
-  while (performance.now() < deadline) {
+  while (performance.now() < deadline && !(await isAllDone(db).catch(() => false))) {
     await watch.look();
-    if (await hasSettled(db).catch(() => false)) return;
     await delay(250);
   }
 }
@@ -180,10 +223,4 @@ async function lateness({ sql }: Database, taken: TakenPages): Promise<number[]>
         ?.slice(0, 1)
         .map((takenMs) => takenMs - dueMs) ?? [],
   );
-}
-
-/** Rejects while the database is being started again. */
-async function hasSettled(db: Database): Promise<boolean> {
-  const row = await db.sql.row<{ count: number }>('select count(*)::int as count from incidents');
-  return row?.count === INCIDENTS && (await isAllDone(db));
 }

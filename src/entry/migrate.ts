@@ -21,6 +21,7 @@ const LOCK = 7_203_311;
  */
 export async function migrate(config: Config & { databaseUrl: string; clickhouseUrl: string }): Promise<void> {
   const lock = new Client({ connectionString: config.databaseUrl });
+  lock.on('error', () => {});
   await lock.connect();
   try {
     await lock.query('select pg_advisory_lock($1)', [LOCK]);

@@ -1,6 +1,5 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 
 import { Type } from 'typebox';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -14,6 +13,7 @@ import { type Log, silentLog } from '#kernel/log.ts';
 import { connectQueue, migrateQueue } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue, pending } from '#storage/queue/job_queue.ts';
 import { handleJob, startJobWorkers } from '#storage/queue/job_workers.ts';
+import { makeFolder } from '#test/faults/folder.ts';
 
 const greet = defineJob({
   name: 'greet',
@@ -68,6 +68,28 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a queue on $na
   });
 });
 
+test('a server that dies before it is asked anything does no harm to the process', async () => {
+  const server = createServer((socket) => {
+    socket.once('data', () => socket.end(Buffer.concat([WELCOME, FAREWELL])));
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { queue, faults } = open({ redisUrl: undefined, databaseUrl: `postgres://app@127.0.0.1:${port}/tocsin` });
+  await expect(queue.add([pending(greet, { who: 'Anna' })])).rejects.toMatchObject({ code: 'unavailable' });
+  await untilFaults(faults, 3);
+});
+
+/** What PostgreSQL says to somebody it lets in without a password, and when it is being shut down. */
+const WELCOME = Buffer.concat([reply('R', Buffer.alloc(4)), reply('Z', Buffer.from('I'))]);
+const FAREWELL = reply('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'));
+
+function reply(kind: string, body: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(body.length + 4);
+  return Buffer.concat([Buffer.from(kind), length, body]);
+}
+
 /** Until the queue takes it. */
 async function addSoon(queue: JobQueue, who: string): Promise<void> {
   const add = async (): Promise<boolean> => {
@@ -79,13 +101,6 @@ async function addSoon(queue: JobQueue, who: string): Promise<void> {
 
 async function untilFaults(faults: Faults, count: number): Promise<void> {
   await expect.poll(() => faults.count, { timeout: 10_000 }).toBeGreaterThanOrEqual(count);
-}
-
-function makeFolder(): string {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-faults-'));
-  chmodSync(folder, 0o711);
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** The schema is there, and nothing runs. */

@@ -1,12 +1,8 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { createClient } from '@clickhouse/client';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { runningConfig } from '#entry/running_config.ts';
+import { listArrived } from '#infra/bench/paging/arrived.ts';
 import { alertOnExceptions, createPost, hireTeam, openRunningDatabase, type Post } from '#infra/bench/paging/crowd.ts';
 import { countPages, isAllDone, PageWatch } from '#infra/bench/paging/pages.ts';
 import { newEventId, type Sending, sendException, sendPoint } from '#infra/bench/paging/sender.ts';
@@ -15,6 +11,8 @@ import { findFreePort } from '#infra/embedded/free_port.ts';
 import { Installation } from '#infra/embedded/installation.ts';
 import { loadConfig } from '#kernel/config.ts';
 import type { Database } from '#storage/postgres/database.ts';
+import { makeFolder } from '#test/faults/folder.ts';
+import { wipeQueue } from '#test/faults/wipe_queue.ts';
 
 const VICTIMS = ['PostgreSQL', 'ClickHouse', 'API', 'Worker'] as const;
 /** Each has a person of its own and gets three incidents: nobody gets so many messages that they would be bundled. */
@@ -48,7 +46,7 @@ test('nothing accepted is lost and every page leaves though stores and processes
     expect(await sendException(dsn, `Wiped${index}`)).toMatchObject({ status: 200 });
   }
   await expect.poll(() => countIncidents(place), { interval: 5 }).toBe(before + POSTS);
-  await wipeQueue(place);
+  await wipeQueue(place.db);
   await expectAllPaged(place);
 }, 120_000);
 
@@ -64,9 +62,7 @@ interface Place {
 }
 
 async function startPlace(): Promise<Place> {
-  const dataDir = mkdtempSync(path.join(os.tmpdir(), 'tocsin-faults-'));
-  chmodSync(dataDir, 0o711);
-  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  const dataDir = makeFolder();
   const variables = { DATA_DIR: dataDir, PORT: String(await findFreePort(0)), LOG_LEVEL: 'silent' };
   const pids = new Map<string, number | null>();
   const cache = { NODE_COMPILE_CACHE: 'node_modules/.cache/node' };
@@ -176,21 +172,12 @@ async function killAndAwait({ baseUrl, pidOf }: Place, victim: string): Promise<
 
 /** What was accepted and has not arrived. */
 async function missingFrom({ dataDir, db }: Place, { eventIds, values, types }: Accepted) {
-  const { clickhouseUrl } = await runningConfig(loadConfig({ DATA_DIR: dataDir }));
-  const clickhouse = createClient({ url: clickhouseUrl ?? '' });
-  const column = async <Value>(query: string): Promise<Set<Value>> => {
-    const rows = await (await clickhouse.query({ query, format: 'JSONCompactEachRow' })).json<[Value]>();
-    return new Set(rows.map(([value]) => value));
+  const arrived = await listArrived(dataDir);
+  return {
+    events: missing(eventIds, arrived.eventIds),
+    values: missing(values, arrived.values),
+    incidents: missing(types, await titles(db)),
   };
-  try {
-    return {
-      events: missing(eventIds, await column(`select replaceAll(toString(event_id), '-', '') from exception_events`)),
-      values: missing(values, await column(`select value from metric_points where metric = 'load'`)),
-      incidents: missing(types, await titles(db)),
-    };
-  } finally {
-    await clickhouse.close();
-  }
 }
 
 const missing = <Value>(wanted: ReadonlySet<Value>, found: ReadonlySet<Value>) => [...wanted.difference(found)];
@@ -210,14 +197,4 @@ async function expectAllPaged({ db, watch }: Place): Promise<void> {
   const figures = await countPages(db, await watch.look());
   expect(figures).toMatchObject({ stepsNotFired: 0, stepsFiredTwice: 0, lost: 0, pages: figures.incidents * 2 });
   expect(figures.duplicates).toBeLessThanOrEqual(VICTIMS.length);
-}
-
-/** Every job that waits, runs or is delayed is gone. */
-async function wipeQueue({ db }: Place): Promise<void> {
-  const tables = await db.sql.rows<{ name: string }>(
-    `select format('%I.%I', schemaname, tablename) as name from pg_tables
-     where schemaname = 'bullmq' and tablename not like '%migration%'`,
-  );
-  expect(tables.length).toBeGreaterThan(3);
-  await db.sql.run(`truncate ${tables.map(({ name }) => name).join(', ')} cascade`);
 }

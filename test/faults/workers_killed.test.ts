@@ -8,7 +8,7 @@ import { countPages, isAllDone, takenAmong } from '#infra/bench/paging/pages.ts'
 import { programService } from '#infra/embedded/services.ts';
 import { supervise, type Supervised } from '#infra/embedded/supervisor.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { seeded } from '#test/faults/seeded.ts';
+import { seeded } from '#infra/bench/seeded.ts';
 import { runningClock } from '#test/kit/clock.ts';
 import { type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staff.ts';
 import { openIncident } from '#workers/open_incident.ts';

@@ -4,7 +4,7 @@ import type { Channel } from '#core/oncall/channel.ts';
 import { spokenText } from '#infra/embedded/phone/call.ts';
 import type { Config } from '#kernel/config.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { seeded } from '#test/faults/seeded.ts';
+import { seeded } from '#infra/bench/seeded.ts';
 import { openPostOffice } from '#test/kit/post_office.ts';
 import { startPushService } from '#test/kit/push_service.ts';
 import { staffedWorld } from '#test/kit/staff.ts';

@@ -60,15 +60,17 @@ export interface PageFigures {
   readonly stepsNotFired: number;
   readonly stepsFiredTwice: number;
   readonly pages: number;
-  /** Entries of the log that no provider ever took. */
+  /** Of those, how many were told of by a digest. */
+  readonly inDigests: number;
+  /** Entries of the log that no provider ever took, neither by themselves nor in a digest. */
   readonly lost: number;
-  /** Requests beyond the first of an entry. */
+  /** Requests beyond the first of an entry or digest. */
   readonly duplicates: number;
 }
 
 /** What became of every step and page. News about settled incidents is left out. */
 export async function countPages({ sql }: Database, taken: TakenPages): Promise<PageFigures> {
-  const counts = await sql.row<Omit<PageFigures, 'pages' | 'lost' | 'duplicates'>>(
+  const counts = await sql.row<Omit<PageFigures, 'pages' | 'inDigests' | 'lost' | 'duplicates'>>(
     `select (select count(*)::int from incidents) as incidents,
        (select count(*)::int from incident_steps) as steps,
        (select count(*)::int from incident_steps where state <> 'fired') as "stepsNotFired",
@@ -76,13 +78,18 @@ export async function countPages({ sql }: Database, taken: TakenPages): Promise<
           select 1 from incident_timeline where event = 'step_fired' group by incident_id, data->>'stepIndex'
           having count(*) > 1) twice) as "stepsFiredTwice"`,
   );
-  const entries = await sql.rows<{ id: string }>(`select id from notifications where kind = 'page'`);
+  const entries = await sql.rows<{ id: string; digestId: string | null }>(
+    `select id, digest_id as "digestId" from notifications where kind = 'page'`,
+  );
+  const taking = (id: string | null): number => (id === null ? 0 : (taken.get(id)?.length ?? 0));
+  const messages = new Set(entries.flatMap(({ id, digestId }) => (digestId === null ? [id] : [id, digestId])));
   if (counts === null) throw new Error('no counts');
   return {
     ...counts,
     pages: entries.length,
-    lost: entries.filter(({ id }) => !taken.has(id)).length,
-    duplicates: entries.reduce((sum, { id }) => sum + Math.max(0, (taken.get(id)?.length ?? 1) - 1), 0),
+    inDigests: entries.filter(({ id, digestId }) => taking(id) === 0 && taking(digestId) > 0).length,
+    lost: entries.filter(({ id, digestId }) => taking(id) + taking(digestId) === 0).length,
+    duplicates: [...messages].reduce((sum, id) => sum + Math.max(0, taking(id) - 1), 0),
   };
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** One request as its sender saw it; times in milliseconds since 1970. */
 export interface Sending {
@@ -23,6 +24,14 @@ export async function sendException(dsn: string, type: string, eventId = newEven
     headers: { 'content-type': 'application/x-sentry-envelope' },
     body: lines.map((line) => JSON.stringify(line)).join('\n'),
   });
+}
+
+const AGAIN_MS = 250;
+
+/** As a sender with a queue of its own does. Resolves to the id of the event once it is taken. */
+export async function sendUntilTaken(dsn: string, type: string, eventId: string): Promise<string> {
+  while ((await sendException(dsn, type, eventId)).status !== 200) await delay(AGAIN_MS);
+  return eventId;
 }
 
 export const newEventId = (): string => randomBytes(16).toString('hex');

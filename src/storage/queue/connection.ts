@@ -1,6 +1,6 @@
 import { type BackendFactory, createRedisBackend, runMigrations } from 'bullmq';
 import { Redis } from 'ioredis';
-import { Pool } from 'pg';
+import { Pool, type PoolConfig } from 'pg';
 
 import { createLastingPostgresBackend } from '#storage/queue/postgres_backend.ts';
 
@@ -45,7 +45,7 @@ function connectRedis(url: string): QueueConnection {
 const SCHEMA = 'bullmq';
 
 function connectPostgres(url: string, options: { durable: boolean; poolMax: number }): QueueConnection {
-  const pool = new Pool({
+  const pool = openPool({
     connectionString: url,
     application_name: 'tocsin-queue',
     max: options.poolMax,
@@ -53,7 +53,6 @@ function connectPostgres(url: string, options: { durable: boolean; poolMax: numb
     connectionTimeoutMillis: 5_000,
     options: `-c search_path=${SCHEMA},public${options.durable ? '' : ' -c synchronous_commit=off'}`,
   });
-  pool.on('error', () => {});
   return {
     backend: createLastingPostgresBackend as BackendFactory,
     connection: pool,
@@ -65,11 +64,18 @@ function connectPostgres(url: string, options: { durable: boolean; poolMax: numb
   };
 }
 
+/** A connection that is lost rejects what is asked on it. Unheard, its own event would end the process as well. */
+function openPool(config: PoolConfig): Pool {
+  const pool = new Pool(config);
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
+}
+
 /** Brings the queue's own tables up to date; Redis needs none. */
 export async function migrateQueue(address: QueueAddress): Promise<void> {
   if (address.redisUrl !== undefined) return;
-  const pool = new Pool({ connectionString: address.databaseUrl, max: 1 });
-  pool.on('error', () => {});
+  const pool = openPool({ connectionString: address.databaseUrl, max: 1 });
   try {
     const client = await pool.connect();
     try {

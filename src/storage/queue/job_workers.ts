@@ -92,8 +92,8 @@ function startWorker(
     {
       connection: connection.connection,
       concurrency: CONCURRENCY[name],
-      lockDuration: 6_000,
-      stalledInterval: 3_000,
+      lockDuration: 4_000,
+      stalledInterval: 2_000,
       maxStalledCount: 100,
       runRetryDelay: 1_000,
       drainDelay: ASK_ANYWAY_SECONDS,

@@ -1,0 +1,22 @@
+import { createClient } from '@clickhouse/client';
+
+import { runningConfig } from '#entry/running_config.ts';
+import { loadConfig } from '#kernel/config.ts';
+
+/** What the installation on this folder has stored: ids as senders write them, and values of the metric `load`. */
+export async function listArrived(dataDir: string): Promise<{ eventIds: Set<string>; values: Set<number> }> {
+  const { clickhouseUrl } = await runningConfig(loadConfig({ DATA_DIR: dataDir }));
+  const clickhouse = createClient({ url: clickhouseUrl ?? '' });
+  const column = async <Value>(query: string): Promise<Set<Value>> => {
+    const rows = await (await clickhouse.query({ query, format: 'JSONCompactEachRow' })).json<[Value]>();
+    return new Set(rows.map(([value]) => value));
+  };
+  try {
+    return {
+      eventIds: await column(`select replaceAll(toString(event_id), '-', '') from exception_events`),
+      values: await column(`select value from metric_points where metric = 'load'`),
+    };
+  } finally {
+    await clickhouse.close();
+  }
+}

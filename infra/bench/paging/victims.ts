@@ -1,0 +1,35 @@
+import type { Progress } from '#infra/embedded/installation.ts';
+
+/** The processes that run now, but the phone simulator: it stands for what is not ours. */
+export class Victims {
+  readonly #pids = new Map<string, number>();
+  readonly #killed = new Map<string, number>();
+
+  note(progress: Progress): void {
+    if (progress.kind === 'ready' && progress.service !== 'Phone simulator') {
+      this.#pids.set(progress.service, progress.pid);
+    }
+    if (progress.kind === 'died') this.#pids.delete(progress.service);
+  }
+
+  get running(): readonly string[] {
+    return [...this.#pids.keys()].toSorted();
+  }
+
+  /** How often each was killed. */
+  get killed(): ReadonlyMap<string, number> {
+    return this.#killed;
+  }
+
+  pidOf(name: string): number | undefined {
+    return this.#pids.get(name);
+  }
+
+  kill(name: string): void {
+    const pid = this.#pids.get(name);
+    if (pid === undefined) throw new Error(`${name} does not run`);
+    this.#pids.delete(name);
+    process.kill(pid, 'SIGKILL');
+    this.#killed.set(name, (this.#killed.get(name) ?? 0) + 1);
+  }
+}
