@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { silentLog } from '#kernel/log.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { periodicWorkFor } from '#workers/registry.ts';
 import { sendHeartbeat } from '#workers/send_heartbeat.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
 
@@ -121,4 +122,16 @@ test('a watchdog that is away or refuses us stops nothing, and its address is in
   await sendHeartbeat({ ...w.runtime, log }, 'http://127.0.0.1:1/hush');
   expect(lines).toHaveLength(2);
   expect(lines.join()).not.toContain('hush');
+});
+
+test('a worker sends it every minute where HEARTBEAT_URL is set, and else nothing', async () => {
+  const w = await deadPager();
+  const dog = await watchdog();
+  const beats = (heartbeatUrl: string | undefined) =>
+    periodicWorkFor({ ...w.runtime, log: silentLog, heartbeatUrl }).filter(({ name }) => name === 'send_heartbeat');
+  expect(beats(undefined)).toEqual([]);
+  const [beat] = beats(dog.url);
+  expect(beat?.everySeconds).toBe(60);
+  await beat?.run();
+  expect(dog.heard()).toBe(1);
 });

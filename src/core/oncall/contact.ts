@@ -21,7 +21,7 @@ export interface Contact {
  * phone to ring and no preference to respect, so it is the e-mail of their account and push.
  */
 export function contactOfNonMember(account: Pick<Contact, 'userId' | 'email' | 'hasPush'>): Contact {
-  return { ...account, phone: null, smsEnabled: false, callEnabled: false, pushEnabled: true, emailEnabled: true };
+  return { ...account, phone: null, smsEnabled: true, callEnabled: true, pushEnabled: true, emailEnabled: true };
 }
 
 type Preferences = Pick<Contact, 'userId' | 'phone' | 'smsEnabled' | 'callEnabled' | 'pushEnabled' | 'emailEnabled'>;

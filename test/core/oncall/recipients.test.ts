@@ -110,8 +110,8 @@ describe('whom a step pages', () => {
   test('somebody who is no member of the team is reached by the e-mail of the account and by push', () => {
     const outsider = contactOfNonMember({ userId: DIRK, email: 'dirk@example.com', hasPush: true });
     expect(shown(decide({ targetUserIds: [DIRK], channels: CHANNELS }, [outsider]))).toEqual([
-      'dirk sms channel_off',
-      'dirk call channel_off',
+      'dirk sms no_address',
+      'dirk call no_address',
       'dirk push all browsers',
       'dirk email dirk@example.com',
     ]);
