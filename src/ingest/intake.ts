@@ -3,6 +3,7 @@ import type { PointBatch } from '#core/metrics/point.ts';
 import { Gatherer } from '#ingest/gatherer.ts';
 import { type AcceptedEvent, packEvents } from '#ingest/packing/packed_events.ts';
 import { packPoints, type PointSlice } from '#ingest/packing/packed_points.ts';
+import { ToldSeries } from '#ingest/told_series.ts';
 import { IntakeBudget } from '#ingest/intake_budget.ts';
 import { QueueDepth } from '#ingest/queue_depth.ts';
 import { QueueDoor } from '#ingest/queue_door.ts';
@@ -73,6 +74,7 @@ export function openIntake(options: IntakeOptions): Intake {
   const addPoints = (packed: string): Promise<void> => door.add(pending(storePoints, { packed }), packed.length);
   const addEvents = (packed: string): Promise<void> => door.add(pending(groupExceptions, { packed }), packed.length);
   const replayer = new Replayer(spool, addEvents, log);
+  const told = new ToldSeries();
   const points = new Gatherer<PointSlice>({
     lingerMs: LINGER_MS,
     everyMs: POINTS_EVERY_MS,
@@ -80,7 +82,11 @@ export function openIntake(options: IntakeOptions): Intake {
     max: { bytes: JOB_BYTES_MAX, count: JOB_POINTS_MAX },
     commitsMax: COMMITS_MAX,
     weigh: (slice) => ({ bytes: bytesOf(slice), count: slice.to - slice.from }),
-    commit: (slices) => addPoints(packPoints(slices)),
+    commit: async (slices) => {
+      const telling = told.begin();
+      await addPoints(packPoints(slices, (serviceId, { key }, newestAt) => telling.isDue(serviceId, key, newestAt)));
+      telling.done();
+    },
   });
   const events = new Gatherer<AcceptedEvent>({
     lingerMs: LINGER_MS,

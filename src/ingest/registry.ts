@@ -7,6 +7,7 @@ import {
   encodeOtlpAnswer,
   encodeOtlpRefusal,
 } from '#ingest/protocols/otlp_metrics.ts';
+import type { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -32,6 +33,8 @@ export interface MetricProtocol {
     contentType: string | undefined,
     now: Temporal.Instant,
     limits: PointLimits,
+    /** What requests before this one have brought; one for all that a process takes. */
+    memory: SeriesMemory,
   ) => DecodedPoints;
   /** May throw `invalid_input` when nothing could be taken. */
   readonly answer: (decoded: DecodedPoints, contentType: string | undefined) => ProtocolAnswer;

@@ -1,6 +1,7 @@
 import type { MetricPoint } from '#core/metrics/point.ts';
 import { type ArrivedEvent, unpackEvents } from '#ingest/packing/packed_events.ts';
 import { unpackPoints } from '#ingest/packing/packed_points.ts';
+import type { Id } from '#kernel/ids.ts';
 import type { World } from '#test/kit/world.ts';
 
 interface StoredJob {
@@ -14,12 +15,26 @@ export async function arrivedJobs(w: World): Promise<StoredJob[]> {
 }
 
 /** Every point that was taken, with the service it belongs to. */
-export async function arrivedPoints(w: World): Promise<(MetricPoint & { serviceId: string })[]> {
+export async function arrivedPoints(w: World): Promise<(MetricPoint & { serviceId: Id<'service'> })[]> {
   const jobs = (await arrivedJobs(w)).filter(({ name }) => name === 'store_points');
-  const parts = jobs.flatMap(({ data }) => unpackPoints(data.packed));
-  return parts.flatMap(({ serviceId, points }) =>
-    Array.from({ length: points.length }, (_, index) => ({ ...points.point(index), serviceId })),
+  return unpackedPoints(jobs.map(({ data }) => data.packed));
+}
+
+/** The points of jobs in their order. Labels that came with some points of a series are those of all of them. */
+export function unpackedPoints(packed: readonly string[]): (MetricPoint & { serviceId: Id<'service'> })[] {
+  const parts = packed.flatMap(unpackPoints);
+  const told = parts.flatMap(({ serviceId, points }) =>
+    points.series.flatMap(({ key, labels }) => (labels === null ? [] : [[`${serviceId} ${key}`, labels] as const])),
   );
+  const labelsOf = new Map(told);
+  return parts.flatMap(({ serviceId, points }) => {
+    for (const [index, series] of points.series.entries()) {
+      const labels = labelsOf.get(`${serviceId} ${series.key}`);
+      if (labels === undefined) throw new Error(`nobody told the labels of a series of ${series.name}`);
+      points.series[index] = { ...series, labels };
+    }
+    return Array.from({ length: points.length }, (_, index) => ({ ...points.point(index), serviceId }));
+  });
 }
 
 /** Every event that was taken. */

@@ -8,12 +8,12 @@ import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import { PointBatch } from '#core/metrics/point.ts';
 import { type Intake, openIntake } from '#ingest/intake.ts';
 import { unpackEvents } from '#ingest/packing/packed_events.ts';
-import { unpackPoints } from '#ingest/packing/packed_points.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { PendingJob } from '#storage/queue/job_queue.ts';
+import { unpackedPoints } from '#test/ingest/arrived.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 
 const ALPHA = { orgId: 'org_1' as Id<'org'>, serviceId: 'service_a' as Id<'service'> };
@@ -48,10 +48,7 @@ class FakeQueue {
   }
 
   points() {
-    const parts = this.packed('store_points').flatMap(unpackPoints);
-    return parts.flatMap(({ serviceId, points }) =>
-      Array.from({ length: points.length }, (_, index) => ({ serviceId, ...points.point(index) })),
-    );
+    return unpackedPoints(this.packed('store_points'));
   }
 
   eventIds(): string[] {
@@ -77,7 +74,7 @@ function openTestIntake(options: { spoolBytesMax?: number; queueBytesMax?: numbe
 function batch(count: number, name = 'cpu'): PointBatch {
   const points = new PointBatch();
   const series = Array.from({ length: Math.min(count, 3) }, (_, index) =>
-    points.addSeries({ name, labels: ['host', `h${index}`], key: String(2n ** 64n - 1n - BigInt(index)) }),
+    points.addSeries({ name, labels: ['host', `h${index}`], key: 2n ** 64n - 1n - BigInt(index) }),
   );
   for (let i = 0; i < count; i += 1) {
     points.add(series[i % series.length]!, 1_795_257_801_495 + i * 15_000, i / 7, i % 5 === 0 ? 'stale' : 'counter');

@@ -6,10 +6,11 @@ import type { DecodedPoints } from '#core/metrics/admission.ts';
 import { seriesKey } from '#core/metrics/series_key.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
+import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
 import { AppError } from '#kernel/errors.ts';
-import { LIMITS, NOW, NOW_MS, recording, snappy } from '#test/ingest/metric_bytes.ts';
+import { LIMITS, NOW, NOW_MS, pointsOf, recording, snappy } from '#test/ingest/metric_bytes.ts';
 
 const TRIES = 20_000;
 const MEGABYTE = 1024 * 1024;
@@ -63,7 +64,8 @@ function mutate(body: Buffer, random: (below: number) => number): Buffer {
 }
 
 function isSound({ points }: DecodedPoints): boolean {
-  for (const { name, labels, key } of points.series) if (name === '' || key !== seriesKey(name, labels)) return false;
+  for (const { name, labels, key } of points.series)
+    if (name === '' || key !== seriesKey(name, labels ?? [])) return false;
   for (let i = 0; i < points.length; i += 1) {
     const at = points.at[i]!;
     if (!Number.isFinite(points.value[i]) || at > NOW_MS + LIMITS.aheadMsMax || at < NOW_MS - LIMITS.ageMsMax)
@@ -126,6 +128,24 @@ test.each<[string, number, readonly Buffer[], Decode]>([
   const { taken, refused } = fuzz(seed, bodies, decode);
   expect(taken + refused).toBe(TRIES);
   expect(taken).toBeGreaterThan(0);
+});
+
+test('what is remembered of requests changes nothing about later ones', () => {
+  const random = randomOf(7);
+  const memory = new SeriesMemory();
+  const bodies = writes.map((body) => inflateSnappyBlock(body, MEGABYTE));
+  const outcome = (body: Buffer, remembered: SeriesMemory): unknown => {
+    try {
+      const decoded = decodePrometheusWrite(body, PROTOBUF, NOW, LIMITS, remembered);
+      return { ...decoded, points: pointsOf(decoded), series: decoded.points.series };
+    } catch (error) {
+      return String(error);
+    }
+  };
+  for (let i = 0; i < 1_500; i += 1) {
+    const body = snappy(mutate(bodies[i % bodies.length]!, random));
+    expect(outcome(body, memory)).toEqual(outcome(body, new SeriesMemory()));
+  }
 });
 
 test('bodies nested without end are refused', () => {

@@ -16,7 +16,7 @@ afterAll(() => w.close());
 
 function pointsOf(name: string, values: readonly number[]): PointBatch {
   const points = new PointBatch();
-  const series = points.addSeries({ name, labels: ['host', 'a'], key: '18446744073709551615' });
+  const series = points.addSeries({ name, labels: ['host', 'a'], key: 18446744073709551615n });
   const now = w.clock.now().epochMilliseconds;
   values.forEach((value, index) => points.add(series, now - index * 1_000, value, 'gauge'));
   return points;
@@ -24,7 +24,9 @@ function pointsOf(name: string, values: readonly number[]): PointBatch {
 
 async function stored(serviceId: Id<'service'>): Promise<unknown[]> {
   const result = await w.house.clickhouse.query({
-    query: `SELECT metric, value, tags FROM metric_points FINAL WHERE service_id = {service:UUID} ORDER BY ts DESC`,
+    query: `SELECT metric, value, tags FROM metric_points FINAL
+      INNER JOIN (SELECT series, any(tags) AS tags FROM metric_series WHERE service_id = {service:UUID} GROUP BY series) AS told
+      USING (series) WHERE service_id = {service:UUID} ORDER BY ts DESC`,
     query_params: { service: uuidOf(serviceId) },
     format: 'JSONEachRow',
   });

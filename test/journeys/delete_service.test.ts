@@ -100,7 +100,7 @@ async function traces(w: StaffedWorld, { serviceId, ids }: Estate): Promise<stri
 
 const EVERYWHERE =
   'alert_rules dashboards exception_events exception_groups incident_steps incident_timeline incidents ingest_keys ' +
-  'metric_names metric_points notifications service_capabilities services';
+  'metric_names metric_points metric_series notifications service_capabilities services';
 
 test('a deleted service leaves nothing in any store but what was billed and who did what, and others lose nothing', async () => {
   const w = await staffedWorld();
@@ -189,7 +189,7 @@ test('what is being stored at the moment of a purge is taken back', async () => 
 test('what a worker stored before it died is taken back when its job runs again', async () => {
   const w = await staffedWorld();
   for (const [store, tables] of [
-    [storePoints, ['metric_names', 'metric_points']],
+    [storePoints, ['metric_names', 'metric_points', 'metric_series']],
     [storeEvents, ['exception_events']],
   ] as const) {
     const one = await estate(w);

@@ -108,17 +108,19 @@ test('names, labels, keys, times and values are stored as they were given', asyn
   const serviceId = newId('service');
   const points = new PointBatch();
   const labels = ['a', 'x'.repeat(512), 'ключ', '🦊 \n\0\t"\\'];
-  const key = '18446744073709551615';
+  const key = 18446744073709551615n;
   points.add(
     points.addSeries({ name: 'ünï\ncode', labels, key }),
     Date.parse('2027-03-09T23:59:59.999Z'),
     -1.5e-300,
     'counter',
   );
-  points.add(points.addSeries({ name: 'b', labels: [], key: '0' }), Date.parse('2027-03-10T00:00:00.001Z'), 0, 'stale');
+  points.add(points.addSeries({ name: 'b', labels: [], key: 0n }), Date.parse('2027-03-10T00:00:00.001Z'), 0, 'stale');
   await writer.insert([{ serviceId, points }], serviceId);
   const result = await w.house.clickhouse.query({
-    query: `SELECT service_id, metric, toString(series) AS series, toUnixTimestamp64Milli(ts) AS ts, value, kind, tags FROM metric_points
+    query: `SELECT service_id, metric, toString(series) AS series, toUnixTimestamp64Milli(ts) AS ts, value, kind, tags,
+        toUnixTimestamp64Milli(last_at) AS last_at
+      FROM metric_points INNER JOIN metric_series USING (service_id, metric, series)
       WHERE service_id = {service:UUID} ORDER BY ts`,
     query_params: { service: uuidOf(serviceId) },
     format: 'JSONEachRow',
@@ -127,11 +129,12 @@ test('names, labels, keys, times and values are stored as they were given', asyn
     {
       service_id: uuidOf(serviceId),
       metric: 'ünï\ncode',
-      series: key,
+      series: String(key),
       ts: String(Date.parse('2027-03-09T23:59:59.999Z')),
       value: -1.5e-300,
       kind: 'counter',
       tags: { a: 'x'.repeat(512), ключ: '🦊 \n\0\t"\\' },
+      last_at: String(Date.parse('2027-03-09T23:59:59.999Z')),
     },
     {
       service_id: uuidOf(serviceId),
@@ -141,6 +144,7 @@ test('names, labels, keys, times and values are stored as they were given', asyn
       value: 0,
       kind: 'stale',
       tags: {},
+      last_at: '0',
     },
   ]);
 });

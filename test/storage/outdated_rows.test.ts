@@ -52,7 +52,7 @@ test('what was deleted leaves no trace on the disk once its day is over for all 
   expect([await agesOf(short), await agesOf(long)]).toEqual([[1], [1, 3.5, 6]]);
 });
 
-test('names go with the last point that bears them', async () => {
+test('names and series go with the last point that bears them', async () => {
   const serviceId = newId('service');
   await insertPoints(serviceId, [1], 'recent');
   await insertPoints(serviceId, [5], 'recent');
@@ -61,6 +61,9 @@ test('names go with the last point that bears them', async () => {
   const names = async () =>
     await column('SELECT DISTINCT metric FROM metric_names WHERE service_id = {service:UUID} ORDER BY 1', serviceId);
   await expect.poll(names, PATIENTLY).toEqual(['recent']);
+  const series = async () =>
+    await column('SELECT DISTINCT metric FROM metric_series WHERE service_id = {service:UUID} ORDER BY 1', serviceId);
+  await expect.poll(series, PATIENTLY).toEqual(['recent']);
 });
 
 test('events older than their service keeps go by weeks or by themselves', async () => {

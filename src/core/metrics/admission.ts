@@ -1,5 +1,5 @@
 import { canonicalLabels, makeLabel, toPairs, type Label } from '#core/metrics/labels.ts';
-import { PointBatch, type PointKind } from '#core/metrics/point.ts';
+import { PointBatch, type PointKind, type Series } from '#core/metrics/point.ts';
 import { Refusals, type Rejected } from '#core/metrics/refusals.ts';
 import { SeriesHasher } from '#core/metrics/series_key.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -59,7 +59,7 @@ export class PointAdmission {
   readonly batch = new PointBatch();
   readonly #refusals = new Refusals();
   readonly #hasher = new SeriesHasher();
-  readonly #byKey = new Map<string, number>();
+  readonly #byKey = new Map<bigint, number>();
   #seen = 0;
   #dropped = 0;
   #beyondSeries = 0;
@@ -101,6 +101,15 @@ export class PointAdmission {
     const index = this.#addSeries(name, canonical, key);
     this.#byKey.set(key, index);
     return index;
+  }
+
+  /**
+   * The same for a series that was taken before under these limits, with the halves of its key; null where it is not
+   * taken now, for whatever reason.
+   */
+  addTakenBefore(series: Series, high: number, low: number): number | null {
+    if (!this.hasRoomFor(1) || !this.limits.series.admit(high, low)) return null;
+    return this.batch.addSeries(series);
   }
 
   /** `at` is in epoch milliseconds. A stale marker's value is not looked at. */
@@ -146,7 +155,7 @@ export class PointAdmission {
   }
 
   /** What `seriesKey` says, from the hashes at hand. */
-  #keyOf(name: Label, labels: readonly Label[]): string {
+  #keyOf(name: Label, labels: readonly Label[]): bigint {
     const hasher = this.#hasher;
     hasher.begin();
     hasher.addLabel(name.high, name.low);
@@ -159,7 +168,7 @@ export class PointAdmission {
     return this.limits.series.admit(this.#hasher.high, this.#hasher.low);
   }
 
-  #addSeries(name: Label, labels: readonly Label[], key: string): number {
+  #addSeries(name: Label, labels: readonly Label[], key: bigint): number {
     return this.batch.addSeries({ name: name.value, labels: toPairs(labels), key });
   }
 

@@ -48,7 +48,7 @@ export function toPairs(labels: readonly Label[]): Labels {
 }
 
 /** `up{job="api",zone="a"}`: how a series is written in messages. */
-export function toSeriesText(name: string, labels: readonly Label[]): string {
+export function toSeriesText(name: string, labels: readonly Pick<Label, 'name' | 'value'>[]): string {
   if (labels.length === 0) return name === '' ? '(no name)' : name;
   return `${name}{${labels.map((label) => `${label.name}=${JSON.stringify(label.value)}`).join(',')}}`;
 }

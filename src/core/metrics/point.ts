@@ -16,9 +16,10 @@ export type Labels = readonly string[];
 
 export interface Series {
   readonly name: string;
-  readonly labels: Labels;
-  /** The 64-bit `seriesKey` in decimal. */
-  readonly key: string;
+  /** Null between intake and store where the store has been told of them before. */
+  readonly labels: Labels | null;
+  /** What `seriesKey` says, an unsigned number of 64 bits. */
+  readonly key: bigint;
 }
 
 /** One point on its own, as people and tests read it. `at` is in epoch milliseconds. */
@@ -71,7 +72,7 @@ export class PointBatch {
     const series = this.series[this.seriesIndex[index] ?? -1];
     const kind = POINT_KINDS[this.kind[index] ?? -1];
     if (index >= this.length || series === undefined || kind === undefined) throw new RangeError(`no point ${index}`);
-    const labels = toLabelRecord(series.labels);
+    const labels = toLabelRecord(series.labels ?? []);
     return { name: series.name, labels, at: this.at[index] ?? 0, value: this.value[index] ?? 0, kind };
   }
 

@@ -1,14 +1,14 @@
 import type { Labels } from '#core/metrics/point.ts';
 
 /**
- * The 64-bit identity of a series within its service, in decimal: the same for the same name and label set, whatever
- * protocol brought it. `labels` are sorted and hold no empty value.
+ * The 64-bit identity of a series within its service: the same for the same name and label set, whatever protocol
+ * brought it. `labels` are sorted and hold no empty value.
  *
  * Two series share a key with a chance of n²/2^65: below one in ten million for a service with a million series.
  * The store orders by (service, metric name, key), so a collision would also need the same metric name; what it would
  * cost is two series of one service being counted as one.
  */
-export function seriesKey(name: string, labels: Labels): string {
+export function seriesKey(name: string, labels: Labels): bigint {
   return new SeriesHasher().key(name, labels);
 }
 
@@ -26,7 +26,7 @@ export class SeriesHasher {
   high = 0;
   low = 0;
 
-  key(name: string, labels: Labels): string {
+  key(name: string, labels: Labels): bigint {
     this.begin();
     this.hashLabel('__name__', name);
     this.addLabel(this.high, this.low);
@@ -51,9 +51,9 @@ export class SeriesHasher {
     this.#words += 2;
   }
 
-  end(): string {
+  end(): bigint {
     this.#finish(this.#a, this.#b, this.#words);
-    return BigInt.asUintN(64, (BigInt(this.high) << 32n) | BigInt(this.low >>> 0)).toString();
+    return BigInt.asUintN(64, (BigInt(this.high) << 32n) | BigInt(this.low >>> 0));
   }
 
   hashLabel(name: string, value: string): void {

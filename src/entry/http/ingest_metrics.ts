@@ -5,6 +5,7 @@ import { everyAddressOf, type IngestHall } from '#entry/http/ingest_hall.ts';
 import { beginRefusal, sendProblem, toAppError } from '#entry/http/problem.ts';
 import { bodyOf, contentTypeOf } from '#entry/http/raw_body.ts';
 import { inflate } from '#ingest/inflate.ts';
+import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { METRIC_PROTOCOLS, type MetricProtocol } from '#ingest/registry.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
@@ -15,6 +16,7 @@ const BODY_LIMITS = { compressedBytesMax: BODY_BYTES_MAX, inflatedBytesMax: BODY
 /** The routes that take points, one for each protocol. The key is checked before the body is read. */
 export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): void {
   const targets = new WeakMap<FastifyRequest, IngestTarget>();
+  const memory = new SeriesMemory();
   scope.addHook('onError', async (request, _reply, error) => {
     const serviceId = targets.get(request)?.serviceId;
     if (serviceId === undefined) return;
@@ -63,7 +65,7 @@ export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): voi
       ? await inflate(bodyOf(request), request.headers['content-encoding'], BODY_LIMITS)
       : bodyOf(request);
     const limits = pointLimits(target.retentionMetrics, await hall.series.allowanceOf(target.serviceId));
-    return protocol.decode(body, contentTypeOf(request), hall.clock.now(), limits);
+    return protocol.decode(body, contentTypeOf(request), hall.clock.now(), limits, memory);
   };
 
   const take = async (

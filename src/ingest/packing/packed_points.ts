@@ -16,66 +16,78 @@ export interface ServicePoints {
   readonly points: PointBatch;
 }
 
+/** Whether a series' labels are to go with its points; the newest was taken at `newestAt`, -Infinity for none but marks of its end. */
+export type NeedsLabels = (serviceId: Id<'service'>, series: Series, newestAt: number) => boolean;
+
 /**
- * What stands before the columns. A text that many series carry is written once: `series` holds, for each, how many
- * numbers follow and then the numbers of its name, key, and label names and values among `texts`.
+ * What stands before the columns. A text that many series carry is written once: `labels` holds, for each series whose
+ * labels go along, its place, how many numbers follow, and then those of its label names and values among `texts`.
  */
 interface Head {
   readonly services: readonly (readonly [serviceId: Id<'service'>, points: number, series: number])[];
   readonly texts: readonly string[];
-  readonly series: readonly number[];
+  readonly labels: readonly number[];
 }
 
 /**
- * Points of any services for one job: a JSON head, then columns (values, times and series as differences to the point
- * before, kinds), which is what makes them small once compressed and quick to read.
+ * Points of any services for one job: a JSON head, then columns (of points: values, times and series as differences to
+ * the point before, kinds; of series: keys and names), which is what makes them small once compressed and quick to read.
  */
-export function packPoints(slices: readonly PointSlice[]): string {
+export function packPoints(slices: readonly PointSlice[], needsLabels: NeedsLabels = () => true): string {
   const length = slices.reduce((sum, { from, to }) => sum + to - from, 0);
-  const columns = new Columns(length);
   const series = new SeriesWriter();
+  const numbers = new Uint32Array(length);
   let row = 0;
   const services = slices.map((slice) => {
-    const { points, from, to } = slice;
-    const seriesBefore = series.count;
+    const { serviceId, points, from, to } = slice;
+    const before = series.count;
     series.begin(points.series);
+    for (let i = from; i < to; i += 1, row += 1) numbers[row] = series.numberOf(points.seriesIndex[i] ?? 0);
+    series.writeLabels(newestOf(slice), (one, newestAt) => needsLabels(serviceId, one, newestAt));
+    return [serviceId, to - from, series.count - before] as const;
+  });
+  const columns = new Columns(length, series.count);
+  columns.key.set(series.keys);
+  columns.name.set(series.names);
+  row = 0;
+  for (const { points, from, to } of slices) {
     let previousSeries = 0;
     let previousAt = 0;
     for (let i = from; i < to; i += 1, row += 1) {
-      const index = series.numberOf(points.seriesIndex[i] ?? 0);
+      const number = numbers[row] ?? 0;
       const at = points.at[i] ?? 0;
       columns.value[row] = points.value[i] ?? 0;
       columns.at[row] = at - previousAt;
-      columns.series[row] = index - previousSeries;
+      columns.series[row] = number - previousSeries;
       columns.kind[row] = points.kind[i] ?? 0;
-      previousSeries = index;
+      previousSeries = number;
       previousAt = at;
     }
-    return [slice.serviceId, to - from, series.count - seriesBefore] as const;
-  });
-  const head: Head = { services, texts: series.texts, series: series.numbers };
+  }
+  const head: Head = { services, texts: series.texts, labels: series.labels };
   const text = Buffer.from(JSON.stringify(head), 'utf8');
-  const lengths = Buffer.alloc(8);
-  lengths.writeUInt32LE(text.length, 0);
-  lengths.writeUInt32LE(length, 4);
-  return packText(Buffer.concat([lengths, columns.bytes, text]));
+  const lengths = new Uint32Array([text.length, length, series.count, 0]);
+  return packText(Buffer.concat([Buffer.from(lengths.buffer), columns.bytes, text]));
 }
 
-/** The inverse of `packPoints`, the slices of one service joined. */
+/** The inverse of `packPoints`, the slices of one service joined. Series without labels have null for them. */
 export function unpackPoints(packed: string): ServicePoints[] {
   const bytes = unpackText(packed);
-  const columns = new Columns(bytes.readUInt32LE(4), bytes.subarray(8));
-  const textStart = 8 + columns.bytes.length;
+  const columns = new Columns(bytes.readUInt32LE(4), bytes.readUInt32LE(8), bytes.subarray(LENGTHS_BYTES));
+  const textStart = LENGTHS_BYTES + columns.bytes.length;
   const head = JSON.parse(bytes.toString('utf8', textStart, textStart + bytes.readUInt32LE(0))) as Head;
   const batches = new Map<Id<'service'>, PointBatch>();
-  const reader = new SeriesReader(head);
+  const labels = labelsOf(head);
   let row = 0;
+  let place = 0;
   for (const [serviceId, pointCount, seriesCount] of head.services) {
     const batch = batches.get(serviceId) ?? new PointBatch();
     batches.set(serviceId, batch);
-    const firstSeries = batch.series.length;
-    for (let i = 0; i < seriesCount; i += 1) batch.addSeries(reader.next());
-    let index = firstSeries;
+    let index = batch.series.length;
+    for (const end = place + seriesCount; place < end; place += 1) {
+      const name = head.texts[columns.name[place] ?? 0] ?? '';
+      batch.addSeries({ name, labels: labels.get(place) ?? null, key: columns.key[place] ?? 0n });
+    }
     let at = 0;
     for (const end = row + pointCount; row < end; row += 1) {
       index += columns.series[row] ?? 0;
@@ -86,29 +98,54 @@ export function unpackPoints(packed: string): ServicePoints[] {
   return [...batches].map(([serviceId, points]) => ({ serviceId, points }));
 }
 
-/** 21 bytes a point, wide columns first so that each is aligned; in the byte order of the machine. */
+const LENGTHS_BYTES = 16;
+const SERIES_BYTES = 12;
+const POINT_BYTES = 21;
+
+/** Wide columns first so that each is aligned; in the byte order of the machine. */
 class Columns {
   readonly bytes: Buffer;
+  readonly key: BigUint64Array;
   readonly value: Float64Array;
   readonly at: Float64Array;
+  readonly name: Uint32Array;
   readonly series: Int32Array;
   readonly kind: Uint8Array;
 
-  constructor(length: number, from?: Buffer) {
-    const memory = new ArrayBuffer(length * 21);
+  constructor(points: number, series: number, from?: Buffer) {
+    const memory = new ArrayBuffer(points * POINT_BYTES + series * SERIES_BYTES);
     this.bytes = Buffer.from(memory);
     from?.copy(this.bytes, 0, 0, memory.byteLength);
-    this.value = new Float64Array(memory, 0, length);
-    this.at = new Float64Array(memory, length * 8, length);
-    this.series = new Int32Array(memory, length * 16, length);
-    this.kind = new Uint8Array(memory, length * 20, length);
+    let end = 0;
+    const next = (bytes: number): number => (end += bytes) - bytes;
+    this.key = new BigUint64Array(memory, next(series * 8), series);
+    this.value = new Float64Array(memory, next(points * 8), points);
+    this.at = new Float64Array(memory, next(points * 8), points);
+    this.name = new Uint32Array(memory, next(series * 4), series);
+    this.series = new Int32Array(memory, next(points * 4), points);
+    this.kind = new Uint8Array(memory, next(points), points);
   }
+}
+
+const STALE = POINT_KINDS.indexOf('stale');
+
+/** When the newest point of each series of the slice was taken; -Infinity where it has none but markers of its end. */
+function newestOf({ points, from, to }: PointSlice): Float64Array {
+  const newest = new Float64Array(points.series.length).fill(-Infinity);
+  for (let i = from; i < to; i += 1) {
+    const index = points.seriesIndex[i] ?? 0;
+    const at = points.at[i] ?? 0;
+    if (points.kind[i] !== STALE && at > (newest[index] ?? 0)) newest[index] = at;
+  }
+  return newest;
 }
 
 /** Numbers the series that points really use, in the order in which they do. */
 class SeriesWriter {
   readonly texts: string[] = [];
-  readonly numbers: number[] = [];
+  readonly keys: bigint[] = [];
+  readonly names: number[] = [];
+  readonly labels: number[] = [];
   count = 0;
   readonly #textNumbers = new Map<string, number>();
   #series: readonly Series[] = [];
@@ -129,9 +166,20 @@ class SeriesWriter {
     const number = this.count - this.#first;
     this.#known[index] = number;
     this.count += 1;
-    this.numbers.push(series.labels.length + 2, this.#text(series.name), this.#text(series.key));
-    for (const text of series.labels) this.numbers.push(this.#text(text));
+    this.keys.push(series.key);
+    this.names.push(this.#text(series.name));
     return number;
+  }
+
+  /** Of those series begun with that were numbered. */
+  writeLabels(newest: Float64Array, needsLabels: (series: Series, newestAt: number) => boolean): void {
+    for (const [index, series] of this.#series.entries()) {
+      const number = this.#known[index] ?? -1;
+      const newestAt = newest[index] ?? -Infinity;
+      if (number < 0 || series.labels === null || !needsLabels(series, newestAt)) continue;
+      this.labels.push(this.#first + number, series.labels.length);
+      for (const text of series.labels) this.labels.push(this.#text(text));
+    }
   }
 
   #text(text: string): number {
@@ -143,21 +191,17 @@ class SeriesWriter {
   }
 }
 
-class SeriesReader {
-  readonly #head: Head;
-  #position = 0;
-
-  constructor(head: Head) {
-    this.#head = head;
+/** By the place of the series among all of the job. */
+function labelsOf({ labels: numbers, texts }: Head): Map<number, string[]> {
+  const labels = new Map<number, string[]>();
+  for (let position = 0; position < numbers.length;) {
+    const [place = 0, length = 0] = [numbers[position], numbers[position + 1]];
+    const start = position + 2;
+    position = start + length;
+    labels.set(
+      place,
+      numbers.slice(start, position).map((number) => texts[number] ?? ''),
+    );
   }
-
-  next(): Series {
-    const length = this.#head.series[this.#position] ?? 0;
-    const start = this.#position + 1;
-    this.#position = start + length;
-    const [name = '', key = '', ...labels] = this.#head.series
-      .slice(start, this.#position)
-      .map((number) => this.#head.texts[number] ?? '');
-    return { name, key, labels };
-  }
+  return labels;
 }

@@ -1,9 +1,11 @@
 import { PointAdmission, type DecodedPoints, type PointLimits } from '#core/metrics/admission.ts';
-import type { PointKind } from '#core/metrics/point.ts';
+import { toSeriesText } from '#core/metrics/labels.ts';
+import type { PointKind, Series } from '#core/metrics/point.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
 import { kindOfSeries, type FamilyTypes } from '#ingest/protocols/prometheus/counter_names.ts';
 import { SeriesLabels } from '#ingest/protocols/prometheus/series_labels.ts';
+import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
 import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
 import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
@@ -13,6 +15,7 @@ import type { Temporal } from '#kernel/time.ts';
 /**
  * Prometheus remote write 1.0: a snappy block around a protobuf WriteRequest. `body` is as it was sent, whatever its
  * Content-Encoding says (it says `snappy`). Stale markers become points of kind `stale`; exemplars are passed over.
+ * `memory` is shared by requests under the same limits, but for how old points may be and which series are allowed.
  *
  * Fails with `unsupported_media_type` (remote write 2.0 and anything else), `payload_too_large`, or `invalid_input`
  * when the body cannot be read at all.
@@ -22,6 +25,7 @@ export function decodePrometheusWrite(
   contentType: string | undefined,
   now: Temporal.Instant,
   limits: PointLimits,
+  memory = new SeriesMemory(),
 ): DecodedPoints {
   const { type, parameters } = parseMediaType(contentType);
   const message = parameters.get('proto') ?? 'prometheus.WriteRequest';
@@ -32,7 +36,7 @@ export function decodePrometheusWrite(
     );
   }
   checkBodySize(body, limits.bodyBytesMax);
-  return new WriteRequestDecoder(inflateSnappyBlock(body, limits.bodyBytesMax), now, limits).decode();
+  return new WriteRequestDecoder(inflateSnappyBlock(body, limits.bodyBytesMax), now, limits, memory).decode();
 }
 
 /** The bits of the NaN that Prometheus writes when a series has ended. */
@@ -43,12 +47,14 @@ class WriteRequestDecoder {
   readonly #reader: WireReader;
   readonly #admission: PointAdmission;
   readonly #labels: SeriesLabels;
+  readonly #memory: SeriesMemory;
   readonly #hasLabel = (label: string): boolean => this.#labels.has(label);
 
-  constructor(message: Buffer, now: Temporal.Instant, limits: PointLimits) {
+  constructor(message: Buffer, now: Temporal.Instant, limits: PointLimits, memory: SeriesMemory) {
     this.#reader = new WireReader(message, 'WriteRequest');
     this.#admission = new PointAdmission(now, limits);
     this.#labels = new SeriesLabels(this.#reader, this.#admission);
+    this.#memory = memory;
   }
 
   decode(): DecodedPoints {
@@ -88,21 +94,69 @@ class WriteRequestDecoder {
     return types;
   }
 
-  /** Two walks: labels may stand behind the samples, and a series that is refused is refused with all of these. */
   #readTimeSeries(end: number, types: FamilyTypes): void {
     const start = this.#reader.pos;
+    const samplesStart = this.#passLabels(end);
+    const isPlain = samplesStart > start && this.#hasOnlySamples(end);
+    if (isPlain && types.size === 0 && this.#readRemembered(start, samplesStart, end)) return;
+    this.#reader.pos = start;
+    const series = this.#readNewSeries(end, types);
+    if (series === null || !isPlain || types.size > 0) return;
+    const [high, low] = halvesOf(series.key);
+    const kind = kindOfSeries(series.name, this.#hasLabel, types);
+    this.#memory.add(this.#reader.view, start, samplesStart, { series, high, low, kind });
+  }
+
+  /** Passes the labels with which a series begins, and says where they end. */
+  #passLabels(end: number): number {
+    const reader = this.#reader;
+    let labelsEnd = reader.pos;
+    while (reader.nextField(end) && reader.is(1, WIRE.bytes)) labelsEnd = reader.pos = reader.message(end);
+    return (reader.pos = labelsEnd);
+  }
+
+  /** Passes the rest of a series and says whether it is samples and nothing else. */
+  #hasOnlySamples(end: number): boolean {
+    const reader = this.#reader;
+    if (reader.pos === end) return false;
+    while (reader.nextField(end)) {
+      if (!reader.is(2, WIRE.bytes)) return false;
+      reader.skip(end);
+    }
+    return true;
+  }
+
+  /** Reads the samples of a series that was sent with the same labels before; false where it is to be looked at anew. */
+  #readRemembered(start: number, samplesStart: number, end: number): boolean {
+    const remembered = this.#memory.find(this.#reader.view, start, samplesStart);
+    if (remembered === undefined) return false;
+    const { series, high, low, kind } = remembered;
+    const index = this.#admission.addTakenBefore(series, high, low);
+    if (index === null) return false;
+    this.#reader.pos = samplesStart;
+    this.#readSamples(end, index, kind, () => textOf(series));
+    return true;
+  }
+
+  /**
+   * Two walks: labels may stand behind the samples, and a series that is refused is refused with all of these. Null
+   * when it is, or has no samples.
+   */
+  #readNewSeries(end: number, types: FamilyTypes): Series | null {
+    const start = this.#reader.pos;
     const samples = this.#readLabels(end);
-    if (samples === 0) return;
+    if (samples === 0) return null;
     const admission = this.#admission;
     const place = (): string => this.#labels.toText();
     const series = this.#labels.addSeries();
     if (typeof series === 'string') {
       admission.refuse(series, place, samples);
-      return;
+      return null;
     }
     const kind = kindOfSeries(this.#labels.name, this.#hasLabel, types);
     this.#reader.pos = start;
     this.#readSamples(end, series, kind, place);
+    return admission.batch.series[series] ?? null;
   }
 
   /** Reads the labels of a series and says how many samples it has; those are passed over. */
@@ -151,4 +205,17 @@ class WriteRequestDecoder {
       this.#admission.add(series, at, value, isStale ? 'stale' : kind, place);
     }
   }
+}
+
+function textOf({ name, labels }: Series): string {
+  const pairs = labels ?? [];
+  const named = Array.from({ length: pairs.length / 2 }, (_, i) => ({
+    name: pairs[i * 2] ?? '',
+    value: pairs[i * 2 + 1] ?? '',
+  }));
+  return toSeriesText(name, named);
+}
+
+function halvesOf(key: bigint): readonly [high: number, low: number] {
+  return [Number(BigInt.asIntN(32, key >> 32n)), Number(BigInt.asIntN(32, key))];
 }

@@ -7,7 +7,7 @@ import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clic
  */
 export async function deleteRows(
   client: ClickHouseClient,
-  table: 'metric_points' | 'metric_names' | 'exception_events',
+  table: 'metric_points' | 'metric_series' | 'metric_names' | 'exception_events',
   condition: string,
   parameters: Record<string, unknown>,
 ): Promise<void> {

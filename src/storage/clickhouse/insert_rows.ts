@@ -10,7 +10,7 @@ import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clic
 export async function insertRows(
   client: ClickHouseClient,
   into: string,
-  format: 'RowBinary' | 'JSONCompactEachRow',
+  format: 'RowBinary' | 'JSONCompactEachRow' | 'Native',
   rows: Buffer,
   token: string,
 ): Promise<void> {
@@ -22,6 +22,8 @@ export async function insertRows(
         insert_deduplication_token: token,
         insert_deduplicate: 1,
         async_insert: 0,
+        // Rows that stand twice in one insert are folded by merges, as those of several inserts are.
+        optimize_on_insert: 0,
         date_time_input_format: 'best_effort',
       },
     });

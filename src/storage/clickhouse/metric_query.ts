@@ -76,6 +76,14 @@ function samples(since: 'from' | 'lookback', conditions: readonly string[]): str
     'metric = {metric:String}',
     `ts >= ${instant(since)}`,
     `ts < ${instant('to')}`,
+    ...(conditions.length > 0 ? [`series IN (${seriesMeeting(conditions)})`] : []),
+  ].join(' AND ')}`;
+}
+
+function seriesMeeting(conditions: readonly string[]): string {
+  return `SELECT series FROM metric_series WHERE ${[
+    'service_id = {service:UUID}',
+    'metric = {metric:String}',
     ...conditions,
   ].join(' AND ')}`;
 }

@@ -62,10 +62,12 @@ export class MetricReader {
     return await queryArrivals(
       this.#client,
       `SELECT
-         (SELECT toUnixTimestamp64Milli(max(last_at)) FROM metric_names WHERE service_id = {service:UUID}),
-         (SELECT count() FROM metric_points WHERE service_id = {service:UUID} AND kind != 'stale'
-           AND ts >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
-           AND toStartOfHour(ts) >= toStartOfHour(fromUnixTimestamp64Milli({since:Int64}, 'UTC')))`,
+         greatest(toUnixTimestamp64Milli(max(ts)),
+           (SELECT toUnixTimestamp64Milli(max(last_at)) FROM metric_names WHERE service_id = {service:UUID})),
+         count()
+       FROM metric_points WHERE service_id = {service:UUID} AND kind != 'stale'
+         AND ts >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+         AND toStartOfHour(ts) >= toStartOfHour(fromUnixTimestamp64Milli({since:Int64}, 'UTC'))`,
       serviceId,
       since,
     );

@@ -2,7 +2,8 @@ import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
 import { insertRows } from '#storage/clickhouse/insert_rows.ts';
-import { type Delivery, encodePoints, POINT_COLUMNS } from '#storage/clickhouse/metric_rows.ts';
+import { type Delivery, encodePoints } from '#storage/clickhouse/point_blocks.ts';
+import { encodeSeries, SERIES_COLUMNS } from '#storage/clickhouse/series_rows.ts';
 
 /** Brings points into the store, and out of it when their service is over. */
 export class MetricWriter {
@@ -13,19 +14,22 @@ export class MetricWriter {
   }
 
   /**
-   * Returns once the points are durable and seen by queries. The same deliveries under the same token count once,
-   * however often they are inserted; the token is 1 to 100 characters.
+   * Returns once the points, and the labels that came along, are durable and seen by queries. The same deliveries under
+   * the same token count once, however often they are inserted; the token is 1 to 100 characters.
    */
   async insert(deliveries: readonly Delivery[], token: string): Promise<void> {
-    for (const [stretch, rows] of encodePoints(deliveries)) {
-      await insertRows(this.#client, `metric_points (${POINT_COLUMNS})`, 'RowBinary', rows, `${token}:${stretch}`);
+    const series = encodeSeries(deliveries);
+    if (series !== null) await insertRows(this.#client, `metric_series (${SERIES_COLUMNS})`, 'RowBinary', series, token);
+    for (const [stretch, block] of encodePoints(deliveries)) {
+      await insertRows(this.#client, 'metric_points', 'Native', block, `${token}:${stretch}`);
     }
   }
 
-  /** All points and names of the service, before long: see `deleteRows`. */
+  /** All points, series and names of the service, before long: see `deleteRows`. */
   async deleteService(serviceId: Id<'service'>): Promise<void> {
     const service = { service: uuidOf(serviceId) };
     await deleteRows(this.#client, 'metric_points', 'service_id = {service:UUID}', service);
+    await deleteRows(this.#client, 'metric_series', 'service_id = {service:UUID}', service);
     await deleteRows(this.#client, 'metric_names', 'service_id = {service:UUID}', service);
   }
 }

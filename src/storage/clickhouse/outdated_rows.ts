@@ -48,11 +48,16 @@ export class OutdatedRows {
     );
   }
 
-  /** Names that no point bears any more. */
+  /** Names and series that no point bears any more. */
   async removeNames(tiers: readonly RetentionTier[], now: Temporal.Instant): Promise<void> {
     for (const { days, serviceIds } of tiers) {
-      const scope = { services: serviceIds.map(uuidOf), before: cutoffOf(days, now).epochMilliseconds };
-      await deleteRows(this.#client, 'metric_names', `${OF_SERVICES} AND last_at < ${BEFORE}`, scope);
+      const cutoff = cutoffOf(days, now);
+      const before = (time: Temporal.Instant) => ({
+        services: serviceIds.map(uuidOf),
+        before: time.epochMilliseconds,
+      });
+      await deleteRows(this.#client, 'metric_names', SEEN_BEFORE, before(cutoff));
+      await deleteRows(this.#client, 'metric_series', SEEN_BEFORE, before(cutoff.subtract(SERIES_MARGIN)));
     }
   }
 
@@ -138,7 +143,10 @@ export class OutdatedRows {
 
 const OF_SERVICES = 'service_id IN {services:Array(UUID)}';
 const BEFORE = "fromUnixTimestamp64Milli({before:Int64}, 'UTC')";
+const SEEN_BEFORE = `${OF_SERVICES} AND last_at < ${BEFORE}`;
 const DAY_MS = 86_400_000;
+/** A series has points that are younger than what is known of when it was seen last, but not by this much. */
+const SERIES_MARGIN = { hours: 1 };
 
 function cutoffOf(days: number, now: Temporal.Instant): Temporal.Instant {
   const dueMs = now.epochMilliseconds - days * DAY_MS;

@@ -69,15 +69,13 @@ const OLDEST = "fromUnixTimestamp64Milli({oldest:Int64}, 'UTC')";
 const FROM = "fromUnixTimestamp64Milli({from:Int64}, 'UTC')";
 
 /** The first two conditions find the rows by the table's order, the last leaves out pairs that nobody asks for. */
-function rowsSince(since: string): string {
-  return `service_id IN {services:Array(UUID)} AND metric IN {metrics:Array(String)}
-    AND ts >= ${since} AND ts < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-    AND (service_id, metric) IN arrayZip({target_services:Array(UUID)}, {target_metrics:Array(String)})`;
-}
+const OF_TARGETS = `service_id IN {services:Array(UUID)} AND metric IN {metrics:Array(String)}
+  AND (service_id, metric) IN arrayZip({target_services:Array(UUID)}, {target_metrics:Array(String)})`;
 
 /** As in metric_query.ts, each (series, time) once: of several rows FINAL takes the one that came last. */
 function samplesSince(since: string): string {
-  return `metric_points FINAL PREWHERE ${rowsSince(since)}`;
+  return `metric_points FINAL PREWHERE ${OF_TARGETS}
+    AND ts >= ${since} AND ts < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
 }
 
 function slotOf(epochMs: string): string {
@@ -127,8 +125,8 @@ function shapesBy(key: string, name: string): PerShape {
 /** A map gives the empty text for a label that it lacks, as selectors have it. */
 const MATCHING = `
   SELECT toString(place), toString(series) FROM (
-    SELECT service_id, metric, series, any(tags) AS labels FROM metric_points
-    PREWHERE ${rowsSince(OLDEST)} AND series IN {series:Array(UInt64)} GROUP BY service_id, metric, series) AS seen
+    SELECT service_id, metric, series, any(tags) AS labels FROM metric_series
+    WHERE ${OF_TARGETS} AND series IN {series:Array(UInt64)} GROUP BY service_id, metric, series) AS seen
   INNER JOIN (
     SELECT target.1 AS service_id, target.2 AS metric, target.3 AS place, target.4 AS names, target.5 AS operators,
       target.6 AS texts, target.7 AS patterns

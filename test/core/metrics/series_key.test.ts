@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { seriesKey } from '#core/metrics/series_key.ts';
 
 test('a key is the same in every release: stored series are found by it', () => {
-  expect(seriesKey('up', [])).toBe('3657105575656812918');
-  expect(seriesKey('http_requests_total', ['code', '200', 'route', '/a'])).toBe('7904135881613169041');
-  expect(seriesKey('größe', ['ort', '東京'])).toBe('3989382387929017411');
+  expect(seriesKey('up', [])).toBe(3657105575656812918n);
+  expect(seriesKey('http_requests_total', ['code', '200', 'route', '/a'])).toBe(7904135881613169041n);
+  expect(seriesKey('größe', ['ort', '東京'])).toBe(3989382387929017411n);
 });
 
-test('a key is a UInt64 in decimal', () => {
+test('a key is a UInt64', () => {
   for (let i = 0; i < 1000; i += 1) {
-    const key = BigInt(seriesKey('m', ['i', String(i)]));
+    const key = seriesKey('m', ['i', String(i)]);
     expect(key >= 0n && key < 2n ** 64n).toBe(true);
   }
 });
@@ -34,13 +34,13 @@ test('texts keep their places: what moves between name, label and value makes an
 
 test('near-identical series spread over all 64 bits', () => {
   const count = 200_000;
-  const keys = new Set<string>();
+  const keys = new Set<bigint>();
   const halves = [new Set<bigint>(), new Set<bigint>()] as const;
   for (let i = 0; i < count; i += 1) {
     const key = seriesKey('http_requests_total', ['code', String(200 + (i % 7)), 'instance', `10.0.0.${i}:9090`]);
     keys.add(key);
-    halves[0].add(BigInt(key) >> 32n);
-    halves[1].add(BigInt(key) & 0xffffffffn);
+    halves[0].add(key >> 32n);
+    halves[1].add(key & 0xffffffffn);
   }
   expect(keys.size).toBe(count);
   // By chance alone some 4.7 pairs of 200,000 share 32 given bits.

@@ -1,3 +1,4 @@
+import { hashSpan, isSameSpan } from '#ingest/protocols/protobuf/span_hash.ts';
 import type { WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 
 const SLOTS_FIRST = 1024;
@@ -15,17 +16,15 @@ export class SpanTable {
   readonly #starts: number[] = [];
   readonly #lengths: number[] = [];
   readonly #hashes: number[] = [];
-  readonly #bytes: Buffer;
   readonly #view: DataView;
   #slots = new Int32Array(SLOTS_FIRST).fill(-1);
 
   constructor(reader: WireReader) {
-    this.#bytes = reader.bytes;
     this.#view = reader.view;
   }
 
   numberOf(start: number, end: number): number {
-    const hash = this.#hash(start, end);
+    const hash = hashSpan(this.#view, start, end);
     const mask = this.#slots.length - 1;
     for (let probe = 0; probe < PROBES_MAX; probe += 1) {
       const slot = (hash + probe) & mask;
@@ -39,27 +38,11 @@ export class SpanTable {
     return this.#append(hash, start, end);
   }
 
-  #hash(start: number, end: number): number {
-    const view = this.#view;
-    let hash = 0x811c9dc5 ^ (end - start);
-    let i = start;
-    for (; i + 4 <= end; i += 4) {
-      hash = Math.imul(hash ^ view.getInt32(i, true), 0x85ebca6b);
-      hash ^= hash >>> 15;
-    }
-    for (; i < end; i += 1) hash = Math.imul(hash ^ view.getUint8(i), 0x01000193);
-    return hash ^ (hash >>> 13);
-  }
-
   #isSame(number: number, start: number, end: number): boolean {
     const length = end - start;
-    if (this.#lengths[number] !== length) return false;
-    const view = this.#view;
-    const other = this.#starts[number] ?? 0;
-    let i = 0;
-    for (; i + 4 <= length; i += 4) if (view.getInt32(other + i, true) !== view.getInt32(start + i, true)) return false;
-    for (; i < length; i += 1) if (this.#bytes[other + i] !== this.#bytes[start + i]) return false;
-    return true;
+    return (
+      this.#lengths[number] === length && isSameSpan(this.#view, this.#starts[number] ?? 0, this.#view, start, length)
+    );
   }
 
   #append(hash: number, start: number, end: number): number {

@@ -1,0 +1,51 @@
+import { SeriesTimes } from '#core/metrics/series_times.ts';
+import type { Id } from '#kernel/ids.ts';
+
+/** A series that goes on is told again this much later, by the times of its points. */
+const AGAIN_MS = 5 * 60_000;
+/** At most some 45 MB; beyond it all is forgotten, and told again. */
+const SERIES_MAX = 1_000_000;
+
+/** What one job tells of series: kept in mind once the job is stored. */
+export interface Telling {
+  isDue(serviceId: Id<'service'>, key: bigint, newestAt: number): boolean;
+  /** The job is stored. */
+  done(): void;
+}
+
+/**
+ * Which series this process has told the store of: their labels need not go with each of their points, which would be
+ * most of what there is to pack, carry and store. Each is told again every five minutes, which says when it was last
+ * seen and makes good what a store may have lost.
+ */
+export class ToldSeries {
+  readonly #services = new Map<Id<'service'>, SeriesTimes>();
+  #size = 0;
+
+  begin(): Telling {
+    const told: [serviceId: Id<'service'>, key: bigint, newestAt: number][] = [];
+    return {
+      isDue: (serviceId, key, newestAt) => {
+        const toldAt = this.#services.get(serviceId)?.get(key) ?? Number.NaN;
+        if (newestAt < toldAt + AGAIN_MS || newestAt === toldAt) return false;
+        told.push([serviceId, key, newestAt]);
+        return true;
+      },
+      done: () => {
+        for (const [serviceId, key, newestAt] of told) this.#keep(serviceId, key, newestAt);
+      },
+    };
+  }
+
+  #keep(serviceId: Id<'service'>, key: bigint, newestAt: number): void {
+    if (this.#size >= SERIES_MAX) {
+      this.#services.clear();
+      this.#size = 0;
+    }
+    let times = this.#services.get(serviceId);
+    if (times === undefined) this.#services.set(serviceId, (times = new SeriesTimes()));
+    const before = times.size;
+    times.set(key, newestAt);
+    this.#size += times.size - before;
+  }
+}

@@ -1,0 +1,55 @@
+/** A column in the bytes of ClickHouse's Native format. */
+export interface NativeColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly parts: readonly Uint8Array[];
+}
+
+/**
+ * A block in ClickHouse's Native format, which is column by column what the server has in memory: it is read several
+ * times faster than rows. Numbers have their least byte first, as on every machine that this runs on.
+ */
+export function nativeBlock(rows: number, columns: readonly NativeColumn[]): Buffer {
+  const parts = columns.flatMap(({ name, type, parts: data }) => [nativeText(name), nativeText(type), ...data]);
+  return Buffer.concat([nativeVarint(columns.length), nativeVarint(rows), ...parts]);
+}
+
+/** A LowCardinality(String): each row is the number of one of the texts, which are all different. */
+export function lowCardinality(texts: readonly string[], numbers: Uint32Array): Uint8Array[] {
+  return [
+    uint64(KEYS_IN_EACH_BLOCK),
+    uint64(INDEXES_OF_32_BITS | HAS_KEYS),
+    uint64(texts.length),
+    ...texts.map(nativeText),
+    uint64(numbers.length),
+    bytesOf(numbers),
+  ];
+}
+
+/** The memory of a typed array. */
+export function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+const KEYS_IN_EACH_BLOCK = 1;
+const INDEXES_OF_32_BITS = 2;
+const HAS_KEYS = 1 << 9;
+
+function uint64(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeUInt32LE(value);
+  return bytes;
+}
+
+function nativeText(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  return Buffer.concat([nativeVarint(bytes.length), bytes]);
+}
+
+function nativeVarint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 0x80; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+  bytes.push(rest);
+  return Buffer.from(bytes);
+}
