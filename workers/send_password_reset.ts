@@ -21,6 +21,8 @@ export const onSendPasswordReset = (runtime: AccountMailRuntime): JobHandler =>
     const made = await inUnitOfWork(runtime, async (unit) => {
       const user = await unit.stores.people.findUserByEmail(email);
       if (user === null) return null;
+      // Requests at the same time are counted one by one.
+      await unit.stores.people.lockUser(user.id);
       const recent = await unit.stores.passwordResets.countSince(user.id, unit.now.subtract({ hours: 1 }));
       if (recent >= PER_HOUR_MAX) return null;
       const asked = { actor: { kind: 'unknown' }, via: 'console', origin: { requestId, address } } as const;

@@ -13,6 +13,8 @@ export const CONSOLE_PATH = '/api/console';
 export async function mountConsole(app: FastifyInstance, house: House): Promise<void> {
   const own = new URL(house.config.baseUrl).origin;
   const cookie = sessionCookieOf(house.config.baseUrl);
+  // Else the streams of consoles would keep the server from closing.
+  app.addHook('preClose', async () => house.changes.close());
   await app.register(
     async (scope) => {
       takeJsonBodies(scope);

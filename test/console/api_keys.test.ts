@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+
+import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { world } from '#test/kit/world.ts';
+
+const KEY = { name: 'laptop', kind: 'user', permissions: null, expiresAt: null };
+
+async function threePeople() {
+  const w = await world();
+  const keys = `/organizations/${w.orgId}/api-keys`;
+  const as = async (role: 'admin' | 'editor' | 'viewer', name: string) => {
+    const { email, userId } = await givenPerson(w, { role, name });
+    return { userId, browser: await signedIn(w, email) };
+  };
+  return { w, keys, ada: await as('admin', 'Ada'), eva: await as('editor', 'Eva'), vic: await as('viewer', 'Vic') };
+}
+
+test('a key of one’s own acts as its person until it is revoked, and its secret is shown once', async () => {
+  const { w, keys, eva } = await threePeople();
+  const made = (await eva.browser.post(keys, { ...KEY, permissions: ['services:view'] })).body.result;
+  expect(made).toMatchObject({
+    kind: 'user',
+    user: { userId: eva.userId, name: 'Eva' },
+    permissions: ['services:view'],
+  });
+  expect(made.secret).toMatch(/^tocsin_key_\w{49}$/);
+  expect((await w.call('list_services', {}, { key: made.secret })).status).toBe(200);
+  expect((await w.call('list_teams', {}, { key: made.secret })).status).toBe(403);
+  const [listed, ...others] = (await eva.browser.get(keys)).body.result.apiKeys.filter(
+    ({ name }: { name: string }) => name === 'laptop',
+  );
+  expect(others).toEqual([]);
+  expect(listed.lastUsedAt).not.toBeNull();
+  expect(JSON.stringify(listed)).not.toContain(made.secret);
+  expect((await eva.browser.delete(`${keys}/${made.apiKeyId}`)).status).toBe(200);
+  expect((await eva.browser.delete(`${keys}/${made.apiKeyId}`)).status).toBe(404);
+  expect((await w.call('list_services', {}, { key: made.secret })).status).toBe(401);
+  const log = await w.house.db.sql.rows<{ row: string }>(
+    `select t::text as row from audit_log t where target = $1 order by at, id`,
+    [made.apiKeyId],
+  );
+  expect(log).toHaveLength(2);
+  expect(log.map(({ row }) => row).join()).not.toContain(made.secret);
+});
+
+test('nobody makes a key that may more than they, and keys of the organization are for owners and admins', async () => {
+  const { keys, ada, eva, vic } = await threePeople();
+  expect((await vic.browser.post(keys, { ...KEY, permissions: ['services:edit'] })).status).toBe(403);
+  expect((await eva.browser.post(keys, { ...KEY, permissions: ['services:delete'] })).status).toBe(403);
+  expect((await eva.browser.post(keys, { ...KEY, kind: 'organization' })).status).toBe(403);
+  const made = (await ada.browser.post(keys, { ...KEY, kind: 'organization' })).body.result;
+  expect(made).toMatchObject({ kind: 'organization', user: null, permissions: null });
+});
+
+test('others’ keys are seen and revoked by owners and admins alone', async () => {
+  const { keys, ada, eva, vic } = await threePeople();
+  const { apiKeyId } = (await eva.browser.post(keys, KEY)).body.result;
+  const idsOf = async ({ browser }: typeof ada) =>
+    (await browser.get(keys)).body.result.apiKeys.map((key: { apiKeyId: string }) => key.apiKeyId);
+  expect(await idsOf(ada)).toContain(apiKeyId);
+  expect(await idsOf(vic)).not.toContain(apiKeyId);
+  expect((await vic.browser.delete(`${keys}/${apiKeyId}`)).status).toBe(404);
+  expect((await ada.browser.delete(`${keys}/${apiKeyId}`)).status).toBe(200);
+});
+
+test('a key may expire, and not in the past', async () => {
+  const { w, keys, eva } = await threePeople();
+  const expiresAt = w.clock.now().add({ hours: 1 }).toString();
+  const { secret } = (await eva.browser.post(keys, { ...KEY, expiresAt })).body.result;
+  expect((await w.call('list_services', {}, { key: secret })).status).toBe(200);
+  w.clock.advance({ hours: 1 });
+  expect((await w.call('list_services', {}, { key: secret })).status).toBe(401);
+  const late = await eva.browser.post(keys, { ...KEY, expiresAt });
+  expect(late).toMatchObject({ status: 400, body: { errors: [{ path: 'expiresAt' }] } });
+});

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+
+import { compose } from '#entry/compose.ts';
+import { buildApp } from '#entry/http/app.ts';
+import { silentLog } from '#kernel/log.ts';
+import { givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const WRONG = { password: 'not the password' };
+
+async function guess(w: World, email: string, address: string, times: number): Promise<number[]> {
+  const browser = openBrowser(w, address);
+  const answers = await Promise.all(Array.from({ length: times }, () => browser.post('/session', { email, ...WRONG })));
+  return answers.map(({ status }) => status).toSorted((a, b) => a - b);
+}
+
+test('an account takes ten guesses in a quarter of an hour, also when they come at once', async () => {
+  const w = await world();
+  const { email } = await givenPerson(w);
+  const statuses = await guess(w, email, '203.0.113.1', 14);
+  expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), ...Array.from({ length: 4 }, () => 429)]);
+
+  const elsewhere = openBrowser(w, '203.0.113.2');
+  const refused = await elsewhere.post('/session', { email: email.toUpperCase(), password: PASSWORD });
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers['retry-after'])).toBe(900);
+  w.clock.advance({ minutes: 15, seconds: 1 });
+  expect((await elsewhere.post('/session', { email, password: PASSWORD })).status).toBe(200);
+});
+
+test('guesses from elsewhere do not lock out who has signed in from their address before', async () => {
+  const w = await world();
+  const { email } = await givenPerson(w);
+  await signedIn(w, email, '192.0.2.1');
+  await guess(w, email, '203.0.113.1', 12);
+  expect((await openBrowser(w, '192.0.2.1').post('/session', { email, password: PASSWORD })).status).toBe(200);
+});
+
+test('an address takes thirty guesses, whatever the accounts, and a network of IPv6 is one address', async () => {
+  const w = await world();
+  const { email } = await givenPerson(w);
+  const browser = openBrowser(w);
+  for (let index = 0; index < 30; index += 1) {
+    const address = `2001:db8:1:2::${index}`;
+    const body = { email: `nobody${index}@example.com`, ...WRONG };
+    expect((await browser.ask('POST', '/session', { body, address })).status).toBe(401);
+  }
+  const body = { email, password: PASSWORD };
+  expect((await browser.ask('POST', '/session', { body, address: '2001:db8:1:2:ffff::1' })).status).toBe(429);
+  expect((await browser.ask('POST', '/session', { body, address: '2001:db8:1:3::1' })).status).toBe(200);
+});
+
+test('tries that went well are not counted', async () => {
+  const w = await world();
+  const { email } = await givenPerson(w);
+  for (let time = 0; time < 12; time += 1) await signedIn(w, email, `198.51.100.${time}`);
+  const counted = await w.house.db.sql.row('select max(tries) as tries from sign_in_brakes');
+  expect(counted).toEqual({ tries: 0 });
+});
+
+test('processes count together', async () => {
+  const w = await world();
+  const { email } = await givenPerson(w);
+  const house = await compose(w.house.config, { log: silentLog, clock: w.clock });
+  const app = await buildApp(house);
+  await guess(w, email, '203.0.113.1', 10);
+  expect(await guess({ ...w, house, app }, email, '203.0.113.9', 1)).toEqual([429]);
+  await app.close();
+  await house.close();
+});
+
+test('who is unknown is told so after as much work as who is mistaken, in the same words', async () => {
+  const w = await world();
+  const { email } = await givenPerson(w);
+  const browser = openBrowser(w);
+  const timed = async (who: string): Promise<{ ms: number; body: unknown }> => {
+    const startedAt = performance.now();
+    const { body } = await browser.post('/session', { email: who, ...WRONG });
+    return { ms: performance.now() - startedAt, body: { ...body, requestId: '' } };
+  };
+  await timed(email);
+  const mistaken = [await timed(email), await timed(email), await timed(email)];
+  const unknown = [await timed('x@example.com'), await timed('y@example.com'), await timed('z@example.com')];
+  const least = (runs: typeof mistaken) => Math.min(...runs.map(({ ms }) => ms));
+  expect(least(unknown)).toBeGreaterThan(least(mistaken) * 0.5);
+  expect(unknown[0]!.body).toEqual(mistaken[0]!.body);
+});

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+
+import { type Browser, givenPerson, givePassword, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
+import { openPostOffice } from '#test/kit/post_office.ts';
+import { staffedWorld } from '#test/kit/staff.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+async function ownedWorld(): Promise<{ w: World; olga: Browser; invite: Invite }> {
+  const w = await world();
+  await givePassword(w, w.owner.userId);
+  const olga = await signedIn(w, w.owner.email);
+  return { w, olga, invite: (email, role = 'editor', by = olga) => inviteBy(w, by, email, role) };
+}
+
+type Invite = (email: string, role?: string, by?: Browser) => Promise<{ token: string; invitationId: string }>;
+
+async function inviteBy(w: World, browser: Browser, email: string, role: string) {
+  const answer = await browser.post(`/organizations/${w.orgId}/invitations`, { email, role });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  const { link, invitationId } = answer.body.result;
+  return { token: (link as string).split('/').at(-1)!, invitationId: invitationId as string };
+}
+
+const NEW = { name: 'Nora', password: PASSWORD };
+
+test('an invited person makes an account and is a member, once', async () => {
+  const { w, olga, invite } = await ownedWorld();
+  const { token, invitationId } = await invite('nora@example.com');
+  const browser = openBrowser(w);
+  expect((await browser.get(`/invitations/${token}`)).body.result).toEqual({
+    organization: { name: 'Acme' },
+    email: 'nora@example.com',
+    role: 'editor',
+    invitedBy: 'Olga',
+    hasAccount: false,
+  });
+  expect((await browser.post(`/invitations/${token}`, {})).body.errors).toHaveLength(2);
+  expect((await browser.post(`/invitations/${token}`, { ...NEW, password: 'nora@example.com' })).status).toBe(400);
+
+  const answers = await Promise.all([1, 2, 3].map(() => openBrowser(w).post(`/invitations/${token}`, NEW)));
+  const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+  expect(statuses[0]).toBe(200);
+  for (const status of statuses.slice(1)) expect([404, 409]).toContain(status);
+  expect((await browser.get(`/invitations/${token}`)).status).toBe(404);
+  const nora = await signedIn(w, 'nora@example.com');
+  expect((await nora.get('/session')).body.result.organizations).toMatchObject([{ orgId: w.orgId, role: 'editor' }]);
+  const { invitations } = (await olga.get(`/organizations/${w.orgId}/invitations`)).body.result;
+  expect(invitations).toMatchObject([{ invitationId, status: 'accepted', invitedBy: 'Olga' }]);
+});
+
+test('who has an account joins with its password, or as they are signed in, and not as anybody else', async () => {
+  const { w, invite } = await ownedWorld();
+  const other = await w.given.organization('Other');
+  const bram = await givenPerson(w, { name: 'Bram', orgId: other.orgId });
+  const eva = await givenPerson(w, { name: 'Eva', orgId: other.orgId });
+  const first = await invite(bram.email.toUpperCase());
+  const asEva = await signedIn(w, eva.email);
+  expect((await asEva.get(`/invitations/${first.token}`)).body.result.hasAccount).toBe(true);
+  expect((await asEva.post(`/invitations/${first.token}`, {})).status).toBe(400);
+  expect((await asEva.post(`/invitations/${first.token}`, { password: 'something else' })).status).toBe(401);
+  expect((await asEva.post(`/invitations/${first.token}`, { name: 'B', password: PASSWORD })).status).toBe(400);
+  const joined = await openBrowser(w).post(`/invitations/${first.token}`, { password: PASSWORD });
+  expect(joined.body.result.organizations.map(({ name }: { name: string }) => name)).toEqual(['Acme', 'Other']);
+
+  const second = await invite(eva.email);
+  expect((await asEva.post(`/invitations/${second.token}`, {})).status).toBe(200);
+});
+
+test('a link ends after seven days, when it is revoked, and when a newer one is sent', async () => {
+  const { w, olga, invite } = await ownedWorld();
+  const [old, revoked] = [await invite('a@example.com'), await invite('b@example.com')];
+  const newer = await invite('A@example.com', 'viewer');
+  const status = async (token: string) => (await openBrowser(w).get(`/invitations/${token}`)).status;
+  expect((await olga.delete(`/organizations/${w.orgId}/invitations/${revoked.invitationId}`)).status).toBe(200);
+  expect((await olga.delete(`/organizations/${w.orgId}/invitations/${revoked.invitationId}`)).status).toBe(404);
+  expect(await Promise.all([old, revoked, newer].map(({ token }) => status(token)))).toEqual([404, 404, 200]);
+  w.clock.advance({ hours: 7 * 24 });
+  expect(await status(newer.token)).toBe(404);
+  const { invitations } = (await olga.get(`/organizations/${w.orgId}/invitations`)).body.result;
+  expect(invitations).toMatchObject([{ email: 'A@example.com', status: 'expired' }]);
+});
+
+test('what an invitation allows ends with what its author may allow', async () => {
+  const { w, olga, invite } = await ownedWorld();
+  const ada = await givenPerson(w, { role: 'admin', name: 'Ada' });
+  const asAda = await signedIn(w, ada.email);
+  const { token } = await invite('friend@example.com', 'admin', asAda);
+  expect(
+    (await asAda.post(`/organizations/${w.orgId}/invitations`, { email: 'o@example.com', role: 'owner' })).status,
+  ).toBe(403);
+  await olga.delete(`/organizations/${w.orgId}/members/${ada.userId}`);
+  expect((await openBrowser(w).post(`/invitations/${token}`, NEW)).status).toBe(404);
+});
+
+test('a member is not invited again', async () => {
+  const { w, olga } = await ownedWorld();
+  const answer = await olga.post(`/organizations/${w.orgId}/invitations`, { email: w.owner.email, role: 'viewer' });
+  expect(answer.status).toBe(409);
+});
+
+test('the link is mailed where the server sends mail, and nothing that is stored has it', async () => {
+  const post = await openPostOffice();
+  const w = await staffedWorld({ settings: { smtpUrl: post.url, mailFrom: 'tocsin@example.com' } });
+  await givePassword(w, w.owner.userId);
+  const { token } = await inviteBy(w, await signedIn(w, w.owner.email), 'nora@example.com', 'editor');
+  await w.settle();
+  expect(post.mails.map(({ recipients }) => recipients)).toEqual([['nora@example.com']]);
+  expect(post.mails[0]!.subject).toBe('[Tocsin] Olga invites you to Acme');
+  expect(post.linksOf(post.mails[0]!)['Accept the invitation']).toBe(`http://tocsin.test/invitation/${token}`);
+  const tables = ['invitations', 'audit_log', 'outbox'].map((table) => `select t::text as row from ${table} t`);
+  const rows = await w.house.db.sql.rows<{ row: string }>(tables.join(' union all '));
+  expect(rows.map(({ row }) => row).join('\n')).not.toContain(token);
+});

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest';
+
+import { PERMISSIONS } from '#kernel/permissions.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { givenPerson, givePassword, signedIn } from '#test/kit/browser.ts';
+import { staffedWorld } from '#test/kit/staff.ts';
+import { world } from '#test/kit/world.ts';
+import { sweepDue } from '#workers/sweep_due.ts';
+
+async function twoOwners() {
+  const w = await world();
+  await givePassword(w, w.owner.userId);
+  const second = await givenPerson(w, { role: 'owner', name: 'Otto' });
+  const members = `/organizations/${w.orgId}/members`;
+  return {
+    w,
+    members,
+    olga: { ...w.owner, browser: await signedIn(w, w.owner.email) },
+    otto: { ...second, browser: await signedIn(w, second.email) },
+    owners: async () =>
+      (await w.house.db.sql.row<{ n: number }>(`select count(*)::int as n from memberships where role = 'owner'`))!.n,
+  };
+}
+
+test('of two owners who leave at the same moment one stays', async () => {
+  const { olga, otto, members, owners } = await twoOwners();
+  const answers = await Promise.all([
+    olga.browser.delete(`${members}/${olga.userId}`),
+    otto.browser.delete(`${members}/${otto.userId}`),
+  ]);
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+  expect(await owners()).toBe(1);
+});
+
+test('of two owners who lower each other at the same moment one does', async () => {
+  const { olga, otto, members, owners } = await twoOwners();
+  const answers = await Promise.all([
+    olga.browser.patch(`${members}/${otto.userId}`, { role: 'viewer' }),
+    otto.browser.patch(`${members}/${olga.userId}`, { role: 'viewer' }),
+  ]);
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 403]);
+  expect(await owners()).toBe(1);
+});
+
+test('the last owner can neither leave nor be lowered', async () => {
+  const w = await world();
+  await givePassword(w, w.owner.userId);
+  const browser = await signedIn(w, w.owner.email);
+  const own = `/organizations/${w.orgId}/members/${w.owner.userId}`;
+  expect((await browser.delete(own)).status).toBe(409);
+  expect((await browser.patch(own, { role: 'admin' })).status).toBe(409);
+  expect((await browser.patch(own, { role: 'owner' })).status).toBe(200);
+});
+
+test('only an owner makes or unmakes owners', async () => {
+  const { w, olga, members } = await twoOwners();
+  const admin = await givenPerson(w, { role: 'admin', name: 'Ada' });
+  const browser = await signedIn(w, admin.email);
+  const viewer = await givenPerson(w, { role: 'viewer', name: 'Vera' });
+  expect((await browser.patch(`${members}/${viewer.userId}`, { role: 'owner' })).status).toBe(403);
+  expect((await browser.patch(`${members}/${olga.userId}`, { role: 'admin' })).status).toBe(403);
+  expect((await browser.delete(`${members}/${olga.userId}`)).status).toBe(403);
+  expect((await browser.patch(`${members}/${viewer.userId}`, { role: 'editor' })).status).toBe(200);
+  expect((await olga.browser.patch(`${members}/${viewer.userId}`, { role: 'owner' })).status).toBe(200);
+});
+
+test('a lowered role and a removal count from the very next request on, for sessions and keys', async () => {
+  const { w, olga, members } = await twoOwners();
+  const editor = await givenPerson(w, { role: 'editor', name: 'Eva' });
+  const browser = await signedIn(w, editor.email);
+  const invoke = (action: string, body: object) => browser.post(`/organizations/${w.orgId}/actions/${action}`, body);
+  const made = await browser.post(`/organizations/${w.orgId}/api-keys`, {
+    name: 'laptop',
+    kind: 'user',
+    permissions: null,
+    expiresAt: null,
+  });
+  const key = made.body.result.secret as string;
+  expect((await invoke('create_service', { name: 'checkout' })).status).toBe(200);
+
+  await olga.browser.patch(`${members}/${editor.userId}`, { role: 'viewer' });
+  expect((await invoke('create_service', { name: 'checkout' })).status).toBe(403);
+  expect((await w.call('create_service', { name: 'x' }, { key })).status).toBe(403);
+  expect((await browser.get('/session')).body.result.organizations[0].permissions).toHaveLength(
+    PERMISSIONS.filter((permission) => permission.endsWith(':view')).length,
+  );
+
+  await olga.browser.delete(`${members}/${editor.userId}`);
+  expect((await invoke('list_services', {})).status).toBe(404);
+  expect((await w.call('list_services', {}, { key })).status).toBe(401);
+  expect((await browser.get('/session')).body.result.organizations).toEqual([]);
+  // Who comes back does not come back with the keys of then.
+  await givenBack(w, editor.userId);
+  expect((await invoke('list_services', {})).status).toBe(200);
+  expect((await w.call('list_services', {}, { key })).status).toBe(401);
+});
+
+async function givenBack(w: Awaited<ReturnType<typeof world>>, userId: string): Promise<void> {
+  await w.house.db.sql.run(`insert into memberships values ($1, $2, 'viewer', $3)`, [
+    w.orgId,
+    userId,
+    w.clock.now().toString(),
+  ]);
+}
+
+test('members are listed with their teams and with what keeps pages from them', async () => {
+  const { w, olga, members } = await twoOwners();
+  const { userId } = await w.given.user({ name: 'Anna' });
+  const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
+  await w.expectOk('add_team_member', { teamId, userId });
+  const listed = (await olga.browser.get(members)).body.result.members;
+  expect(listed.map(({ name }: { name: string }) => name)).toEqual(['Anna', 'Olga', 'Otto']);
+  expect(listed[0]).toMatchObject({ userId, role: 'responder', teams: [{ teamId, name: 'Platform' }] });
+  expect(listed[0].warnings).toEqual([expect.stringContaining('Nothing reaches Anna in Platform')]);
+  expect(listed[1].warnings).toEqual([]);
+});
+
+test('whoever is removed is on call nowhere and is paged no more, not even by what was queued already', async () => {
+  const w = await staffedWorld({ jobs: false });
+  await givePassword(w, w.owner.userId);
+  const browser = await signedIn(w, w.owner.email);
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const bram = await w.staff.responder(teamId, 'Bram');
+  await w.expectOk('create_schedule', {
+    teamId,
+    name: 'Nights',
+    timezone: 'Europe/Amsterdam',
+    rotationType: 'weekly',
+    rotationConfig: { userIds: [anna.userId, bram.userId] },
+  });
+  const alert = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
+    { afterMinutes: 5, channels: ['sms'], useSchedule: true, targetUserIds: [anna.userId] },
+  ]);
+  const onCall = async () =>
+    (await w.expectOk('who_is_on_call', { teamId })).onCall.map(({ name }: { name: string }) => name);
+  expect(await onCall()).toEqual(['Anna']);
+  const incidentId = await alert.trigger();
+  const queued = { kind: 'page', stepIndex: 0, channel: 'sms', status: 'queued', reason: null } as const;
+  const page = { ...queued, orgId: w.orgId, incidentId, userId: anna.userId, address: anna.phone };
+  await storesOf(w.house.db.session()).notifications.insert([page], w.clock.now());
+
+  expect((await browser.delete(`/organizations/${w.orgId}/members/${anna.userId}`)).status).toBe(200);
+  expect(await onCall()).toEqual(['Bram']);
+  w.clock.advance({ minutes: 6 });
+  for (let time = 0; time < 4; time += 1) await sweepDue(w.runtime, 0);
+  const log = (await w.expectOk('get_incident', { incidentId })).notifications;
+  const outcomes = log.map(({ userId, status, reason }: Record<string, string>) => `${userId} ${status} ${reason}`);
+  expect(new Set(outcomes)).toEqual(
+    new Set([
+      `${anna.userId} failed left_organization`,
+      `${anna.userId} skipped left_organization`,
+      `${bram.userId} delivered null`,
+    ]),
+  );
+});

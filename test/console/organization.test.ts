@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+
+import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { staffedWorld } from '#test/kit/staff.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+async function signedInAs(w: World, role: 'owner' | 'responder' | 'viewer') {
+  const { email, userId } = await givenPerson(w, { role, name: 'Anna' });
+  return { userId, browser: await signedIn(w, email), org: `/organizations/${w.orgId}` };
+}
+
+test('billing is told month by month, under the names of then, also of services that are gone', async () => {
+  const w = await world();
+  w.clock.set('2026-11-30T12:00:00Z');
+  const { browser, org } = await signedInAs(w, 'owner');
+  const { serviceId } = await w.given.service({ name: 'checkout', capabilities: ['metrics', 'oncall'] });
+  w.clock.set('2026-12-02T12:00:00Z');
+  await w.given.service({ name: 'search', capabilities: ['metrics'] });
+  await w.expectOk('delete_service', { serviceId });
+  const { currency, months } = (await browser.get(`${org}/billing`)).body.result;
+  expect(currency).toBe('EUR');
+  expect(months.map(({ month, total }: { month: string; total: number }) => [month, total])).toEqual([
+    ['2026-12', 1],
+    ['2026-11', 2],
+  ]);
+  expect(months[1].lines).toEqual(
+    ['metrics', 'oncall'].map((capability) => ({
+      serviceId,
+      serviceName: 'checkout',
+      capability,
+      periodStart: '2026-11-30T12:00:00.000Z',
+      periodEnd: '2026-12-30T12:00:00.000Z',
+      amount: 1,
+    })),
+  );
+});
+
+test('the health of each channel tells what went well and wrong last', async () => {
+  const w = await staffedWorld();
+  const { browser, org } = await signedInAs(w, 'viewer');
+  const anna = await w.staff.responder(await w.staff.team(), 'Anna');
+  const health = async () => (await browser.get(`${org}/delivery-health`)).body.result.channels;
+  const never = { lastSucceededAt: null, lastFailedAt: null, lastFailure: null };
+  expect(await health()).toEqual([
+    { channel: 'sms', configured: true, via: 'simulator', ...never },
+    { channel: 'call', configured: true, via: 'simulator', ...never },
+    { channel: 'push', configured: true, via: 'web-push', ...never },
+    { channel: 'email', configured: false, via: null, ...never },
+  ]);
+  const person = { key: anna.key };
+  const teamId = (await w.expectOk('list_teams', {}, person)).teams[0].teamId as string;
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  await alert.trigger();
+  await w.settle();
+  const [sms] = await health();
+  expect(sms).toMatchObject({ lastSucceededAt: expect.stringMatching(/Z$/), lastFailedAt: null });
+});
+
+test('people change how they themselves are reached, and nobody else', async () => {
+  const w = await world();
+  const { browser, org, userId } = await signedInAs(w, 'viewer');
+  const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
+  const { teamId: otherTeam } = await w.expectOk('create_team', { name: 'Others' });
+  await w.expectOk('add_team_member', { teamId, userId });
+  const changed = await browser.patch(`${org}/me/teams/${teamId}`, { phone: '+31612345678', callEnabled: false });
+  const contact = {
+    phone: '+31612345678',
+    smsEnabled: true,
+    callEnabled: false,
+    pushEnabled: true,
+    emailEnabled: true,
+  };
+  expect(changed.body).toEqual({ result: contact });
+  expect((await browser.get(`${org}/me`)).body.result).toMatchObject({
+    teams: [{ teamId, name: 'Platform', contact }],
+    pushSubscriptions: [],
+    vapidPublicKey: w.house.vapidKeys.publicKey,
+  });
+  expect((await browser.patch(`${org}/me/teams/${teamId}`, { phone: '0612345678' })).status).toBe(400);
+  expect((await browser.patch(`${org}/me/teams/${teamId}`, { sortOrder: 1 })).status).toBe(400);
+  expect((await browser.patch(`${org}/me/teams/${otherTeam}`, {})).status).toBe(404);
+  const log = await w.house.db.sql.rows<{ row: string }>(
+    `select t::text as row from audit_log t where action = 'update_own_contact'`,
+  );
+  expect(log).toHaveLength(1);
+  expect(log[0]!.row).not.toContain('31612345678');
+});
+
+test('a schedule has a calendar address until it is revoked', async () => {
+  const w = await world();
+  const { browser, org, userId } = await signedInAs(w, 'responder');
+  const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
+  const { scheduleId } = await w.expectOk('create_schedule', {
+    teamId,
+    name: 'Nights',
+    timezone: 'UTC',
+    rotationType: 'daily',
+    rotationConfig: { userIds: [userId] },
+  });
+  const feed = `${org}/schedules/${scheduleId}/calendar-feed`;
+  expect((await browser.get(feed)).body.result).toEqual({ scheduleId, url: null, createdAt: null });
+  const { url } = (await browser.post(feed)).body.result;
+  expect((await browser.get(feed)).body.result.url).toBe(url);
+  const path = new URL(url as string).pathname;
+  expect((await w.app.inject({ url: path })).statusCode).toBe(200);
+  expect((await browser.delete(feed)).status).toBe(200);
+  expect((await w.app.inject({ url: path })).statusCode).toBe(404);
+  const { browser: viewer } = await signedInAs(w, 'viewer');
+  expect((await viewer.post(feed)).status).toBe(403);
+});
+
+test('what has come in of a service is told', async () => {
+  const w = await world();
+  const { browser, org } = await signedInAs(w, 'viewer');
+  const { serviceId } = await w.given.service();
+  const status = async () => (await browser.get(`${org}/services/${serviceId}/ingest-status`)).body.result;
+  expect(await status()).toEqual({
+    metrics: { lastSeenAt: null, pointsLastHour: 0 },
+    exceptions: { lastSeenAt: null, eventsLastHour: 0 },
+    refused: [],
+  });
+});
