@@ -109,6 +109,7 @@ describe.skipIf(!existsSync(CHROMIUM))('@sentry/browser 11 in Chromium, on a pag
     w.breakQueue(null);
     expect(statuses).toContain(status);
     // The session that a page begins and its first error may be under way at once, and the session's end.
-    expect(statuses.length).toBeLessThanOrEqual(3);
+    expect(statuses.filter((answered) => answered === status).length).toBeLessThanOrEqual(3);
+    expect(statuses.length, 'reports of what was not sent may follow').toBeLessThanOrEqual(20);
   });
 });

@@ -26,8 +26,8 @@ async function tell(client: Client, { dsn }: Service, story: 'report' | 'insist'
   const before = w.arrivals.length;
   const ended = await run(client.command, { ...client.env, SENTRY_DSN: w.reachable(dsn), STORY: story });
   const path = `/api/${new URL(dsn).pathname.slice(1)}/${client.door}/`;
-  const arrivals = w.arrivals.slice(before);
-  expect(new Set(arrivals.map((arrival) => arrival.path))).toEqual(new Set([path]));
+  // The last answers to the client before may have ended since.
+  const arrivals = w.arrivals.slice(before).filter((arrival) => arrival.path === path);
   return { sent: sentBy(ended), statuses: arrivals.map(({ status }) => status) };
 }
 
@@ -109,7 +109,8 @@ test.each(installed)('$name, refused, does not storm', { timeout: 120_000 }, asy
     const refused = statuses.filter((answered) => answered === status).length;
     expect(refused).toBeGreaterThan(0);
     // A session may come before the event, and be refused as well.
-    expect(statuses.length, `${status}`).toBeLessThanOrEqual(client.quietedBy.includes(status) ? 2 : sent);
+    expect(refused, JSON.stringify(statuses)).toBeLessThanOrEqual(client.quietedBy.includes(status) ? 2 : sent);
+    expect(statuses.length, 'reports of what was not sent may follow').toBeLessThanOrEqual(2 * sent);
   };
   // An address that brought many bad keys is braked for a minute.
   w.clock.advance({ seconds: 61 });

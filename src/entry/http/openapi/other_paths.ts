@@ -133,7 +133,8 @@ const REMOTE_WRITE: JsonSchema = {
   operationId: 'ingest_prometheus_write',
   tags: ['Ingestion'],
   summary: 'Send metrics by Prometheus remote write 1.0',
-  description: 'Snappy-compressed protobuf. Remote write 2.0 is answered 415, upon which Prometheus falls back to 1.0.',
+  description:
+    'Snappy-compressed protobuf. Remote write 2.0 is answered 415, upon which Prometheus falls back to 1.0. It comes back after 429 only with `queue_config: { retry_on_http_429: true }`, and always after 503.',
   ...INGESTION_KEY,
   requestBody: { required: true, content: { 'application/x-protobuf': { schema: BINARY } } },
   responses: { '204': { description: 'Taken.' }, ...REFUSED },
