@@ -139,3 +139,28 @@ test.each(LINES)(
     expect(memory.asked).not.toBeNull();
   },
 );
+
+// SDK 1 only refreshes upon such a refusal, and gives up.
+test.each(LINES.slice(1))(
+  '%s asks for more when it may only look, and goes on with what it is granted',
+  async (_, line) => {
+    const anna = await s.person({ role: 'editor' });
+    const memory = new Memory();
+    await expect(line.connect(memory)).rejects.toThrow(/unauthorized/i);
+    await line.finish(memory, await anna.approve(memory.asked!, { access: 'read_only' }));
+    expect(memory.held.scope).toBe('mcp:read');
+    const client = await line.connect(memory);
+    expect(await namesOf(client)).toEqual(
+      toolsFor(ROLE_PERMISSIONS.editor.filter((permission) => permission.endsWith(':view'))),
+    );
+
+    memory.asked = null;
+    const creation = { name: 'create_team', arguments: { name: 'Payments' } };
+    await expect(client.callTool(creation)).rejects.toThrow(/unauthorized/i);
+    expect(memory.asked).not.toBeNull();
+    const again = memory.asked as unknown as URL;
+    expect(again.searchParams.get('scope')).toContain('mcp:write');
+    await line.finish(memory, await anna.approve(again, { access: 'changes' }));
+    expect((await (await line.connect(memory)).callTool(creation)).isError).toBeUndefined();
+  },
+);

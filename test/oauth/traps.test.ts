@@ -3,6 +3,8 @@ import { text } from 'node:stream/consumers';
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
+import { recordAdapterOf } from '#auth/oauth/record_adapter.ts';
+import { AppError } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { send } from '#test/contract/mcp_call.ts';
 import { appOf, codeFor, connected, rawApp, REDIRECT, register } from '#test/oauth/raw_app.ts';
@@ -379,11 +381,24 @@ test('a product that lives below a path does so in every address', async () => {
 });
 
 test('while the database is away apps are told to come again', async () => {
+  const away = new AppError('unavailable', 'the database does not answer');
+  const session = (): never => {
+    throw away;
+  };
+  const adapter = recordAdapterOf({ ...s.house, db: { ...s.house.db, session }, resources: [] })('RefreshToken');
+  const told = { error: 'temporarily_unavailable', statusCode: 503, cause: away };
+  await expect(adapter.find('a token')).rejects.toMatchObject(told);
+  await expect(adapter.consume('a token')).rejects.toMatchObject(told);
+});
+
+test('a fault of our own is told without its text, and a refresh that failed may be tried again', async () => {
   const { app, tokens } = await connected(s, await s.person());
   const { sql } = s.house.db;
   await sql.run('alter table oauth_records rename to oauth_records_away');
   try {
-    expect((await app.refresh(tokens.refresh_token)).body).toMatchObject({ error: 'server_error' });
+    const { status, body } = await app.refresh(tokens.refresh_token);
+    expect([status, body.error]).toEqual([500, 'server_error']);
+    expect(JSON.stringify(body)).not.toContain('oauth_records');
   } finally {
     await sql.run('alter table oauth_records_away rename to oauth_records');
   }
