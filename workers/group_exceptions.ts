@@ -43,11 +43,15 @@ interface Batch {
   readonly token: string;
 }
 
-/** Both stores prefer few large batches: what several jobs bring within `EVERY_MS` becomes one. */
+/**
+ * Both stores prefer few large batches: what several jobs bring within `EVERY_MS` becomes one. People are paged for
+ * what is in here, so that only a line with much to do waits that long.
+ */
 const LINGER_MS = 5;
-const EVERY_MS = 100;
+const EVERY_MS = 200;
+const BUSY_FROM_EVENTS = 50;
 /** Fewer than a process runs at once: the line must not come to a halt for want of company. */
-const JOBS_MAX = 12;
+const JOBS_MAX = 20;
 const BATCH_EVENTS_MAX = 1_000;
 
 /**
@@ -58,6 +62,7 @@ export function onGroupExceptions(runtime: GroupingRuntime): JobHandler {
   const batches = new Gatherer<Batch>({
     lingerMs: LINGER_MS,
     everyMs: EVERY_MS,
+    busyFrom: BUSY_FROM_EVENTS,
     itemsMax: JOBS_MAX,
     max: { bytes: Infinity, count: BATCH_EVENTS_MAX },
     commitsMax: 1,
@@ -94,9 +99,9 @@ async function groupAndStore(runtime: GroupingRuntime, events: readonly ArrivedE
     if (telling.length > 0) await tell(runtime, unit, telling);
     return found;
   });
-  const grouped = events.flatMap(({ serviceId, event }, index): GroupedEvent[] => {
+  const grouped = events.flatMap(({ serviceId, event, text }, index): GroupedEvent[] => {
     const group = groups[index];
-    return group == null ? [] : [{ serviceId, groupId: group.groupId, event }];
+    return group == null ? [] : [{ serviceId, groupId: group.groupId, event, text }];
   });
   await exceptionWriter.insert(grouped, token);
   const serviceIds = events.map(({ serviceId }) => serviceId);

@@ -16,6 +16,8 @@ export interface ClickHouseOptions {
   readonly memoryBytes?: number;
   /** Longest body of an insert, unpacked; 256 MiB unless given. */
   readonly rowsBytesMax?: number;
+  /** See Program. */
+  readonly niceness?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -50,6 +52,7 @@ export async function startClickHouse(dataDir: string, options: ClickHouseOption
       entry: path.join(import.meta.dirname, 'clickhouse/main.ts'),
       env: { ...process.env, UV_THREADPOOL_SIZE: THREADS },
       youngMegabytes: 1,
+      ...(options.niceness === undefined ? {} : { niceness: options.niceness }),
       greeting,
       log: path.join(dataDir, 'clickhouse.log'),
     },

@@ -49,8 +49,10 @@ export type Progress = ServiceEvent | { readonly kind: 'migrated'; readonly took
 /** From the call to stop: when the programs are killed that still run, and when the engines are. */
 const PROGRAMS_KILLED_AFTER_MS = 3_000;
 const ENGINES_KILLED_AFTER_MS = 4_000;
-/** A quarter of what Node takes, which it hardly ever gives back. */
-const YOUNG_MEGABYTES = 4;
+/** Half of what Node takes, which it hardly ever gives back; with less, what is in work is moved about all the time. */
+const YOUNG_MEGABYTES = 8;
+/** Senders and people wait for the API. Half its share of a busy processor is enough for a worker to keep up and page. */
+const WORKER_NICENESS = 3;
 /** A number that belongs to nobody: Twilio's own for tests. */
 const PHONE_NUMBER = '+15005550006';
 
@@ -113,7 +115,10 @@ export class Installation {
     };
     await this.#migrate(variables);
     const api = programService('API', this.#program(this.#programs.api, variables));
-    const worker = programService('Worker', this.#program(this.#programs.worker, variables));
+    const worker = programService('Worker', {
+      ...this.#program(this.#programs.worker, variables),
+      niceness: WORKER_NICENESS,
+    });
     await this.#startStage([api, worker]);
 
     writeRunningNote(this.#dataDir, {

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 
 import { logEnd, rotateLog, textSince } from './log_files.ts';
 import { describeEnd } from './processes.ts';
@@ -13,6 +14,8 @@ export interface Program {
   readonly env?: NodeJS.ProcessEnv;
   /** What young objects may take before they are looked through; one that does little needs little. */
   readonly youngMegabytes?: number;
+  /** How far it stands back behind this process while both want the processor: 0, the default, to 19. */
+  readonly niceness?: number;
   /** Sent first over the channel: for what neither the arguments nor the environment should show. */
   readonly greeting?: object;
   /** File that gets what the program prints; without one it prints where this process does. */
@@ -76,17 +79,35 @@ export async function startNodeChild(program: Program, signal?: AbortSignal): Pr
 /** Memory that threads have freed is shared between them instead of being kept by each; known to glibc only. */
 const FRUGAL = { MALLOC_ARENA_MAX: '2' };
 
-function spawnNode({ entry, args = [], env = process.env, youngMegabytes, log }: Program): ChildProcess {
+function spawnNode(program: Program): ChildProcess {
+  const { entry, args = [], env = process.env, youngMegabytes, niceness, log } = program;
   const flags = youngMegabytes === undefined ? [] : [`--max-semi-space-size=${youngMegabytes}`];
   const output = log === undefined ? 'inherit' : openSync(log, 'a', 0o600);
   try {
-    return spawn(process.execPath, [...flags, entry, ...args], {
+    const child = spawn(process.execPath, [...flags, entry, ...args], {
       env: { ...FRUGAL, ...env },
       detached: true,
       stdio: ['ignore', output, output, 'ipc'],
     });
+    if (niceness !== undefined) standBack(child, niceness);
+    return child;
   } finally {
     if (typeof output === 'number') closeSync(output);
+  }
+}
+
+/**
+ * Before the child has any threads, which on Linux take after its first one. There sessions are weighed against each
+ * other as well, of which every child here is one. Where neither is allowed, it competes like all others.
+ */
+function standBack({ pid }: ChildProcess, niceness: number): void {
+  if (pid === undefined) return;
+  try {
+    const priority = Math.min(os.getPriority() + niceness, os.constants.priority.PRIORITY_LOW);
+    os.setPriority(pid, priority);
+    if (process.platform === 'linux') writeFileSync(`/proc/${pid}/autogroup`, String(priority));
+  } catch {
+    return;
   }
 }
 

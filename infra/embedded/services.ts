@@ -27,6 +27,9 @@ export function postgresService(dataDir: string, durable: boolean): AddressedSer
   };
 }
 
+/** Most of what it does is to store and merge, which can wait; who asks or sends data cannot. */
+const CLICKHOUSE_NICENESS = 10;
+
 export function clickhouseService(dataDir: string): AddressedService {
   const address = new Address('ClickHouse');
   const password = randomBytes(24).toString('base64url');
@@ -36,7 +39,7 @@ export function clickhouseService(dataDir: string): AddressedService {
       return address.url;
     },
     async start(signal) {
-      const options = { port: address.port, password, signal };
+      const options = { port: address.port, password, niceness: CLICKHOUSE_NICENESS, signal };
       const server = await startClickHouse(path.join(dataDir, 'clickhouse'), options);
       address.url = server.url;
       return server;

@@ -9,6 +9,8 @@ interface GathererOptions<Item> {
   readonly lingerMs: number;
   /** How long at least from the beginning of one commit to the next, unless a full one is ready. */
   readonly everyMs: number;
+  /** After a commit of a smaller count the next one may follow proportionally sooner: a quiet line waits for nobody. */
+  readonly busyFrom?: number;
   /** What one commit holds at most; a single item may be larger. */
   readonly max: Weight;
   /** So many that wait are a full commit, too, however little they weigh. */
@@ -37,6 +39,7 @@ export class Gatherer<Item> {
   #isDue = false;
   #timer: NodeJS.Timeout | undefined;
   #lastCommitAt = -Infinity;
+  #lastCount = 0;
   #whenIdle: (() => void)[] = [];
 
   constructor(options: GathererOptions<Item>) {
@@ -62,10 +65,11 @@ export class Gatherer<Item> {
   }
 
   #setTimer(): void {
-    const { lingerMs, everyMs } = this.#options;
+    const { lingerMs, everyMs, busyFrom = 0 } = this.#options;
+    const apartMs = this.#lastCount < busyFrom ? (everyMs * this.#lastCount) / busyFrom : everyMs;
     const sinceLastMs = performance.now() - this.#lastCommitAt;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#commitAll(), Math.max(lingerMs, everyMs - sinceLastMs));
+    this.#timer = setTimeout(() => this.#commitAll(), Math.max(lingerMs, apartMs - sinceLastMs));
   }
 
   #commitAll(): void {
@@ -108,6 +112,7 @@ export class Gatherer<Item> {
   async #commit(taken: readonly Waiting<Item>[]): Promise<void> {
     this.#commits += 1;
     this.#lastCommitAt = performance.now();
+    this.#lastCount = taken.reduce((sum, { weight }) => sum + weight.count, 0);
     try {
       await this.#options.commit(taken.map(({ item }) => item));
       for (const { resolve } of taken) resolve();

@@ -10,20 +10,43 @@ export interface InflateLimits {
   readonly inflatedBytesMax: number;
 }
 
-type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+interface Bounds {
+  readonly maxOutputLength: number;
+}
 
-const gunzip: Decoder = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip);
-const inflateZlib: Decoder = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.inflate);
-const inflateRaw: Decoder = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.inflateRaw);
-const brotli: Decoder = promisify<Buffer, zlib.BrotliOptions, Buffer>(zlib.brotliDecompress);
-const zstd: Decoder = promisify<Buffer, zlib.ZstdOptions, Buffer>(zlib.zstdDecompress);
+interface Decoder {
+  /** Off the event loop. */
+  readonly decode: (body: Buffer, bounds: Bounds) => Promise<Buffer>;
+  readonly decodeNow: (body: Buffer, bounds: Bounds) => Buffer;
+}
+
+const gunzip: Decoder = { decode: promisify<Buffer, Bounds, Buffer>(zlib.gunzip), decodeNow: zlib.gunzipSync };
+const inflateZlib: Decoder = { decode: promisify<Buffer, Bounds, Buffer>(zlib.inflate), decodeNow: zlib.inflateSync };
+const inflateRaw: Decoder = {
+  decode: promisify<Buffer, Bounds, Buffer>(zlib.inflateRaw),
+  decodeNow: zlib.inflateRawSync,
+};
+const brotli: Decoder = {
+  decode: promisify<Buffer, Bounds, Buffer>(zlib.brotliDecompress),
+  decodeNow: zlib.brotliDecompressSync,
+};
+const zstd: Decoder = {
+  decode: promisify<Buffer, Bounds, Buffer>(zlib.zstdDecompress),
+  decodeNow: zlib.zstdDecompressSync,
+};
+
+/**
+ * A small body that stays small is undone at once, in less than a millisecond: handing it to another thread and
+ * waiting for a processor there costs more. One that turns out large goes the other way after all.
+ */
+const AT_ONCE = { compressedBytesMax: 16 * 1024, inflatedBytesMax: 256 * 1024 };
 
 /** Encodings may be stacked (`gzip, br`), which no honest sender does more than once. */
 const ENCODINGS_MAX = 2;
 
 /**
  * The plain bytes of a request's body, by its Content-Encoding: gzip, deflate (with the zlib header or without), br,
- * zstd, identity or none. Works off the event loop. A body that a proxy has already inflated is returned as it is.
+ * zstd, identity or none. Works off the event loop, but for small bodies. A body that a proxy has already inflated is returned as it is.
  *
  * Throws AppError `payload_too_large`, `unsupported_media_type` (unknown encoding) or `invalid_input` (broken stream).
  */
@@ -64,10 +87,22 @@ function decoderFor(encoding: string, body: Buffer): Decoder | null {
 async function decode(body: Buffer, decoder: Decoder | null, inflatedBytesMax: number): Promise<Buffer> {
   if (decoder === null || body.length === 0) return body;
   try {
-    return await decoder(body, { maxOutputLength: inflatedBytesMax });
+    const atOnce = body.length <= AT_ONCE.compressedBytesMax ? decodeSmall(body, decoder, inflatedBytesMax) : null;
+    return atOnce ?? (await decoder.decode(body, { maxOutputLength: inflatedBytesMax }));
   } catch (error) {
     if (isCode(error, 'ERR_BUFFER_TOO_LARGE')) throw tooLarge('inflated body', inflatedBytesMax);
     throw new AppError('invalid_input', 'the body does not match its content encoding', { cause: error });
+  }
+}
+
+/** Null for a body that does not stay small. */
+function decodeSmall(body: Buffer, decoder: Decoder, inflatedBytesMax: number): Buffer | null {
+  const maxOutputLength = Math.min(AT_ONCE.inflatedBytesMax, inflatedBytesMax);
+  try {
+    return decoder.decodeNow(body, { maxOutputLength });
+  } catch (error) {
+    if (isCode(error, 'ERR_BUFFER_TOO_LARGE')) return null;
+    throw error;
   }
 }
 

@@ -14,6 +14,8 @@ export interface ArrivedEvent {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
   readonly event: ExceptionEvent;
+  /** As it came, for storing it. */
+  readonly text: string;
 }
 
 /** Events of any services for one job. */
@@ -28,10 +30,12 @@ export function unpackEvents(packed: string): ArrivedEvent[] {
   return text.split('\n').map((line) => {
     const first = line.indexOf(' ');
     const second = line.indexOf(' ', first + 1);
+    const event = line.slice(second + 1);
     return {
       orgId: line.slice(0, first) as Id<'org'>,
       serviceId: line.slice(first + 1, second) as Id<'service'>,
-      event: parseEvent(line.slice(second + 1)),
+      event: parseEvent(event),
+      text: event,
     };
   });
 }

@@ -6,12 +6,15 @@ import type { Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
 import { insertRows } from '#storage/clickhouse/insert_rows.ts';
+import { RowBinary, uuidBytes } from '#storage/clickhouse/row_binary.ts';
 
 /** An event that has found its group. */
 export interface GroupedEvent {
   readonly serviceId: Id<'service'>;
   readonly groupId: Id<'group'>;
   readonly event: ExceptionEvent;
+  /** The event as `serializeEvent` wrote it, where that is at hand. */
+  readonly text?: string;
 }
 
 const COLUMNS =
@@ -31,8 +34,9 @@ export class ExceptionWriter {
    */
   async insert(events: readonly GroupedEvent[], token: string): Promise<void> {
     if (events.length === 0) return;
-    const rows = Buffer.from(events.map((event) => JSON.stringify(toRow(event))).join('\n'));
-    await insertRows(this.#client, `exception_events (${COLUMNS})`, 'JSONCompactEachRow', rows, token);
+    const rows = new RowBinary();
+    for (const event of events) writeRow(rows, event);
+    await insertRows(this.#client, `exception_events (${COLUMNS})`, rows.bytes(), token);
   }
 
   /** All events of the service, before long: see `deleteRows`. */
@@ -42,22 +46,33 @@ export class ExceptionWriter {
   }
 }
 
-function toRow({ serviceId, groupId, event }: GroupedEvent): readonly unknown[] {
+/** The codes of the column's Enum8. */
+const HANDLED_CODES = { unknown: 0, unhandled: 1, handled: 2 } as const;
+
+function writeRow(rows: RowBinary, { serviceId, groupId, event, text }: GroupedEvent): void {
+  const tags = Object.entries(event.tags);
+  rows.uuid(uuidBytes(uuidOf(serviceId)));
+  rows.uuid(uuidBytes(uuidOf(groupId)));
+  rows.uuid(uuidBytes(event.eventId));
+  rows.int64(withinReach(event).epochMilliseconds);
+  rows.int64(event.receivedAt.epochMilliseconds);
+  rows.text(event.level);
+  rows.text(event.environment ?? '');
+  rows.text(event.release ?? '');
+  rows.text(userKeyOf(event) ?? '');
+  rows.uint8(handledCodeOf(event));
+  rows.varint(tags.length);
+  for (const [name, value] of tags) {
+    rows.text(name);
+    rows.text(value);
+  }
+  rows.text(text ?? serializeEvent(event));
+}
+
+function handledCodeOf(event: ExceptionEvent): number {
   const handled = isHandled(event);
-  return [
-    uuidOf(serviceId),
-    uuidOf(groupId),
-    toUuid(event.eventId),
-    withinReach(event).toString(),
-    event.receivedAt.toString(),
-    event.level,
-    event.environment ?? '',
-    event.release ?? '',
-    userKeyOf(event) ?? '',
-    handled === null ? 'unknown' : handled ? 'handled' : 'unhandled',
-    event.tags,
-    serializeEvent(event),
-  ];
+  if (handled === null) return HANDLED_CODES.unknown;
+  return handled ? HANDLED_CODES.handled : HANDLED_CODES.unhandled;
 }
 
 /** `AGE_DAYS_MAX` days lie in fewer weeks than the hundred partitions that one insert may touch. */
@@ -67,8 +82,4 @@ const AGE_DAYS_MAX = 401;
 function withinReach({ at, receivedAt }: ExceptionEvent): Temporal.Instant {
   const ageMs = receivedAt.epochMilliseconds - at.epochMilliseconds;
   return Math.abs(ageMs) > AGE_DAYS_MAX * 86_400_000 ? receivedAt : at;
-}
-
-function toUuid(eventId: string): string {
-  return eventId.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -4,15 +4,15 @@ import { text } from 'node:stream/consumers';
 import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
 
 /**
- * Inserts rows and returns once they are durable. The same rows under the same token, within the table's last
- * thousand inserts, are one insert, so a batch may be sent again when nobody knows whether it arrived.
+ * Inserts rows and returns once they are durable. The same rows under the same token, within the table's last thousand
+ * inserts, are one insert, so a batch may be sent again when nobody knows whether it arrived.
  */
 export async function insertRows(
   client: ClickHouseClient,
   into: string,
-  format: 'RowBinary' | 'JSONCompactEachRow' | 'Native',
   rows: Buffer,
   token: string,
+  format: 'RowBinary' | 'Native' = 'RowBinary',
 ): Promise<void> {
   await guardClickHouse(async () => {
     const { stream } = await client.exec({
@@ -24,7 +24,6 @@ export async function insertRows(
         async_insert: 0,
         // Rows that stand twice in one insert are folded by merges, as those of several inserts are.
         optimize_on_insert: 0,
-        date_time_input_format: 'best_effort',
       },
     });
     await text(stream);

@@ -19,9 +19,9 @@ export class MetricWriter {
    */
   async insert(deliveries: readonly Delivery[], token: string): Promise<void> {
     const series = encodeSeries(deliveries);
-    if (series !== null) await insertRows(this.#client, `metric_series (${SERIES_COLUMNS})`, 'RowBinary', series, token);
+    if (series !== null) await insertRows(this.#client, `metric_series (${SERIES_COLUMNS})`, series, token);
     for (const [stretch, block] of encodePoints(deliveries)) {
-      await insertRows(this.#client, 'metric_points', 'Native', block, `${token}:${stretch}`);
+      await insertRows(this.#client, 'metric_points', block, `${token}:${stretch}`, 'Native');
     }
   }
 

@@ -63,7 +63,9 @@ export class GroupSightings {
   }
 
   async #see(unseen: ReadonlyMap<string, Bundle>, seen: Map<string, SeenGroup>, now: Temporal.Instant): Promise<void> {
-    for (const made of await this.#insertUnknown([...unseen.values()], now)) {
+    const existing = await this.#findExisting([...unseen.values()]);
+    const unknown = [...unseen].filter(([place]) => !existing.has(place)).map(([, events]) => events);
+    for (const made of await this.#insertUnknown(unknown, now)) {
       const place = placeOf(made.serviceId, made.key);
       const { outcome, state } = fold(null, unseen.get(place) ?? []);
       seen.set(place, { groupId: made.id, serviceId: made.serviceId, outcome, level: state.level });
@@ -79,11 +81,22 @@ export class GroupSightings {
     await this.#update(changes);
   }
 
+  /** Places that have a group, as far as is seen without waiting: most events are of groups long known. */
+  async #findExisting(bundles: readonly Bundle[]): Promise<ReadonlySet<string>> {
+    const rows = await this.#session.sql.rows<Pick<StoredGroup, 'serviceId' | 'key'>>(
+      `select service_id as "serviceId", key
+       from unnest($1::text[], $2::text[]) as wanted(service_id, key) join exception_groups using (service_id, key)`,
+      placesOf(bundles),
+    );
+    return new Set(rows.map(({ serviceId, key }) => placeOf(serviceId, key)));
+  }
+
   /** In the order of the keys. A key that another transaction is inserting is waited for, and then known. */
   async #insertUnknown(
     bundles: readonly Bundle[],
     now: Temporal.Instant,
   ): Promise<Pick<StoredGroup, 'id' | 'serviceId' | 'key'>[]> {
+    if (bundles.length === 0) return [];
     const rows = bundles.map((events) => {
       const { orgId, serviceId, grouping } = firstOf(events);
       return {
@@ -112,21 +125,16 @@ export class GroupSightings {
   /** In the order of the keys, too. */
   async #lockKnown(bundles: readonly Bundle[]): Promise<StoredGroup[]> {
     if (bundles.length === 0) return [];
-    const wanted = bundles.map(firstOf);
     return await this.#session.sql.rows(
       `select g.id, g.service_id as "serviceId", g.key, g.title, g.type, g.culprit, g.pattern, g.level, g.status,
          g.status_changed_at as "statusChangedAt", g.resolved_in_release as "resolvedInRelease",
          g.regressed_at as "regressedAt", g.first_seen_at as "firstSeenAt", g.last_seen_at as "lastSeenAt",
          g.first_release as "firstRelease", g.last_release as "lastRelease", g.updated_at as "updatedAt"
-       from unnest($1::text[], $2::text[], $3::text[]) as wanted(org_id, service_id, key)
+       from unnest($1::text[], $2::text[], $3::text[]) as wanted(service_id, key, org_id)
        join exception_groups g using (org_id, service_id, key)
        join services s on s.id = g.service_id and s.deleted_at is null
        order by g.service_id, g.key for update of g`,
-      [
-        wanted.map(({ orgId }) => orgId),
-        wanted.map(({ serviceId }) => serviceId),
-        wanted.map(({ grouping }) => grouping.key),
-      ],
+      [...placesOf(bundles), bundles.map((events) => firstOf(events).orgId)],
     );
   }
 
@@ -195,6 +203,12 @@ function bundle(events: readonly SeenEvent[]): Map<string, Bundle> {
 
 function placeOf(serviceId: Id<'service'>, key: string): string {
   return `${serviceId} ${key}`;
+}
+
+/** Services and keys as two columns. */
+function placesOf(bundles: readonly Bundle[]): readonly [readonly string[], readonly string[]] {
+  const first = bundles.map(firstOf);
+  return [first.map(({ serviceId }) => serviceId), first.map(({ grouping }) => grouping.key)];
 }
 
 function firstOf(events: Bundle): SeenEvent {
