@@ -9,6 +9,8 @@ import { cssVariables, theme } from '#console/theme.ts';
 
 /** Of this very page; styles that are made while it runs bear it, or the browser refuses them. */
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
+/** Where what keeps the page still behind a dialog looks for it (get-nonce). */
+Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 const queryClient = createQueryClient(() => void router.invalidate());
 const router = createConsoleRouter(queryClient);

@@ -27,6 +27,8 @@ export interface Column<Item> {
   readonly isAtEnd?: boolean;
   /** It heads the row where columns have no room. */
   readonly isMain?: boolean;
+  /** Left out on a phone. */
+  readonly isForDesk?: boolean;
   /** The title is for screen readers only, as over buttons. */
   readonly isBare?: boolean;
 }
@@ -122,7 +124,7 @@ function Cell<Item>({ column, item }: { readonly column: Column<Item>; readonly 
   const content = column.cell(item);
   return (
     <td
-      className={`${classes.cell} ${isAtEnd ? classes.end : ''}`}
+      className={`${classes.cell} ${isAtEnd ? classes.end : ''} ${column.isForDesk === true ? classes.deskOnly : ''}`}
       data-main={isMain || isBare ? '' : undefined}
       data-empty={content === null || content === undefined || content === '' ? '' : undefined}
     >

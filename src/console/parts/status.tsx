@@ -22,6 +22,11 @@ export function Status({ tone, children, isUrgent = false }: StatusProps) {
   );
 }
 
+/** A mark that is no state. */
+export function Tag({ children }: { readonly children: ReactNode }) {
+  return <span className={classes.tag}>{children}</span>;
+}
+
 export const STATUS_TONES: Record<Incident['status'], Tone> = {
   triggered: 'red',
   acknowledged: 'amber',

@@ -49,7 +49,7 @@ export function coarse(ms: number): string {
 const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
 /** All in the zone of the viewer. */
 export const fullText = (at: number | string): string => FULL.format(new Date(at));

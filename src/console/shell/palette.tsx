@@ -29,7 +29,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       searchProps={{
         leftSection: <IconSearch size={18} />,
         placeholder: 'Go to a room, a service, an incident …',
-        'aria-label': 'Search',
+        'aria-label': 'Where to go',
       }}
     />
   );

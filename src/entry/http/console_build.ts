@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 /** Where infra/console/build.ts puts the console. */
-export const CONSOLE_FOLDER = path.resolve(import.meta.dirname, '../../../node_modules/.cache/console');
+export const CONSOLE_FOLDER = path.resolve(import.meta.dirname, '../../../.cache/console');
 
 /** How long a page is trusted before the file is looked at again. */
 const CHECK_MS = 1_000;

@@ -40,7 +40,13 @@ export function MyIncidents() {
     <Card
       title="Your open incidents"
       about="What waits for somebody, and what you have acknowledged."
-      action={open > 0 && <Link to="/incidents">All {open} open</Link>}
+      action={
+        open > 0 && (
+          <Link to="/incidents" className="plain-link">
+            All {open} open
+          </Link>
+        )
+      }
     >
       {mine.length === 0 ? (
         <Blank icon={<IconCheck size={24} />} title="All quiet" isCalm>

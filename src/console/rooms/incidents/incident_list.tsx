@@ -1,7 +1,7 @@
-import { Button, Group, NativeSelect, SegmentedControl, Skeleton, Text, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, Skeleton, Text, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 
 import { incidentsQuery, servicesQuery } from '#console/api/queries.ts';
@@ -87,20 +87,23 @@ export function IncidentList() {
   return (
     <Page title="Incidents">
       <div className={classes.bar}>
-        <div className={classes.tabs}>
-          <SegmentedControl
-            aria-label="Status"
-            value={tab}
-            onChange={(value) => show({ status: value === 'open' ? undefined : value })}
-            data={INCIDENT_TABS.map((value) => {
-              const count = meant.filter((incident) => isInTab(incident, value)).length;
-              return {
-                value,
-                label: value === 'all' ? 'All' : `${TAB_NAMES[value]} ${data === undefined ? '' : count}`,
-              };
-            })}
-          />
-        </div>
+        <nav className={classes.tabs} aria-label="Incidents by status">
+          {INCIDENT_TABS.map((value) => (
+            <Link
+              key={value}
+              to="/incidents"
+              search={(before) => ({ ...before, status: value === 'open' ? undefined : value })}
+              className={classes.tab}
+              aria-current={value === tab ? 'page' : undefined}
+              onClick={() => setSelected(new Set())}
+            >
+              {TAB_NAMES[value]}
+              {data !== undefined && value !== 'all' && (
+                <span>{meant.filter((incident) => isInTab(incident, value)).length}</span>
+              )}
+            </Link>
+          ))}
+        </nav>
         <Group gap="xs" className={classes.filters} wrap="nowrap">
           <NativeSelect
             aria-label="Service"

@@ -58,10 +58,10 @@ export function IncidentRow(props: IncidentRowProps) {
           </span>
         </div>
       </div>
-      <div className={`${classes.sub} ${classes.deskOnly}`}>
+      <div className={`${classes.aside} ${classes.deskOnly}`}>
         <Reach incident={incident} isShown={inViewport} />
       </div>
-      <div className={`${classes.sub} ${classes.deskOnly}`}>
+      <div className={`${classes.aside} ${classes.deskOnly}`}>
         <Step incident={incident} />
       </div>
       <div className={classes.age}>
@@ -87,13 +87,14 @@ interface StandingProps {
 function Standing({ incident, isShown }: StandingProps) {
   return (
     <>
-      <Step incident={incident} /> · <Reach incident={incident} isShown={isShown} />
+      <Step incident={incident} />
+      <Reach incident={incident} isShown={isShown} before=" · " />
     </>
   );
 }
 
 /** Who has it, or whom its pages have reached. That is asked for only of rows that somebody sees. */
-function Reach({ incident, isShown }: StandingProps) {
+function Reach({ incident, isShown, before = '' }: StandingProps & { readonly before?: string }) {
   const { incidentId, status, acknowledgedBy, resolvedBy } = incident;
   const nameOf = useNames();
   const isWaiting = status === 'triggered';
@@ -104,13 +105,13 @@ function Reach({ incident, isShown }: StandingProps) {
   });
   if (!isWaiting) {
     const by = status === 'resolved' ? resolvedBy : acknowledgedBy;
-    return by === null ? null : `by ${settlerName(by, nameOf)}`;
+    return by === null ? null : `${before}by ${settlerName(by, nameOf)}`;
   }
   if (data === undefined) return null;
   const [first, ...others] = whoWasReached(data.notifications);
-  if (first === undefined) return 'nobody reached yet';
+  if (first === undefined) return `${before}nobody reached yet`;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return `${OUTCOME_WORDS[first.outcome]} ${nameOf(first.userId)}${more}`;
+  return `${before}${OUTCOME_WORDS[first.outcome]} ${nameOf(first.userId)}${more}`;
 }
 
 function Step({ incident }: { readonly incident: Incident }) {

@@ -33,10 +33,11 @@ export function NotificationLog({ notifications }: { readonly notifications: rea
         <Row
           key={entry.notificationId}
           icon={<ChannelIcon channel={entry.channel} />}
-          title={`${capital(nameOf(entry.userId))}${entry.to === null ? '' : `, ${entry.to}`}`}
+          title={capital(nameOf(entry.userId))}
           sub={
             <>
-              {CHANNEL_TITLES[entry.channel]}, {entry.step === null ? 'news' : `step ${entry.step + 1}`},{' '}
+              {CHANNEL_TITLES[entry.channel]}
+              {entry.to !== null && ` to ${entry.to}`}, {entry.step === null ? 'news' : `step ${entry.step + 1}`},{' '}
               <Moment at={entry.updatedAt} as="clock" />
               {entry.reason !== null && <div>{reasonText(entry.reason)}</div>}
               {entry.attempts > 1 && <div>{entry.attempts} attempts</div>}

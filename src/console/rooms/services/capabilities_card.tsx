@@ -7,6 +7,7 @@ import { Card, Row } from '#console/parts/card.tsx';
 import { Confirm } from '#console/parts/confirm.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
+import { TextButton } from '#console/parts/text_button.tsx';
 import { useServiceChange } from '#console/rooms/services/change_service.ts';
 import { useHere } from '#console/shell/organization.tsx';
 
@@ -34,15 +35,12 @@ export function CapabilitiesCard({ service }: { readonly service: ServiceWithKey
                   <Renewal service={service} capability={capability} /> Kept for {service.retentionDays[capability]}{' '}
                   days.{' '}
                   {may('services:edit') && (
-                    <Button
-                      variant="transparent"
-                      size="compact-sm"
-                      p={0}
+                    <TextButton
                       onClick={() => setAsked({ what: 'retention', capability })}
                       aria-label={`Change how long ${CAPABILITY_NAMES[capability]} are kept`}
                     >
                       Change
-                    </Button>
+                    </TextButton>
                   )}
                 </div>
               </>

@@ -17,7 +17,7 @@ export function DangerCard({ service }: { readonly service: ServiceWithKeys }) {
   if (!may('services:edit')) return null;
   return (
     <Card
-      title="Beyond return"
+      title="What cannot be undone"
       rows={
         <>
           <Row title="Rotate the key and the DSN" sub="What is sent with those of now is refused from that moment on.">

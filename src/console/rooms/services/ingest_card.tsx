@@ -36,19 +36,23 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
             title="Metrics"
             isEnabled={capabilities.includes('metrics')}
             lastSeenAt={metrics.lastSeenAt}
-            rate={`${COUNT.format(metrics.pointsLastHour)} points in the last hour`}
+            rate={rateText(metrics.pointsLastHour, 'point')}
           />
           <Arrival
             title="Exceptions"
             isEnabled={capabilities.includes('exceptions')}
             lastSeenAt={exceptions.lastSeenAt}
-            rate={`${COUNT.format(exceptions.eventsLastHour)} events in the last hour`}
+            rate={rateText(exceptions.eventsLastHour, 'event')}
             isQuietGood
           />
         </>
       }
     />
   );
+}
+
+function rateText(count: number, one: string): string {
+  return `${COUNT.format(count)} ${count === 1 ? one : `${one}s`} in the last hour`;
 }
 
 interface ArrivalProps {

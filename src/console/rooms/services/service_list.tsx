@@ -12,7 +12,7 @@ import { type Column, DataTable } from '#console/parts/data_table.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import { Page } from '#console/parts/page.tsx';
-import { Status } from '#console/parts/status.tsx';
+import { Tag } from '#console/parts/status.tsx';
 import { CreateService } from '#console/rooms/services/create_service.tsx';
 import { useHere } from '#console/shell/organization.tsx';
 
@@ -44,13 +44,11 @@ const COLUMNS: readonly Column<Service>[] = [
     title: 'Enabled',
     cell: ({ capabilities }) =>
       capabilities.length === 0 ? (
-        <Status tone="gray">nothing yet</Status>
+        <span className="dimmed">nothing yet</span>
       ) : (
         <Group gap={6} component="span">
           {capabilities.map((capability) => (
-            <Status key={capability} tone="blue">
-              {CAPABILITY_NAMES[capability]}
-            </Status>
+            <Tag key={capability}>{CAPABILITY_NAMES[capability]}</Tag>
           ))}
         </Group>
       ),
@@ -66,6 +64,7 @@ const COLUMNS: readonly Column<Service>[] = [
     id: 'createdAt',
     title: 'Created',
     isAtEnd: true,
+    isForDesk: true,
     sortBy: ({ createdAt }) => createdAt,
     cell: ({ createdAt }) => <Moment at={createdAt} as="date" />,
   },

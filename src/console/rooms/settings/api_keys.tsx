@@ -72,7 +72,7 @@ const columnsWith = (onRevoke: (apiKey: ApiKey) => void): Column<ApiKey>[] => [
           {name}
         </Text>
         <Text size="xs" c="dimmed" ff="monospace">
-          {hint}…
+          {hint}
         </Text>
       </>
     ),

@@ -13,6 +13,7 @@ import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import { Page } from '#console/parts/page.tsx';
 import { Status } from '#console/parts/status.tsx';
+import { TextButton } from '#console/parts/text_button.tsx';
 import { AdminsOnly } from '#console/rooms/settings/admins_only.tsx';
 import classes from '#console/rooms/settings/audit.module.css';
 import { AuditDetails, whoText, viaText } from '#console/rooms/settings/audit_details.tsx';
@@ -119,16 +120,9 @@ const columnsWith = (onOpen: (entry: AuditEntry) => void): Column<AuditEntry>[] 
     title: 'Action',
     isMain: true,
     cell: (entry) => (
-      <Button
-        variant="transparent"
-        size="compact-sm"
-        p={0}
-        data-row-link
-        onClick={() => onOpen(entry)}
-        aria-label={`${entry.action}: show what changed`}
-      >
+      <TextButton data-row-link onClick={() => onOpen(entry)} aria-label={`${entry.action}: show what changed`}>
         {entry.action}
-      </Button>
+      </TextButton>
     ),
   },
   {
