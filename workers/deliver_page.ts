@@ -11,6 +11,7 @@ import type { ClaimedNotification, NotificationStore } from '#storage/postgres/n
 import { storesOf } from '#storage/postgres/stores.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 import { claimMessage } from '#workers/claim_message.ts';
+import { whenDue } from '#workers/when_due.ts';
 import { settleDelivery } from '#workers/settle_delivery.ts';
 import { writeMessage } from '#actions/incidents/write_message.ts';
 
@@ -24,28 +25,32 @@ const LEASE_MARGIN_MS = 2_000;
 
 export const onDeliverPage = (runtime: DeliveryRuntime): JobHandler =>
   handleJob(deliverPage, async ({ notificationId }) => {
-    await sendNotification(runtime, notificationId as Id<'notification'>);
+    await whenDue(runtime.clock, () => sendNotification(runtime, notificationId as Id<'notification'>));
   });
 
 /**
  * Sends one message, if it is still to be sent. It is claimed in a transaction of its own before the provider is asked,
  * and what came of it is written in another: a worker that dies in between leaves a message whose fate is looked up at
- * the provider before anything is sent again.
+ * the provider before anything is sent again. Resolves to when it is due if that is still to come.
  */
-export async function sendNotification(runtime: DeliveryRuntime, notificationId: Id<'notification'>): Promise<void> {
-  const waiting = await storesOf(runtime.db.session()).notifications.find(notificationId);
-  if (waiting === null) return;
+export async function sendNotification(
+  runtime: DeliveryRuntime,
+  notificationId: Id<'notification'>,
+): Promise<Temporal.Instant | null> {
+  const stores = storesOf(runtime.db.session());
+  const waiting = await stores.notifications.find(notificationId);
+  if (waiting === null) return null;
   const sender = runtime.senders.get(waiting.channel);
   const claimed = await inUnitOfWork(runtime, (unit) => claimMessage(unit, waiting, leaseOf(sender, runtime)));
-  if (claimed === null) return;
-  const stores = storesOf(runtime.db.session());
+  if (claimed === null) return await stores.notifications.findQueuedDueAt(notificationId);
   const hasLeft = (await stores.people.findRole(claimed.orgId, claimed.userId)) === null;
   const delivery: Delivery | null = hasLeft
     ? { kind: 'rejected', reason: 'left_organization' }
     : await sendOnce(runtime, sender, claimed, await writeMessage(stores, claimed));
-  if (delivery === null) return;
+  if (delivery === null) return null;
   const triesMax = sender?.uncertainTriesMax ?? 1;
   await inUnitOfWork(runtime, (unit) => settleDelivery(unit, claimed, delivery, triesMax));
+  return null;
 }
 
 function leaseOf(sender: ChannelSender | undefined, { clock }: DeliveryRuntime): Temporal.Instant {

@@ -8,9 +8,11 @@ import { decideRecipients, hasNoChannelLeft, type PageDecision } from '#core/onc
 import { deliverPage } from '#jobs/deliver_page.ts';
 import { runEscalationStep } from '#jobs/run_escalation_step.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { NewNotification } from '#storage/postgres/notification_store.ts';
+import { whenDue } from '#workers/when_due.ts';
 
 export interface EscalationRuntime extends UnitOfWorkRuntime {
   /** The channels that the operator has set up. */
@@ -22,25 +24,30 @@ const TOLD_MAX = 20;
 
 export const onRunEscalationStep = (runtime: EscalationRuntime): JobHandler =>
   handleJob(runEscalationStep, async ({ incidentId, stepIndex }) => {
-    await fireStep(runtime, incidentId as Id<'incident'>, stepIndex);
+    await whenDue(runtime.clock, () => fireStep(runtime, incidentId as Id<'incident'>, stepIndex));
   });
 
 /**
  * Fires one step if it is due and its incident still open: the claim of the timer, the log entries of everyone it
- * pages, and the jobs that send them are one transaction, so it happens once whoever asks, however often.
+ * pages, and the jobs that send them are one transaction, so it happens once whoever asks, however often. Resolves to
+ * when it is due if that is still to come.
  */
 export async function fireStep(
   runtime: EscalationRuntime,
   incidentId: Id<'incident'>,
   stepIndex: number,
-): Promise<void> {
-  await inUnitOfWork(runtime, async (unit) => {
-    const incident = await unit.stores.incidents.lock(incidentId);
-    if (incident?.status !== 'triggered') return;
-    if (!(await unit.stores.incidents.claimStep(incidentId, stepIndex, unit.now))) return;
+): Promise<Temporal.Instant | null> {
+  return await inUnitOfWork(runtime, async (unit) => {
+    const { incidents } = unit.stores;
+    const incident = await incidents.lock(incidentId);
+    if (incident?.status !== 'triggered') return null;
+    if (!(await incidents.claimStep(incidentId, stepIndex, unit.now))) {
+      return await incidents.findPendingDueAt(incidentId, stepIndex);
+    }
     const step = incident.steps[stepIndex];
     if (step === undefined) throw new Error(`incident ${incidentId} has a timer for a step it does not have`);
     await pageRecipients(unit, incident, step, stepIndex, runtime.configured);
+    return null;
   });
 }
 

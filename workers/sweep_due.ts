@@ -23,7 +23,11 @@ export async function sweepDue(runtime: EscalationRuntime & DeliveryRuntime, gra
 }
 
 /** One that fails holds up no other; it is due still and the next sweep finds it. */
-async function eachAtOnce<Item>(items: readonly Item[], log: Log, work: (item: Item) => Promise<void>): Promise<void> {
+async function eachAtOnce<Item>(
+  items: readonly Item[],
+  log: Log,
+  work: (item: Item) => Promise<unknown>,
+): Promise<void> {
   const rest = items.values();
   const runThrough = async (): Promise<void> => {
     for (const item of rest) {

@@ -13,7 +13,8 @@ import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 import { openMany } from '#test/kit/storm.ts';
 import { bringTimersBack } from '#workers/bring_timers_back.ts';
 import { startJobs } from '#workers/crew.ts';
-import { fireStep } from '#workers/run_escalation_step.ts';
+import type { CrewRuntime } from '#workers/crew_runtime.ts';
+import { fireStep, onRunEscalationStep } from '#workers/run_escalation_step.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
 
 async function annaThenBram(w: StaffedWorld) {
@@ -128,6 +129,7 @@ describe('a clock that is set back by an hour', () => {
     await w.settle();
     w.clock.advance({ hours: -1 });
     await w.expectOk('resolve_incident', { incidentId });
+    await w.settle();
     const { timeline } = await w.expectOk('get_incident', { incidentId });
     const events = timeline.map(({ event }: { event: string }) => event);
     expect(events).toEqual(['triggered', 'step_fired', 'page_sent', 'page_delivered', 'resolved']);
@@ -302,4 +304,43 @@ describe('a worker whose machine is wrong by an hour', () => {
     expect(await take(runtime.clock)).toBe(true);
     expect(await take(w.clock)).toBe(false);
   });
+});
+
+describe('a queue that wakes us a little too early by the clock that counts', () => {
+  const run = (runtime: CrewRuntime, incidentId: string) =>
+    onRunEscalationStep(runtime).run({ incidentId, stepIndex: 1 }, { jobId: newId('job'), attempt: 1, log: silentLog });
+
+  test('costs no step its time: what is due in a moment is waited for', async () => {
+    const w = await staffedWorld({ jobs: false });
+    const { alert } = await annaThenBram(w);
+    const incidentId = await alert.trigger();
+    w.clock.advance({ minutes: 14, seconds: 59, milliseconds: 900 });
+    let isLooked = false;
+    const clock = {
+      now() {
+        // Told how late it is once, the handler finds the moment come when it looks again.
+        if (isLooked) w.clock.advance({ milliseconds: 50 });
+        isLooked = true;
+        return w.clock.now();
+      },
+    };
+    await run({ ...w.runtime, clock }, incidentId);
+    expect(await firedSteps(w)).toEqual([1]);
+  });
+
+  test('fires nothing that is due later', async () => {
+    const w = await staffedWorld({ jobs: false });
+    const { alert } = await annaThenBram(w);
+    const incidentId = await alert.trigger();
+    w.clock.advance({ minutes: 14, seconds: 59 });
+    await run(w.runtime, incidentId);
+    expect(await firedSteps(w)).toEqual([]);
+  });
+
+  async function firedSteps(w: StaffedWorld): Promise<number[]> {
+    const rows = await w.house.db.sql.rows<{ index: number }>(
+      `select step_index as index from incident_steps where state = 'fired'`,
+    );
+    return rows.map(({ index }) => index);
+  }
 });

@@ -67,6 +67,7 @@ test.each(NIGHTS)('$zone, $evening: everybody who is paged is who the clock on t
     const phones = new Set(expected.map((userId) => team.phones.get(userId!)!));
     expect(await page(), `paged at minute ${minute - begin}`).toEqual([...phones].toSorted());
   }
+  await w.settle();
 });
 
 function walkOf({ zone, evening }: Night): WallWalk {

@@ -62,6 +62,7 @@ test('a night reads like a story: who was tried how, what came of it, who took o
     '85 s: Acknowledged by Bram by SMS; escalation is paused.',
     '745 s: Resolved by Tocsin itself, as its cause is gone. Bram hears of it by SMS.',
   ]);
+  await w.settle();
 });
 
 test('it ends with nobody left to page, and says so', async () => {

@@ -30,6 +30,7 @@ const WORDS: Readonly<Record<string, string>> = {
   mailbox_full: 'the mailbox is full',
   no_subscription: 'no browser is subscribed any more',
   service_deleted: 'its service was deleted',
+  left_organization: 'the person has left the organization',
 };
 
 /** Why one channel was not used for one person. */

@@ -276,6 +276,15 @@ export class IncidentStore {
     return claimed > 0;
   }
 
+  /** When a timer that has not fired yet is due; null when it has, or was cancelled. */
+  async findPendingDueAt(incidentId: Id<'incident'>, stepIndex: number): Promise<Temporal.Instant | null> {
+    const timer = await this.#session.sql.row<{ dueAt: Temporal.Instant }>(
+      `select due_at as "dueAt" from incident_steps where incident_id = $1 and step_index = $2 and state = 'pending'`,
+      [incidentId, stepIndex],
+    );
+    return timer?.dueAt ?? null;
+  }
+
   async markSkipped(incidentId: Id<'incident'>, stepIndex: number, reason: string): Promise<void> {
     await this.#session.sql.run(
       `update incident_steps set state = 'skipped', reason = $3 where incident_id = $1 and step_index = $2`,

@@ -176,6 +176,15 @@ export class NotificationStore {
     );
   }
 
+  /** When a message that waits to be sent is due; null when it does not, or waits for its digest. */
+  async findQueuedDueAt(notificationId: Id<'notification'>): Promise<Temporal.Instant | null> {
+    const message = await this.#session.sql.row<{ dueAt: Temporal.Instant | null }>(
+      `select due_at as "dueAt" from notifications where id = $1 and status = 'queued'`,
+      [notificationId],
+    );
+    return message?.dueAt ?? null;
+  }
+
   /** Prolongs the lease of a claimed message; false when it has ended and another has taken the message over. */
   async keep(claimed: ClaimedNotification, leaseUntil: Temporal.Instant): Promise<boolean> {
     const kept = await this.#session.sql.run(
