@@ -145,6 +145,8 @@ describe('the command line beside it', { timeout: 60_000 }, () => {
     const person = ['--email', 'anna@example.com', '--name', 'Anna', '--password', 'a long password'];
     const user = await tocsinJson('user', 'create', ...person, '--org', org, '--role', 'responder');
     expect(user).toEqual({ userId: expect.stringMatching(/^user_/) as string, organizationId: org });
+    const { link } = await tocsinJson('user', 'password', '--email', 'ANNA@example.com');
+    expect(link).toMatch(/\/reset\/tocsin_rst_\w{49}$/);
     const [ofOrg, ofUser] = await Promise.all([
       tocsinJson('key', 'create', '--org', org, '--permissions', 'services:view', '--name', 'CI'),
       tocsinJson('key', 'create', '--org', org, '--user', user['userId'] ?? '', '--name', 'Laptop'),
@@ -162,6 +164,8 @@ describe('the command line beside it', { timeout: 60_000 }, () => {
       [['org', 'create', '--name', ' '], /must not be blank/],
       [['user', 'create', ...person, '--password', 'short'], /at least 12 characters/],
       [['user', 'create', ...person, '--password', 'a long password'], /there is no organization org_1/],
+      [['user', 'create', ...person, '--password', 'Password1234'], /commonest/],
+      [['user', 'password', '--email', 'nobody@example.com'], /there is no user nobody@example.com/],
       [['key', 'create', '--org', 'org_1', '--permissions', 'fly', '--name', 'n'], /Unknown: fly/],
       [['key', 'revoke', 'apikey_1'], /no key apikey_1/],
       [['fly'], /unknown command 'fly'/],
