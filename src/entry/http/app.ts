@@ -15,6 +15,7 @@ import { mountOAuth } from '#entry/http/oauth.ts';
 import { mountOpenApi } from '#entry/http/openapi.ts';
 import { sendProblem } from '#entry/http/problem.ts';
 import { mountRest } from '#entry/http/rest.ts';
+import { IngestTally } from '#ingest/tally.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
 
@@ -45,7 +46,8 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
     };
     house.log.debug({ ...fields, elapsedMs: Math.round(reply.elapsedTime) }, 'request answered');
   });
-  mountHealth(app, house);
+  const tally = new IngestTally();
+  mountHealth(app, house, tally);
   mountOpenApi(app, house.config.baseUrl);
   mountDocs(app);
   await mountRest(app, house.actions);
@@ -55,7 +57,7 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
   await mountAnswers(app, house);
   mountCalendar(app, house);
   await mountConsole(app, house);
-  await mountIngest(app, house);
+  await mountIngest(app, house, tally);
   const answerUnknownPage = await mountConsolePages(app, house.config);
   app.setNotFoundHandler(async (request, reply) => {
     if (await answerUnknownPage(request, reply)) return reply;

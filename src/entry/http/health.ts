@@ -3,6 +3,8 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 import { type PagerLateness, pagerLateness } from '#core/oncall/pager.ts';
 import type { House } from '#entry/compose.ts';
+import { registerIngestCounters } from '#entry/http/ingest_counters.ts';
+import type { IngestTally } from '#ingest/tally.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { redact } from '#kernel/log.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -21,7 +23,7 @@ const LAG_PRECISION_MS = 200;
  * `/healthz`: the process, each store with its latency, and the pager; 503 when a store is down or pages are late. `/readyz`: whether to send traffic
  * here; 503 while starting or draining. `/metrics`: the process about itself, as Prometheus text.
  */
-export function mountHealth(app: FastifyInstance, house: House): void {
+export function mountHealth(app: FastifyInstance, house: House, tally: IngestTally): void {
   let isDraining = false;
   app.addHook('preClose', async () => {
     isDraining = true;
@@ -53,7 +55,7 @@ export function mountHealth(app: FastifyInstance, house: House): void {
     return reply.code(isReady ? 200 : 503).send({ ready: isReady });
   });
 
-  mountMetrics(app, house);
+  mountMetrics(app, house, tally);
 }
 
 async function check(work: () => Promise<unknown>): Promise<Check> {
@@ -94,7 +96,7 @@ function rejectAfter(milliseconds: number): Promise<never> {
   });
 }
 
-function mountMetrics(app: FastifyInstance, house: House): void {
+function mountMetrics(app: FastifyInstance, house: House, tally: IngestTally): void {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'tocsin_', eventLoopMonitoringPrecision: LAG_PRECISION_MS });
   const requests = new Histogram({
@@ -117,6 +119,7 @@ function mountMetrics(app: FastifyInstance, house: House): void {
     },
   });
   registry.registerMetric(queueJobs);
+  registerIngestCounters(registry, tally);
   registry.registerMetric(
     overdueGauge('step', 'How long ago the oldest escalation step that has not fired was due; 0 for none.', house),
   );

@@ -13,14 +13,14 @@ import { Gate } from '#ingest/gate.ts';
 import { openIntake } from '#ingest/intake.ts';
 import { RateLimiter } from '#ingest/rate_limiter.ts';
 import { SeriesGuard } from '#ingest/series_guard.ts';
-import { IngestTally } from '#ingest/tally.ts';
+import type { IngestTally } from '#ingest/tally.ts';
 
 /** Bodies that are unpacked at the same time: as many as Node has threads for it. */
 const UNPACKING = { places: 4, placesOfOne: 2 };
 const MEGABYTE = 1024 * 1024;
 
 /** The addresses that take metrics and exceptions (ingestion §1). What they took is stored before the app has closed. */
-export async function mountIngest(app: FastifyInstance, house: House, tally = new IngestTally()): Promise<void> {
+export async function mountIngest(app: FastifyInstance, house: House, tally: IngestTally): Promise<void> {
   const { clock, config, db, log } = house;
   const hall: IngestHall = {
     access: createIngestAccess(db, clock, log),
