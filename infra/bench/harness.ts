@@ -21,6 +21,8 @@ export interface Bench {
   readonly name: string;
   /** What is measured, and against which goal. */
   readonly about: string;
+  /** One that takes longer hangs; 15 unless it says otherwise. */
+  readonly minutesMax?: number;
   run(): Promise<void>;
 }
 

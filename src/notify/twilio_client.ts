@@ -25,17 +25,33 @@ export function createTwilioClient(account: TwilioAccount): TwilioClient {
   let client: ReturnType<TwilioClient> | undefined;
   const load: TwilioClient = async () => {
     const { default: twilio } = await import('twilio');
-    const loaded = twilio(account.accountSid, account.authToken, {
-      autoRetry: false,
-      timeout: REQUEST_TIMEOUT_MS,
-      lazyLoading: true,
-      keepAlive: true,
+    const httpClient = new twilio.RequestClient({ autoRetry: false, timeout: REQUEST_TIMEOUT_MS, keepAlive: true });
+    httpClient.axios.interceptors.response.use((response) => {
+      const retryAfterSeconds = Number(response.headers['retry-after']);
+      if (!isTemporary(response.status) || !(retryAfterSeconds > 0)) return response;
+      throw new AskedToWait(response.status, retryAfterSeconds * 1_000);
     });
+    const loaded = twilio(account.accountSid, account.authToken, { httpClient, lazyLoading: true });
     if (account.apiBase !== undefined) loaded.api.baseUrl = account.apiBase;
     return loaded;
   };
   return () => (client ??= load());
 }
+
+/** Refused for now, with a time in `Retry-After`, of which the library's own error does not tell. */
+class AskedToWait extends Error {
+  readonly status: number;
+  readonly afterMs: number;
+
+  constructor(status: number, afterMs: number) {
+    super(`the provider answers ${status} and asks to wait for ${afterMs} ms`);
+    this.name = 'AskedToWait';
+    this.status = status;
+    this.afterMs = afterMs;
+  }
+}
+
+const isTemporary = (status: number): boolean => status === 429 || status >= 500;
 
 /** Final refusals, by Twilio's code (https://www.twilio.com/docs/api/errors). */
 const REJECTIONS: Readonly<Record<number, string>> = {
@@ -62,8 +78,10 @@ export function deliveryOfError(error: unknown): Delivery {
   const { status, code } = error as { status?: unknown; code?: unknown };
   if (typeof code === 'number' && REJECTIONS[code] !== undefined) return { kind: 'rejected', reason: REJECTIONS[code] };
   if (typeof status === 'number') {
-    if (status === 429) return { kind: 'retry', reason: 'provider_busy' };
-    if (status >= 500) return { kind: 'retry', reason: 'provider_fault' };
+    const wait = error instanceof AskedToWait ? { afterMs: error.afterMs } : {};
+    if (isTemporary(status)) {
+      return { kind: 'retry', reason: status === 429 ? 'provider_busy' : 'provider_fault', ...wait };
+    }
     return { kind: 'rejected', reason: `provider_refused_${typeof code === 'number' ? code : status}` };
   }
   if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EHOSTUNREACH') {

@@ -14,18 +14,22 @@ export interface Recovery {
   readonly readyMs: number;
   /** Until exceptions of just before and just after the kill have paged somebody. */
   readonly pagedMs: number;
+  /** Of those exceptions. */
+  readonly eventIds: readonly string[];
 }
 
 interface Place {
   readonly baseUrl: string;
   readonly db: Database;
-  /** As many as there are victims times rounds; nobody of them may have been paged within the last minute. */
+  /** `RECOVERIES_MAX` of them, each with people of its own. */
   readonly posts: readonly Post[];
   readonly watch: PageWatch;
   readonly victims: Victims;
 }
 
 const ROUNDS = 3;
+/** Of five processes at most. */
+export const RECOVERIES_MAX = ROUNDS * 5;
 const LOOK_MS = 50;
 const GIVEN_UP_AFTER_MS = 60_000;
 
@@ -46,7 +50,7 @@ async function recoverFrom(place: Place, victim: string, { dsn }: Post, index: n
   const { victims, baseUrl } = place;
   await until(() => isWell(baseUrl));
   const types = [`Before${index}x`, `After${index}x`] as const;
-  await sendUntilTaken(dsn, types[0], newEventId());
+  const before = await sendUntilTaken(dsn, types[0], newEventId());
   const pid = victims.pidOf(victim);
   victims.kill(victim);
   const killedAt = performance.now();
@@ -58,11 +62,12 @@ async function recoverFrom(place: Place, victim: string, { dsn }: Post, index: n
     const now = victims.pidOf(victim);
     return now !== undefined && now !== pid && (await isWell(baseUrl));
   };
+  const after = sendUntilTaken(dsn, types[1], newEventId());
   const [readyMs, pagedMs] = await Promise.all([
     sinceKill(isBack),
-    sendUntilTaken(dsn, types[1], newEventId()).then(() => sinceKill(() => havePaged(place, types))),
+    after.then(() => sinceKill(() => havePaged(place, types))),
   ]);
-  return { victim, readyMs, pagedMs };
+  return { victim, readyMs, pagedMs, eventIds: [before, await after] };
 }
 
 async function havePaged({ db, watch }: Place, types: readonly string[]): Promise<boolean> {

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest';
+
+import type { Fault } from '#infra/embedded/phone/faults.ts';
+import { openPostOffice } from '#test/kit/post_office.ts';
+import { staffedWorld } from '#test/kit/staff.ts';
+
+interface Entry {
+  readonly channel: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly attempts: number;
+}
+
+/** Anna is paged at once by SMS, call and mail, Bram by call after 15 minutes; the faults strike at Anna's number. */
+async function annaIsPaged(...faults: readonly Fault[]) {
+  const mail = await openPostOffice();
+  const w = await staffedWorld({ settings: { smtpUrl: mail.url, mailFrom: 'Tocsin <pager@example.com>' } });
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const bram = await w.staff.responder(teamId, 'Bram');
+  const alert = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels: ['sms', 'call', 'email'], targetUserIds: [anna.userId] },
+    { afterMinutes: 15, channels: ['call'], targetUserIds: [bram.userId] },
+  ]);
+  for (const fault of faults) w.phone.addFault({ ...fault, number: anna.phone });
+  const incidentId = await alert.trigger();
+  await w.settle();
+  return {
+    w,
+    mail,
+    async entries(): Promise<Record<string, Entry>> {
+      const { notifications } = await w.expectOk('get_incident', { incidentId });
+      const own = (notifications as (Entry & { userId: string })[]).filter(({ userId }) => userId === anna.userId);
+      return Object.fromEntries(own.map((entry) => [entry.channel, entry]));
+    },
+    sent: () => ({
+      sms: w.phone.messages.filter(({ to }) => to === anna.phone).length,
+      calls: w.phone.calls.filter(({ to }) => to === anna.phone).length,
+      mails: mail.mails.length,
+    }),
+    bramIsCalled: () => w.phone.calls.some(({ to }) => to === bram.phone),
+  };
+}
+
+describe('while the provider', () => {
+  test.each([
+    { kind: 'http_error', status: 503, code: 20503 },
+    { kind: 'http_error', status: 500 },
+    { kind: 'http_error', status: 429, code: 20429 },
+    { kind: 'drop', when: 'before', on: 'message' },
+  ] satisfies Fault[])(
+    'answers nothing but $kind $status, mail arrives, and after five minutes the log says what became of the SMS',
+    async (fault) => {
+      const { w, entries, sent, bramIsCalled } = await annaIsPaged(fault);
+      expect(await entries()).toMatchObject({ email: { status: 'sent' } });
+      for (let minutes = 0; minutes < 7; minutes += 1) {
+        for (let i = 0; i < 6; i += 1) await w.advance({ seconds: 10 });
+      }
+      const { sms, email } = await entries();
+      expect(email).toMatchObject({ status: 'sent', attempts: 1 });
+      expect(sent()).toMatchObject({ sms: 0, mails: 1 });
+      const expected = fault.kind === 'drop' ? { status: 'sent', reason: 'unconfirmed' } : { status: 'failed' };
+      expect(sms).toMatchObject(expected);
+      expect(bramIsCalled()).toBe(false);
+      await w.advance({ minutes: 15 });
+      expect(bramIsCalled()).toBe(true);
+    },
+  );
+
+  test.each(['message', 'call'] as const)('refuses every %s, the other channel rings at once', async (on) => {
+    const { entries, sent } = await annaIsPaged({ kind: 'http_error', status: 500, on });
+    expect(sent()).toEqual(on === 'message' ? { sms: 0, calls: 1, mails: 1 } : { sms: 1, calls: 0, mails: 1 });
+    expect((await entries())[on === 'message' ? 'sms' : 'call']).toMatchObject({
+      status: 'queued',
+      reason: 'provider_fault',
+    });
+  });
+
+  test('is slow, each page leaves once', async () => {
+    const { entries, sent } = await annaIsPaged({ kind: 'slow', byMs: 1_500 });
+    expect(sent()).toEqual({ sms: 1, calls: 1, mails: 1 });
+    expect(await entries()).toMatchObject({ sms: { status: 'delivered', attempts: 1 }, call: { attempts: 1 } });
+  });
+});
+
+describe('a provider that asks for time', () => {
+  const asks: Fault = { kind: 'http_error', status: 429, code: 20429, retryAfterSeconds: 40, on: 'message', times: 1 };
+
+  test('is given it, and then takes the page', async () => {
+    const { w, entries, sent } = await annaIsPaged(asks);
+    expect((await entries())['sms']).toMatchObject({ status: 'queued', reason: 'provider_busy', attempts: 1 });
+    await w.advance({ seconds: 39 });
+    expect(sent().sms).toBe(0);
+    await w.advance({ seconds: 2 });
+    expect(sent().sms).toBe(1);
+    expect((await entries())['sms']).toMatchObject({ status: 'delivered', attempts: 2 });
+  });
+
+  test('that would be longer than a page is worth has failed', async () => {
+    const { entries } = await annaIsPaged({ ...asks, retryAfterSeconds: 3_600 });
+    expect((await entries())['sms']).toMatchObject({ status: 'failed', reason: 'provider_busy', attempts: 1 });
+  });
+});
+
+describe('a provider that says nothing', () => {
+  test.each(['sms', 'call'] as const)(
+    'after it took the %s is looked at before anything is sent again',
+    async (channel) => {
+      const on = channel === 'sms' ? 'message' : 'call';
+      const { w, entries, sent } = await annaIsPaged({ kind: 'hang', when: 'after', on, times: 1 });
+      await w.advance({ seconds: 40 });
+      expect(sent()).toMatchObject({ sms: 1, calls: 1 });
+      expect((await entries())[channel]?.status).toMatch(/^(sent|delivered)$/);
+    },
+  );
+
+  test.each(['sms', 'call'] as const)('and did not take the %s is asked once more', async (channel) => {
+    const on = channel === 'sms' ? 'message' : 'call';
+    const { w, entries, sent } = await annaIsPaged({ kind: 'drop', when: 'before', on, times: 1 });
+    await w.advance({ seconds: 40 });
+    expect(sent()).toMatchObject({ sms: 1, calls: 1 });
+    expect((await entries())[channel]).toMatchObject({ attempts: 2 });
+  });
+
+  test('twice, and cannot be looked at either, is not asked a third time: the log says unconfirmed', async () => {
+    const { w, entries, sent } = await annaIsPaged({ kind: 'drop', when: 'after' }, { kind: 'callback_lost' });
+    for (let i = 0; i < 12; i += 1) await w.advance({ seconds: 10 });
+    expect((await entries())['sms']).toMatchObject({ status: 'sent', reason: 'unconfirmed' });
+    expect(sent().sms).toBe(2);
+  });
+});
