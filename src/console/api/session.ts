@@ -1,22 +1,15 @@
 import { queryOptions } from '@tanstack/react-query';
+import type { Static } from 'typebox';
 
+import type { SessionView } from '#actions/account/own_sessions.ts';
+import type { SignedInView } from '#actions/account/view.ts';
+import type { OpenInvitationView } from '#actions/people/accept_invitation.ts';
 import { ask, isProblem } from '#console/api/http.ts';
 
-export type Role = 'owner' | 'admin' | 'editor' | 'responder' | 'viewer';
-
-export interface Organization {
-  readonly orgId: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly permissions: readonly string[];
-}
-
 /** Who is signed in, and where they belong. */
-export interface Session {
-  readonly user: { readonly userId: string; readonly email: string; readonly name: string };
-  readonly organizations: readonly Organization[];
-  readonly sessionId: string;
-}
+export type Session = Static<typeof SignedInView>;
+export type Organization = Session['organizations'][number];
+export type Role = Organization['role'];
 
 /** null: nobody is signed in. */
 export const sessionQuery = queryOptions({
@@ -37,19 +30,9 @@ export const signIn = (email: string, password: string) =>
 
 export const signOut = () => ask<{ deleted: true }>('session', { method: 'DELETE' });
 
-export interface DeviceSession {
-  readonly sessionId: string;
-  readonly createdAt: string;
-  readonly lastUsedAt: string;
-  readonly expiresAt: string;
-  readonly address: string | null;
-  readonly userAgent: string | null;
-  readonly isCurrent: boolean;
-}
-
 export const sessionsQuery = queryOptions({
   queryKey: ['sessions'],
-  queryFn: ({ signal }) => ask<{ sessions: DeviceSession[] }>('sessions', { signal }),
+  queryFn: ({ signal }) => ask<{ sessions: Static<typeof SessionView>[] }>('sessions', { signal }),
 });
 
 export const endSession = (sessionId: string) => ask(`sessions/${sessionId}`, { method: 'DELETE' });
@@ -67,13 +50,7 @@ export const resetQuery = (token: string) =>
 export const resetPassword = (token: string, password: string) =>
   ask<Session>(`password-resets/${encodeURIComponent(token)}`, { method: 'POST', body: { password } });
 
-export interface Invitation {
-  readonly organization: { readonly name: string };
-  readonly email: string;
-  readonly role: Role;
-  readonly invitedBy: string | null;
-  readonly hasAccount: boolean;
-}
+export type Invitation = Static<typeof OpenInvitationView>;
 
 export const invitationQuery = (token: string) =>
   queryOptions({

@@ -34,7 +34,7 @@ export function OrganizationProvider({
     return {
       session,
       org,
-      may: (permission: string) => org.permissions.includes(permission),
+      may: (permission: string) => org.permissions.some((held) => held === permission),
       isAdmin: org.role === 'owner' || org.role === 'admin',
       enter(orgId: string) {
         localStorage.setItem(REMEMBERED, orgId);

@@ -13,13 +13,11 @@ import {
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
-import { type ApiKey, change } from '#console/api/organization.ts';
+import { type ApiKey, change, type NewApiKey } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { CopyField } from '#console/parts/copy_field.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { useHere } from '#console/shell/organization.tsx';
-
-type NewApiKey = ApiKey & { readonly secret: string };
 
 interface Wanted {
   name: string;

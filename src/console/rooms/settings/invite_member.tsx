@@ -2,15 +2,13 @@ import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@man
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
-import { change, type PendingInvitation } from '#console/api/organization.ts';
+import { change, type NewlyInvited } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import type { Role } from '#console/api/session.ts';
 import { CopyField } from '#console/parts/copy_field.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { ROLE_MEANS, ROLES } from '#console/parts/role.ts';
 import { useHere } from '#console/shell/organization.tsx';
-
-type NewInvitation = PendingInvitation & { readonly link: string };
 
 export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   const { org } = useHere();
@@ -21,7 +19,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   });
   const inviting = useMutation({
     mutationFn: ({ email, role }: typeof form.values) =>
-      change<NewInvitation>(org.orgId, 'POST', 'invitations', { email: email.trim(), role }),
+      change<NewlyInvited>(org.orgId, 'POST', 'invitations', { email: email.trim(), role }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') }),
   });
   if (inviting.isSuccess) {
