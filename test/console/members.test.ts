@@ -145,6 +145,7 @@ test('whoever is removed is on call nowhere and is paged no more, not even by wh
   expect(await onCall()).toEqual(['Bram']);
   w.clock.advance({ minutes: 6 });
   for (let time = 0; time < 4; time += 1) await sweepDue(w.runtime, 0);
+  await w.settle();
   const log = (await w.expectOk('get_incident', { incidentId })).notifications;
   const outcomes = log.map(({ userId, status, reason }: Record<string, string>) => `${userId} ${status} ${reason}`);
   expect(new Set(outcomes)).toEqual(
