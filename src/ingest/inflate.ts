@@ -12,7 +12,11 @@ export interface InflateLimits {
 
 interface Bounds {
   readonly maxOutputLength: number;
+  readonly chunkSize?: number;
 }
+
+/** Each one is a trip to another thread and back. */
+const CHUNK_BYTES = 256 * 1024;
 
 interface Decoder {
   /** Off the event loop. */
@@ -88,7 +92,7 @@ async function decode(body: Buffer, decoder: Decoder | null, inflatedBytesMax: n
   if (decoder === null || body.length === 0) return body;
   try {
     const atOnce = body.length <= AT_ONCE.compressedBytesMax ? decodeSmall(body, decoder, inflatedBytesMax) : null;
-    return atOnce ?? (await decoder.decode(body, { maxOutputLength: inflatedBytesMax }));
+    return atOnce ?? (await decoder.decode(body, { maxOutputLength: inflatedBytesMax, chunkSize: CHUNK_BYTES }));
   } catch (error) {
     if (isCode(error, 'ERR_BUFFER_TOO_LARGE')) throw tooLarge('inflated body', inflatedBytesMax);
     throw new AppError('invalid_input', 'the body does not match its content encoding', { cause: error });

@@ -34,15 +34,17 @@ export function registerIngestCounters(registry: Registry, tally: IngestTally): 
   );
 }
 
+interface Counted {
+  readonly labels: { readonly serviceId: string };
+  readonly count: number;
+}
+
 interface Reading {
   readonly labels: Record<string, string>;
   readonly count: number;
 }
 
-function toReading<Labels extends { readonly serviceId: string }>(counted: {
-  readonly labels: Labels;
-  readonly count: number;
-}): Reading {
-  const { serviceId, ...labels } = counted.labels;
-  return { labels: { ...labels, service: serviceId }, count: counted.count };
+function toReading({ labels, count }: Counted): Reading {
+  const { serviceId, ...others } = labels;
+  return { labels: { ...others, service: serviceId }, count };
 }
