@@ -26,7 +26,8 @@ const greet = defineJob({
 
 /** Instead of as many as a processor can make: asking for jobs must leave it time for everything else. */
 const FAULTS_A_SECOND_MAX = 100;
-const BACK_WITHIN_MS = 10_000;
+/** Far more than it takes, for a busy machine. */
+const BACK_WITHIN_MS = 60_000;
 
 interface Place {
   readonly address: { readonly redisUrl: string | undefined; readonly databaseUrl: string };
@@ -44,7 +45,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a queue on $na
     const { address, start } = await makePlace(makeFolder());
     const { queue, seen, faults } = open(address);
     const anna = queue.add([pending(greet, { who: 'Anna' })]).catch(() => {});
-    await untilFaults(faults, 10);
+    await untilFaults(faults, 5);
     await start();
     await anna;
     await addSoon(queue, 'Bram');
@@ -61,7 +62,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a queue on $na
     await queue.add([pending(greet, { who: 'Bram' })]);
     server.kill();
     await server.exited;
-    await untilFaults(faults, 10);
+    await untilFaults(faults, 5);
     await start();
     await addSoon(queue, 'Cleo');
     await expect.poll(() => new Set(seen), { timeout: BACK_WITHIN_MS }).toEqual(new Set(['Anna', 'Bram', 'Cleo']));
@@ -100,7 +101,7 @@ async function addSoon(queue: JobQueue, who: string): Promise<void> {
 }
 
 async function untilFaults(faults: Faults, count: number): Promise<void> {
-  await expect.poll(() => faults.count, { timeout: 10_000 }).toBeGreaterThanOrEqual(count);
+  await expect.poll(() => faults.count, { timeout: BACK_WITHIN_MS }).toBeGreaterThanOrEqual(count);
 }
 
 /** The schema is there, and nothing runs. */

@@ -11,14 +11,15 @@ import { runningClock } from '#test/kit/clock.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 import { startCrew } from '#workers/crew.ts';
 
-const GROUPS = 12;
+const GROUPS = 8;
 const EVENTS = 240;
 const POINTS = 240;
 const SEND_EVERY_MS = 10;
 const WIPE_EVERY_MS = 120;
 /** So that messages are in the middle of being sent when their jobs vanish. */
 const PROVIDER_MS = 60;
-const BACK_WITHIN_MS = 10_000;
+/** Far more than it takes, for a busy machine. */
+const BACK_WITHIN_MS = 60_000;
 
 const backends = [
   { name: 'PostgreSQL', isAvailable: true, startRedis: () => Promise.resolve(undefined) },
@@ -26,36 +27,40 @@ const backends = [
 ];
 
 describe.each(backends.filter(({ isAvailable }) => isAvailable))('on $name', ({ startRedis }) => {
-  test('nothing accepted is lost and every page leaves though the queue is wiped again and again', async () => {
-    const redisUrl = await startRedis();
-    const w = await staffedWorld({ jobs: false, clock: runningClock(), settings: { redisUrl } });
-    w.phone.addFault({ kind: 'slow', byMs: PROVIDER_MS });
-    const services = await openPosts(w);
-    const crew = startCrew(w.house);
-    onTestFinished(() => crew.stop());
+  test(
+    'nothing accepted is lost and every page leaves though the queue is wiped again and again',
+    { timeout: 180_000 },
+    async () => {
+      const redisUrl = await startRedis();
+      const w = await staffedWorld({ jobs: false, clock: runningClock(), settings: { redisUrl } });
+      w.phone.addFault({ kind: 'slow', byMs: PROVIDER_MS });
+      const services = await openPosts(w);
+      const crew = startCrew(w.house);
+      onTestFinished(() => crew.stop());
 
-    const sending = sendAll(w, services);
-    let wipes = 0;
-    for (let isSent = false; !isSent; wipes += 1) {
-      isSent = await Promise.race([sending.then(() => true), delay(WIPE_EVERY_MS, false)]);
-      await wipeQueue({ sql: w.house.db.sql, redisUrl });
-    }
-    expect(wipes).toBeGreaterThan(5);
+      const sending = sendAll(w, services);
+      let wipes = 0;
+      for (let isSent = false; !isSent; wipes += 1) {
+        isSent = await Promise.race([sending.then(() => true), delay(WIPE_EVERY_MS, false)]);
+        await wipeQueue({ sql: w.house.db.sql, redisUrl });
+      }
+      expect(wipes).toBeGreaterThan(5);
 
-    const wanted = { events: EVENTS, points: POINTS, incidents: GROUPS };
-    await expect.poll(() => countArrived(w), { timeout: BACK_WITHIN_MS, interval: 100 }).toEqual(wanted);
-    await expect.poll(() => isAllDone(w.house.db), { timeout: BACK_WITHIN_MS, interval: 100 }).toBe(true);
-    expect(await countPages(w.house.db, takenAmong(w.phone.requests))).toEqual({
-      incidents: GROUPS,
-      steps: GROUPS,
-      stepsNotFired: 0,
-      stepsFiredTwice: 0,
-      pages: GROUPS * 2,
-      inDigests: 0,
-      lost: 0,
-      duplicates: 0,
-    });
-  });
+      const wanted = { events: EVENTS, points: POINTS, incidents: GROUPS };
+      await expect.poll(() => countArrived(w), { timeout: BACK_WITHIN_MS, interval: 100 }).toEqual(wanted);
+      await expect.poll(() => isAllDone(w.house.db), { timeout: BACK_WITHIN_MS, interval: 100 }).toBe(true);
+      expect(await countPages(w.house.db, takenAmong(w.phone.requests))).toEqual({
+        incidents: GROUPS,
+        steps: GROUPS,
+        stepsNotFired: 0,
+        stepsFiredTwice: 0,
+        pages: GROUPS * 2,
+        inDigests: 0,
+        lost: 0,
+        duplicates: 0,
+      });
+    },
+  );
 });
 
 async function startOwnRedis(): Promise<string> {
