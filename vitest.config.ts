@@ -1,10 +1,17 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * They kill processes or look at the clock on the wall, so nothing else may run beside them, and one that fails on a
- * busy machine has a second try.
+ * They kill processes, look at the clock on the wall, or open browsers, so nothing else may run beside them, and one that
+ * fails on a busy machine has a second try.
  */
-const ALONE = ['test/faults/**/*.test.ts', 'test/boot.test.ts', 'test/journeys/great_storm.test.ts'];
+const ALONE = [
+  'test/faults/**/*.test.ts',
+  'test/boot.test.ts',
+  'test/journeys/great_storm.test.ts',
+  'test/browser/**/*.test.ts',
+  'test/ingest/live/prometheus.test.ts',
+  'test/ingest/live/sentry_browser.test.ts',
+];
 
 export default defineConfig({
   test: {

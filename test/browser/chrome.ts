@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
+
+import { isConsoleFresh } from '#infra/console/freshness.ts';
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((file) =>
+  existsSync(file),
+);
+
+export const PHONE = { width: 390, height: 844 };
+export const DESK = { width: 1440, height: 900 };
+
+let browser: Browser | null = null;
+
+/** What people see, in a real browser; skipped on a machine that has none. */
+export function inBrowser(name: string, tests: () => void): void {
+  // eslint-disable-next-line vitest/valid-title -- each file names its own
+  describe.skipIf(CHROMIUM === undefined)(name, { timeout: 180_000 }, () => {
+    beforeAll(async () => {
+      if (!isConsoleFresh()) {
+        await promisify(execFile)(process.execPath, [path.resolve('infra/console/build.ts')]);
+      }
+      browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
+    });
+    afterAll(async () => {
+      await browser?.close();
+      browser = null;
+    });
+    tests();
+  });
+}
+
+/** A browser of somebody's own. What goes wrong in its pages fails the test at its end. */
+export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  if (browser === null) throw new Error('no browser was started');
+  const context = await browser.newContext({ viewport: DESK, ...options });
+  context.setDefaultTimeout(60_000);
+  const faults: string[] = [];
+  await context.addInitScript(
+    `document.addEventListener('securitypolicyviolation', (e) => console.error('POLICY ' + e.violatedDirective + ' ' + e.blockedURI));`,
+  );
+  context.on('page', (page) => watch(page, faults));
+  onTestFinished(async () => {
+    await context.close();
+    expect(faults).toEqual([]);
+  });
+  return context;
+}
+
+/** A refused or failed request is part of many stories; a fault of the page's own never is. */
+function watch(page: Page, faults: string[]): void {
+  page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() !== 'error' || message.text().startsWith('Failed to load resource')) return;
+    faults.push(`${page.url()}: ${message.text()}`);
+  });
+}

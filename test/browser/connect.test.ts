@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { inBrowser } from '#test/browser/chrome.ts';
+import { logIn, openHouse, type OpenHouse } from '#test/browser/house.ts';
+import { send } from '#test/contract/mcp_call.ts';
+import { givenPerson } from '#test/kit/browser.ts';
+import { rawApp } from '#test/oauth/raw_app.ts';
+import type { Stage } from '#test/oauth/stage.ts';
+
+/** An app that is called back on this machine. */
+async function appOf(h: OpenHouse) {
+  const server = createServer((_request, response) => response.end('called back'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const redirect_uri = `http://${host}/callback`;
+  const s = { ...h, endpoint: new URL(`${h.baseUrl}/api/mcp`) } as unknown as Stage;
+  const app = await rawApp(s, { client_name: 'Ada', redirect_uris: [redirect_uri] });
+  return {
+    s,
+    host,
+    calledBack: (page: Page) => page.waitForURL(`${redirect_uri}?**`),
+    authorizationUrl: app.authorizationUrl({ redirect_uri }).href,
+    redeem: (code: string) => app.redeem(code, { redirect_uri }),
+  };
+}
+
+inBrowser('connecting an app', () => {
+  test('who logs in for it sees what asks, approves reading only, and disconnects it', async () => {
+    const h = await openHouse();
+    const anna = await givenPerson(h, { role: 'editor', name: 'Anna' });
+    const app = await appOf(h);
+    const page = await h.stranger();
+    await page.goto(app.authorizationUrl);
+    await page.waitForURL(/\/login\?next=%2Fconnect/);
+    await logIn(page, anna.email);
+    await page.getByRole('heading', { name: 'Connect Ada?' }).waitFor();
+    await page.getByText(app.host).waitFor();
+    expect(await page.getByRole('radio', { name: /Read only/ }).isChecked()).toBe(true);
+    await page.getByRole('button', { name: 'Connect' }).click();
+    await app.calledBack(page);
+    const code = new URL(page.url()).searchParams.get('code')!;
+    const { access_token: token } = (await app.redeem(code)).body;
+    const listed = await send(app.s, 'tools/list', {}, { key: token });
+    const tools = new Set(listed.body.result.tools.map(({ name }: { name: string }) => name));
+    expect([tools.has('list_services'), tools.has('create_service')]).toEqual([true, false]);
+
+    await page.goto(`${h.baseUrl}/settings/apps`);
+    await page.getByText('read only').waitFor();
+    await page.getByRole('button', { name: 'Disconnect Ada of Anna' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
+    await page.getByText('No app is connected').waitFor();
+    expect((await send(app.s, 'tools/list', {}, { key: token })).status).toBe(401);
+  });
+
+  test('who refuses is taken back, and the request is over', async () => {
+    const h = await openHouse();
+    const app = await appOf(h);
+    const { page } = await h.visitor({ role: 'editor' });
+    await page.goto(app.authorizationUrl);
+    await page.waitForURL(/\/connect\//);
+    const asked = page.url();
+    await page.getByRole('button', { name: 'Refuse' }).click();
+    await app.calledBack(page);
+    expect(new URL(page.url()).searchParams.get('error')).toBe('access_denied');
+    await page.goto(asked);
+    await page.getByRole('heading', { name: 'This request is over' }).waitFor();
+  });
+});

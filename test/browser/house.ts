@@ -1,0 +1,97 @@
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
+
+import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import type { Config } from '#kernel/config.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Role } from '#kernel/permissions.ts';
+import { openContext } from '#test/browser/chrome.ts';
+import { givenPerson, PASSWORD, signedIn } from '#test/kit/browser.ts';
+import { runningClock } from '#test/kit/clock.ts';
+import { openPostOffice, type PostOffice } from '#test/kit/post_office.ts';
+import { type World, world } from '#test/kit/world.ts';
+import { freePort } from '#test/oauth/stage.ts';
+import { startCrew } from '#workers/crew.ts';
+import { openIncident } from '#workers/open_incident.ts';
+
+/** Somebody at a browser. */
+export interface Visitor {
+  readonly userId: Id<'user'>;
+  readonly name: string;
+  readonly email: string;
+  readonly page: Page;
+}
+
+/** Everything that runs in production but the phones: the console at its address, workers, and a post office. */
+export interface OpenHouse extends World {
+  readonly baseUrl: string;
+  readonly post: PostOffice;
+  /** A page of a browser in which nobody is logged in. */
+  stranger(options?: BrowserContextOptions): Promise<Page>;
+  /** Somebody who is logged in, on the page at this path. */
+  visitor(options?: { role?: Role; name?: string; path?: string } & BrowserContextOptions): Promise<Visitor>;
+  /** Opens an incident as a breach of a rule of this service would. */
+  incident(serviceId: Id<'service'>, title: string, options?: { key?: string }): Promise<Id<'incident'>>;
+}
+
+interface Place {
+  /** Where the product lives below its host. */
+  readonly path?: string;
+  /** Where people reach it, when that is somewhere else than where it listens. */
+  readonly publicUrl?: string;
+  readonly port?: number;
+}
+
+export async function openHouse({ path = '', publicUrl, port }: Place = {}): Promise<OpenHouse> {
+  const post = await openPostOffice();
+  const listening = port ?? (await freePort());
+  const baseUrl = publicUrl ?? `http://127.0.0.1:${listening}${path}`;
+  const settings: Partial<Config> = { baseUrl, smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>' };
+  const w = await world({ keepOpen: true, clock: runningClock(), settings });
+  await w.app.listen({ port: listening, host: '127.0.0.1' });
+  const crew = startCrew(w.house);
+  onTestFinished(async () => {
+    await crew.stop();
+    await w.close();
+  });
+
+  return {
+    ...w,
+    baseUrl,
+    post,
+    async stranger(options) {
+      const context = await openContext({ baseURL: `${baseUrl}/`, ...options });
+      return await context.newPage();
+    },
+    async visitor({ role = 'owner', name = 'Olga', path: start = '', ...options } = {}) {
+      const person = await givenPerson(w, { role, name });
+      const [cookieName = '', value = ''] = ((await signedIn(w, person.email)).cookie ?? '').split('=');
+      const context = await openContext({ baseURL: `${baseUrl}/`, ...options });
+      await context.addCookies([{ name: cookieName, value, url: new URL(baseUrl).origin }]);
+      const page = await context.newPage();
+      await page.goto(`${baseUrl}/${start.replace(/^\//, '')}`);
+      return { ...person, page };
+    },
+    async incident(serviceId, title, options) {
+      const config = { metricName: 'latency', comparator: '>', threshold: 100 };
+      const wanted = { serviceId, name: title, kind: 'metric_threshold', config };
+      const rule = await w.expectOk('create_alert_rule', wanted, options);
+      return await inUnitOfWork(crew.runtime, async (unit) => {
+        const [active] = await unit.stores.activeRules.listMetricRules([rule.ruleId]);
+        if (active === undefined) throw new Error('the rule is not active');
+        const details = { ...config, aggregation: 'avg', windowMinutes: 5, value: 250 };
+        const cause = { kind: 'metric_threshold', exceptionGroupId: null, title, severity: 'error' } as const;
+        const id = await openIncident(unit, active, { ...cause, details, sentence: title });
+        if (id === null) throw new Error('an incident of this rule is open already');
+        return id;
+      });
+    },
+  };
+}
+
+/** Fills in who one is, and goes in. */
+export async function logIn(page: Page, email: string, password = PASSWORD): Promise<void> {
+  await page.getByLabel('Mail address').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}

@@ -1,0 +1,108 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+
+import { inBrowser, PHONE } from '#test/browser/chrome.ts';
+import { openHouse } from '#test/browser/house.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+/** The row of an incident, once it says this. */
+const row = (page: Page, title: string, status: string) =>
+  page.locator('li[data-row]').filter({ hasText: title }).filter({ hasText: status }).waitFor();
+
+inBrowser('incidents', () => {
+  test('what one acknowledges and resolves on a phone another sees at once', async () => {
+    const h = await openHouse();
+    const { serviceId } = await h.given.service({ name: 'checkout' });
+    const anna = await h.visitor({
+      role: 'responder',
+      name: 'Anna',
+      path: '/incidents',
+      viewport: PHONE,
+      hasTouch: true,
+    });
+    const bram = await h.visitor({ role: 'viewer', name: 'Bram', path: '/incidents?status=all' });
+    await bram.page.getByText('All quiet').waitFor();
+    await h.incident(serviceId, 'Checkout is slow');
+    await row(bram.page, 'Checkout is slow', 'Triggered');
+
+    await anna.page.getByRole('link', { name: 'Checkout is slow' }).tap();
+    await anna.page.getByRole('heading', { name: 'Checkout is slow' }).waitFor();
+    const acknowledge = anna.page.getByRole('button', { name: 'Acknowledge' });
+    expect((await acknowledge.boundingBox())!.height).toBeGreaterThanOrEqual(56);
+    await acknowledge.tap();
+    await row(bram.page, 'Checkout is slow', 'Acknowledged');
+    await bram.page.getByText('by Anna').locator('visible=true').waitFor();
+    await anna.page.getByRole('button', { name: 'Resolve' }).tap();
+    await row(bram.page, 'Checkout is slow', 'Resolved');
+    await anna.page.getByText(/^Resolved by Anna/).waitFor();
+    expect(await bram.page.getByRole('button', { name: 'Acknowledge' }).count()).toBe(0);
+  });
+
+  test('many are answered together, and the address keeps what is shown', async () => {
+    const h = await openHouse();
+    const { serviceId } = await h.given.service({ name: 'checkout' });
+    const other = await h.given.service({ name: 'search' });
+    await h.incident(serviceId, 'First');
+    await h.incident(serviceId, 'Second');
+    await h.incident(other.serviceId, 'Third');
+    const { page } = await h.visitor({ path: '/incidents' });
+    await page.getByLabel('Service').selectOption({ label: 'checkout' });
+    await page.waitForURL(/service=service_/);
+    await page.reload();
+    await row(page, 'First', 'Triggered');
+    expect(await page.getByText('Third').count()).toBe(0);
+    await page.getByLabel(/^Select incident \d+: First/).check();
+    await page.getByLabel(/^Select incident \d+: Second/).check();
+    const selection = page.getByRole('region', { name: 'Selected incidents' });
+    await selection.getByText('2 selected').waitFor();
+    await selection.getByRole('button', { name: 'Resolve' }).click();
+    await page.getByText('2 incidents resolved').waitFor();
+    const { incidents } = await h.expectOk('list_incidents', { status: 'resolved' });
+    expect(incidents.map(({ title }: { title: string }) => title).toSorted()).toEqual(['First', 'Second']);
+  });
+
+  test('all of it works without a mouse', async () => {
+    const h = await openHouse();
+    const { serviceId } = await h.given.service({ name: 'checkout' });
+    await h.incident(serviceId, 'Checkout is slow');
+    const { page } = await h.visitor({ role: 'responder' });
+    const keys = async (...pressed: string[]): Promise<void> => {
+      for (const key of pressed) await page.keyboard.press(key);
+    };
+    await page.getByText('Your open incidents').waitFor();
+    await keys('g', 'i');
+    await row(page, 'Checkout is slow', 'Triggered');
+    await keys('j', 'a');
+    await row(page, 'Checkout is slow', 'Acknowledged');
+    await keys('Enter');
+    await page.getByRole('heading', { name: 'Checkout is slow' }).waitFor();
+    await keys('r');
+    await page.getByText('It is resolved; nobody is paged any more.').waitFor();
+    await keys('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await keys('Escape');
+    await keys('Control+k');
+    // Not for responders.
+    await page.getByLabel('Where to go').fill('audit');
+    await page.getByText('Nothing has this name').waitFor();
+    await page.getByLabel('Where to go').fill('checkout');
+    await page.getByRole('button', { name: 'checkout', exact: true }).waitFor();
+    await keys('ArrowDown', 'Enter');
+    await page.waitForURL(/\/services\/service_/);
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('checkout');
+  });
+
+  test('a link from a message finds the organization that its incident belongs to', async () => {
+    const h = await openHouse();
+    const other = await h.given.organization('Umbrella');
+    const service = await h.given.service({ name: 'search', key: other.orgKey });
+    const { page, userId } = await h.visitor({ role: 'responder' });
+    const people = storesOf(h.house.db.session()).people;
+    await people.setMembership(other.orgId, userId, 'viewer', h.clock.now());
+    const incidentId = await h.incident(service.serviceId, 'Far away', { key: other.orgKey });
+    await page.goto(`${h.baseUrl}/incidents/${incidentId}`);
+    await page.getByRole('heading', { name: 'Far away' }).waitFor();
+    const menu = page.getByRole('button', { name: /^Organization: / }).first();
+    expect(await menu.innerText()).toBe('Umbrella');
+  });
+});

@@ -1,0 +1,115 @@
+import { createECDH, randomBytes } from 'node:crypto';
+
+import { expect, test } from 'vitest';
+
+import { inBrowser } from '#test/browser/chrome.ts';
+import { openHouse } from '#test/browser/house.ts';
+import { PASSWORD, signedIn } from '#test/kit/browser.ts';
+
+/** The browser's maker keeps the push service; here is what it would have answered. */
+function pushServiceStub(): string {
+  const pair = createECDH('prime256v1');
+  pair.generateKeys();
+  const subscription = {
+    endpoint: 'https://push.example.com/send/1',
+    keys: { p256dh: pair.getPublicKey('base64url'), auth: randomBytes(16).toString('base64url') },
+  };
+  return `
+    let subscribed = false;
+    const subscription = {
+      ...${JSON.stringify(subscription)},
+      toJSON: () => (${JSON.stringify(subscription)}),
+      unsubscribe: async () => { subscribed = false; return true; },
+    };
+    PushManager.prototype.subscribe = async () => { subscribed = true; return subscription; };
+    PushManager.prototype.getSubscription = async () => (subscribed ? subscription : null);
+    Notification.requestPermission = async () => 'granted';`;
+}
+
+inBrowser('the own page', () => {
+  test('a device is added, named, and taken away again', async () => {
+    const h = await openHouse();
+    const { page } = await h.visitor({ role: 'responder', name: 'Anna', permissions: ['notifications'] });
+    await page.addInitScript(pushServiceStub());
+    await page.goto(`${h.baseUrl}/me`);
+    await page.getByRole('button', { name: 'Add this device' }).click();
+    await page.getByText('this device', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Remove Chrome on Linux' }).click();
+    await page.getByRole('button', { name: 'Add this device' }).waitFor();
+    const audited = await h.house.db.sql.rows<{ action: string }>(
+      `select action from audit_log where action like '%push_subscription' order by at`,
+    );
+    expect(audited.map(({ action }) => action)).toEqual(['create_push_subscription', 'delete_push_subscription']);
+  });
+
+  test('a page that arrives by push is shown with its buttons', async () => {
+    const h = await openHouse();
+    const { page } = await h.visitor({ role: 'responder', permissions: ['notifications'] });
+    await page.evaluate('navigator.serviceWorker.ready.then(() => true)');
+    const devtools = await page.context().newCDPSession(page);
+    const registered = new Promise<string>((resolve) => {
+      devtools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+        const [first] = registrations;
+        if (first !== undefined) resolve(first.registrationId);
+      });
+    });
+    await devtools.send('ServiceWorker.enable');
+    const text = {
+      title: 'checkout: Checkout is slow',
+      body: 'Incident 7, severity error.',
+      tag: 'incident_1',
+      url: `${h.baseUrl}/incidents/incident_1`,
+      actions: [{ action: 'acknowledge', title: 'Acknowledge', url: `${h.baseUrl}/api/answers/acknowledge/1/1` }],
+    };
+    await devtools.send('ServiceWorker.deliverPushMessage', {
+      origin: h.baseUrl,
+      registrationId: await registered,
+      data: JSON.stringify(text),
+    });
+    const shown = () =>
+      page.evaluate<{ title: string; tag: string; actions: string[] }[]>(
+        `navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) =>
+          all.map(({ title, tag, actions }) => ({ title, tag, actions: actions.map(({ action }) => action) })))`,
+      );
+    await expect.poll(shown).toEqual([{ title: text.title, tag: 'incident_1', actions: ['acknowledge'] }]);
+  });
+
+  test('a test by mail is followed until it has arrived; number and channels are the own', async () => {
+    const h = await openHouse();
+    const anna = await h.visitor({ role: 'responder', name: 'Anna' });
+    const { page } = anna;
+    const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
+    await h.expectOk('add_team_member', { teamId, userId: anna.userId });
+    await page.goto(`${h.baseUrl}/me`);
+    await page.getByRole('button', { name: 'Send a test by Mail' }).click();
+    await page
+      .getByText(/^sent|^arrived/)
+      .first()
+      .waitFor();
+    await expect.poll(() => h.post.mails.map(({ subject }) => subject)).toEqual(['[Tocsin] Test message']);
+
+    await page.getByLabel('Phone', { exact: true }).fill('0612345678');
+    await page.getByRole('button', { name: 'Save' }).first().click();
+    await page.getByText('With the code of the country').waitFor();
+    await page.getByLabel('Phone', { exact: true }).fill('+31 6 1234 5678');
+    await page.getByRole('switch', { name: 'Phone call' }).press('Space');
+    await page.getByRole('button', { name: 'Save' }).first().click();
+    await page.getByText('You are reached like this in Platform').waitFor();
+    const { teams } = await h.expectOk('list_teams');
+    expect(teams[0].members[0]).toMatchObject({ phone: '+31612345678', callEnabled: false, smsEnabled: true });
+  });
+
+  test('who changes the password is logged out everywhere else', async () => {
+    const h = await openHouse();
+    const { page, email } = await h.visitor({ name: 'Anna', path: '/me' });
+    const other = await signedIn(h, email);
+    await page.getByRole('button', { name: 'Change your password' }).click();
+    await page.getByLabel('Your password of now').fill(PASSWORD);
+    await page.getByLabel('New password').fill('quiet harbour 7 lantern');
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    await page.getByText('Your password is changed').waitFor();
+    expect((await other.get('/session')).status).toBe(401);
+    await page.reload();
+    await page.getByText('Where you are logged in').waitFor();
+  });
+});

@@ -1,0 +1,161 @@
+import { createServer, request } from 'node:http';
+import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { DESK, inBrowser, PHONE } from '#test/browser/chrome.ts';
+import { openHouse, type OpenHouse } from '#test/browser/house.ts';
+import { freePort } from '#test/oauth/stage.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** A page, and what stands on it once it is all there. */
+type Stop = readonly [path: string, shows: string];
+
+/** One of each kind of thing, so that no page is empty. */
+async function furnished(h: OpenHouse, userId: string): Promise<readonly Stop[]> {
+  const { serviceId } = await h.given.service({ name: 'checkout' });
+  const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
+  await h.expectOk('add_team_member', { teamId, userId, phone: '+31612345678' });
+  const rotationConfig = { userIds: [userId] };
+  await h.expectOk('create_schedule', { teamId, name: 'Primary', rotationType: 'weekly', rotationConfig });
+  const open = await h.incident(serviceId, 'Checkout is slow');
+  await h.expectOk('acknowledge_incident', { incidentId: await h.incident(serviceId, 'Disk is full') });
+  await h.expectOk('resolve_incident', { incidentId: await h.incident(serviceId, 'Queue is long') });
+  return [
+    ['', 'On call now'],
+    ['incidents', 'Disk is full'],
+    ['incidents?status=all', 'Queue is long'],
+    [`incidents/${open}`, 'Timeline'],
+    ['services', 'checkout'],
+    [`services/${serviceId}`, 'Arriving'],
+    ['me', 'Where you are logged in'],
+    ['settings/members', 'Joined'],
+    ['settings/api-keys', 'Acts as'],
+    ['settings/apps', 'No app is connected'],
+    ['settings/audit', 'create_team'],
+    ['settings/billing', 'checkout, Metrics'],
+    ['settings/delivery', 'Phone call'],
+    ['nowhere', 'This address leads nowhere'],
+  ];
+}
+
+const OUTSIDE: readonly Stop[] = [
+  ['login', 'Log in'],
+  ['reset', 'Reset your password'],
+  ['reset/unknown', 'This link no longer works'],
+  ['invitation/unknown', 'This invitation no longer works'],
+];
+
+/** In light all there is to find; in dark only what colours can do. */
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const run = (options: string) =>
+    page.evaluate<string[]>(
+      `axe.run(document, ${options}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+        nodes.slice(0, 3).map(({ html, failureSummary }) => id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`,
+    );
+  const light = await run('{}');
+  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+  const dark = await run(`{ runOnly: ['color-contrast', 'link-in-text-block'] }`);
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  return [...light, ...dark.map((fault) => `in dark, ${fault}`)];
+}
+
+/** What is wrong with each of these pages. */
+async function lookAt(page: Page, h: OpenHouse, stops: readonly Stop[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const [path, shows] of stops) {
+    await page.goto(`${h.baseUrl}/${path}`);
+    await page.getByText(shows).locator('visible=true').first().waitFor();
+    await page.waitForFunction(`document.querySelectorAll('main .mantine-Skeleton-root').length === 0`);
+    const isTooWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+    const faults = [...(await findings(page)), ...((await page.evaluate(isTooWide)) ? ['wider than the screen'] : [])];
+    found.push(...faults.map((fault) => `/${path} at ${page.viewportSize()?.width} px: ${fault}`));
+  }
+  return found;
+}
+
+inBrowser('every page', () => {
+  test('is accessible and fits, at a desk and on a phone, in light and in dark', async () => {
+    const h = await openHouse();
+    const looks = { colorScheme: 'light', reducedMotion: 'reduce' } as const;
+    const visitors = [
+      await h.visitor({ ...looks, viewport: DESK }),
+      await h.visitor({ ...looks, viewport: PHONE, isMobile: true }),
+    ];
+    const stops = await furnished(h, visitors[0]!.userId);
+    const found = await Promise.all(
+      visitors.map(async ({ page }) => {
+        const inside = await lookAt(page, h, stops);
+        await page.context().clearCookies();
+        return [...inside, ...(await lookAt(page, h, OUTSIDE))];
+      }),
+    );
+    expect(found.flat()).toEqual([]);
+  });
+
+  test('is served with a nonce of its own, its files for ever, and packed', async () => {
+    const h = await openHouse();
+    const [first, second] = await Promise.all([fetch(`${h.baseUrl}/incidents`), fetch(`${h.baseUrl}/incidents`)]);
+    const nonceOf = (response: Response) =>
+      /script-src 'self' 'nonce-([\w-]{22})'/.exec(response.headers.get('content-security-policy')!)![1]!;
+    expect(nonceOf(first)).not.toBe(nonceOf(second));
+    const html = await first.text();
+    expect([...html.matchAll(/<script[^>]*>/g)].every(([tag]) => tag.includes(nonceOf(first)))).toBe(true);
+    expect(first.headers.get('cache-control')).toBe('no-cache');
+    const asset = /src="\.\/(assets\/index-[^"]+\.js)"/.exec(html)![1]!;
+    const file = await fetch(`${h.baseUrl}/${asset}`, { headers: { 'accept-encoding': 'br' } });
+    expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(file.headers.get('content-encoding')).toBe('br');
+    expect((await fetch(`${h.baseUrl}/assets/gone.js`, { headers: { accept: 'text/html' } })).status).toBe(404);
+    const missing = await fetch(`${h.baseUrl}/nowhere`, { headers: { accept: 'application/json' } });
+    expect(missing.headers.get('content-type')).toContain('application/problem+json');
+  });
+
+  test.each([{ keeps: true }, { keeps: false }])(
+    'works below a path, behind a proxy that keeps it: $keeps',
+    async ({ keeps }) => {
+      const port = await freePort();
+      const publicUrl = `${await startProxy(port, '/on/call', keeps)}/on/call`;
+      const h = await openHouse({ publicUrl, port });
+      const { page } = await h.visitor({ path: '/' });
+      await page.getByText('Your open incidents').waitFor();
+      await page.getByRole('link', { name: 'Services' }).first().click();
+      await page.waitForURL(`${publicUrl}/services`);
+      await page.getByText('No service yet').waitFor();
+      await page.reload();
+      await page.getByText('No service yet').waitFor();
+      expect(await page.evaluate('navigator.serviceWorker.ready.then(({ scope }) => scope)')).toBe(`${publicUrl}/`);
+    },
+  );
+});
+
+/** Reaches the server at the port below the path only; returns its own origin. */
+async function startProxy(port: number, path: string, keeps: boolean): Promise<string> {
+  const server = createServer((incoming, outgoing) => {
+    const url = incoming.url ?? '/';
+    if (!url.startsWith(path)) {
+      outgoing.writeHead(404).end();
+      return;
+    }
+    const { method, headers } = incoming;
+    const target = { host: '127.0.0.1', port, path: keeps ? url : url.slice(path.length) || '/', method, headers };
+    const onward = request(target, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    onward.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => onward.destroy());
+    incoming.pipe(onward);
+  });
+  const own = await freePort();
+  await new Promise<void>((resolve) => server.listen(own, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${own}`;
+}

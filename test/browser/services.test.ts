@@ -1,0 +1,80 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+
+import { inBrowser } from '#test/browser/chrome.ts';
+import { openHouse } from '#test/browser/house.ts';
+
+/** Confirms what a dialog asks, by typing the name where it wants that. */
+async function confirm(page: Page, button: string, name?: string): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  if (name !== undefined) {
+    await dialog.getByRole('button', { name: button, disabled: true }).waitFor();
+    await dialog.getByLabel(`Type ${name} to confirm`).fill(name);
+  }
+  await dialog.getByRole('button', { name: button }).click();
+  await dialog.waitFor({ state: 'detached' });
+}
+
+inBrowser('services', () => {
+  test('a service is created, given capabilities, keys and a retention, and deleted', async () => {
+    const h = await openHouse();
+    const { page } = await h.visitor({ path: '/services', permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.getByText('No service yet').waitFor();
+    await page.getByRole('button', { name: 'Create a service' }).click();
+    await page.getByLabel('Name').fill('checkout');
+    await page.getByLabel('Environment').fill('production');
+    await page.getByLabel('Metrics, €1.00 a month').check();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'checkout' }).waitFor();
+    const { services } = await h.expectOk('list_services');
+    const { serviceId } = services[0];
+    expect(services[0]).toMatchObject({ environment: 'production', scmOwner: null, capabilities: ['metrics'] });
+    const read = () => h.expectOk('get_service', { serviceId });
+
+    await page.getByRole('switch', { name: 'Exceptions enabled' }).press('Space');
+    await page.getByRole('dialog').getByText('It costs €1.00 a month').waitFor();
+    await confirm(page, 'Enable');
+    await page.getByText('€2.00 for this service').waitFor();
+    await page.getByRole('switch', { name: 'Metrics enabled' }).press('Space');
+    await confirm(page, 'Disable');
+    await page.getByText('Paid until').waitFor();
+    expect((await read()).capabilities).toEqual(['exceptions']);
+
+    await page.getByRole('button', { name: 'Change how long Exceptions are kept' }).click();
+    await page.getByLabel('Days').fill('14');
+    await confirm(page, 'Save');
+    await page.getByText('Kept for 14 days').waitFor();
+
+    const before = await read();
+    expect(await page.getByText(before.ingestionKey).count()).toBe(0);
+    await page.getByRole('button', { name: 'Copy Ingestion key' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(before.ingestionKey);
+    await page.getByRole('button', { name: 'Show DSN' }).click();
+    await page.getByText(before.dsn).waitFor();
+
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    await confirm(page, 'Rotate', 'checkout');
+    await page.getByText('A new key and DSN are in force').waitFor();
+    expect((await read()).ingestionKey).not.toBe(before.ingestionKey);
+
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await confirm(page, 'Delete', 'checkout');
+    await page.waitForURL(/\/services$/);
+    await page.getByText('No service yet').waitFor();
+  });
+
+  test('what was sent a moment ago is seen to arrive, and who may only look changes nothing', async () => {
+    const h = await openHouse();
+    const service = await h.given.service({ name: 'checkout' });
+    const { page } = await h.visitor({ role: 'viewer', path: `/services/${service.serviceId}` });
+    await page.getByText('Nothing has arrived yet.').first().waitFor();
+    await fetch(`${h.baseUrl}/api/ingest/metrics`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.ingestionKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ points: [{ name: 'latency', value: 3 }] }),
+    });
+    await page.getByText('1 point in the last hour').waitFor({ timeout: 30_000 });
+    expect(await page.getByRole('switch', { name: 'Metrics enabled' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: /^(?:Edit|Rotate|Delete)$/ }).count()).toBe(0);
+  });
+});

@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises';
+
+import { expect, test } from 'vitest';
+
+import { inBrowser } from '#test/browser/chrome.ts';
+import { openHouse } from '#test/browser/house.ts';
+import { givenPerson } from '#test/kit/browser.ts';
+
+inBrowser('the settings', () => {
+  test('members get other roles and are removed', async () => {
+    const h = await openHouse();
+    const bram = await givenPerson(h, { role: 'editor', name: 'Bram' });
+    const { page } = await h.visitor({ path: '/settings/members' });
+    await page.getByLabel('Role of Bram').selectOption('viewer');
+    await page.getByText('Bram is viewer from now on.').waitFor();
+    await page.getByRole('button', { name: 'Remove Bram' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('Bram is removed.').waitFor();
+    await page.getByText(bram.email).waitFor({ state: 'detached' });
+    const left = await h.house.db.sql.rows('select from memberships where user_id = $1', [bram.userId]);
+    expect(left).toEqual([]);
+  });
+
+  test('a key is shown once, works, and is worthless once revoked', async () => {
+    const h = await openHouse();
+    const { page } = await h.visitor({ path: '/settings/api-keys' });
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByLabel('Name').fill('Deploys');
+    await page.getByRole('dialog').getByText('The organization').click();
+    await page.getByText('Only some permissions').click();
+    await page.getByLabel('services:view').check();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+    const key = await page.getByText(/^tocsin_key_\w+$/).innerText();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    expect(await page.getByText(key).count()).toBe(0);
+    expect((await h.call('list_services', {}, { key })).status).toBe(200);
+    expect((await h.call('list_teams', {}, { key })).status).toBe(403);
+    await page.getByRole('button', { name: 'Revoke Deploys' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('Deploys is revoked.').waitFor();
+    expect((await h.call('list_services', {}, { key })).status).toBe(401);
+  });
+
+  test('the audit log is filtered by its address, opened, and exported', async () => {
+    const h = await openHouse();
+    const { serviceId } = await h.given.service({ name: 'checkout', capabilities: [] });
+    await h.expectOk('update_service', { serviceId, environment: 'production' });
+    const { page } = await h.visitor({ path: '/settings/audit' });
+    await page.getByLabel('Action', { exact: true }).fill('update_service');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/action=update_service/);
+    await page.getByRole('button', { name: 'sign_in: show what changed' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'update_service: show what changed' }).click();
+    const dialog = page.getByRole('dialog', { name: 'update_service' });
+    await dialog.getByRole('row', { name: 'environment null production' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Export' }).click();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: 'As JSON Lines' }).click();
+    const lines = (await readFile(await (await downloading).path(), 'utf8')).trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line).action)).toEqual(['update_service']);
+    await page.getByLabel('From').fill('2020-01-01');
+    await page.getByLabel('To').fill('2020-01-31');
+    await page.getByText('Nothing matches').waitFor();
+  });
+
+  test('billing lists each period by month, and is not for everybody', async () => {
+    const h = await openHouse();
+    await h.given.service({ name: 'checkout', capabilities: ['metrics', 'oncall'] });
+    const olga = await h.visitor({ path: '/settings/billing' });
+    await olga.page.getByText('checkout, Metrics').waitFor();
+    await olga.page.getByText('€2.00', { exact: true }).waitFor();
+    const bram = await h.visitor({ role: 'editor', name: 'Bram', path: '/settings/billing' });
+    await bram.page.getByText('For owners and admins').waitFor();
+    expect(await bram.page.getByRole('link', { name: 'Audit log' }).count()).toBe(0);
+  });
+});

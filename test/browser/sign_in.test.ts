@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+
+import { inBrowser } from '#test/browser/chrome.ts';
+import { logIn, openHouse } from '#test/browser/house.ts';
+import { givenPerson } from '#test/kit/browser.ts';
+
+inBrowser('signing in', () => {
+  test('who logs in goes on where they wanted to be, and who logs out is out', async () => {
+    const h = await openHouse();
+    const anna = await givenPerson(h, { role: 'responder', name: 'Anna' });
+    const page = await h.stranger();
+    await page.goto(`${h.baseUrl}/incidents?status=resolved`);
+    await page.waitForURL(/\/login\?next=/);
+    await logIn(page, anna.email, 'not the password');
+    await page.getByText('Mail address or password are not right').waitFor();
+    await logIn(page, anna.email);
+    await page.getByRole('heading', { name: 'Incidents' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?status=resolved');
+
+    await page.getByRole('button', { name: /^Anna: account/ }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.waitForURL(/\/login$/);
+    await page.goto(`${h.baseUrl}/services`);
+    await page.waitForURL(/\/login\?next=/);
+  });
+
+  test('who forgot the password sets another by a link in a mail', async () => {
+    const h = await openHouse();
+    const anna = await givenPerson(h, { role: 'responder', name: 'Anna' });
+    const page = await h.stranger();
+    await page.goto(`${h.baseUrl}/login`);
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByLabel('Mail address').fill(anna.email);
+    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+    await expect.poll(() => h.post.mails.length, { timeout: 20_000 }).toBe(1);
+    await page.goto(h.post.linksOf(h.post.mails[0]!)['Set a new password']!);
+
+    await page.getByLabel('New password').fill('short');
+    await page.getByRole('button', { name: 'Set it and log in' }).click();
+    await page.getByText('At least 12 characters: 7 more are needed').waitFor();
+    await page.getByLabel('New password').fill('quiet harbour 7 lantern');
+    await page.getByRole('button', { name: 'Set it and log in' }).click();
+    await page.getByText('Your open incidents').waitFor();
+
+    await page.goto(h.post.linksOf(h.post.mails[0]!)['Set a new password']!);
+    await page.getByRole('heading', { name: 'This link no longer works' }).waitFor();
+  });
+
+  test('who is invited joins by the link in the mail', async () => {
+    const h = await openHouse();
+    const olga = await h.visitor({ path: '/settings/members' });
+    await olga.page.getByRole('button', { name: 'Invite somebody' }).click();
+    await olga.page.getByLabel('Mail address').fill('bram@example.com');
+    await olga.page.getByLabel('Role', { exact: true }).selectOption('editor');
+    await olga.page.getByRole('button', { name: 'Invite', exact: true }).click();
+    await olga.page.getByText('bram@example.com is invited').waitFor();
+    await olga.page.getByRole('button', { name: 'Done' }).click();
+    await olga.page.getByText('as editor, by Olga').waitFor();
+
+    await expect.poll(() => h.post.mails.length, { timeout: 20_000 }).toBe(1);
+    const link = /http\S+\/invitation\/\S+/.exec(h.post.mails[0]!.text ?? '')![0];
+    const page = await h.stranger();
+    await page.goto(link);
+    await page.getByRole('heading', { name: 'Join Acme' }).waitFor();
+    await page.getByLabel('Your name').fill('Bram');
+    await page.getByLabel('Choose a password').fill('quiet harbour 7 lantern');
+    await page.getByRole('button', { name: 'Join' }).click();
+    await page.getByRole('heading', { name: /, Bram$/ }).waitFor();
+    await page.goto(link);
+    await page.getByRole('heading', { name: 'This invitation no longer works' }).waitFor();
+  });
+});
