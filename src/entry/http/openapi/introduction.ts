@@ -25,6 +25,9 @@ A lowered role, a revoked or expired key, a user who was removed: each counts fr
 only send data; they open no action, and an API key opens no ingestion. More than 20 bad keys in a minute from one address are
 answered 429; a good key from there is still taken.
 
+Ingestion is bounded for each service: beyond its rate senders get 429, while more waits to be stored than may they get 503, both
+with \`Retry-After\`. Points of series beyond the day's bound are refused one by one, and those of known series go on.
+
 ## Requests
 
 - The body is a JSON object in UTF-8 of at most 1 MiB, not compressed, with content type \`application/json\`. An action without
