@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 import { defineConfig } from 'vitest/config';
 
 /**
@@ -21,7 +23,14 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'together', include: ['test/**/*.test.ts'], exclude: ALONE, sequence: { groupOrder: 0 } },
+        test: {
+          name: 'together',
+          include: ['test/**/*.test.ts'],
+          exclude: ALONE,
+          // Most of them wait for stores most of the time.
+          maxWorkers: availableParallelism() + 1,
+          sequence: { groupOrder: 0 },
+        },
       },
       {
         extends: true,
