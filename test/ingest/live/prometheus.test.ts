@@ -105,7 +105,8 @@ describe.skipIf(!canRun)('Prometheus, that scrapes a machine and a shop and writ
   async function stored({ serviceId }: Service, kinds: 'values' | 'stale'): Promise<Samples> {
     await w.settle();
     const answer = await w.house.clickhouse.query({
-      query: `SELECT metric, tags, toUnixTimestamp64Milli(ts) AS at, value FROM metric_points FINAL
+      query: `SELECT metric, tags, toUnixTimestamp64Milli(ts) AS at, value
+        FROM metric_points FINAL INNER JOIN metric_series FINAL USING (service_id, metric, series)
         WHERE service_id = {service:UUID} AND kind ${kinds === 'stale' ? '=' : '!='} 'stale' ORDER BY at`,
       query_params: { service: uuidOf(serviceId) },
       format: 'JSONEachRow',
