@@ -15,6 +15,9 @@ const MIGRATIONS_DIR = path.join(import.meta.dirname, '../../infra/migrations');
 /** Any number that no other program locks in our database. */
 const LOCK = 7_203_311;
 
+/** A migration may write every point anew. */
+const REWRITE_MS_MAX = 24 * 3_600_000;
+
 /**
  * Brings every store to the newest schema. Processes that start at the same time wait for each other under one
  * lock; a migration that fails leaves the store at the one before it.
@@ -59,7 +62,7 @@ export async function migrateEvents(config: {
   clickhouseUrl: string;
   clickhouseCluster: string | undefined;
 }): Promise<void> {
-  const client = openClickHouse(config.clickhouseUrl);
+  const client = openClickHouse(config.clickhouseUrl, REWRITE_MS_MAX);
   try {
     await migrateClickHouse(client, path.join(MIGRATIONS_DIR, 'clickhouse'), config.clickhouseCluster);
   } finally {

@@ -8,6 +8,7 @@ import { aggregateOnce, AGGREGATIONS } from '#core/metrics/aggregate.ts';
 import { ruleWindow } from '#core/metrics/breach.ts';
 import { type PointKind, POINT_KINDS, PointBatch } from '#core/metrics/point.ts';
 import { anchoredPattern, type LabelMatcher, parseSelector } from '#core/metrics/selector.ts';
+import { columnsOf } from '#core/metrics/point_columns.ts';
 import { seriesKey } from '#core/metrics/series_key.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
@@ -95,7 +96,7 @@ test('every rule gets the value that the reference says, asked for together with
       for (const [index, batch] of sent.entries()) {
         const deliveries = services.map((serviceId, service) => ({
           serviceId,
-          points: toBatch(batch.filter((one) => one.service === service)),
+          points: columnsOf(toBatch(batch.filter((one) => one.service === service))),
         }));
         await writer.insert(deliveries, `${services[0]}-${index}`);
       }
@@ -128,7 +129,7 @@ test('a late sample counts as long as the window holds its time', async () => {
   const question = questionOf(serviceId, { metricName: 'm', windowMinutes: 5, aggregation: 'max' });
   const at = NOW.subtract({ seconds: 200 }).epochMilliseconds;
   expect((await reader.evaluate([question], NOW)).values.get(question.ruleId)).toBeNull();
-  await writer.insert([{ serviceId, points: toBatch([{ metric: 'm', at, value: 9 }]) }], serviceId);
+  await writer.insert([{ serviceId, points: columnsOf(toBatch([{ metric: 'm', at, value: 9 }])) }], serviceId);
   expect((await reader.evaluate([question], NOW)).values.get(question.ruleId)).toBe(9);
   const later = NOW.add({ seconds: 100 });
   expect((await reader.evaluate([question], later)).values.get(question.ruleId)).toBeNull();
@@ -137,7 +138,7 @@ test('a late sample counts as long as the window holds its time', async () => {
 test('a rule that cannot be evaluated holds up no other, and is left alone for a minute', async () => {
   const serviceId = newId('service');
   const points = toBatch([{ metric: 'm', at: NOW.epochMilliseconds, value: 9, labels: [['code', '500']] }]);
-  await writer.insert([{ serviceId, points }], serviceId);
+  await writer.insert([{ serviceId, points: columnsOf(points) }], serviceId);
   const asked: string[] = [];
   const reader = new RuleReader(refusing(w.house.clickhouse, 'poison', asked));
   const good = Array.from({ length: 20 }, (_, index) =>

@@ -4,12 +4,14 @@ import { AppError } from '#kernel/errors.ts';
 
 export type { ClickHouseClient };
 
+const ANSWER_MS_MAX = 60_000;
+
 /** Opens the client; connects at the first query. The database is the path of the URL, `default` without one. */
-export function openClickHouse(url: string): ClickHouseClient {
+export function openClickHouse(url: string, answerMsMax = ANSWER_MS_MAX): ClickHouseClient {
   return createClient({
     url,
     application: 'tocsin',
-    request_timeout: 60_000,
+    request_timeout: answerMsMax,
     max_open_connections: 20,
     keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
     clickhouse_settings: { date_time_input_format: 'best_effort', output_format_json_quote_64bit_integers: 1 },

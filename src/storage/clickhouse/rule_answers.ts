@@ -16,12 +16,13 @@ const sum: Combine = (a, b) => a + b;
 
 /** What becomes of the columns behind the slot when rows are put together. */
 const COLUMNS: Readonly<Record<Shape, readonly Combine[]>> = {
-  /** How many samples, their sum, least and greatest; and of those that are no counter's, how many and their sum. */
-  samples: [sum, sum, Math.min, Math.max, sum, sum],
+  /**
+   * How many samples, their sum, least and greatest; of those that are no counter's, how many and their sum; and how
+   * many series have their newest sample here, and the sum of these.
+   */
+  samples: [sum, sum, Math.min, Math.max, sum, sum, sum, sum],
   /** What counters grew by; and when their newest sample was taken, in epoch milliseconds. */
   growth: [sum, Math.max],
-  /** How many series there are, and the sum of their newest samples. */
-  last: [sum, sum],
 };
 
 /** ClickHouse writes whole numbers of 64 bits, and those that JSON lacks, as texts. */
@@ -47,18 +48,19 @@ function withNewest(within: (readonly number[])[], slots: readonly Slot[]): (rea
 }
 
 /** The value of a rule over its window, which begins at `fromMs`; null without data. */
-export function valueOf(aggregation: Aggregation, { samples, growth, last }: Windows, fromMs: number): number | null {
+export function valueOf(aggregation: Aggregation, { samples, growth }: Windows, fromMs: number): number | null {
+  const hasSamples = samples ? at(samples, 0) > 0 : false;
   switch (aggregation) {
     case 'avg':
-      return samples ? finite(at(samples, 1) / at(samples, 0)) : null;
+      return samples && hasSamples ? finite(at(samples, 1) / at(samples, 0)) : null;
     case 'count':
-      return samples ? finite(at(samples, 0)) : null;
+      return samples && hasSamples ? finite(at(samples, 0)) : null;
     case 'min':
-      return samples ? finite(at(samples, 2)) : null;
+      return samples && hasSamples ? finite(at(samples, 2)) : null;
     case 'max':
-      return samples ? finite(at(samples, 3)) : null;
+      return samples && hasSamples ? finite(at(samples, 3)) : null;
     case 'last':
-      return last ? finite(at(last, 1)) : null;
+      return samples && at(samples, 6) > 0 ? finite(at(samples, 7)) : null;
     case 'sum': {
       const hasCounters = growth ? at(growth, 1) >= fromMs : false;
       const hasOthers = samples ? at(samples, 4) > 0 : false;

@@ -22,7 +22,7 @@ export interface Target {
 }
 
 /** What can be asked of the points in one pass. */
-export type Shape = 'samples' | 'growth' | 'last';
+export type Shape = 'samples' | 'growth';
 
 /** What each aggregation is made of; `sum` is of gauges and deltas as sent, and of counters what they grew by. */
 export const SHAPES: Readonly<Record<Aggregation, readonly Shape[]>> = {
@@ -31,14 +31,12 @@ export const SHAPES: Readonly<Record<Aggregation, readonly Shape[]>> = {
   max: ['samples'],
   count: ['samples'],
   sum: ['samples', 'growth'],
-  last: ['last'],
+  last: ['samples'],
 };
 
 /** Questions that one query answers. */
 export interface QuestionGroup {
   readonly shape: Shape;
-  /** Whether series are told apart, as their labels decide whether they count. */
-  readonly bySeries: boolean;
   readonly questions: readonly PlannedQuestion[];
   readonly targets: readonly Target[];
   /** Where the windows begin, each once, oldest first. */
@@ -54,15 +52,15 @@ const WINDOWS_MAX = 64;
 const TARGETS_MAX = 2_000;
 
 /**
- * The fewest groups that are worth it: apart by what is asked, by the length of the windows, by whether labels have to
- * be looked at, and, where a service keeps less than its counters' lookback reaches, by what it keeps.
+ * The fewest groups that are worth it: apart by what is asked, by the length of the windows, and, where a service keeps
+ * less than its counters' lookback reaches, by what it keeps.
  */
 export function groupQuestions(questions: readonly PlannedQuestion[], toMs: number): QuestionGroup[] {
   const asked = questions.flatMap((question) => SHAPES[question.aggregation].map((shape) => ({ shape, question })));
-  const alike = Map.groupBy(asked, ({ shape, question: { target, fromMs, keptMs } }) => {
+  const alike = Map.groupBy(asked, ({ shape, question: { fromMs, keptMs } }) => {
     const band = BANDS_MINUTES.findIndex((minutes) => toMs - fromMs <= minutes * 60_000);
     const kept = keptMs > fromMs - COUNTER_LOOKBACK_MS ? keptMs : 'all';
-    return `${shape} ${target.selector.matchers.length > 0} ${band} ${kept}`;
+    return `${shape} ${band} ${kept}`;
   });
   return [...alike.values()].flatMap((group) => {
     const shape = group[0]?.shape ?? 'samples';
@@ -71,6 +69,11 @@ export function groupQuestions(questions: readonly PlannedQuestion[], toMs: numb
       .flatMap((part) => chunksBy(part, ({ target }) => target.key, TARGETS_MAX))
       .map((part) => toGroup(shape, part));
   });
+}
+
+/** Whether labels decide which of its series count. */
+export function isSelective({ selector }: Target): boolean {
+  return selector.matchers.length > 0;
 }
 
 /** The same questions in two halves of their targets; null when there is only one left. */
@@ -91,10 +94,9 @@ export function halve({ shape, questions, targets }: QuestionGroup): readonly [Q
 
 function toGroup(shape: Shape, questions: readonly PlannedQuestion[]): QuestionGroup {
   const targets = [...new Map(questions.map(({ target }) => [target.key, target])).values()];
-  const bySeries = targets.some(({ selector }) => selector.matchers.length > 0);
   const froms = [...new Set(questions.map(({ fromMs }) => fromMs))].sort((a, b) => a - b);
   const oldestMs = Math.min(...questions.map(({ fromMs, keptMs }) => Math.max(fromMs - COUNTER_LOOKBACK_MS, keptMs)));
-  return { shape, bySeries, questions, targets, froms, oldestMs };
+  return { shape, questions, targets, froms, oldestMs };
 }
 
 /** In parts that hold at most `max` different keys each, those of one key together. */

@@ -1,7 +1,7 @@
 import { COUNTER_LOOKBACK_MS } from '#core/metrics/increase.ts';
 import { anchoredPattern } from '#core/metrics/selector.ts';
 import { uuidOf } from '#kernel/ids.ts';
-import type { QuestionGroup, Shape, Target } from '#storage/clickhouse/rule_plan.ts';
+import { isSelective, type QuestionGroup, type Shape, type Target } from '#storage/clickhouse/rule_plan.ts';
 
 interface BoundQuery {
   readonly sql: string;
@@ -9,30 +9,36 @@ interface BoundQuery {
 }
 
 /**
- * One pass over the points for all targets of a group: a row for each metric, or series of it, and slot that has any.
- * A slot is named by where the shortest window begins that holds its points, so the value of a window is that of its
- * own slot and of all later ones. All that callers say is in the parameters.
+ * One pass over the points for all targets of a group: a row for each metric and slot that has any, and for each
+ * series of a metric where labels decide which of them count; elsewhere the series is 0. A slot is named by where the
+ * shortest window begins that holds its points, so the value of a window is that of its own slot and of all later ones.
+ * All that callers say is in the parameters.
  */
 export function ruleQueryOf(group: QuestionGroup, toMs: number): BoundQuery {
+  const selective = metricsOf(group.targets.filter(isSelective));
   return {
-    sql: (group.bySeries ? PER_SERIES : PER_METRIC)[group.shape],
+    sql: PASSES[group.shape],
     parameters: {
-      ...reachOf(group, toMs),
+      ...reachOf(group.targets),
+      to: toMs,
+      oldest: group.oldestMs,
       from: group.froms[0],
       // Below all others, for growth that counts in no window.
       slots: [0, ...group.froms],
+      selective_services: selective.services,
+      selective_metrics: selective.metrics,
     },
   };
 }
 
-/** Which of these series belong to which targets of the group, as rows of the target's place and the series. */
-export function matchQueryOf(group: QuestionGroup, toMs: number, series: readonly string[]): BoundQuery {
+/** Which of these series belong to which of the targets, as rows of the target's place and the series. */
+export function matchQueryOf(targets: readonly Target[], series: readonly string[]): BoundQuery {
   const perMatcher = (say: (matcher: Target['selector']['matchers'][number]) => string) =>
-    group.targets.map(({ selector }) => selector.matchers.map(say));
+    targets.map(({ selector }) => selector.matchers.map(say));
   return {
     sql: MATCHING,
     parameters: {
-      ...reachOf(group, toMs),
+      ...reachOf(targets),
       series: series.map(BigInt),
       names: perMatcher(({ label }) => label),
       operators: perMatcher(({ operator }) => operator),
@@ -48,16 +54,21 @@ export function metricOf({ serviceId, selector }: Target): string {
   return `${uuidOf(serviceId)} ${selector.name}`;
 }
 
-function reachOf({ targets, oldestMs }: QuestionGroup, toMs: number): Record<string, unknown> {
-  const services = targets.map(({ serviceId }) => uuidOf(serviceId));
-  const metrics = targets.map(({ selector }) => selector.name);
+function reachOf(targets: readonly Target[]): Record<string, unknown> {
+  const { services, metrics } = metricsOf(targets);
   return {
-    to: toMs,
-    oldest: oldestMs,
     services: [...new Set(services)],
     metrics: [...new Set(metrics)],
     target_services: services,
     target_metrics: metrics,
+  };
+}
+
+/** Side by side. */
+function metricsOf(targets: readonly Target[]): { services: string[]; metrics: string[] } {
+  return {
+    services: targets.map(({ serviceId }) => uuidOf(serviceId)),
+    metrics: targets.map(({ selector }) => selector.name),
   };
 }
 
@@ -67,15 +78,18 @@ function isPattern(operator: string): boolean {
 
 const OLDEST = "fromUnixTimestamp64Milli({oldest:Int64}, 'UTC')";
 const FROM = "fromUnixTimestamp64Milli({from:Int64}, 'UTC')";
+const TO = "fromUnixTimestamp64Milli({to:Int64}, 'UTC')";
 
 /** The first two conditions find the rows by the table's order, the last leaves out pairs that nobody asks for. */
 const OF_TARGETS = `service_id IN {services:Array(UUID)} AND metric IN {metrics:Array(String)}
   AND (service_id, metric) IN arrayZip({target_services:Array(UUID)}, {target_metrics:Array(String)})`;
 
-/** As in metric_query.ts, each (series, time) once: of several rows FINAL takes the one that came last. */
+/**
+ * As in metric_query.ts, each (series, time) once: of several rows FINAL takes the one that came last. Times are looked
+ * at first, as they leave out most of what the index cannot, and are quicker to compare than names.
+ */
 function samplesSince(since: string): string {
-  return `metric_points FINAL PREWHERE ${OF_TARGETS}
-    AND ts >= ${since} AND ts < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
+  return `metric_points FINAL PREWHERE ts >= ${since} AND ts < ${TO} AND ${OF_TARGETS}`;
 }
 
 function slotOf(epochMs: string): string {
@@ -87,40 +101,40 @@ function before(array: string): string {
   return `arrayPushFront(arrayPopBack(${array}), ${array}[1])`;
 }
 
-type PerShape = Readonly<Record<Shape, string>>;
-
-const PER_METRIC: PerShape = shapesBy('service_id, metric', "concat(toString(service_id), ' ', metric)");
-const PER_SERIES: PerShape = shapesBy(
-  'service_id, metric, series',
-  "concat(toString(service_id), ' ', metric), toString(series)",
-);
+const METRIC = "concat(toString(service_id), ' ', metric)";
+const COUNTED_APART = `if((service_id, metric) IN
+  arrayZip({selective_services:Array(UUID)}, {selective_metrics:Array(String)}), series, 0) AS apart`;
+const PER_SLOT = 'GROUP BY service_id, metric, apart, slot';
 
 /** The meanings of core/metrics/aggregate.ts in SQL; the columns behind the slot are those of rule_answers.ts. */
-function shapesBy(key: string, name: string): PerShape {
-  return {
-    samples: `
-      SELECT ${name}, ${slotOf('toUnixTimestamp64Milli(ts)')}, count(), sum(value), min(value), max(value),
-        countIf(kind != 'counter'), sumIf(value, kind != 'counter')
-      FROM ${samplesSince(FROM)} WHERE kind != 'stale' GROUP BY ${key}, slot`,
-    last: `
-      SELECT ${name}, slot, count(), sum(newest) FROM (
-        SELECT service_id, metric, series, ${slotOf('toUnixTimestamp64Milli(max(ts))')},
+const PASSES: Readonly<Record<Shape, string>> = {
+  samples: `
+    SELECT ${METRIC}, toString(apart), slot, sum(n), sum(total), min(least), max(greatest), sum(others_n),
+      sum(others_total), countIf(is_newest), sumIf(newest, is_newest)
+    FROM (
+      SELECT *, ${COUNTED_APART},
+        newest_kind != 'stale' AND slot = max(slot) OVER (PARTITION BY service_id, metric, series) AS is_newest
+      FROM (
+        SELECT service_id, metric, series, ${slotOf('toUnixTimestamp64Milli(ts)')},
+          countIf(kind != 'stale') AS n, sumIf(value, kind != 'stale') AS total,
+          min(if(kind = 'stale', inf, value)) AS least, max(if(kind = 'stale', -inf, value)) AS greatest,
+          countIf(kind NOT IN ('counter', 'stale')) AS others_n,
+          sumIf(value, kind NOT IN ('counter', 'stale')) AS others_total,
           argMax(value, ts) AS newest, argMax(kind, ts) AS newest_kind
-        FROM ${samplesSince(FROM)} GROUP BY service_id, metric, series)
-      WHERE newest_kind != 'stale' GROUP BY ${key}, slot`,
-    // A sample whose predecessor lies before a window's lookback is the first there and grows by nothing: what it grew
-    // by counts in windows that begin at most the lookback after the predecessor.
-    growth: `
-      SELECT ${name}, ${slotOf('until')}, sum(grown), max(at) FROM (
-        SELECT service_id, metric, series,
-          arraySort(groupArray((toUnixTimestamp64Milli(ts), value))) AS samples, samples.1 AS ats, samples.2 AS totals,
-          arrayMap((now, before) -> if(now < before, now, now - before), totals, ${before('totals')}) AS growths,
-          arrayMap((now, before) -> least(now, before + ${COUNTER_LOOKBACK_MS}), ats, ${before('ats')}) AS untils
-        FROM ${samplesSince(OLDEST)} WHERE kind = 'counter' GROUP BY service_id, metric, series)
-      ARRAY JOIN ats AS at, growths AS grown, untils AS until
-      WHERE at >= {from:Int64} GROUP BY ${key}, slot`,
-  };
-}
+        FROM ${samplesSince(FROM)} GROUP BY service_id, metric, series, slot))
+    ${PER_SLOT}`,
+  // A sample whose predecessor lies before a window's lookback is the first there and grows by nothing: what it grew
+  // by counts in windows that begin at most the lookback after the predecessor.
+  growth: `
+    SELECT ${METRIC}, toString(apart), ${slotOf('until')}, sum(grown), max(at) FROM (
+      SELECT service_id, metric, series, ${COUNTED_APART},
+        arraySort(groupArray((toUnixTimestamp64Milli(ts), value))) AS samples, samples.1 AS ats, samples.2 AS totals,
+        arrayMap((now, before) -> if(now < before, now, now - before), totals, ${before('totals')}) AS growths,
+        arrayMap((now, before) -> least(now, before + ${COUNTER_LOOKBACK_MS}), ats, ${before('ats')}) AS untils
+      FROM ${samplesSince(OLDEST)} WHERE kind = 'counter' GROUP BY service_id, metric, series)
+    ARRAY JOIN ats AS at, growths AS grown, untils AS until
+    WHERE at >= {from:Int64} ${PER_SLOT}`,
+};
 
 /** A map gives the empty text for a label that it lacks, as selectors have it. */
 const MATCHING = `

@@ -10,6 +10,7 @@ import { type Slot, toSlot, valueOf, windowOf, type Windows } from '#storage/cli
 import {
   groupQuestions,
   halve,
+  isSelective,
   type PlannedQuestion,
   type QuestionGroup,
   SHAPES,
@@ -127,34 +128,30 @@ export class RuleReader {
   async #ask(group: QuestionGroup, toMs: number): Promise<(targetKey: string) => readonly Slot[]> {
     const rows = Map.groupBy(await this.#rows(ruleQueryOf(group, toMs)), ([metric]) => String(metric));
     const found = group.targets.map((target) => ({ target, rows: rows.get(metricOf(target)) ?? [] }));
-    if (group.bySeries) await this.#learnMatches(group, found, toMs);
-    const slots = found.map(({ target, rows }) => [target.key, this.#slotsOf(group, target, rows)] as const);
+    await this.#learnMatches(found.filter(({ target }) => isSelective(target)));
+    const slots = found.map(({ target, rows }) => [target.key, this.#slotsOf(target, rows)] as const);
     const byTarget = new Map(slots);
     return (targetKey) => byTarget.get(targetKey) ?? [];
   }
 
-  #slotsOf({ bySeries }: QuestionGroup, target: Target, rows: readonly Row[]): Slot[] {
-    if (!bySeries) return rows.map(([, from, ...columns]) => toSlot(from, columns));
-    const meant = rows.filter(([, series]) => this.#matches.get(placeOf(target, series)) === true);
+  #slotsOf(target: Target, rows: readonly Row[]): Slot[] {
+    const isMeant = ([, series]: Row): boolean => this.#matches.get(placeOf(target, series)) === true;
+    const meant = isSelective(target) ? rows.filter(isMeant) : rows;
     return meant.map(([, , from, ...columns]) => toSlot(from, columns));
   }
 
   /** Labels are looked at when a series is seen for the first time. */
-  async #learnMatches(
-    group: QuestionGroup,
-    found: readonly { readonly target: Target; readonly rows: readonly Row[] }[],
-    toMs: number,
-  ): Promise<void> {
+  async #learnMatches(found: readonly { readonly target: Target; readonly rows: readonly Row[] }[]): Promise<void> {
     const unknown = found.flatMap(({ target, rows }) => {
       const isUnknown = ([, series]: Row): boolean => this.#matches.get(placeOf(target, series)) === undefined;
       return rows.filter(isUnknown).map(([, series]) => ({ target, series: String(series) }));
     });
     if (unknown.length === 0) return;
-    const series = [...new Set(unknown.map((one) => one.series))];
-    const matching = await this.#rows(matchQueryOf(group, toMs, series));
-    for (const one of unknown) this.#matches.set(placeOf(one.target, one.series), false);
+    const targets = [...new Set(unknown.map(({ target }) => target))];
+    const matching = await this.#rows(matchQueryOf(targets, [...new Set(unknown.map(({ series }) => series))]));
+    for (const { target, series } of unknown) this.#matches.set(placeOf(target, series), false);
     for (const [place, matched] of matching) {
-      const target = group.targets[Number(place)];
+      const target = targets[Number(place)];
       if (target !== undefined) this.#matches.set(placeOf(target, matched), true);
     }
   }
