@@ -5,11 +5,26 @@ import { exceptions } from './exceptions.ts';
 import { faults } from './faults.ts';
 import { footprint } from './footprint.ts';
 import { type Bench, machineLine } from './harness.ts';
+import { ingestion } from './ingestion.ts';
 import { mcp } from './mcp.ts';
+import { closeHistory } from './metrics/history.ts';
 import { pageLatency } from './page_latency.ts';
+import { query } from './query.ts';
 import { rules } from './rules.ts';
 
-const BENCHES: readonly Bench[] = [actions, escalation, exceptions, faults, footprint, mcp, pageLatency, rules];
+/** Those that share the history stand side by side. */
+const BENCHES: readonly Bench[] = [
+  actions,
+  escalation,
+  exceptions,
+  faults,
+  footprint,
+  ingestion,
+  mcp,
+  pageLatency,
+  query,
+  rules,
+];
 
 const MINUTES_MAX = 15;
 
@@ -20,6 +35,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 for (const bench of BENCHES.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) await show(bench);
+await closeHistory();
 process.exit(0);
 
 async function show({ name, about, minutesMax = MINUTES_MAX, run }: Bench): Promise<void> {

@@ -48,9 +48,10 @@ const LINGER_MS = 2;
 const EVENTS_EVERY_MS = 8;
 const POINTS_EVERY_MS = 25;
 const COMMITS_MAX = 2;
-/** Of one job, before it is packed. */
+/** Of events of one job, before they are packed. */
 const JOB_BYTES_MAX = 1024 * 1024;
-const JOB_POINTS_MAX = 10_000;
+/** Some hundred kilobytes once packed, and four times as much where all series are new. */
+const JOB_POINTS_MAX = 20_000;
 const JOB_EVENTS_MAX = 200;
 /** Roughly, in memory and before packing. */
 const POINT_BYTES = 21;
@@ -79,9 +80,9 @@ export function openIntake(options: IntakeOptions): Intake {
     lingerMs: LINGER_MS,
     everyMs: POINTS_EVERY_MS,
     itemsMax: Infinity,
-    max: { bytes: JOB_BYTES_MAX, count: JOB_POINTS_MAX },
+    max: { bytes: Infinity, count: JOB_POINTS_MAX },
     commitsMax: COMMITS_MAX,
-    weigh: (slice) => ({ bytes: bytesOf(slice), count: slice.to - slice.from }),
+    weigh: (slice) => ({ bytes: 0, count: slice.to - slice.from }),
     commit: async (slices) => {
       const telling = told.begin();
       await addPoints(packPoints(slices, (serviceId, { key }, newestAt) => telling.isDue(serviceId, key, newestAt)));

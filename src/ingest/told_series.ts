@@ -8,6 +8,7 @@ const SERIES_MAX = 1_000_000;
 
 /** What one job tells of series: kept in mind once the job is stored. */
 export interface Telling {
+  /** `newestAt` is 0 for a series of which there are only marks of its end. */
   isDue(serviceId: Id<'service'>, key: bigint, newestAt: number): boolean;
   /** The job is stored. */
   done(): void;
@@ -27,7 +28,7 @@ export class ToldSeries {
     return {
       isDue: (serviceId, key, newestAt) => {
         const toldAt = this.#services.get(serviceId)?.get(key) ?? Number.NaN;
-        if (newestAt < toldAt + AGAIN_MS || newestAt === toldAt) return false;
+        if (newestAt < toldAt + AGAIN_MS) return false;
         told.push([serviceId, key, newestAt]);
         return true;
       },

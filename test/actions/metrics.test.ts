@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { PointBatch, type PointKind } from '#core/metrics/point.ts';
+import { columnsOf } from '#core/metrics/point_columns.ts';
 import { seriesKey } from '#core/metrics/series_key.ts';
 import type { Id } from '#kernel/ids.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
@@ -37,7 +38,7 @@ async function points(...given: readonly Given[]): Promise<void> {
     batch.add(series, Date.parse(at.includes('T') ? at : `2027-03-10T${at}Z`), value, kind);
   }
   inserts += 1;
-  await new MetricWriter(w.house.clickhouse).insert([{ serviceId, points: batch }], `test-${inserts}`);
+  await new MetricWriter(w.house.clickhouse).insert([{ serviceId, points: columnsOf(batch) }], `test-${inserts}`);
 }
 
 /** What a query answers, `11:59:00` by value. */

@@ -4,6 +4,7 @@ import { inUnitOfWork } from '#actions/unit_of_work.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import { sightingOf } from '#core/exceptions/sighting.ts';
 import { PointBatch } from '#core/metrics/point.ts';
+import { columnsOf } from '#core/metrics/point_columns.ts';
 import { seriesKey } from '#core/metrics/series_key.ts';
 import { EXAMPLES } from '#entry/http/openapi/examples.ts';
 import { IDS } from '#entry/http/openapi/story.ts';
@@ -85,7 +86,7 @@ async function sendPoints(w: World, serviceId: Id<'service'>): Promise<void> {
   const labels = ['route', '/pay'];
   const series = points.addSeries({ name, labels, key: seriesKey(name, labels) });
   points.add(series, w.clock.now().epochMilliseconds - 90_000, 412.5, 'gauge');
-  await new MetricWriter(w.house.clickhouse).insert([{ serviceId, points }], newId('job'));
+  await new MetricWriter(w.house.clickhouse).insert([{ serviceId, points: columnsOf(points) }], newId('job'));
 }
 
 async function seeException(w: World, orgId: Id<'org'>, serviceId: Id<'service'>): Promise<string> {

@@ -5,6 +5,7 @@ import type { ExceptionEvent, Frame } from '#core/exceptions/event.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import { sightingOf } from '#core/exceptions/sighting.ts';
 import { PointBatch } from '#core/metrics/point.ts';
+import { columnsOf } from '#core/metrics/point_columns.ts';
 import { seriesKey } from '#core/metrics/series_key.ts';
 import { OUTSIDE_TEXT } from '#entry/http/mcp/outside_text.ts';
 import { type Id, newId } from '#kernel/ids.ts';
@@ -50,7 +51,7 @@ async function sendMetric(serviceId: Id<'service'>): Promise<void> {
   const points = new PointBatch();
   const series = points.addSeries({ name: POISON, labels: [], key: seriesKey(POISON, []) });
   points.add(series, w.clock.now().epochMilliseconds - 90_000, 1, 'gauge');
-  await new MetricWriter(w.house.clickhouse).insert([{ serviceId, points }], newId('job'));
+  await new MetricWriter(w.house.clickhouse).insert([{ serviceId, points: columnsOf(points) }], newId('job'));
 }
 
 /** An exception in which every text is poisoned, and the incident that it opens. */

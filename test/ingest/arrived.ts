@@ -1,4 +1,4 @@
-import type { MetricPoint } from '#core/metrics/point.ts';
+import { type MetricPoint, POINT_KINDS, PointBatch } from '#core/metrics/point.ts';
 import { type ArrivedEvent, unpackEvents } from '#ingest/packing/packed_events.ts';
 import { unpackPoints } from '#ingest/packing/packed_points.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -24,16 +24,18 @@ export async function arrivedPoints(w: World): Promise<(MetricPoint & { serviceI
 export function unpackedPoints(packed: readonly string[]): (MetricPoint & { serviceId: Id<'service'> })[] {
   const parts = packed.flatMap(unpackPoints);
   const told = parts.flatMap(({ serviceId, points }) =>
-    points.series.flatMap(({ key, labels }) => (labels === null ? [] : [[`${serviceId} ${key}`, labels] as const])),
+    points.told.map(({ key, labels }) => [`${serviceId} ${key}`, labels] as const),
   );
   const labelsOf = new Map(told);
-  return parts.flatMap(({ serviceId, points }) => {
-    for (const [index, series] of points.series.entries()) {
-      const labels = labelsOf.get(`${serviceId} ${series.key}`);
-      if (labels === undefined) throw new Error(`nobody told the labels of a series of ${series.name}`);
-      points.series[index] = { ...series, labels };
-    }
-    return Array.from({ length: points.length }, (_, index) => ({ ...points.point(index), serviceId }));
+  return parts.flatMap(({ serviceId, points: { length, names, name, key, at, value, kind } }) => {
+    const batch = new PointBatch();
+    return Array.from({ length }, (_, i) => {
+      const metric = names[name[i]!]!;
+      const labels = labelsOf.get(`${serviceId} ${key[i]!}`);
+      if (labels === undefined) throw new Error(`nobody told the labels of a series of ${metric}`);
+      batch.add(batch.addSeries({ name: metric, labels, key: key[i]! }), at[i]!, value[i]!, POINT_KINDS[kind[i]!]!);
+      return { ...batch.point(i), serviceId };
+    });
   });
 }
 

@@ -64,8 +64,7 @@ function mutate(body: Buffer, random: (below: number) => number): Buffer {
 }
 
 function isSound({ points }: DecodedPoints): boolean {
-  for (const { name, labels, key } of points.series)
-    if (name === '' || key !== seriesKey(name, labels ?? [])) return false;
+  for (const { name, labels, key } of points.series) if (name === '' || key !== seriesKey(name, labels)) return false;
   for (let i = 0; i < points.length; i += 1) {
     const at = points.at[i]!;
     if (!Number.isFinite(points.value[i]) || at > NOW_MS + LIMITS.aheadMsMax || at < NOW_MS - LIMITS.ageMsMax)

@@ -82,7 +82,7 @@ describe('what the OpenTelemetry SDK for JavaScript sent', () => {
     expect(shortOf(decoded)).toEqual(expected);
     expect(new Set(pointsOf(decoded).map((found) => found.at))).toEqual(new Set([at]));
     expect(decoded).toMatchObject({ rejected: { count: 0, reasons: [] }, dropped: 0 });
-    for (const { name, labels, key } of decoded.points.series) expect(key).toBe(seriesKey(name, labels ?? []));
+    for (const { name, labels, key } of decoded.points.series) expect(key).toBe(seriesKey(name, labels));
   });
 });
 

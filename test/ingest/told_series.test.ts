@@ -37,5 +37,5 @@ test('what was to be told in a job that was not stored is told again', () => {
 
 test('a series of which there are only marks of its end is told once, and again with its first point', () => {
   const told = new ToldSeries();
-  expect([-Infinity, -Infinity, T0, -Infinity].map((at) => tell(told, at))).toEqual([true, false, true, false]);
+  expect([0, 0, T0, 0].map((at) => tell(told, at))).toEqual([true, false, true, false]);
 });

@@ -5,6 +5,7 @@ import { aggregate, AGGREGATIONS } from '#core/metrics/aggregate.ts';
 import { cutWindow } from '#core/metrics/buckets.ts';
 import type { Sample } from '#core/metrics/increase.ts';
 import { POINT_KINDS, PointBatch } from '#core/metrics/point.ts';
+import { columnsOf } from '#core/metrics/point_columns.ts';
 import { seriesKey } from '#core/metrics/series_key.ts';
 import { type Id, newId, uuidOf } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -49,7 +50,7 @@ test('a query answers what the reference says of the same points, before and aft
     fc.asyncProperty(batches, fc.boolean(), async (sent, isShortlyKept) => {
       const serviceId = newId('service');
       for (const [index, batch] of sent.entries()) {
-        await writer.insert([{ serviceId, points: toBatch(batch) }], `${serviceId}-${index}`);
+        await writer.insert([{ serviceId, points: columnsOf(toBatch(batch)) }], `${serviceId}-${index}`);
       }
       const keptSince = NOW.subtract({ minutes: isShortlyKept ? 7 : 1_000 });
       const kept = sent.flat().filter(({ at }) => at >= keptSince.epochMilliseconds);
@@ -82,7 +83,8 @@ test('the same deliveries under the same token are stored once, and under anothe
   const points = toBatch(
     [0, 1, 2].map((second) => ({ series: 0, at: NOW.epochMilliseconds - second * 1_000, value: 1, kind: 'delta' })),
   );
-  for (const token of ['a', 'a', 'b']) await writer.insert([{ serviceId, points }], `${serviceId}${token}`);
+  for (const token of ['a', 'a', 'b'])
+    await writer.insert([{ serviceId, points: columnsOf(points) }], `${serviceId}${token}`);
   expect(await rowsOf(serviceId)).toBeLessThanOrEqual(6);
   const query = { serviceId, selector: { name: 'm', matchers: [] }, buckets: cutWindow(600, NOW) };
   const keptSince = NOW.subtract({ hours: 48 });
@@ -99,7 +101,7 @@ test('points of more days than one insert may touch are stored all the same', as
     value: day,
     kind: 'gauge' as const,
   }));
-  for (const _again of [1, 2]) await writer.insert([{ serviceId, points: toBatch(days) }], serviceId);
+  for (const _again of [1, 2]) await writer.insert([{ serviceId, points: columnsOf(toBatch(days)) }], serviceId);
   expect(await rowsOf(serviceId, house.clickhouse)).toBe(400);
 });
 
@@ -116,7 +118,7 @@ test('names, labels, keys, times and values are stored as they were given', asyn
     'counter',
   );
   points.add(points.addSeries({ name: 'b', labels: [], key: 0n }), Date.parse('2027-03-10T00:00:00.001Z'), 0, 'stale');
-  await writer.insert([{ serviceId, points }], serviceId);
+  await writer.insert([{ serviceId, points: columnsOf(points) }], serviceId);
   const result = await w.house.clickhouse.query({
     query: `SELECT service_id, metric, toString(series) AS series, toUnixTimestamp64Milli(ts) AS ts, value, kind, tags,
         toUnixTimestamp64Milli(last_at) AS last_at
@@ -154,7 +156,7 @@ test('deletion takes all points and names of one service and leaves the others a
   const [mine, other] = [newId('service'), newId('service')];
   const since = NOW.subtract({ hours: 24 });
   const points = toBatch([{ series: 0, at: NOW.epochMilliseconds, value: 1, kind: 'gauge' }]);
-  for (const serviceId of [mine, other]) await writer.insert([{ serviceId, points }], serviceId);
+  for (const serviceId of [mine, other]) await writer.insert([{ serviceId, points: columnsOf(points) }], serviceId);
   await writer.deleteService(mine);
   await expect.poll(() => rowsOf(mine), PATIENTLY).toBe(0);
   await expect.poll(() => reader.listNames(mine, since), PATIENTLY).toEqual([]);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { PointBatch } from '#core/metrics/point.ts';
+import { columnsOf } from '#core/metrics/point_columns.ts';
 import { seriesKey } from '#core/metrics/series_key.ts';
 import { type Id, newId, uuidOf } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -104,7 +105,7 @@ async function insertPoints(of: Id<'service'> | Id<'service'>[], days: readonly 
   const series = points.addSeries({ name, labels: [], key: seriesKey(name, []) });
   for (const day of days) points.add(series, NOW.epochMilliseconds - day * 86_400_000, 1, 'gauge');
   await new MetricWriter(w.house.clickhouse).insert(
-    [of].flat().map((serviceId) => ({ serviceId, points })),
+    [of].flat().map((serviceId) => ({ serviceId, points: columnsOf(points) })),
     newId('job'),
   );
 }

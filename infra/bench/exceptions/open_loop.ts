@@ -1,9 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-interface OpenLoopOptions {
+interface Address {
   readonly host: string;
   readonly port: number;
+}
+
+interface OpenLoopOptions extends Address {
   /** Kept open; requests wait when all of them are in use. */
   readonly connections: number;
   readonly perSecond: number;
@@ -71,7 +74,7 @@ export function rawRequest(path: string, headers: Readonly<Record<string, string
 }
 
 /** One connection with one request at a time. */
-class Line {
+export class Line {
   readonly #socket: Socket;
   #answer = '';
   #onAnswer: ((status: number) => void) | null = null;
@@ -84,7 +87,7 @@ class Line {
     socket.on('close', () => this.#end(0));
   }
 
-  static open({ host, port }: OpenLoopOptions): Promise<Line> {
+  static open({ host, port }: Address): Promise<Line> {
     return new Promise((resolve, reject) => {
       const socket = connect(port, host, () => resolve(new Line(socket)));
       socket.once('error', reject);

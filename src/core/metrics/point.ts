@@ -16,8 +16,7 @@ export type Labels = readonly string[];
 
 export interface Series {
   readonly name: string;
-  /** Null between intake and store where the store has been told of them before. */
-  readonly labels: Labels | null;
+  readonly labels: Labels;
   /** What `seriesKey` says, an unsigned number of 64 bits. */
   readonly key: bigint;
 }
@@ -72,7 +71,7 @@ export class PointBatch {
     const series = this.series[this.seriesIndex[index] ?? -1];
     const kind = POINT_KINDS[this.kind[index] ?? -1];
     if (index >= this.length || series === undefined || kind === undefined) throw new RangeError(`no point ${index}`);
-    const labels = toLabelRecord(series.labels ?? []);
+    const labels = toLabelRecord(series.labels);
     return { name: series.name, labels, at: this.at[index] ?? 0, value: this.value[index] ?? 0, kind };
   }
 

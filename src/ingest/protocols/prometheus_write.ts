@@ -208,10 +208,9 @@ class WriteRequestDecoder {
 }
 
 function textOf({ name, labels }: Series): string {
-  const pairs = labels ?? [];
-  const named = Array.from({ length: pairs.length / 2 }, (_, i) => ({
-    name: pairs[i * 2] ?? '',
-    value: pairs[i * 2 + 1] ?? '',
+  const named = Array.from({ length: labels.length / 2 }, (_, i) => ({
+    name: labels[i * 2] ?? '',
+    value: labels[i * 2 + 1] ?? '',
   }));
   return toSeriesText(name, named);
 }

@@ -1,12 +1,12 @@
-import type { PointBatch } from '#core/metrics/point.ts';
+import type { PointColumns } from '#core/metrics/point_columns.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { bytesOf, lowCardinality, nativeBlock } from '#storage/clickhouse/native_block.ts';
 import { uuidBytes } from '#storage/clickhouse/row_binary.ts';
 
-/** The points that one request brought for a service. */
+/** Points of a service. */
 export interface Delivery {
   readonly serviceId: Id<'service'>;
-  readonly points: PointBatch;
+  readonly points: PointColumns;
 }
 
 /** One insert may touch a hundred days' partitions; points from older days go in inserts of their own. */
@@ -14,58 +14,70 @@ const STRETCH_MS = 90 * 86_400_000;
 
 /** Blocks in ClickHouse's Native format, apart by stretches of 90 days; nearly always there is just one. */
 export function encodePoints(deliveries: readonly Delivery[]): ReadonlyMap<number, Buffer> {
+  const stretches = new Set(deliveries.flatMap(({ points }) => [...stretchesOf(points)]));
   return new Map(
-    [...rowsByStretch(deliveries)].map(([stretch, rows]) => [stretch, encodeStretch(deliveries, stretch, rows)]),
+    [...stretches].map((stretch) => {
+      const within = stretches.size === 1 ? deliveries : deliveries.map((delivery) => cut(delivery, stretch));
+      return [stretch, encode(within)];
+    }),
   );
 }
 
-function rowsByStretch(deliveries: readonly Delivery[]): ReadonlyMap<number, number> {
-  const rows = new Map<number, number>();
-  for (const { points } of deliveries) {
-    let stretch = Number.NaN;
-    let run = 0;
-    for (let index = 0; index < points.length; index += 1) {
-      const next = stretchOf(points, index);
-      if (next !== stretch && run > 0) rows.set(stretch, (rows.get(stretch) ?? 0) + run);
-      if (next !== stretch) [stretch, run] = [next, 0];
-      run += 1;
-    }
-    if (run > 0) rows.set(stretch, (rows.get(stretch) ?? 0) + run);
+function stretchesOf({ at }: PointColumns): Set<number> {
+  const stretches = new Set<number>();
+  let last = Number.NaN;
+  for (const time of at) {
+    const stretch = stretchOf(time);
+    if (stretch !== last) stretches.add(stretch);
+    last = stretch;
   }
-  return rows;
+  return stretches;
 }
 
-function stretchOf(points: PointBatch, index: number): number {
-  return Math.floor((points.at[index] ?? 0) / STRETCH_MS);
+function stretchOf(at: number): number {
+  return Math.floor(at / STRETCH_MS);
 }
 
-function encodeStretch(deliveries: readonly Delivery[], stretch: number, rows: number): Buffer {
+function cut({ serviceId, points }: Delivery, stretch: number): Delivery {
+  const isWithin = (_: unknown, row: number): boolean => stretchOf(points.at[row] ?? 0) === stretch;
+  const at = points.at.filter(isWithin);
+  const columns = {
+    key: points.key.filter(isWithin),
+    value: points.value.filter(isWithin),
+    name: points.name.filter(isWithin),
+    kind: points.kind.filter(isWithin),
+  };
+  return { serviceId, points: { ...points, ...columns, at, length: at.length } };
+}
+
+const UUID_BYTES = 16;
+const KIND_TYPE = "Enum8('gauge' = 0, 'counter' = 1, 'delta' = 2, 'stale' = 3)";
+
+function encode(deliveries: readonly Delivery[]): Buffer {
+  const rows = deliveries.reduce((sum, { points }) => sum + points.length, 0);
   const services = Buffer.allocUnsafe(rows * UUID_BYTES);
   const metrics = new Uint32Array(rows);
   const series = new BigUint64Array(rows);
   const times = new Times(rows);
   const values = new Float64Array(rows);
   const kinds = new Uint8Array(rows);
-  const names = new Map<string, number>();
+  const names = new Names();
   let row = 0;
   for (const { serviceId, points } of deliveries) {
-    const first = row;
-    const nameOfSeries = points.series.map(({ name }) => numberOf(names, name));
+    services.fill(uuidBytes(uuidOf(serviceId)), row * UUID_BYTES, (row + points.length) * UUID_BYTES);
+    series.set(points.key, row);
+    values.set(points.value, row);
+    kinds.set(points.kind, row);
+    const numbers = names.numbersOf(points.names);
     for (let index = 0; index < points.length; index += 1) {
-      if (stretchOf(points, index) !== stretch) continue;
-      const place = points.seriesIndex[index] ?? 0;
-      metrics[row] = nameOfSeries[place] ?? 0;
-      series[row] = points.series[place]?.key ?? 0n;
-      times.set(row, points.at[index] ?? 0);
-      values[row] = points.value[index] ?? 0;
-      kinds[row] = points.kind[index] ?? 0;
-      row += 1;
+      metrics[row + index] = numbers[points.name[index] ?? 0] ?? 0;
+      times.set(row + index, points.at[index] ?? 0);
     }
-    services.fill(uuidBytes(uuidOf(serviceId)), first * UUID_BYTES, row * UUID_BYTES);
+    row += points.length;
   }
   return nativeBlock(rows, [
     { name: 'service_id', type: 'UUID', parts: [services] },
-    { name: 'metric', type: 'LowCardinality(String)', parts: lowCardinality([...names.keys()], metrics) },
+    { name: 'metric', type: 'LowCardinality(String)', parts: lowCardinality(names.all, metrics) },
     { name: 'series', type: 'UInt64', parts: [bytesOf(series)] },
     { name: 'ts', type: "DateTime64(3, 'UTC')", parts: [times.bytes] },
     { name: 'value', type: 'Float64', parts: [bytesOf(values)] },
@@ -73,15 +85,27 @@ function encodeStretch(deliveries: readonly Delivery[], stretch: number, rows: n
   ]);
 }
 
-const UUID_BYTES = 16;
-const KIND_TYPE = "Enum8('gauge' = 0, 'counter' = 1, 'delta' = 2, 'stale' = 3)";
+/** Numbers names over all deliveries; those of one job have the same list of them. */
+class Names {
+  readonly all: string[] = [];
+  readonly #known = new Map<string, number>();
+  #lastList: readonly string[] = [];
+  #lastNumbers = new Uint32Array();
 
-function numberOf(names: Map<string, number>, name: string): number {
-  const known = names.get(name);
-  if (known !== undefined) return known;
-  const number = names.size;
-  names.set(name, number);
-  return number;
+  numbersOf(list: readonly string[]): Uint32Array {
+    if (list === this.#lastList) return this.#lastNumbers;
+    this.#lastList = list;
+    this.#lastNumbers = Uint32Array.from(list, (name) => this.#numberOf(name));
+    return this.#lastNumbers;
+  }
+
+  #numberOf(name: string): number {
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const number = this.all.push(name) - 1;
+    this.#known.set(name, number);
+    return number;
+  }
 }
 
 const TWO_TO_32 = 2 ** 32;

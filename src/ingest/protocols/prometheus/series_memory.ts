@@ -23,8 +23,10 @@ export class SeriesMemory {
   #current = new Generation();
   #before = new Generation();
 
-  /** By the bytes from `start` to `end`, whose hash this is. */
+  /** By the bytes from `start` to `end`. Series come in the order in which they came before, so the next is tried first. */
   find(view: DataView, start: number, end: number): RememberedSeries | undefined {
+    const next = this.#current.findNext(view, start, end);
+    if (next !== undefined) return next;
     const hash = hashSpan(view, start, end);
     const current = this.#current.find(hash, view, start, end);
     if (current !== undefined) return current;
@@ -56,16 +58,28 @@ class Generation {
   length = 0;
   #view = new DataView(new ArrayBuffer(BYTES_FIRST));
   #slots = new Int32Array(SLOTS_FIRST).fill(-1);
+  /** The number of the series that was found last. */
+  #last = -1;
   readonly #starts: number[] = [0];
   readonly #hashes: number[] = [];
   readonly #series: RememberedSeries[] = [];
+
+  /** The one behind that which was found last, if it is the one. */
+  findNext(view: DataView, start: number, end: number): RememberedSeries | undefined {
+    const number = this.#last + 1;
+    if (number >= this.#series.length || !this.#isSame(number, view, start, end)) return undefined;
+    this.#last = number;
+    return this.#series[number];
+  }
 
   find(hash: number, view: DataView, start: number, end: number): RememberedSeries | undefined {
     const mask = this.#slots.length - 1;
     for (let probe = 0; probe < PROBES_MAX; probe += 1) {
       const number = this.#slots[(hash + probe) & mask] ?? -1;
       if (number === -1) return undefined;
-      if (this.#hashes[number] === hash && this.#isSame(number, view, start, end)) return this.#series[number];
+      if (this.#hashes[number] !== hash || !this.#isSame(number, view, start, end)) continue;
+      this.#last = number;
+      return this.#series[number];
     }
     return undefined;
   }

@@ -1,0 +1,216 @@
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { pointLimits } from '#core/metrics/admission.ts';
+import { columnsOf } from '#core/metrics/point_columns.ts';
+import { runningConfig } from '#entry/running_config.ts';
+import { connect } from '#infra/demo/client.ts';
+import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
+import { loadConfig } from '#kernel/config.ts';
+import { type Id, newId } from '#kernel/ids.ts';
+import { systemClock } from '#kernel/time.ts';
+import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { insertRows } from '#storage/clickhouse/insert_rows.ts';
+import { type Delivery, encodePoints } from '#storage/clickhouse/point_blocks.ts';
+
+import { count, duration, megabytes, percent, ratio } from './figures.ts';
+import {
+  type Bench,
+  type BenchInstallation,
+  printInputs,
+  printTable,
+  withFolder,
+  withInstallation,
+} from './harness.ts';
+import { type ManyScrapes, manyScrapes } from './metrics/many_scrapes.ts';
+import { prometheusVersion, startPrometheus } from './metrics/prometheus.ts';
+import { canRecord, recordScrapes } from './metrics/recorded_scrapes.ts';
+import { sendScrapes } from './metrics/send_scrapes.ts';
+import { countProcessorBelow, useBelow } from './paging/processes.ts';
+
+/** About as many scrapes. */
+const RECORDED_REQUESTS = 12;
+const INSTANCES = 48;
+const ROUNDS = 8;
+/** One for each instance, as a Prometheus that falls behind opens up to 200. */
+const LINES = INSTANCES;
+const LOOK_MS = 20;
+/** As large as the product's own inserts when much is coming in. */
+const BARE_INSERT_POINTS = 100_000;
+const SELF = 'Supervisor (this program)';
+
+interface Taking {
+  readonly who: string;
+  readonly answeredMs: number;
+  readonly queryableMs: number;
+  readonly residentBytes: number;
+  /** By kind of process. */
+  readonly spentMs: ReadonlyMap<string, number>;
+}
+
+/** A first part, for programs to warm up, and what is measured. */
+interface Load {
+  readonly warmUp: ManyScrapes;
+  readonly scrapes: ManyScrapes;
+}
+
+export const ingestion: Bench = {
+  name: 'ingestion',
+  about:
+    'metric points by Prometheus remote write until they can be queried (goal: at least the rate of Prometheus’s own receiver)',
+  async run() {
+    if (!canRecord()) {
+      console.log('  skipped: it needs the programs prometheus and prometheus-node-exporter\n');
+      return;
+    }
+    await withFolder(async (folder) => {
+      const load = await prepare(folder);
+      const peer = await takenByPrometheus(path.join(folder, 'receiver'), load);
+      const [own, bareMs] = await takenByProduct(load);
+      const { points } = load.scrapes;
+      printTable([own, peer].map((taking) => rowOf(taking, peer, points)));
+      printTable([
+        {
+          'the limit': `bare ClickHouse inserts of the same rows, ${count(BARE_INSERT_POINTS)} each, one after the other`,
+          'points/s': count(points / (bareMs / 1_000)),
+          'product ÷ limit': ratio(bareMs, own.queryableMs),
+        },
+      ]);
+      printTable(
+        [...own.spentMs].map(([name, ms]) => ({
+          process: name,
+          'processor, a million points': duration((ms / points) * 1_000_000),
+          'of one processor': percent(ms / own.queryableMs),
+        })),
+      );
+    });
+  },
+};
+
+async function prepare(folder: string): Promise<Load> {
+  const recorded = await recordScrapes(folder, RECORDED_REQUESTS);
+  const plan = { instances: INSTANCES, lines: LINES };
+  const roundMs = (RECORDED_REQUESTS + 1) * 15_000;
+  const startMs = Date.now() - (ROUNDS + 1) * roundMs;
+  const warmUp = manyScrapes(recorded, { ...plan, rounds: 1, startMs });
+  const scrapes = manyScrapes(recorded, { ...plan, rounds: ROUNDS, startMs: startMs + roundMs });
+  const bytes = recorded.reduce((sum, { length }) => sum + length, 0);
+  printInputs({
+    recorded: `${recorded.length} requests, ${count(bytes)} bytes, of Prometheus ${prometheusVersion()} that scrapes a node exporter every second`,
+    sent: `${count(scrapes.points)} points of ${count(scrapes.series)} series in ${count(scrapes.requests)} requests, after ${count(warmUp.points)} points to warm up`,
+    synthesised: `other instances (${INSTANCES}) and times (the recording ${ROUNDS} times over, a scrape every 15 s); all else is as recorded`,
+    'bytes a point': (scrapes.bytes / scrapes.points).toFixed(1),
+    connections: LINES,
+    durability:
+      'Tocsin answers when PostgreSQL has written to disk; Prometheus does not wait for its log to be written',
+  });
+  return { warmUp, scrapes };
+}
+
+function rowOf(taking: Taking, peer: Taking, points: number): Record<string, string> {
+  const processorMs = sum(taking.spentMs.values());
+  return {
+    receiver: taking.who,
+    'answered, points/s': count(points / (taking.answeredMs / 1_000)),
+    'queryable, points/s': count(points / (taking.queryableMs / 1_000)),
+    'of the peer': ratio(peer.queryableMs, taking.queryableMs),
+    'queryable after': duration(taking.queryableMs),
+    'processor, a million points': duration((processorMs / points) * 1_000_000),
+    'resident afterwards': megabytes(taking.residentBytes),
+  };
+}
+
+async function takenByPrometheus(folder: string, { warmUp, scrapes }: Load): Promise<Taking> {
+  const prometheus = await startPrometheus(folder, 'global: {}', { flags: ['--web.enable-remote-write-receiver'] });
+  try {
+    const url = `${prometheus.url}/api/v1/write`;
+    await sendScrapes(warmUp, url);
+    const spent = countProcessorBelow(prometheus.pid);
+    const answeredMs = await sendScrapes(scrapes, url);
+    const processorMs = sum(spent().values());
+    // What it has answered can be queried: this only makes sure of it.
+    const found = await prometheus.counted('prometheus_tsdb_head_samples_appended_total');
+    if (found !== warmUp.points + scrapes.points) throw new Error(`Prometheus holds ${found} points`);
+    const residentBytes = sum(useBelow(prometheus.pid).map((use) => use.residentBytes));
+    const who = `Prometheus ${prometheus.version}`;
+    const spentMs = new Map([[who, processorMs]]);
+    return { who, answeredMs, queryableMs: answeredMs, residentBytes, spentMs };
+  } finally {
+    await prometheus.stop();
+  }
+}
+
+/** And how long ClickHouse alone takes for the same rows, in milliseconds. */
+async function takenByProduct({ warmUp, scrapes }: Load): Promise<[Taking, number]> {
+  return await withInstallation(async (installation) => {
+    const authorization = `Bearer ${await createIngestKey(installation)}`;
+    const { clickhouseUrl = '' } = await runningConfig(loadConfig({ DATA_DIR: installation.dataDir }));
+    const store = openClickHouse(clickhouseUrl);
+    try {
+      const url = `${installation.baseUrl}/api/ingest/prometheus/write`;
+      await sendScrapes(warmUp, url, { authorization });
+      await untilStored(store, warmUp.points);
+      const spent = countProcessorBelow(process.pid);
+      const began = performance.now();
+      const answeredMs = await sendScrapes(scrapes, url, { authorization });
+      await untilStored(store, warmUp.points + scrapes.points);
+      const queryableMs = performance.now() - began;
+      const spentMs = new Map([...spent()].filter(([name]) => name !== SELF).toSorted(([, a], [, b]) => b - a));
+      const uses = useBelow(process.pid).filter(({ name }) => name !== SELF);
+      const residentBytes = sum(uses.map((use) => use.residentBytes));
+      const taking = { who: 'Tocsin, everything embedded', answeredMs, queryableMs, residentBytes, spentMs };
+      return [taking, await insertBare(store, scrapes)];
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+async function createIngestKey(installation: BenchInstallation): Promise<string> {
+  const client = connect({ ...installation, stop: async () => {} });
+  const service = await client.action<{ serviceId: string; ingestionKey: string }>('create_service', { name: 'all' });
+  await client.action('enable_capability', { serviceId: service.serviceId, capability: 'metrics' });
+  return service.ingestionKey;
+}
+
+async function untilStored(store: ClickHouseClient, points: number): Promise<void> {
+  for (;;) {
+    const result = await store.query({ query: 'SELECT count() FROM metric_points', format: 'JSONCompactEachRow' });
+    const [[found] = ['0']] = await result.json<[string]>();
+    if (Number(found) >= points) return;
+    await delay(LOOK_MS);
+  }
+}
+
+/** Into a table like the product's own, from blocks that are ready. */
+async function insertBare(store: ClickHouseClient, scrapes: ManyScrapes): Promise<number> {
+  await store.command({ query: 'CREATE TABLE bare_points AS metric_points' });
+  const blocks = blocksOf(scrapes);
+  const began = performance.now();
+  for (const [index, block] of blocks.entries()) {
+    await insertRows(store, 'bare_points', block, `bare-${index}`, 'Native');
+  }
+  return performance.now() - began;
+}
+
+function blocksOf({ lines }: ManyScrapes): Buffer[] {
+  const serviceId: Id<'service'> = newId('service');
+  const now = systemClock.now();
+  const blocks: Buffer[] = [];
+  let deliveries: Delivery[] = [];
+  const flush = (): void => {
+    blocks.push(...encodePoints(deliveries).values());
+    deliveries = [];
+  };
+  for (const body of lines.flat()) {
+    deliveries.push({
+      serviceId,
+      points: columnsOf(decodePrometheusWrite(body, 'application/x-protobuf', now, pointLimits(30)).points),
+    });
+    if (sum(deliveries.map(({ points }) => points.length)) >= BARE_INSERT_POINTS) flush();
+  }
+  if (deliveries.length > 0) flush();
+  return blocks;
+}
+
+const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0);

@@ -1,0 +1,161 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { encodeBytes } from '#ingest/protocols/protobuf/wire_writer.ts';
+
+import { METRICS_A_SERVICE, metricName, SERIES_A_METRIC, SERVICES } from './history.ts';
+import { type Prometheus, startPrometheus } from './prometheus.ts';
+import { type BenchRule, THRESHOLD } from './rule_set.ts';
+import { deflateSnappyBlock } from './snappy.ts';
+
+/** What the rule manager took for one evaluation of all rules. */
+export interface RuleManagerCycle {
+  readonly version: string;
+  readonly points: number;
+  readonly shortMs: number;
+  readonly longMs: number;
+}
+
+const STEP_MS = 15_000;
+const MINUTE_MS = 60_000;
+/** The longest window, and what `increase` looks at before it. */
+const PAST_MS = 66 * MINUTE_MS;
+/** So that windows are full while it evaluates. */
+const AHEAD_MS = 4 * MINUTE_MS;
+/** A store that has seen a time takes nothing that is an hour older. */
+const SLICE_MS = 10 * MINUTE_MS;
+const INTERVAL_SECONDS = 20;
+const EVALUATED_WITHIN_MS = 150_000;
+
+/**
+ * Gives Debian's Prometheus the series of the history, as far back as rules look, and the same rules; each group is
+ * evaluated at least twice, and the last evaluation counts.
+ */
+export async function evaluateByPrometheus(folder: string, rules: readonly BenchRule[]): Promise<RuleManagerCycle> {
+  const prometheus = await startPrometheus(folder, CONFIG, {
+    files: { 'rules.yml': ruleFile(rules) },
+    flags: ['--web.enable-remote-write-receiver'],
+  });
+  try {
+    const points = await fill(prometheus, Date.now());
+    await untilEvaluated(prometheus, rules.length * 2);
+    const [shortMs = 0, longMs = 0] = await durations(prometheus);
+    return { version: prometheus.version, points, shortMs, longMs };
+  } finally {
+    await prometheus.stop();
+  }
+}
+
+const CONFIG = `
+global: { evaluation_interval: ${INTERVAL_SECONDS}s }
+rule_files: [rules.yml]
+`;
+
+/** By service, and apart by the length of windows, as the product evaluates them. */
+function ruleFile(rules: readonly BenchRule[]): string {
+  const groups = Map.groupBy(rules, ({ service, windowMinutes }) => `${groupKind(windowMinutes)}-${service}`);
+  return JSON.stringify({
+    groups: [...groups].map(([name, group]) => ({
+      name,
+      rules: group.map((rule, index) => ({ alert: `${name}-${index}`, expr: `${expressionOf(rule)} > ${THRESHOLD}` })),
+    })),
+  });
+}
+
+function groupKind(windowMinutes: number): 'short' | 'long' {
+  return windowMinutes > 15 ? 'long' : 'short';
+}
+
+function expressionOf({ service, metric, isCounter, host, windowMinutes, aggregation }: BenchRule): string {
+  const matchers = [`service="${service}"`, ...(host === null ? [] : [`host=~"${host}"`])];
+  const range = `${metric}{${matchers.join(',')}}[${windowMinutes}m]`;
+  switch (aggregation) {
+    case 'avg':
+      return `sum(sum_over_time(${range})) / sum(count_over_time(${range}))`;
+    case 'min':
+      return `min(min_over_time(${range}))`;
+    case 'max':
+      return `max(max_over_time(${range}))`;
+    case 'count':
+      return `sum(count_over_time(${range}))`;
+    case 'last':
+      return `sum(last_over_time(${range}))`;
+    case 'sum':
+      return isCounter ? `sum(increase(${range}))` : `sum(sum_over_time(${range}))`;
+  }
+}
+
+async function fill({ url }: Prometheus, nowMs: number): Promise<number> {
+  let points = 0;
+  for (let fromMs = nowMs - PAST_MS; fromMs < nowMs + AHEAD_MS; fromMs += SLICE_MS) {
+    const toMs = Math.min(fromMs + SLICE_MS, nowMs + AHEAD_MS);
+    for (let service = 0; service < SERVICES; service += 1) {
+      const { body, samples } = writeRequest(service, fromMs, toMs);
+      const headers = { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' };
+      const response = await fetch(`${url}/api/v1/write`, { method: 'POST', headers, body });
+      if (!response.ok) throw new Error(`Prometheus refused points: ${await response.text()}`);
+      points += samples;
+    }
+  }
+  return points;
+}
+
+function writeRequest(service: number, fromMs: number, toMs: number): { body: Buffer; samples: number } {
+  const parts: Buffer[] = [];
+  let samples = 0;
+  for (let place = 0; place < METRICS_A_SERVICE * SERIES_A_METRIC; place += 1) {
+    const metric = Math.floor(place / SERIES_A_METRIC);
+    const host = place % SERIES_A_METRIC;
+    const series = [
+      label('__name__', metricName(metric)),
+      label('host', `host-${host}`),
+      label('service', String(service)),
+      label('zone', String(place % 3)),
+    ];
+    for (let atMs = fromMs + (place % 15) * 1_000; atMs < toMs; atMs += STEP_MS) {
+      series.push(sample(metric % 2 === 1 ? Math.floor(atMs / 1_000) : (atMs * (place + 7)) % 1_000, atMs));
+      samples += 1;
+    }
+    parts.push(encodeBytes(1, Buffer.concat(series)));
+  }
+  return { body: deflateSnappyBlock(Buffer.concat(parts)), samples };
+}
+
+function label(name: string, value: string): Buffer {
+  return encodeBytes(1, Buffer.concat([encodeBytes(1, name), encodeBytes(2, value)]));
+}
+
+/** Epoch milliseconds take six bytes as a varint. */
+const SAMPLE_BYTES = 16;
+
+function sample(value: number, atMs: number): Buffer {
+  const bytes = Buffer.alloc(2 + SAMPLE_BYTES);
+  bytes[0] = (2 << 3) | 2;
+  bytes[1] = SAMPLE_BYTES;
+  bytes[2] = (1 << 3) | 1;
+  bytes.writeDoubleLE(value, 3);
+  bytes[11] = 2 << 3;
+  let rest = Math.floor(atMs);
+  for (let i = 12; i < 17; i += 1) {
+    bytes[i] = (rest % 128) + 128;
+    rest = Math.floor(rest / 128);
+  }
+  bytes[17] = rest;
+  return bytes;
+}
+
+/** So many evaluations from now on. */
+async function untilEvaluated(prometheus: Prometheus, evaluations: number): Promise<void> {
+  const before = await prometheus.counted('prometheus_rule_evaluations_total');
+  const deadline = performance.now() + EVALUATED_WITHIN_MS;
+  while ((await prometheus.counted('prometheus_rule_evaluations_total')) < before + evaluations) {
+    if (performance.now() > deadline) throw new Error('Prometheus did not evaluate its rules in time');
+    await delay(500);
+  }
+}
+
+/** Of short and of long windows, all groups added up. */
+async function durations(prometheus: Prometheus): Promise<number[]> {
+  const seconds = (kind: string) =>
+    prometheus.counted('prometheus_rule_group_last_duration_seconds', `rule_group="[^"]*;${kind}-`);
+  return [(await seconds('short')) * 1_000, (await seconds('long')) * 1_000];
+}
