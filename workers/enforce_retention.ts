@@ -13,20 +13,24 @@ export interface RetentionRuntime {
 /** Rows removed by one statement, so that none holds up others for long. */
 const BATCH = 1_000;
 
+/** Longer than refusals are shown. */
+const KEEP_REFUSALS_HOURS = 48;
+
 /**
  * Removes what is older than its service keeps: points, events, groups whose events are all over, and resolved
- * incidents with their logs. Reads hide all of it already, so a crash anywhere only leaves work for the next time;
+ * incidents with their logs; and what was refused of a service some days ago. Reads hide all of it already, so a crash anywhere only leaves work for the next time;
  * one store that fails holds up no other.
  */
 export async function enforceRetention(runtime: RetentionRuntime): Promise<void> {
   const now = runtime.clock.now();
-  const { services, incidents, exceptionGroups } = storesOf(runtime.db.session());
+  const { services, incidents, exceptionGroups, ingestRefusals } = storesOf(runtime.db.session());
   const { outdatedRows } = runtime;
   await eachAtOnce(
     1,
     [
       () => inBatches((limit) => incidents.removeOutdated(now, limit)),
       () => inBatches((limit) => exceptionGroups.removeOutdated(now, limit)),
+      () => ingestRefusals.removeBefore(now.subtract({ hours: KEEP_REFUSALS_HOURS })),
       async () => outdatedRows.remove(EXCEPTION_EVENTS, await services.listRetentionTiers('exceptions'), now),
       async () => {
         const tiers = await services.listRetentionTiers('metrics');

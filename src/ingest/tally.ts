@@ -1,15 +1,11 @@
 import type { DecodedPoints } from '#core/metrics/admission.ts';
 import type { ErrorCode } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-
-export type Ingested = 'points' | 'events';
-
-/** Why single points or events of a request were refused while the rest was taken. */
-export type RefusalKind = 'too_many_series' | 'faulty';
+import type { Ingested, IngestRefusal, ItemRefusal } from '#storage/postgres/ingest_refusal_store.ts';
 
 type RefusedItems = {
   readonly kind: Ingested;
-  readonly reason: RefusalKind;
+  readonly reason: ItemRefusal;
   readonly serviceId: Id<'service'>;
 };
 
@@ -34,6 +30,15 @@ export class IngestTally {
   tookEvents(serviceId: Id<'service'>, taken: number, faulty: number): void {
     this.taken.events += taken;
     this.refusedItems.add({ kind: 'events', reason: 'faulty', serviceId }, faulty);
+  }
+
+  /** All that was refused: of a whole request, its error code is the reason. */
+  *refusals(): Generator<Pick<IngestRefusal, 'serviceId' | 'kind' | 'reason' | 'count'>> {
+    for (const { labels, count } of this.refusedItems.list()) yield { ...labels, count };
+    for (const { labels, count } of this.refusedRequests.list()) {
+      const { code: reason, ...others } = labels;
+      yield { ...others, reason, count };
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
+import { storesOf } from '#storage/postgres/stores.ts';
 import { inBrowser } from '#test/browser/chrome.ts';
 import { openHouse } from '#test/browser/house.ts';
 
@@ -63,17 +64,25 @@ inBrowser('services', () => {
     await page.getByText('No service yet').waitFor();
   });
 
-  test('what was sent a moment ago is seen to arrive, and who may only look changes nothing', async () => {
+  test('what was sent a moment ago is seen to arrive, or to be refused, and who may only look changes nothing', async () => {
     const h = await openHouse();
     const service = await h.given.service({ name: 'checkout' });
     const { page } = await h.visitor({ role: 'viewer', path: `/services/${service.serviceId}` });
     await page.getByText('Nothing has arrived yet.').first().waitFor();
+    expect(await page.getByText('refused').count()).toBe(0);
+    const refused = { serviceId: service.serviceId, hour: h.clock.now(), lastAt: h.clock.now() };
+    await storesOf(h.house.db.session()).ingestRefusals.add([
+      { ...refused, kind: 'points', reason: 'too_many_series', count: 1_204 },
+      { ...refused, kind: 'events', reason: 'rate_limited', count: 1 },
+    ]);
     await fetch(`${h.baseUrl}/api/ingest/metrics`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.ingestionKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({ points: [{ name: 'latency', value: 3 }] }),
     });
     await page.getByText('1 point in the last hour').waitFor({ timeout: 30_000 });
+    await page.getByText('1,204 points refused: too many new series in a day').waitFor();
+    await page.getByText('1 request with events refused: more was sent than the service may').waitFor();
     expect(await page.getByRole('switch', { name: 'Metrics enabled' }).isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: /^(?:Edit|Rotate|Delete)$/ }).count()).toBe(0);
   });

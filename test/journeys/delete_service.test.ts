@@ -4,6 +4,7 @@ import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
 import type { Database } from '#storage/postgres/database.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import { eventsArrive, pointsArrive } from '#test/kit/arrivals.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 import { exceptionEvent } from '#test/storage/exception_event.ts';
@@ -31,6 +32,8 @@ async function estate(w: StaffedWorld): Promise<Estate> {
   const dashboard = await w.expectOk('create_dashboard', { serviceId, name: 'Latency', layout: [{ type: 'line' }] });
   const incidentId = await alert.trigger();
   await arrive(w, serviceId);
+  const kind = { serviceId, kind: 'points', reason: 'faulty', count: 1 } as const;
+  await storesOf(w.house.db.session()).ingestRefusals.add([{ ...kind, hour: w.clock.now(), lastAt: w.clock.now() }]);
   await w.settle();
   const { incidents } = await w.expectOk('list_incidents', { serviceId });
   const { groups } = await w.expectOk('list_exception_groups', { serviceId });
@@ -99,7 +102,7 @@ async function traces(w: StaffedWorld, { serviceId, ids }: Estate): Promise<stri
 }
 
 const EVERYWHERE =
-  'alert_rules dashboards exception_events exception_groups incident_steps incident_timeline incidents ingest_keys ' +
+  'alert_rules dashboards exception_events exception_groups incident_steps incident_timeline incidents ingest_keys ingest_refusals ' +
   'metric_names metric_points metric_series notifications service_capabilities services';
 
 test('a deleted service leaves nothing in any store but what was billed and who did what, and others lose nothing', async () => {

@@ -2,20 +2,32 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { nullable, Timestamp } from '#actions/fields.ts';
+import { ERROR_CODES, type ErrorCode } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import { type Temporal, toTimestampOrNull } from '#kernel/time.ts';
+import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { INGESTED, ITEM_REFUSALS } from '#storage/postgres/ingest_refusal_store.ts';
 
 const COUNT = Type.Integer({ minimum: 0 });
+const SHOW_REFUSALS_HOURS = 24;
+
+const Refused = Type.Object({
+  kind: Type.Enum([...INGESTED]),
+  reason: Type.Enum([...ITEM_REFUSALS, ...(Object.keys(ERROR_CODES) as ErrorCode[])], {
+    description: `why: single points or events (${ITEM_REFUSALS.join(', ')}), or the error code of requests refused as a whole`,
+  }),
+  count: Type.Integer({ minimum: 1, description: 'points or events; requests, where those were refused as a whole' }),
+  lastAt: Timestamp,
+});
 
 export const IngestStatusView = Type.Object({
   metrics: Type.Object({ lastSeenAt: nullable(Timestamp), pointsLastHour: COUNT }),
   exceptions: Type.Object({ lastSeenAt: nullable(Timestamp), eventsLastHour: COUNT }),
-  refused: Type.Array(Type.Object({}, { additionalProperties: true }), {
-    description: 'empty: what is refused is told to its sender, and not kept',
+  refused: Type.Array(Refused, {
+    description: `what was refused in the last ${SHOW_REFUSALS_HOURS} hours, most frequent first; some seconds late`,
   }),
 });
 
-/** What has come in of the service, as far as it was stored. Throws `not_found`. */
+/** What has come in of the service, as far as it was stored, and what was refused. Throws `not_found`. */
 export async function readIngestStatus(
   { stores, metrics, exceptions }: Pick<ActionContext, 'stores' | 'metrics' | 'exceptions'>,
   orgId: Id<'org'>,
@@ -24,6 +36,7 @@ export async function readIngestStatus(
 ): Promise<Static<typeof IngestStatusView>> {
   const service = await stores.services.get(orgId, serviceId);
   const since = now.subtract({ hours: 1 });
+  const refused = await stores.ingestRefusals.listSince(service.id, now.subtract({ hours: SHOW_REFUSALS_HOURS }));
   const points = await metrics.arrivals(service.id, since);
   return {
     metrics: { lastSeenAt: toTimestampOrNull(points.lastAt), pointsLastHour: points.count },
@@ -31,6 +44,6 @@ export async function readIngestStatus(
       lastSeenAt: toTimestampOrNull(await stores.exceptionGroups.lastSeenAt(service.id)),
       eventsLastHour: await exceptions.countOfService(service.id, since),
     },
-    refused: [],
+    refused: refused.map(({ lastAt, ...others }) => ({ ...others, lastAt: toTimestamp(lastAt) })),
   };
 }

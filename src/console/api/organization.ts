@@ -38,6 +38,8 @@ export interface Connection {
   readonly lastUsedAt: string | null;
 }
 
+export type IngestStatus = Static<typeof IngestStatusView>;
+
 export interface Me {
   readonly teams: readonly Static<typeof OwnTeamView>[];
   readonly pushSubscriptions: readonly PushDevice[];
@@ -56,7 +58,7 @@ export const deliveryQuery = (orgId: string) =>
   orgQuery<{ channels: ChannelHealth[] }>(orgId, 'settings', 'delivery-health');
 export const meQuery = (orgId: string) => orgQuery<Me>(orgId, 'me', 'me');
 export const ingestStatusQuery = (orgId: string, serviceId: string) =>
-  orgQuery<Static<typeof IngestStatusView>>(orgId, 'services', `services/${serviceId}/ingest-status`);
+  orgQuery<IngestStatus>(orgId, 'services', `services/${serviceId}/ingest-status`);
 
 /** Changes something below `/api/console/organizations/:org`. */
 export async function change<Result>(

@@ -12,6 +12,7 @@ import { takeRawBodies } from '#entry/http/raw_body.ts';
 import { Gate } from '#ingest/gate.ts';
 import { openIntake } from '#ingest/intake.ts';
 import { RateLimiter } from '#ingest/rate_limiter.ts';
+import { RefusalKeeper } from '#ingest/refusal_keeper.ts';
 import { SeriesGuard } from '#ingest/series_guard.ts';
 import type { IngestTally } from '#ingest/tally.ts';
 
@@ -40,8 +41,9 @@ export async function mountIngest(app: FastifyInstance, house: House, tally: Ing
     log,
     prefixes: [...new Set(['', new URL(config.baseUrl).pathname.replace(/\/+$/, '')])],
   };
+  const refusals = new RefusalKeeper({ tally, db, clock, log });
   app.addHook('onClose', async () => {
-    await Promise.all([hall.intake.close(), hall.series.close()]);
+    await Promise.all([hall.intake.close(), hall.series.close(), refusals.close()]);
   });
   for (const mount of [mountMetricIngest, mountSentryIngest]) {
     await app.register(async (scope) => {

@@ -14,6 +14,7 @@ import { ExceptionGroupStore } from '#storage/postgres/exception_group_store.ts'
 import { InboundMessageStore } from '#storage/postgres/inbound_message_store.ts';
 import { IncidentStore } from '#storage/postgres/incident_store.ts';
 import { IngestKeyStore } from '#storage/postgres/ingest_key_store.ts';
+import { IngestRefusalStore } from '#storage/postgres/ingest_refusal_store.ts';
 import { InvitationStore } from '#storage/postgres/invitation_store.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { NotificationStore } from '#storage/postgres/notification_store.ts';
@@ -59,6 +60,7 @@ export interface Stores {
   readonly services: ServiceStore;
   readonly capabilities: CapabilityStore;
   readonly ingestKeys: IngestKeyStore;
+  readonly ingestRefusals: IngestRefusalStore;
   readonly dashboards: DashboardStore;
   readonly exceptionGroups: ExceptionGroupStore;
   readonly teams: TeamStore;
@@ -96,6 +98,7 @@ export function storesOf(session: Session): Stores {
     services: new ServiceStore(session),
     capabilities: new CapabilityStore(session),
     ingestKeys: new IngestKeyStore(session),
+    ingestRefusals: new IngestRefusalStore(session),
     dashboards: new DashboardStore(session),
     exceptionGroups: new ExceptionGroupStore(session),
     teams: new TeamStore(session),

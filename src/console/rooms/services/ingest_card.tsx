@@ -2,11 +2,12 @@ import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 
 import type { ServiceWithKeys } from '#console/api/actions.ts';
-import { ingestStatusQuery } from '#console/api/organization.ts';
+import { type IngestStatus, ingestStatusQuery } from '#console/api/organization.ts';
 import { Card, Row } from '#console/parts/card.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import { Status } from '#console/parts/status.tsx';
+import { refusalText } from '#console/rooms/services/refusal_text.ts';
 import { useHere } from '#console/shell/organization.tsx';
 
 const REFRESH_MS = 15_000;
@@ -14,7 +15,7 @@ const REFRESH_MS = 15_000;
 const RECENT_MS = 10 * 60_000;
 const COUNT = new Intl.NumberFormat();
 
-/** Whether data arrives. */
+/** Whether data arrives, and what is turned away. */
 export function IngestCard({ service: { serviceId, capabilities } }: { readonly service: ServiceWithKeys }) {
   const { org } = useHere();
   const { data, error } = useQuery({ ...ingestStatusQuery(org.orgId, serviceId), refetchInterval: REFRESH_MS });
@@ -26,7 +27,7 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
     );
   }
   if (data === undefined) return <Skeleton height={150} radius="lg" mt="lg" />;
-  const { metrics, exceptions } = data;
+  const { metrics, exceptions, refused } = data;
   return (
     <Card
       title="Arriving"
@@ -45,6 +46,9 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
             rate={rateText(exceptions.eventsLastHour, 'event')}
             isQuietGood
           />
+          {refused.map((refusal) => (
+            <Refusal key={`${refusal.kind} ${refusal.reason}`} refusal={refusal} />
+          ))}
         </>
       }
     />
@@ -84,6 +88,21 @@ function Arrival({ title, isEnabled, lastSeenAt, rate, isQuietGood = false }: Ar
       {isEnabled && lastSeenAt !== null && (
         <Status tone={isRecent || isQuietGood ? 'green' : 'amber'}>{isRecent ? 'arriving' : 'quiet'}</Status>
       )}
+    </Row>
+  );
+}
+
+function Refusal({ refusal }: { readonly refusal: IngestStatus['refused'][number] }) {
+  return (
+    <Row
+      title={refusalText(refusal)}
+      sub={
+        <>
+          In the last 24 hours, at last <Moment at={refusal.lastAt} />.
+        </>
+      }
+    >
+      <Status tone="amber">refused</Status>
     </Row>
   );
 }
