@@ -13,7 +13,7 @@ import { sessionQuery } from '#console/api/session.ts';
 import { readAuditFilter } from '#console/rooms/settings/audit_filter.ts';
 import { readIncidentFilter } from '#console/rooms/incidents/incident_filter.ts';
 import { Broken } from '#console/shell/broken.tsx';
-import { Nowhere } from '#console/shell/nowhere.tsx';
+import { Nowhere, NowhereAlone } from '#console/shell/nowhere.tsx';
 import { Shell } from '#console/shell/shell.tsx';
 
 interface Context {
@@ -165,7 +165,7 @@ export function createConsoleRouter(queryClient: QueryClient) {
     context: { queryClient },
     defaultPreload: 'intent',
     defaultErrorComponent: Broken,
-    defaultNotFoundComponent: Nowhere,
+    defaultNotFoundComponent: NowhereAlone,
     scrollRestoration: true,
   });
 }

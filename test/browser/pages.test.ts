@@ -70,7 +70,7 @@ async function lookAt(page: Page, h: OpenHouse, stops: readonly Stop[]): Promise
   for (const [path, shows] of stops) {
     await page.goto(`${h.baseUrl}/${path}`);
     await page.getByText(shows).locator('visible=true').first().waitFor();
-    await page.waitForFunction(`document.querySelectorAll('main .mantine-Skeleton-root').length === 0`);
+    await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
     const isTooWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
     const faults = [...(await findings(page)), ...((await page.evaluate(isTooWide)) ? ['wider than the screen'] : [])];
     found.push(...faults.map((fault) => `/${path} at ${page.viewportSize()?.width} px: ${fault}`));

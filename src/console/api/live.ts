@@ -98,8 +98,9 @@ interface Listener {
   onConnected(state: Connected, isAgain: boolean): void;
 }
 
-/** Resolves when it is told to end. */
+/** Resolves when it is told to end, which may have been before its turn came. */
 function listenUntil(signal: AbortSignal, orgId: string, { onChange, onConnected }: Listener): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
   let source: EventSource | null = null;
   let wasLost = false;
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -5,6 +5,15 @@ import { Link } from '@tanstack/react-router';
 import { Blank } from '#console/parts/blank.tsx';
 import { Page } from '#console/parts/page.tsx';
 
+/** Where nothing surrounds it. */
+export function NowhereAlone() {
+  return (
+    <main>
+      <Nowhere />
+    </main>
+  );
+}
+
 export function Nowhere() {
   return (
     <Page title="Nothing is here">

@@ -1,4 +1,4 @@
-import { Menu, SegmentedControl, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { Menu, SegmentedControl, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
 import { IconBook, IconKeyboard, IconLogout, IconUserCircle } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
@@ -22,19 +22,19 @@ export function PersonMenu({ onKeys, isCompact = false }: PersonMenuProps) {
   return (
     <Menu position={isCompact ? 'bottom-end' : 'top-start'} width={248} closeOnItemClick>
       <Menu.Target>
-        <UnstyledButton
-          className={isCompact ? classes.compact : classes.person}
-          aria-label={`${user.name}: account and appearance`}
-        >
+        <UnstyledButton className={isCompact ? classes.compact : classes.person}>
           <span className={classes.face} aria-hidden>
             {initialsOf(user.name)}
           </span>
-          {!isCompact && (
+          {isCompact ? (
+            <VisuallyHidden>{user.name}</VisuallyHidden>
+          ) : (
             <span className={classes.names}>
               <div className={classes.name}>{user.name}</div>
               <div className={classes.email}>{user.email}</div>
             </span>
           )}
+          <VisuallyHidden>: account and appearance</VisuallyHidden>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>

@@ -47,7 +47,7 @@ function Frame() {
   };
   return (
     <>
-      <a href="./" className={classes.skip} onClick={skip}>
+      <a href="#content" className={classes.skip} onClick={skip}>
         Skip to the content
       </a>
       <div className={classes.frame}>
@@ -63,7 +63,7 @@ function Frame() {
             <PersonMenu onKeys={openKeys} />
           </div>
         </aside>
-        <div className={classes.top}>
+        <header className={classes.top}>
           <OrganizationMenu />
           <div>
             <ActionIcon variant="subtle" color="gray" size={44} onClick={openPalette} aria-label="Search">
@@ -71,8 +71,8 @@ function Frame() {
             </ActionIcon>
             <PersonMenu onKeys={openKeys} isCompact />
           </div>
-        </div>
-        <main className={classes.main} ref={main} tabIndex={-1} key={org.orgId}>
+        </header>
+        <main id="content" className={classes.main} ref={main} tabIndex={-1} key={org.orgId}>
           <Banners />
           <Outlet />
         </main>

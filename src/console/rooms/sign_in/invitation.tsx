@@ -25,7 +25,7 @@ export function AcceptInvitation() {
         foot={
           <>
             Ask who invited you for another one, or{' '}
-            <Anchor component={Link} to="/login" size="sm">
+            <Anchor component={Link} to="/login" size="sm" underline="always">
               log in
             </Anchor>
             .
