@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { Static, TObject } from 'typebox';
 import { Check } from 'typebox/value';
@@ -46,6 +48,9 @@ const CONNECTIONS_MAX = 8;
 /** New jobs are announced; how often an idle line is asked for some all the same. */
 const ASK_ANYWAY_SECONDS = 10;
 
+/** Longer than a job may take; a line whose store went away and came back may never come to rest. */
+const CLOSE_WITHIN_MS = 12_000;
+
 /** Of each line beside its jobs: one hears of new ones, one asks for them. */
 const WAITING_CONNECTIONS = 2;
 
@@ -67,7 +72,9 @@ export function startJobWorkers(
   });
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
-    await Promise.all(workers.map((worker) => worker.close()));
+    const closed = Promise.all(workers.map((worker) => worker.close())).then(() => true);
+    const tooLate = delay(CLOSE_WITHIN_MS, false, { ref: false });
+    if (!(await Promise.race([closed, tooLate]))) log.warn({}, 'a line did not come to rest: its jobs run elsewhere');
     await connection.close();
   };
   return { close: () => (closing ??= close()) };
