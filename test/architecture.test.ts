@@ -12,7 +12,10 @@ const RULES: Record<string, { rooms: string[]; packages: string[] }> = {
     rooms: ['storage', 'kernel', 'core', 'jobs'],
     packages: ['@mikro-orm/', 'kysely', 'pg', '@clickhouse/client', 'ioredis', 'bullmq', 'typebox', 'node:'],
   },
-  auth: { rooms: ['auth', 'kernel', 'storage'], packages: ['oidc-provider', 'lru-cache', '@zxcvbn-ts/', 'node:'] },
+  auth: {
+    rooms: ['auth', 'kernel', 'storage'],
+    packages: ['oidc-provider', 'lru-cache', 'p-limit', '@zxcvbn-ts/', 'node:'],
+  },
   notify: { rooms: ['notify', 'kernel', 'core'], packages: ['twilio', 'nodemailer', 'web-push', 'node:'] },
   'ingest/protocols': { rooms: ['ingest', 'kernel', 'core'], packages: ['*'] },
   ingest: { rooms: ['ingest', 'kernel', 'core', 'storage', 'auth', 'jobs'], packages: ['node:', 'typebox'] },

@@ -1,17 +1,33 @@
 import { argon2, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
+import pLimit from 'p-limit';
+
+import { AppError } from '#kernel/errors.ts';
+
 /** Argon2id with the parameters OWASP recommends for interactive sign-in: 19 MiB, two passes, one lane. */
 const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as const;
 const NONCE_BYTES = 16;
 
 const derive = promisify(argon2);
 
+/** Node's four threads serve files, names of hosts and compression as well: passwords take two of them at most. */
+const inTurn = pLimit(2);
+/** Some seconds' work. */
+const WAITING_MAX = 100;
+
+/** Waits for its turn. Throws `unavailable` when too many wait already. */
 async function tagOf(password: string, nonce: Buffer): Promise<Buffer> {
-  return await derive('argon2id', { ...PARAMETERS, message: password.normalize('NFKC'), nonce });
+  if (inTurn.pendingCount >= WAITING_MAX) {
+    throw new AppError('unavailable', 'too many passwords are being checked at the moment; try again in some seconds', {
+      retryAfterSeconds: 5,
+    });
+  }
+  const message = password.normalize('NFKC');
+  return await inTurn(() => derive('argon2id', { ...PARAMETERS, message, nonce }));
 }
 
-/** What is stored of a password, in the PHC string format. */
+/** What is stored of a password, in the PHC string format. Throws `unavailable`, as all that looks at passwords does. */
 export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(NONCE_BYTES);
   const tag = await tagOf(password, nonce);

@@ -23,7 +23,7 @@ interface Credentials {
   readonly password: string;
 }
 
-/** Throws `unauthenticated`, in the same time and words whether the account or the password is wrong, or `rate_limited`. */
+/** Throws `unauthenticated`, in the same time and words whether the account or the password is wrong, `rate_limited` or `unavailable`. */
 export async function signIn(
   runtime: UnitOfWorkRuntime,
   credentials: Credentials,
@@ -63,7 +63,11 @@ export async function requirePassword(
   const user = await stores.people.findUserByEmail(email);
   const isKnown = await stores.sessions.isKnownAddress(user?.id ?? NOBODY, address ?? '');
   const takeBack = await countSignInTry(stores, clock, { email, address: address ?? '', isKnown });
-  const isRight = await isPasswordOfAnybody(user?.passwordHash ?? null, password);
+  const isRight = await isPasswordOfAnybody(user?.passwordHash ?? null, password).catch(async (error: unknown) => {
+    // Nothing was tried.
+    await takeBack();
+    throw error;
+  });
   if (user === null || !isRight) throw wrongCredentials();
   await takeBack();
   return user;

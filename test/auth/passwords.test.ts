@@ -1,0 +1,59 @@
+import type { argon2 as realArgon2 } from 'node:crypto';
+
+import { expect, test, vi } from 'vitest';
+
+import { hashPassword, isPasswordOf, isPasswordOfAnybody } from '#auth/passwords.ts';
+import { givenPerson, openBrowser, PASSWORD } from '#test/kit/browser.ts';
+import { world } from '#test/kit/world.ts';
+
+/** What is known of derivations; while there is a list of those held, none of them comes to its end. */
+const derivations = vi.hoisted(() => ({
+  running: 0,
+  most: 0,
+  order: [] as string[],
+  held: null as (() => void)[] | null,
+}));
+
+vi.mock(import('node:crypto'), async (importOriginal) => {
+  const crypto = await importOriginal();
+  const argon2: typeof realArgon2 = (algorithm, parameters, callback) => {
+    derivations.running += 1;
+    derivations.most = Math.max(derivations.most, derivations.running);
+    if (typeof parameters.message === 'string') derivations.order.push(parameters.message);
+    crypto.argon2(algorithm, parameters, (error, tag) => {
+      const end = (): void => {
+        derivations.running -= 1;
+        callback(error, tag);
+      };
+      if (derivations.held === null) end();
+      else derivations.held.push(end);
+    });
+  };
+  return { ...crypto, argon2 };
+});
+
+test('two passwords at a time are checked, the others in the order in which they came', async () => {
+  Object.assign(derivations, { most: 0, order: [] });
+  const passwords = Array.from({ length: 9 }, (_, index) => `password ${index}`);
+  const hashes = await Promise.all(passwords.map((password) => hashPassword(password)));
+  expect(derivations).toMatchObject({ running: 0, most: 2, order: passwords });
+  expect(await Promise.all(hashes.map((hash, index) => isPasswordOf(hash, `password ${index}`)))).not.toContain(false);
+  expect(derivations.most).toBe(2);
+});
+
+test('when a hundred wait, whoever comes is told to come back, and is not held to have guessed', async () => {
+  const w = await world();
+  const { email } = await givenPerson(w);
+  const held: (() => void)[] = [];
+  derivations.held = held;
+  const waiting = Array.from({ length: 102 }, () => isPasswordOfAnybody(null, 'guess'));
+  const browser = openBrowser(w, '203.0.113.1');
+  for (let times = 0; times < 12; times += 1) {
+    const refused = await browser.post('/session', { email, password: PASSWORD });
+    expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '5' }, body: { code: 'unavailable' } });
+  }
+  derivations.held = null;
+  for (const end of held) end();
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set([false]));
+  expect((await browser.post('/session', { email, password: PASSWORD })).status).toBe(200);
+});
