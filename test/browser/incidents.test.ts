@@ -89,7 +89,7 @@ inBrowser('incidents', () => {
     await page.getByRole('button', { name: 'checkout', exact: true }).waitFor();
     await keys('ArrowDown', 'Enter');
     await page.waitForURL(/\/services\/service_/);
-    await page.getByRole('heading', { level: 1, name: 'checkout', exact: true }).waitFor();
+    await expect.poll(() => page.getByRole('heading', { level: 1 }).innerText()).toBe('checkout');
   });
 
   test('a link from a message finds the organization that its incident belongs to', async () => {
