@@ -12,7 +12,7 @@ const crew = startCrew(house);
 log.info({}, 'the worker works');
 process.send?.({ ready: true });
 
-onStop(log, async () => {
-  await crew.stop();
-  await house.close();
-});
+onStop(log, [
+  { name: 'jobs and periodic work', stop: () => crew.stop() },
+  { name: 'connections to the stores', stop: () => house.close() },
+]);

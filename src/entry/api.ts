@@ -16,7 +16,7 @@ await app.listen({ host: config.host, port: config.port });
 log.info({ host: config.host, port: config.port }, 'the API listens');
 process.send?.({ ready: true, url: config.baseUrl });
 
-onStop(log, async () => {
-  await app.close();
-  await house.close();
-});
+onStop(log, [
+  { name: 'requests', stop: async () => app.close() },
+  { name: 'connections to the stores', stop: () => house.close() },
+]);

@@ -1,16 +1,38 @@
 import type { Log } from '#kernel/log.ts';
 
+/** Something that is to be stopped, and what the log calls it. */
+interface Stoppable {
+  readonly name: string;
+  readonly stop: () => Promise<void>;
+}
+
+/** Supervisors usually grant 30 s before they kill. */
+const STOP_MS_MAX = 15_000;
+
 /**
- * Runs `stop` once, at SIGTERM, at SIGINT, or when the parent that started this process with a channel is gone, and
- * then leaves with status 0.
+ * Stops one after another, once, at SIGTERM, at SIGINT, or when the parent that started this process with a channel is
+ * gone, and then leaves with status 0. What has not stopped in time, because a store does not answer, is given up, with
+ * status 1: jobs that were under way are kept in PostgreSQL and run again.
  */
-export function onStop(log: Log, stop: () => Promise<void>): void {
+export function onStop(log: Log, stoppables: readonly Stoppable[], stopMsMax = STOP_MS_MAX): void {
   let isStopping = false;
   const begin = (reason: string): void => {
     if (isStopping) return;
     isStopping = true;
     log.info({ reason }, 'stopping');
-    stop()
+    const left = stoppables.map(({ name }) => name);
+    const giveUp = (): void => {
+      log.error({ gaveUp: left, afterMs: stopMsMax }, 'stopping takes too long; what has not stopped is given up');
+      process.exit(1);
+    };
+    setTimeout(giveUp, stopMsMax).unref();
+    const stopAll = async (): Promise<void> => {
+      for (const { stop } of stoppables) {
+        await stop();
+        left.shift();
+      }
+    };
+    stopAll()
       .then(() => process.exit(0))
       .catch((error: unknown) => {
         log.error({ err: error }, 'stopping failed');
