@@ -33,6 +33,8 @@ export const SNIPPETS: Readonly<
         `  - url: ${addressOf('api/ingest/prometheus/write')}`,
         '    authorization:',
         `      credentials: ${ingestionKey}`,
+        '    queue_config:',
+        '      retry_on_http_429: true',
       ].join('\n'),
   },
   curl: {
