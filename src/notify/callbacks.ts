@@ -85,7 +85,18 @@ export interface AnsweredCall {
 
 export function answeredCall(fields: Fields): AnsweredCall {
   const by = fields['AnsweredBy'] ?? '';
-  return { providerId: fields['CallSid'] ?? null, isMachine: by.startsWith('machine') || by === 'fax' };
+  return { providerId: callOf(fields), isMachine: by.startsWith('machine') || by === 'fax' };
+}
+
+/** The provider's id of the call that a call-back belongs to. */
+export function callOf(fields: Fields): string | null {
+  return fields['CallSid'] ?? null;
+}
+
+/** Whether a status report is that of the end of its call, however it ended. */
+export function isEndOfCall(fields: Fields): boolean {
+  const status = fields['CallStatus'] ?? '';
+  return status === 'completed' || Object.hasOwn(CALL_FAILURES, status);
 }
 
 /** A message from somebody's phone. */

@@ -162,6 +162,69 @@ describe('call-backs', () => {
     await w.settle();
   });
 
+  describe('of a call that has ended', () => {
+    /** Anna has heard the page, pressed 3 to hear it again, and hung up. */
+    async function callIsOver() {
+      const paged = await annaIsPaged('call');
+      const { w, entry } = paged;
+      const [call] = w.phone.calls;
+      await w.phone.answer(call!, 'human');
+      await w.phone.press(call!, '3');
+      await w.phone.hangUp(call!);
+      await w.settle();
+      const { notificationId } = await entry();
+      const replay = (name: string, fields: Record<string, string> = {}) =>
+        post(w, `/api/callbacks/twilio/${name}/${notificationId}`, { CallSid: call!.sid, ...fields });
+      return { ...paged, notificationId, replay };
+    }
+
+    test('are taken for some minutes, since they overtake one another', async () => {
+      const { w, incident, replay } = await callIsOver();
+      w.clock.advance({ minutes: 5 });
+      expect((await replay('voice')).body).toContain('Press 1 to acknowledge');
+      expect((await replay('voice-digit', { Digits: '1' })).status).toBe(200);
+      expect((await incident()).status).toBe('acknowledged');
+      await w.settle();
+    });
+
+    test('are refused and audited an hour later, and change nothing', async () => {
+      const { w, incidentId, notificationId, incident, replay } = await callIsOver();
+      w.clock.advance({ minutes: 5, milliseconds: 1 });
+      // The end of the call, told once more, does not begin it anew.
+      expect((await replay('call-status', { CallStatus: 'completed' })).status).toBe(200);
+      w.clock.advance({ minutes: 55 });
+      const before = await incident();
+      for (const [name, fields] of [
+        ['voice-digit', { Digits: '1' }],
+        ['voice-digit', { Digits: '2' }],
+        ['voice', { AnsweredBy: 'human' }],
+      ] as const) {
+        const answer = await replay(name, fields);
+        expect(answer.status).toBe(403);
+        expect(answer.body).not.toContain('latency');
+      }
+      expect(await incident()).toEqual(before);
+      const audited = await w.house.db.sql.rows(
+        `select action, via, target, after, result from audit_log where result = 'forbidden' order by id`,
+      );
+      const refusal = { via: 'call', target: incidentId, result: 'forbidden' };
+      const after = { notificationId, why: 'replayed call-back' };
+      expect(audited).toEqual(
+        ['report_voice_digit', 'report_voice_digit', 'report_voice'].map((action) => ({ action, ...refusal, after })),
+      );
+    });
+
+    test.each(['busy', 'no-answer', 'failed'] as const)('as %s are refused as well', async (as) => {
+      const paged = await annaIsPaged('call', (number) => ({ kind: 'call_ends', as, number }));
+      const { w, incident, entry } = paged;
+      const { notificationId, providerId } = await entry();
+      w.clock.advance({ hours: 1 });
+      const path = `/api/callbacks/twilio/voice-digit/${notificationId}`;
+      expect((await post(w, path, { CallSid: providerId, Digits: '1' })).status).toBe(403);
+      expect((await incident()).status).toBe('triggered');
+    });
+  });
+
   test.each(['voice', 'voice-digit', 'call-status', 'sms-status'])(
     'to %s are refused with a signature for other fields, and tell nothing',
     async (name) => {

@@ -9,13 +9,24 @@ import { answerDigit, answerVoice } from '#entry/http/voice.ts';
 import type { Via } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { CallbackName } from '#notify/callback_url.ts';
-import { type Fields, parseFields, type Progress, progressOfCall, progressOfSms } from '#notify/callbacks.ts';
+import {
+  callOf,
+  type Fields,
+  isEndOfCall,
+  parseFields,
+  type Progress,
+  progressOfCall,
+  progressOfSms,
+} from '#notify/callbacks.ts';
 import { isSignedByTwilio } from '#notify/signature.ts';
 import type { NotificationRow } from '#storage/postgres/notification_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 /** A message's life is short: what is reported about an older one is a replay. */
 const STALE_HOURS = 24;
+
+/** Call-backs may overtake one another, but not for long: what a call says or asks after its end is a replay. */
+const OVERTAKING_MINUTES = 5;
 
 const VIA: Record<CallbackName, Via> = {
   'sms-status': 'sms',
@@ -26,21 +37,22 @@ const VIA: Record<CallbackName, Via> = {
 
 /**
  * What Twilio calls: delivery reports, what to say in a call, which digit was pressed, and replies by SMS. Everything
- * unsigned or stale is 403 and audited where it names a message. Whoever acts this way acts through the same actions,
- * as the person paged.
+ * unsigned, stale or of a call that is over is 403 and audited where it names a message. Whoever acts this way acts
+ * through the same actions, as the person paged.
  */
 export async function mountCallbacks(root: FastifyInstance, house: House): Promise<void> {
   await root.register(async (app) => {
     await app.register(formbody);
 
-    const onReport = (name: CallbackName, progressOf: (fields: Fields) => Progress | null) =>
-      onMessage(app, house, name, async (notification, fields) => {
-        const progress = progressOf(fields);
-        if (progress !== null) await recordDeliveryReport(house.actions, notification, progress);
-        return '<Response/>';
-      });
-    onReport('sms-status', progressOfSms);
-    onReport('call-status', progressOfCall);
+    const report = async (notification: NotificationRow, progress: Progress | null): Promise<string> => {
+      if (progress !== null) await recordDeliveryReport(house.actions, notification, progress);
+      return '<Response/>';
+    };
+    onMessage(app, house, 'sms-status', (notification, fields) => report(notification, progressOfSms(fields)));
+    onMessage(app, house, 'call-status', async (notification, fields) => {
+      await noteEndOfCall(house, notification, fields);
+      return await report(notification, progressOfCall(fields));
+    });
     onMessage(app, house, 'voice', (notification, fields) => answerVoice(house, notification, fields));
     onMessage(app, house, 'voice-digit', (notification, fields) => answerDigit(house, notification, fields));
 
@@ -68,8 +80,25 @@ function onMessage(
       await recordRefusal(house, request, { ...what, notification, why: 'stale call-back' });
       throw new AppError('forbidden', 'this message is too old for a report about it');
     }
+    if ((name === 'voice' || name === 'voice-digit') && (await isCallLongOver(house, fields))) {
+      await recordRefusal(house, request, { ...what, notification, why: 'replayed call-back' });
+      throw new AppError('forbidden', 'this call has ended');
+    }
     return sendTwiml(reply, await answer(notification, fields));
   });
+}
+
+async function noteEndOfCall(house: House, { id }: NotificationRow, fields: Fields): Promise<void> {
+  const call = callOf(fields);
+  if (call === null || !isEndOfCall(fields)) return;
+  await storesOf(house.db.session()).endedCalls.note(call, id, house.clock.now());
+}
+
+async function isCallLongOver(house: House, fields: Fields): Promise<boolean> {
+  const call = callOf(fields);
+  const endedAt = call === null ? null : await storesOf(house.db.session()).endedCalls.findEnd(call);
+  if (endedAt === null) return false;
+  return endedAt.add({ minutes: OVERTAKING_MINUTES }).epochMilliseconds < house.clock.now().epochMilliseconds;
 }
 
 function sendTwiml(reply: FastifyReply, twiml: string): FastifyReply {

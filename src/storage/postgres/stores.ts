@@ -10,6 +10,7 @@ import { DashboardStore } from '#storage/postgres/dashboard_store.ts';
 import { ChangeReader } from '#storage/postgres/change_reader.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { DigestStore } from '#storage/postgres/digest_store.ts';
+import { EndedCallStore } from '#storage/postgres/ended_call_store.ts';
 import { ExceptionGroupStore } from '#storage/postgres/exception_group_store.ts';
 import { InboundMessageStore } from '#storage/postgres/inbound_message_store.ts';
 import { IncidentStore } from '#storage/postgres/incident_store.ts';
@@ -75,6 +76,7 @@ export interface Stores {
   readonly digests: DigestStore;
   readonly overdue: OverdueReader;
   readonly inboundMessages: InboundMessageStore;
+  readonly endedCalls: EndedCallStore;
   readonly pushSubscriptions: PushSubscriptionStore;
   readonly leases: LeaseStore;
   readonly outbox: OutboxStore;
@@ -113,6 +115,7 @@ export function storesOf(session: Session): Stores {
     digests: new DigestStore(session),
     overdue: new OverdueReader(session),
     inboundMessages: new InboundMessageStore(session),
+    endedCalls: new EndedCallStore(session),
     pushSubscriptions: new PushSubscriptionStore(session),
     leases: new LeaseStore(session),
     outbox: new OutboxStore(session),

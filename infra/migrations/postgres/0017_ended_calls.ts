@@ -1,0 +1,18 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/**
+ * Calls that have ended, by the provider's id: a signature bears no time, so this is how a call-back of such a call is
+ * known for a replay. One message may have been called about twice, when nobody knew what became of the first try.
+ */
+export class EndedCalls extends Migration {
+  override up(): void {
+    this.addSql(`
+      create table ended_calls (
+        provider_id text primary key,
+        notification_id text not null references notifications on delete cascade,
+        ended_at timestamptz(3) not null
+      );
+      create index ended_calls_by_notification on ended_calls (notification_id);
+    `);
+  }
+}
