@@ -26,7 +26,6 @@ export function ExceptionDetails({ incident }: { readonly incident: Incident }) 
   if (data === undefined) return <Skeleton height={200} radius="lg" mb="lg" />;
   const event = data.recentEvents[0];
   const raised = event?.exceptions.at(-1);
-  const environments = [event?.environment, event?.release].filter((text) => text != null);
   return (
     <Card title={raised?.type ?? data.type ?? 'The exception'} about={data.culprit ?? undefined}>
       <pre className={classes.message}>{raised?.value ?? event?.message ?? data.title}</pre>
@@ -34,7 +33,8 @@ export function ExceptionDetails({ incident }: { readonly incident: Incident }) 
         {count(data.eventCount, 'event', 'events')}
         {data.userCount > 0 && `, ${count(data.userCount, 'user', 'users')}`}, first seen{' '}
         <Moment at={data.firstSeenAt} />, last <Moment at={data.lastSeenAt} />
-        {environments.length > 0 && `, ${environments.join(' ')}`}
+        {event?.environment != null && `, in ${event.environment}`}
+        {event?.release != null && `, release ${event.release}`}
       </p>
       {event !== undefined && <Frames frames={framesOf(event)} />}
     </Card>
@@ -56,7 +56,7 @@ function Frames({ frames }: { readonly frames: readonly Frame[] }) {
         // A stack may hold the same call many times.
         // eslint-disable-next-line react/no-array-index-key
         <li key={index} className={classes.frame}>
-          {frame.function ?? 'anonymous'}{' '}
+          {functionOf(frame)}{' '}
           <span className={classes.place}>
             {frame.sourceUrl === null ? placeOf(frame) : <a href={frame.sourceUrl}>{placeOf(frame)}</a>}
           </span>
@@ -65,6 +65,11 @@ function Frames({ frames }: { readonly frames: readonly Frame[] }) {
       ))}
     </ol>
   );
+}
+
+/** SDKs of JavaScript call what has no name a question mark. */
+function functionOf({ function: name }: Frame): string {
+  return name === null || name === '?' ? 'anonymous' : name;
 }
 
 function placeOf({ file, line }: Frame): string {

@@ -91,7 +91,7 @@ function Facts({ incident }: { readonly incident: IncidentWithLog }) {
         {service?.name ?? 'Service'}
       </Link>
       <span>#{number}</span>
-      <span>{severity}</span>
+      <span>severity {severity}</span>
       {occurrences > 1 && <span>{occurrences} times</span>}
       <span>
         triggered <Moment at={triggeredAt} />

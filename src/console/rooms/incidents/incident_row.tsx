@@ -122,7 +122,10 @@ function Step({ incident }: { readonly incident: Incident }) {
   if (nextStepAt === null) return text;
   return (
     <>
-      {text}, next <Countdown to={nextStepAt} />
+      {text},{' '}
+      <span className={classes.countdown}>
+        next <Countdown to={nextStepAt} />
+      </span>
     </>
   );
 }

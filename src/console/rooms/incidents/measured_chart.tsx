@@ -89,6 +89,7 @@ function Chart({ points, from, to, triggeredAt, measured }: ChartProps) {
           draw: [
             (drawn) => {
               line(drawn, 'y', threshold, color('--t-red'));
+              label(drawn, threshold, `${measured.comparator} ${threshold}`, color('--t-red'));
               line(drawn, 'x', seconds(triggeredAt), color('--t-red'));
             },
           ],
@@ -117,6 +118,18 @@ function rangeWith(low: number | null, high: number | null, threshold: number): 
   const max = Math.max(high ?? threshold, threshold);
   const room = (max - min || 1) * 0.08;
   return [min === 0 ? 0 : min - room, max + room];
+}
+
+/** What the line of the threshold means, at the left above it: series end at the right. */
+function label(chart: uPlot, value: number, text: string, fill: string): void {
+  const { ctx, bbox } = chart;
+  ctx.save();
+  ctx.font = `600 ${12 * devicePixelRatio}px ${getComputedStyle(document.body).fontFamily}`;
+  ctx.fillStyle = fill;
+  ctx.textAlign = 'left';
+  ctx.textBaseline = 'bottom';
+  ctx.fillText(text, bbox.left + 6 * devicePixelRatio, chart.valToPos(value, 'y', true) - 3 * devicePixelRatio);
+  ctx.restore();
 }
 
 /** A dashed line across the chart at one value. */

@@ -2,17 +2,17 @@ import { Button, Group, Skeleton } from '@mantine/core';
 import { IconPlus, IconServer2 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 
-import type { Service } from '#console/api/actions.ts';
-import { servicesQuery } from '#console/api/queries.ts';
+import type { Incident, Service } from '#console/api/actions.ts';
+import { incidentsQuery, servicesQuery } from '#console/api/queries.ts';
 import { Blank } from '#console/parts/blank.tsx';
 import { CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/parts/capability.ts';
 import { type Column, DataTable } from '#console/parts/data_table.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import { Page } from '#console/parts/page.tsx';
-import { Tag } from '#console/parts/status.tsx';
+import { Status, Tag } from '#console/parts/status.tsx';
 import { CreateService } from '#console/rooms/services/create_service.tsx';
 import { useHere } from '#console/shell/organization.tsx';
 
@@ -70,6 +70,39 @@ const COLUMNS: readonly Column<Service>[] = [
   },
 ];
 
+/** A column that says something of no service is left out. */
+function useColumns(services: readonly Service[]): readonly Column<Service>[] {
+  const incidents = useQuery(incidentsQuery(useHere().org.orgId)).data?.incidents;
+  return useMemo(() => {
+    const used = {
+      environment: services.some(({ environment }) => environment !== null),
+      repository: services.some(({ scmRepo }) => scmRepo !== null),
+    };
+    const openOf = (serviceId: string) =>
+      (incidents ?? []).filter((incident) => incident.serviceId === serviceId && incident.status !== 'resolved');
+    const isUsed = ({ id }: Column<Service>) =>
+      (id !== 'environment' || used.environment) && (id !== 'repository' || used.repository);
+    const open: Column<Service> = {
+      id: 'incidents',
+      title: 'Open incidents',
+      sortBy: ({ serviceId }) => openOf(serviceId).length,
+      cell: ({ serviceId }) => incidents !== undefined && <OpenIncidents incidents={openOf(serviceId)} />,
+    };
+    const [name, ...others] = COLUMNS.filter(isUsed);
+    return name === undefined ? [] : [name, open, ...others];
+  }, [services, incidents]);
+}
+
+function OpenIncidents({ incidents }: { readonly incidents: readonly Incident[] }) {
+  const waiting = incidents.filter(({ status }) => status === 'triggered').length;
+  if (incidents.length === 0) return <span className="dimmed">none</span>;
+  return waiting > 0 ? (
+    <Status tone="red">{waiting} triggered</Status>
+  ) : (
+    <Status tone="amber">{incidents.length} acknowledged</Status>
+  );
+}
+
 export function ServiceList() {
   const { org, may } = useHere();
   const { data, error, refetch } = useQuery(servicesQuery(org.orgId));
@@ -79,6 +112,7 @@ export function ServiceList() {
       Create a service
     </Button>
   );
+  const columns = useColumns(data?.services ?? []);
   const isEmpty = data !== undefined && data.services.length === 0;
   return (
     <Page title="Services" lead="What you run, and what is watched of it." actions={isEmpty ? undefined : create}>
@@ -93,7 +127,7 @@ export function ServiceList() {
       {data !== undefined && data.services.length > 0 && (
         <DataTable
           label="Services"
-          columns={COLUMNS}
+          columns={columns}
           items={data.services}
           keyOf={({ serviceId }) => serviceId}
           sortedBy={{ id: 'name', desc: false }}

@@ -6,7 +6,7 @@ import { useState } from 'react';
 
 import { addressOf, ask } from '#console/api/http.ts';
 import { type AuditEntry, membersQuery } from '#console/api/organization.ts';
-import { topicKey } from '#console/api/queries.ts';
+import { incidentsQuery, servicesQuery, topicKey } from '#console/api/queries.ts';
 import { Blank } from '#console/parts/blank.tsx';
 import { type Column, DataTable } from '#console/parts/data_table.tsx';
 import { Failure } from '#console/parts/failure.tsx';
@@ -83,6 +83,7 @@ function Log() {
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
+  const nameOf = useTargetNames();
   const entries = data?.pages.flatMap((page) => page.entries);
   return (
     <>
@@ -97,7 +98,7 @@ function Log() {
       {entries !== undefined && entries.length > 0 && (
         <DataTable
           label="Audit log"
-          columns={columnsWith(setOpened)}
+          columns={columnsWith(setOpened, nameOf)}
           items={entries}
           keyOf={({ auditId }) => auditId}
         />
@@ -114,7 +115,7 @@ function Log() {
   );
 }
 
-const columnsWith = (onOpen: (entry: AuditEntry) => void): Column<AuditEntry>[] => [
+const columnsWith = (onOpen: (entry: AuditEntry) => void, nameOf: (target: string) => string): Column<AuditEntry>[] => [
   {
     id: 'action',
     title: 'Action',
@@ -131,7 +132,7 @@ const columnsWith = (onOpen: (entry: AuditEntry) => void): Column<AuditEntry>[] 
     cell: (entry) => <span className={classes.who}>{whoText(entry)}</span>,
   },
   { id: 'via', title: 'Via', cell: viaText },
-  { id: 'target', title: 'Target', cell: ({ target, after, before }) => targetText(target, after ?? before) },
+  { id: 'target', title: 'Target', cell: ({ target, after, before }) => targetText(target, after ?? before, nameOf) },
   {
     id: 'result',
     title: 'Result',
@@ -141,10 +142,24 @@ const columnsWith = (onOpen: (entry: AuditEntry) => void): Column<AuditEntry>[] 
 ];
 
 /** Its name where it has one: ids say nothing to people. */
-function targetText(target: string | null, fields: unknown): string {
+function targetText(target: string | null, fields: unknown, nameOf: (target: string) => string): string {
   const { name, title, email } = (fields ?? {}) as Readonly<Record<string, unknown>>;
   const known = [name, title, email].find((text) => typeof text === 'string');
-  return known ?? target ?? '';
+  return known ?? (target === null ? '' : nameOf(target));
+}
+
+/** What is shown elsewhere is known by name; of what is gone, the id is all that is left. */
+function useTargetNames(): (target: string) => string {
+  const { orgId } = useHere().org;
+  const incidents = useQuery(incidentsQuery(orgId)).data?.incidents ?? [];
+  const services = useQuery(servicesQuery(orgId)).data?.services ?? [];
+  const members = useQuery(membersQuery(orgId)).data?.members ?? [];
+  const names = new Map([
+    ...incidents.map(({ incidentId, number, title }) => [incidentId, `#${number} ${title}`] as const),
+    ...services.map(({ serviceId, name }) => [serviceId, name] as const),
+    ...members.map(({ userId, name }) => [userId, name] as const),
+  ]);
+  return (target) => names.get(target) ?? target;
 }
 
 function Filters({ filter }: { readonly filter: AuditFilter }) {

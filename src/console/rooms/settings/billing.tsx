@@ -9,6 +9,7 @@ import { Card, Row } from '#console/parts/card.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import { Page } from '#console/parts/page.tsx';
+import { dateText } from '#console/parts/time_text.ts';
 import { AdminsOnly } from '#console/rooms/settings/admins_only.tsx';
 import { useHere } from '#console/shell/organization.tsx';
 
@@ -45,20 +46,42 @@ function Month({ month: { month, total, lines } }: { readonly month: BillingMont
           {euroText(total)}
         </Text>
       }
-      rows={lines.map(({ serviceId, serviceName, capability, periodStart, periodEnd, amount }) => (
-        <Row
-          key={`${serviceId} ${capability} ${periodStart}`}
-          title={`${serviceName}, ${CAPABILITY_NAMES[capability]}`}
-          sub={
-            <>
-              <Moment at={periodStart} as="date" /> to <Moment at={periodEnd} as="date" />
-            </>
-          }
-        >
-          <span className="numbers">{euroText(amount)}</span>
-        </Row>
+      rows={periodsOf(lines).map((period) => (
+        <PeriodRow key={period[0].serviceId + period[0].periodStart} lines={period} />
       ))}
     />
+  );
+}
+
+type Line = BillingMonth['lines'][number];
+type Period = readonly [Line, ...Line[]];
+
+/** What one service was charged for the same days, services by name. */
+function periodsOf(lines: readonly Line[]): Period[] {
+  const periods = new Map<string, [Line, ...Line[]]>();
+  for (const line of lines) {
+    const key = [line.serviceId, dateText(line.periodStart), dateText(line.periodEnd)].join(' ');
+    const period = periods.get(key);
+    if (period === undefined) periods.set(key, [line]);
+    else period.push(line);
+  }
+  return [...periods.values()].toSorted(([a], [b]) => a.serviceName.localeCompare(b.serviceName));
+}
+
+function PeriodRow({ lines }: { readonly lines: Period }) {
+  const [{ serviceName, periodStart, periodEnd }] = lines;
+  const capabilities = lines.map(({ capability }) => CAPABILITY_NAMES[capability]).toSorted();
+  return (
+    <Row
+      title={[serviceName, ...capabilities].join(', ')}
+      sub={
+        <>
+          <Moment at={periodStart} as="date" /> to <Moment at={periodEnd} as="date" />
+        </>
+      }
+    >
+      <span className="numbers">{euroText(lines.reduce((sum, { amount }) => sum + amount, 0))}</span>
+    </Row>
   );
 }
 

@@ -84,12 +84,14 @@ function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
       id: 'reach',
       title: 'Reachable',
       cell: ({ teams, warnings }) =>
-        teams.length === 0 ? null : warnings.length === 0 ? (
+        teams.length === 0 ? (
+          <span className="dimmed">in no team</span>
+        ) : warnings.length === 0 ? (
           <Status tone="green">yes</Status>
         ) : (
           <span title={warnings.join(' ')}>
             <Status tone="red">
-              not in {warnings.length === teams.length ? 'any team' : `${warnings.length} of ${teams.length}`}
+              {warnings.length === teams.length ? 'no' : `not in ${warnings.length} of ${teams.length} teams`}
             </Status>
           </span>
         ),
