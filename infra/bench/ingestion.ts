@@ -26,7 +26,7 @@ import { type ManyScrapes, manyScrapes } from './metrics/many_scrapes.ts';
 import { prometheusVersion, startPrometheus } from './metrics/prometheus.ts';
 import { canRecord, recordScrapes } from './metrics/recorded_scrapes.ts';
 import { sendScrapes } from './metrics/send_scrapes.ts';
-import { countProcessorBelow, useBelow } from './paging/processes.ts';
+import { countProcessorBelow, type ProcessUse, useBelow } from './paging/processes.ts';
 
 /** About as many scrapes. */
 const RECORDED_REQUESTS = 12;
@@ -43,9 +43,9 @@ interface Taking {
   readonly who: string;
   readonly answeredMs: number;
   readonly queryableMs: number;
-  readonly residentBytes: number;
-  /** By kind of process. */
+  /** Both by kind of process. */
   readonly spentMs: ReadonlyMap<string, number>;
+  readonly resident: ReadonlyMap<string, number>;
 }
 
 /** A first part, for programs to warm up, and what is measured. */
@@ -81,6 +81,7 @@ export const ingestion: Bench = {
           process: name,
           'processor, a million points': duration((ms / points) * 1_000_000),
           'of one processor': percent(ms / own.queryableMs),
+          'resident afterwards': megabytes(own.resident.get(name) ?? 0),
         })),
       );
     });
@@ -116,7 +117,7 @@ function rowOf(taking: Taking, peer: Taking, points: number): Record<string, str
     'of the peer': ratio(peer.queryableMs, taking.queryableMs),
     'queryable after': duration(taking.queryableMs),
     'processor, a million points': duration((processorMs / points) * 1_000_000),
-    'resident afterwards': megabytes(taking.residentBytes),
+    'resident afterwards': megabytes(sum(taking.resident.values())),
   };
 }
 
@@ -131,10 +132,9 @@ async function takenByPrometheus(folder: string, { warmUp, scrapes }: Load): Pro
     // What it has answered can be queried: this only makes sure of it.
     const found = await prometheus.counted('prometheus_tsdb_head_samples_appended_total');
     if (found !== warmUp.points + scrapes.points) throw new Error(`Prometheus holds ${found} points`);
-    const residentBytes = sum(useBelow(prometheus.pid).map((use) => use.residentBytes));
     const who = `Prometheus ${prometheus.version}`;
-    const spentMs = new Map([[who, processorMs]]);
-    return { who, answeredMs, queryableMs: answeredMs, residentBytes, spentMs };
+    const resident = residentOf(useBelow(prometheus.pid));
+    return { who, answeredMs, queryableMs: answeredMs, resident, spentMs: new Map([[who, processorMs]]) };
   } finally {
     await prometheus.stop();
   }
@@ -156,14 +156,18 @@ async function takenByProduct({ warmUp, scrapes }: Load): Promise<[Taking, numbe
       await untilStored(store, warmUp.points + scrapes.points);
       const queryableMs = performance.now() - began;
       const spentMs = new Map([...spent()].filter(([name]) => name !== SELF).toSorted(([, a], [, b]) => b - a));
-      const uses = useBelow(process.pid).filter(({ name }) => name !== SELF);
-      const residentBytes = sum(uses.map((use) => use.residentBytes));
-      const taking = { who: 'Tocsin, everything embedded', answeredMs, queryableMs, residentBytes, spentMs };
+      const resident = residentOf(useBelow(process.pid).filter(({ name }) => name !== SELF));
+      const taking = { who: 'Tocsin, everything embedded', answeredMs, queryableMs, resident, spentMs };
       return [taking, await insertBare(store, scrapes)];
     } finally {
       await store.close();
     }
   });
+}
+
+/** What would be free if they ended: PostgreSQL's processes share much. */
+function residentOf(uses: readonly ProcessUse[]): Map<string, number> {
+  return new Map(uses.map(({ name, ownBytes }) => [name, ownBytes]));
 }
 
 async function createIngestKey(installation: BenchInstallation): Promise<string> {
