@@ -159,7 +159,7 @@ function useTargetNames(): (target: string) => string {
     ...services.map(({ serviceId, name }) => [serviceId, name] as const),
     ...members.map(({ userId, name }) => [userId, name] as const),
   ]);
-  return (target) => names.get(target) ?? target;
+  return (target) => names.get(target) ?? (target.startsWith('session_') ? 'a session' : target);
 }
 
 function Filters({ filter }: { readonly filter: AuditFilter }) {
