@@ -2,18 +2,19 @@ import { availableParallelism } from 'node:os';
 
 import { defineConfig } from 'vitest/config';
 
-/**
- * They kill processes, look at the clock on the wall, or open browsers, so nothing else may run beside them, and one that
- * fails on a busy machine has a second try.
- */
+/** They open browsers, which take what processors there are. */
+const IN_BROWSERS = ['test/browser/**/*.test.ts', 'test/ingest/live/sentry_browser.test.ts'];
+
+/** They kill processes or look at the clock on the wall, so nothing else may run beside them. */
 const ALONE = [
   'test/faults/**/*.test.ts',
   'test/boot.test.ts',
   'test/journeys/great_storm.test.ts',
-  'test/browser/**/*.test.ts',
   'test/ingest/live/prometheus.test.ts',
-  'test/ingest/live/sentry_browser.test.ts',
 ];
+
+/** One that has to do with more than its own process has a second try on a busy machine. */
+const RETRY = 1;
 
 export default defineConfig({
   test: {
@@ -26,7 +27,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: ALONE,
+          exclude: [...IN_BROWSERS, ...ALONE],
           // Most of them wait for stores most of the time.
           maxWorkers: availableParallelism() + 1,
           sequence: { groupOrder: 0 },
@@ -34,7 +35,11 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'alone', include: ALONE, fileParallelism: false, retry: 1, sequence: { groupOrder: 1 } },
+        test: { name: 'in browsers', include: IN_BROWSERS, maxWorkers: 2, retry: RETRY, sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: ALONE, fileParallelism: false, retry: RETRY, sequence: { groupOrder: 2 } },
       },
     ],
   },
