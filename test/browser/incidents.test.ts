@@ -9,6 +9,12 @@ import { storesOf } from '#storage/postgres/stores.ts';
 const row = (page: Page, title: string, status: string) =>
   page.locator('li[data-row]').filter({ hasText: title }).filter({ hasText: status }).waitFor();
 
+/** Whether the next row down is the one that is meant from now on. */
+async function isOnRow(page: Page, keys: (key: string) => Promise<void>): Promise<boolean> {
+  await keys('j');
+  return (await page.locator('li[data-row]:focus, li[data-row]:focus-within').count()) === 1;
+}
+
 inBrowser('incidents', () => {
   test('what one acknowledges and resolves on a phone another sees at once', async () => {
     const h = await openHouse();
@@ -71,8 +77,11 @@ inBrowser('incidents', () => {
     };
     await page.getByText('Your open incidents').waitFor();
     await keys('g', 'i');
+    await page.waitForURL(/\/incidents/);
+    await page.getByRole('heading', { level: 1, name: 'Incidents' }).waitFor();
     await row(page, 'Checkout is slow', 'Triggered');
-    await keys('j', 'a');
+    await expect.poll(() => isOnRow(page, keys)).toBe(true);
+    await keys('a');
     await row(page, 'Checkout is slow', 'Acknowledged');
     await keys('Enter');
     await page.getByRole('heading', { name: 'Checkout is slow' }).waitFor();

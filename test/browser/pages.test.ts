@@ -36,7 +36,7 @@ async function furnished(h: OpenHouse, userId: string): Promise<readonly Stop[]>
     ['settings/api-keys', 'Acts as'],
     ['settings/apps', 'No app is connected'],
     ['settings/audit', 'create_team'],
-    ['settings/billing', 'checkout, Metrics'],
+    ['settings/billing', 'checkout, Exceptions, Metrics'],
     ['settings/delivery', 'Phone call'],
     ['nowhere', 'This address leads nowhere'],
   ];

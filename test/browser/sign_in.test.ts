@@ -17,7 +17,7 @@ inBrowser('signing in', () => {
     await page.getByRole('heading', { name: 'Incidents' }).waitFor();
     expect(new URL(page.url()).search).toBe('?status=resolved');
 
-    await page.getByRole('button', { name: /^Anna: account/ }).click();
+    await page.getByRole('button', { name: /^Anna.*account/ }).click();
     await page.getByRole('menuitem', { name: 'Log out' }).click();
     await page.waitForURL(/\/login$/);
     await page.goto(`${h.baseUrl}/services`);

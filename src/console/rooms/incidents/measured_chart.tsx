@@ -80,7 +80,7 @@ function Chart({ points, from, to, triggeredAt, measured }: ChartProps) {
           x: { min: seconds(from), max: seconds(to) },
           y: { range: (_u, low, high) => rangeWith(low, high, threshold) },
         },
-        axes: [axis, { ...axis, size: 56 }],
+        axes: [{ ...axis, values: (_u, ticks) => tickTexts(ticks) }, { ...axis, size: 56 }],
         series: [
           {},
           { stroke: color('--t-blue'), width: 2, fill: color('--t-blue-soft'), points: { show: points.length < 3 } },
@@ -110,6 +110,16 @@ function Chart({ points, from, to, triggeredAt, measured }: ChartProps) {
       <div ref={holder} />
     </div>
   );
+}
+
+const CLOCK = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
+const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
+
+/** The viewer's own way of writing times; days where ticks are as far apart. */
+function tickTexts(epochSeconds: readonly number[]): string[] {
+  const [first = 0, second = 0] = epochSeconds;
+  const format = second - first >= 86_400 ? DAY : CLOCK;
+  return epochSeconds.map((at) => format.format(at * 1000));
 }
 
 /** So that the threshold is always in sight. */
