@@ -36,7 +36,7 @@ const NIGHTS: readonly Night[] = [
 
 const MINUTES = 9 * 60;
 /** Real pages: often around the change, else each hour. */
-const NEAR_MINUTES = 75;
+const NEAR_MINUTES = 45;
 const pageEvery = (minutesFromChange: number): number => (Math.abs(minutesFromChange) <= NEAR_MINUTES ? 15 : 60);
 const DAYS_WALKED = 9;
 

@@ -11,14 +11,14 @@ import { issueApiKey } from '#auth/api_keys.ts';
 import { type Capability, CAPABILITIES } from '#core/capabilities/capability.ts';
 import { compose, type House, requireStores } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
-import { migrateEvents } from '#entry/migrate.ts';
 import { type Config, loadConfig } from '#kernel/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Permission, Role } from '#kernel/permissions.ts';
+import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { type TestClock, testClock } from '#test/kit/clock.ts';
-import { withDatabase } from '#test/kit/stores.ts';
+import { TEMPLATE, withDatabase } from '#test/kit/stores.ts';
 
 /** An answer of the API. */
 export interface Answer {
@@ -151,16 +151,14 @@ async function createDatabase(name: string): Promise<string> {
 
 async function createClickHouseDatabase(name: string): Promise<string> {
   const url = inject('clickhouseUrl');
-  await fetch(url.replace(/\/\/[^@]*@/, '//'), {
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${Buffer.from(decodeURIComponent(new URL(url).username) + ':' + new URL(url).password).toString('base64')}`,
-    },
-    body: `CREATE DATABASE ${name}`,
-  }).then(async (response) => expect(response.status, await response.text()).toBe(200));
-  const own = withDatabase(url, name);
-  await migrateEvents({ clickhouseUrl: own, clickhouseCluster: undefined });
-  return own;
+  const client = openClickHouse(url);
+  await client.command({ query: `CREATE DATABASE ${name}` });
+  for (const statement of inject('clickhouseTemplate')) {
+    await client.command({ query: statement.replaceAll(` ${TEMPLATE}.`, ` ${name}.`) });
+  }
+  await client.command({ query: `INSERT INTO ${name}.migrations SELECT * FROM ${TEMPLATE}.migrations` });
+  await client.close();
+  return withDatabase(url, name);
 }
 
 async function createOrganization(house: House, name: string): Promise<Organization> {
