@@ -48,10 +48,10 @@ interface Batch {
  * what is in here, so that only a line with much to do waits that long.
  */
 const LINGER_MS = 5;
-const EVERY_MS = 200;
-const BUSY_FROM_EVENTS = 50;
-/** Fewer than a process runs at once: the line must not come to a halt for want of company. */
-const JOBS_MAX = 20;
+const EVERY_MS = 400;
+const BUSY_FROM_EVENTS = 200;
+/** Half of what a process runs at once: neither exceptions nor points must wait for want of a place. */
+const JOBS_MAX = 48;
 const BATCH_EVENTS_MAX = 1_000;
 
 /**

@@ -28,7 +28,7 @@ const LINGER_MS = 5;
 const EVERY_MS = 1_000;
 const BUSY_POINTS = 150_000;
 const INSERT_POINTS_MAX = 400_000;
-/** Half of what a process runs at once: neither points nor exceptions must wait for want of a place. */
+/** A third of what a process runs at once: neither points nor exceptions must wait for want of a place. */
 const JOBS_MAX = 32;
 /** While one is inserted the next is made ready. */
 const INSERTS_MAX = 2;

@@ -45,7 +45,7 @@ interface IntakeOptions {
 
 const LINGER_MS = 2;
 /** Clients wait for the answer to an event; those who send points do not mind. */
-const EVENTS_EVERY_MS = 8;
+const EVENTS_EVERY_MS = 12;
 const POINTS_EVERY_MS = 25;
 const COMMITS_MAX = 2;
 /** Of events of one job, before they are packed. */

@@ -41,7 +41,7 @@ export interface JobWorkers {
 }
 
 /** Jobs of each line that one process runs at once. Those of ingestion wait for each other, to be stored together. */
-const CONCURRENCY: Record<QueueName, number> = { ingest: 64, paging: 16, upkeep: 2 };
+const CONCURRENCY: Record<QueueName, number> = { ingest: 96, paging: 16, upkeep: 2 };
 
 /** A job needs a connection only when it begins and ends. */
 const CONNECTIONS_MAX = 8;
