@@ -16,7 +16,9 @@ export interface Crew {
 }
 
 const SWEEP_MS = 2_000;
-const OUTBOX_MS = 1_000;
+/** What a process that died has left behind: what lives publishes at once. */
+const OUTBOX_MS = 2_000;
+const KEPT_MS = 4_000;
 
 /** Starts consuming jobs, sweeping what is overdue, publishing the outbox, and doing periodic work. */
 export function startCrew(house: House): Crew {
@@ -52,7 +54,7 @@ function startTickers(house: House, runtime: CrewRuntime): Ticker[] {
       guarded('sweep', () => sweepDue(runtime)),
     ),
     startTicker(
-      SWEEP_MS,
+      KEPT_MS,
       guarded('kept', () => house.queue.addForgotten()),
     ),
     startTicker(
