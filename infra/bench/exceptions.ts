@@ -13,7 +13,7 @@ import { type Bench, type BenchInstallation, printInputs, printTable, withInstal
 import { openRunningDatabase } from './paging/crowd.ts';
 import { countProcessorBelow } from './paging/processes.ts';
 
-const PER_SECOND = 1_000;
+const PER_SECOND = Number(process.env['BENCH_EVENTS_PER_SECOND'] ?? 1_000);
 const SECONDS = 30;
 const WARM_UP_SECONDS = 5;
 const CONNECTIONS = 64;

@@ -27,8 +27,8 @@ export class KeptJobStore {
     return row?.payload ?? null;
   }
 
-  async remove(id: string): Promise<void> {
-    await this.#sql.run('delete from kept_jobs where id = $1', [id]);
+  async remove(ids: readonly string[]): Promise<void> {
+    await this.#sql.run('delete from kept_jobs where id = any($1)', [ids]);
   }
 
   /** Those that were kept before, after that one, in the order of their ids. */

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 
 import { type Static, Type } from 'typebox';
 import { Parse } from 'typebox/value';
@@ -85,6 +85,7 @@ function referTo({ id, jobName }: Omit<KeptJob, 'payload'>): PendingJob[] {
 /** Handlers that fetch what was kept, and let go of it once it has run. A job that comes again then does nothing. */
 export function fetchKept(handlers: readonly JobHandler[], db: Database): JobHandler[] {
   const store = new KeptJobStore(db.sql);
+  const remove = together((ids) => store.remove(ids));
   return handlers.map((handler): JobHandler => {
     if (handler.job.isKept !== true) return handler;
     return {
@@ -94,8 +95,25 @@ export function fetchKept(handlers: readonly JobHandler[], db: Database): JobHan
         const payload = await store.findPayload(keptId);
         if (payload === null) return;
         await handler.run(payload, run);
-        await store.remove(keptId);
+        await remove(keptId);
       },
     };
   });
+}
+
+/** Jobs that were stored together end together: what comes in the same turn of the event loop is done at once. */
+function together(work: (ids: readonly string[]) => Promise<void>): (id: string) => Promise<void> {
+  let waiting: string[] = [];
+  let begun: Promise<void> | null = null;
+  const begin = async (): Promise<void> => {
+    await setImmediate();
+    const ids = waiting;
+    waiting = [];
+    begun = null;
+    await work(ids);
+  };
+  return (id) => {
+    waiting.push(id);
+    return (begun ??= begin());
+  };
 }
