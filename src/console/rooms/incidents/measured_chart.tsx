@@ -80,7 +80,10 @@ function Chart({ points, from, to, triggeredAt, measured }: ChartProps) {
           x: { min: seconds(from), max: seconds(to) },
           y: { range: (_u, low, high) => rangeWith(low, high, threshold) },
         },
-        axes: [{ ...axis, values: (_u, ticks) => tickTexts(ticks) }, { ...axis, size: 56 }],
+        axes: [
+          { ...axis, values: (_u, ticks) => tickTexts(ticks) },
+          { ...axis, size: 56 },
+        ],
         series: [
           {},
           { stroke: color('--t-blue'), width: 2, fill: color('--t-blue-soft'), points: { show: points.length < 3 } },
