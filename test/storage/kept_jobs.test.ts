@@ -34,7 +34,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a kept job on 
         seen.push(packed);
       });
       const connect = (poolMax: number) => connectQueue(address, { durable: false, poolMax });
-      const workers = startJobWorkers(connect, fetchKept([handler], w.house.db), silentLog, prefix);
+      const workers = startJobWorkers(connect, fetchKept([handler], w.house.db), silentLog, { prefix });
       onTestFinished(() => workers.close());
     };
     const wipe = () => (address.redisUrl === undefined ? wipePostgres(w) : wipeRedis(address.redisUrl, prefix));

@@ -30,7 +30,11 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('the queue on $
   interface Line {
     readonly queue: JobQueue;
     /** Starts workers; resolves each time `count` runs have been seen. */
-    consume(job: JobContract, run: (who: string, attempt: number) => Promise<void>): { close(): Promise<void> };
+    consume(
+      job: JobContract,
+      run: (who: string, attempt: number) => Promise<void>,
+      closeWithinMs?: number,
+    ): { close(): Promise<void> };
   }
 
   async function line(): Promise<Line> {
@@ -44,10 +48,10 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('the queue on $
     onTestFinished(() => queue.close());
     return {
       queue,
-      consume(job, run) {
+      consume(job, run, closeWithinMs = 10_000) {
         const handler = handleJob(job as typeof greet, ({ who }, { attempt }) => run(who, attempt));
         const connect = (poolMax: number) => connectQueue(address, { durable: false, poolMax });
-        const workers = startJobWorkers(connect, [handler], silentLog, name);
+        const workers = startJobWorkers(connect, [handler], silentLog, { prefix: name, closeWithinMs });
         onTestFinished(() => workers.close());
         return workers;
       },
@@ -114,5 +118,17 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('the queue on $
     release();
     await closed;
     expect(events).toEqual(['began', 'ended', 'closed']);
+  });
+
+  test('closing the workers waits for what never ends only so long, and another runs it', async () => {
+    const { queue, consume } = await line();
+    const { promise: never } = Promise.withResolvers<void>();
+    const began: string[] = [];
+    const stuck = consume(greet, async (who) => (began.push(`${who}, in vain`), await never), 50);
+    await queue.add([pending(greet, { who: 'Anna' })]);
+    await expect.poll(() => began).toEqual(['Anna, in vain']);
+    await stuck.close();
+    consume(greet, async (who) => void began.push(who));
+    await expect.poll(() => began, { timeout: 30_000 }).toEqual(['Anna, in vain', 'Anna']);
   });
 });

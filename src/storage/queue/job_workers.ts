@@ -35,9 +35,15 @@ export function handleJob<Payload extends TObject>(
   };
 }
 
-/** The consuming side. `close` lets running jobs finish and takes no new ones; idempotent. */
+/** The consuming side. `close` takes no new jobs and lets running ones finish, but not for ever; idempotent. */
 export interface JobWorkers {
   close(): Promise<void>;
+}
+
+interface JobWorkersOptions {
+  /** Of the names of the lines. */
+  readonly prefix?: string;
+  readonly closeWithinMs?: number;
 }
 
 /** Jobs of each line that one process runs at once. Those of ingestion wait for each other, to be stored together. */
@@ -62,7 +68,7 @@ export function startJobWorkers(
   connect: (poolMax: number) => QueueConnection,
   handlers: readonly JobHandler[],
   log: Log,
-  prefix = 'tocsin',
+  { prefix = 'tocsin', closeWithinMs = CLOSE_WITHIN_MS }: JobWorkersOptions = {},
 ): JobWorkers {
   const connections = QUEUE_NAMES.map((name) => Math.min(CONCURRENCY[name], CONNECTIONS_MAX) + WAITING_CONNECTIONS);
   const connection = connect(connections.reduce((sum, count) => sum + count, 0));
@@ -73,9 +79,10 @@ export function startJobWorkers(
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     const closed = Promise.all(workers.map((worker) => worker.close())).then(() => true);
-    const tooLate = delay(CLOSE_WITHIN_MS, false, { ref: false });
-    if (!(await Promise.race([closed, tooLate]))) log.warn({}, 'a line did not come to rest: its jobs run elsewhere');
-    await connection.close();
+    if (await Promise.race([closed, delay(closeWithinMs, false, { ref: false })])) return await connection.close();
+    log.warn({}, 'a line did not come to rest: its jobs run elsewhere');
+    // Nothing can be asked any more, so that its jobs are not held on to; what is asked still is not waited for.
+    connection.close().catch((error: unknown) => log.warn({ err: error }, 'the connection could not be closed'));
   };
   return { close: () => (closing ??= close()) };
 }
