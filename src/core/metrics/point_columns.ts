@@ -1,4 +1,5 @@
 import { type Labels, type PointBatch, POINT_KINDS, type Series } from '#core/metrics/point.ts';
+import { TextNumbers } from '#core/metrics/text_numbers.ts';
 
 /**
  * Points on their way to the store, in columns: row `i` is of the metric `names[name[i]]` and the series `key[i]`. Most
@@ -75,16 +76,19 @@ export class ColumnsMemory {
 /** Fills columns from batches, one behind the other. */
 export class ColumnsWriter {
   readonly memory: ColumnsMemory;
-  readonly names: string[] = [];
   readonly told: ToldSeries[] = [];
   /** Rows written. */
   length = 0;
-  readonly #numbers = new Map<string, number>();
+  readonly #numbers = new TextNumbers();
   #lastName: string | null = null;
   #lastNumber = 0;
 
   constructor(length: number) {
     this.memory = new ColumnsMemory(length);
+  }
+
+  get names(): readonly string[] {
+    return this.#numbers.all;
   }
 
   /** Adds the points `from` up to `to` of a batch. */
@@ -120,18 +124,10 @@ export class ColumnsWriter {
   /** In a scrape the series of a metric follow each other. */
   #numberOf(name: string): number {
     if (name !== this.#lastName) {
-      this.#lastNumber = this.#look(name);
+      this.#lastNumber = this.#numbers.of(name);
       this.#lastName = name;
     }
     return this.#lastNumber;
-  }
-
-  #look(name: string): number {
-    const known = this.#numbers.get(name);
-    if (known !== undefined) return known;
-    const number = this.names.push(name) - 1;
-    this.#numbers.set(name, number);
-    return number;
   }
 }
 

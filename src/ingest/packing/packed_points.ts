@@ -1,5 +1,6 @@
 import type { PointBatch, Series } from '#core/metrics/point.ts';
 import { ColumnsMemory, ColumnsWriter, type PointColumns, type ToldSeries } from '#core/metrics/point_columns.ts';
+import { TextNumbers } from '#core/metrics/text_numbers.ts';
 import { packText, unpackText } from '#ingest/packing/packed_text.ts';
 import type { Id } from '#kernel/ids.ts';
 
@@ -76,19 +77,13 @@ export function unpackPoints(packed: string): ServicePoints[] {
 const LENGTHS_BYTES = 8;
 
 function writeTold(told: readonly ToldSeries[]): Pick<Head, 'texts' | 'keys' | 'told'> {
-  const numbers = new Map<string, number>();
-  const numberOf = (text: string): number => {
-    const known = numbers.get(text);
-    if (known !== undefined) return known;
-    numbers.set(text, numbers.size);
-    return numbers.size - 1;
-  };
+  const numbers = new TextNumbers();
   const written: number[] = [];
   for (const { name, labels, newestAt } of told) {
-    written.push(newestAt, numberOf(name), labels.length);
-    for (const text of labels) written.push(numberOf(text));
+    written.push(newestAt, numbers.of(name), labels.length);
+    for (const text of labels) written.push(numbers.of(text));
   }
-  return { texts: [...numbers.keys()], keys: told.map(({ key }) => key.toString()), told: written };
+  return { texts: numbers.all, keys: told.map(({ key }) => key.toString()), told: written };
 }
 
 function readTold({ texts, keys, told: numbers }: Head): ToldSeries[] {

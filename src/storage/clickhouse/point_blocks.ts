@@ -1,4 +1,5 @@
 import type { PointColumns } from '#core/metrics/point_columns.ts';
+import { TextNumbers } from '#core/metrics/text_numbers.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { bytesOf, lowCardinality, nativeBlock } from '#storage/clickhouse/native_block.ts';
 import { uuidBytes } from '#storage/clickhouse/row_binary.ts';
@@ -87,24 +88,19 @@ function encode(deliveries: readonly Delivery[]): Buffer {
 
 /** Numbers names over all deliveries; those of one job have the same list of them. */
 class Names {
-  readonly all: string[] = [];
-  readonly #known = new Map<string, number>();
+  readonly #numbers = new TextNumbers();
   #lastList: readonly string[] = [];
   #lastNumbers = new Uint32Array();
+
+  get all(): readonly string[] {
+    return this.#numbers.all;
+  }
 
   numbersOf(list: readonly string[]): Uint32Array {
     if (list === this.#lastList) return this.#lastNumbers;
     this.#lastList = list;
-    this.#lastNumbers = Uint32Array.from(list, (name) => this.#numberOf(name));
+    this.#lastNumbers = Uint32Array.from(list, (name) => this.#numbers.of(name));
     return this.#lastNumbers;
-  }
-
-  #numberOf(name: string): number {
-    const known = this.#known.get(name);
-    if (known !== undefined) return known;
-    const number = this.all.push(name) - 1;
-    this.#known.set(name, number);
-    return number;
   }
 }
 
