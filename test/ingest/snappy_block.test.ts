@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { InflateRoom } from '#ingest/protocols/prometheus/inflate_room.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
 import { varint } from '#test/ingest/metric_bytes.ts';
 
@@ -66,4 +67,36 @@ test('a body inflated beyond what is allowed is refused by its declared length',
   expect(() => inflateSnappyBlock(block, plain.length - 1)).toThrow(
     expect.objectContaining({ code: 'payload_too_large' }),
   );
+});
+
+test('a copy that overlaps itself repeats what it overlaps, at every distance and length', () => {
+  const start = Uint8Array.from({ length: 40 }, (_, i) => i + 1);
+  for (let back = 1; back <= start.length; back += 1) {
+    for (let length = 1; length <= 64; length += 1) {
+      const { block, plain } = encode([
+        { kind: 'literal', bytes: start, sizeBytes: 0 },
+        { kind: 'copy', back, length, offsetBytes: 2 },
+        { kind: 'literal', bytes: start.subarray(0, 1 + (length % 20)), sizeBytes: 1 },
+      ]);
+      expect(inflateSnappyBlock(block, plain.length)).toEqual(plain);
+    }
+  }
+});
+
+test('what is inflated into a room is the same, whatever it held and however large that was', () => {
+  const room = new InflateRoom(300);
+  fc.assert(
+    fc.property(fc.array(fc.oneof(literal, copy), { maxLength: 20 }), (steps) => {
+      const { block, plain } = encode(steps);
+      expect(inflateSnappyBlock(block, plain.length, room).equals(plain)).toBe(true);
+    }),
+  );
+});
+
+test('a room keeps what one body after the other needs, and nothing of those beyond its bound', () => {
+  const room = new InflateRoom(100);
+  const { bytes } = room.take(100);
+  expect(room.take(40).bytes).toBe(bytes);
+  expect(room.take(101).bytes).toHaveLength(101);
+  expect(room.take(100).bytes).toBe(bytes);
 });

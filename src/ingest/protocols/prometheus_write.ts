@@ -4,6 +4,7 @@ import type { PointKind, Series } from '#core/metrics/point.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
 import { kindOfSeries, type FamilyTypes } from '#ingest/protocols/prometheus/counter_names.ts';
+import { InflateRoom } from '#ingest/protocols/prometheus/inflate_room.ts';
 import { SeriesLabels } from '#ingest/protocols/prometheus/series_labels.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
@@ -36,8 +37,11 @@ export function decodePrometheusWrite(
     );
   }
   checkBodySize(body, limits.bodyBytesMax);
-  return new WriteRequestDecoder(inflateSnappyBlock(body, limits.bodyBytesMax), now, limits, memory).decode();
+  return new WriteRequestDecoder(inflateSnappyBlock(body, limits.bodyBytesMax, room), now, limits, memory).decode();
 }
+
+/** Decoding keeps nothing of the bytes that it reads. */
+const room = new InflateRoom(1024 * 1024);
 
 /** The bits of the NaN that Prometheus writes when a series has ended. */
 const STALE_HIGH = 0x7ff00000;
