@@ -23,7 +23,7 @@ test('every job is in the registry under the name of its file, and has one handl
       .filter((name) => name !== 'registry')
       .toSorted(),
   );
-  const handlers = handlersFor({} as CrewRuntime).map(({ job }) => job);
+  const handlers = handlersFor({ db: {} } as CrewRuntime).map(({ job }) => job);
   expect(handlers.map(({ name }) => name).toSorted()).toEqual(names);
   for (const job of JOBS) expect(QUEUE_NAMES).toContain(job.queue);
 });

@@ -1,7 +1,6 @@
 import type { House } from '#entry/compose.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { type JobWorkers, startJobWorkers } from '#storage/queue/job_workers.ts';
-import { fetchKept } from '#storage/queue/kept_jobs.ts';
 import { startPeriodic } from '#workers/periodic.ts';
 import { handlersFor, periodicWorkFor } from '#workers/registry.ts';
 import { crewRuntime, type CrewRuntime } from '#workers/crew_runtime.ts';
@@ -35,7 +34,7 @@ export function startCrew(house: House): Crew {
 }
 
 export function startJobs(house: House, runtime: CrewRuntime): JobWorkers {
-  return startJobWorkers(house.connectWorkers, fetchKept(handlersFor(runtime), house.db), house.log);
+  return startJobWorkers(house.connectWorkers, handlersFor(runtime), house.log);
 }
 
 function startTickers(house: House, runtime: CrewRuntime): Ticker[] {

@@ -10,7 +10,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ExceptionWriter, GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
 import type { SeenEvent, SeenGroup } from '#storage/postgres/group_sightings.ts';
-import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
+import type { KeptHandler } from '#storage/queue/kept_jobs.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
 import { patiently } from '#workers/patiently.ts';
 import { takeBack } from '#workers/take_back.ts';
@@ -58,7 +58,7 @@ const BATCH_EVENTS_MAX = 1_000;
  * Brings events to their groups and then into ClickHouse. Both may be done twice without harm. An event that the
  * stores refuse twice is dropped and logged, and holds up no other.
  */
-export function onGroupExceptions(runtime: GroupingRuntime): JobHandler {
+export function onGroupExceptions(runtime: GroupingRuntime): KeptHandler {
   const batches = new Gatherer<Batch>({
     lingerMs: LINGER_MS,
     everyMs: EVERY_MS,
@@ -76,17 +76,20 @@ export function onGroupExceptions(runtime: GroupingRuntime): JobHandler {
         ),
       ),
   });
-  return handleJob(groupExceptions, async ({ packed }, { attempt, log }) => {
-    const events = unpackEvents(packed);
-    const token = tokenOf(packed);
-    if (attempt === 1) return await batches.add({ events, token });
-    const work = (part: readonly ArrivedEvent[]): Promise<void> =>
-      groupAndStore(runtime, part, tokenOf(token, ...part.map(({ event }) => event.eventId)));
-    for (const { item, error } of await isolateFaults(events, attempt, work)) {
-      const { serviceId, event } = item;
-      log.error({ serviceId, eventId: event.eventId, err: error }, 'event dropped: it can be stored in no way');
-    }
-  });
+  return {
+    job: groupExceptions,
+    async run(packed, { attempt, log }) {
+      const events = unpackEvents(packed);
+      const token = tokenOf(packed);
+      if (attempt === 1) return await batches.add({ events, token });
+      const work = (part: readonly ArrivedEvent[]): Promise<void> =>
+        groupAndStore(runtime, part, tokenOf(token, ...part.map(({ event }) => event.eventId)));
+      for (const { item, error } of await isolateFaults(events, attempt, work)) {
+        const { serviceId, event } = item;
+        log.error({ serviceId, eventId: event.eventId, err: error }, 'event dropped: it can be stored in no way');
+      }
+    },
+  };
 }
 
 /** The groups first, since an event is stored with the id of its own. Events of services that are gone are left out. */

@@ -1,4 +1,5 @@
 import type { JobHandler } from '#storage/queue/job_workers.ts';
+import { fetchKept } from '#storage/queue/kept_jobs.ts';
 import type { CrewRuntime } from '#workers/crew_runtime.ts';
 import { bringTimersBack } from '#workers/bring_timers_back.ts';
 import { onDeliverPage } from '#workers/deliver_page.ts';
@@ -20,9 +21,10 @@ import { onStorePoints } from '#workers/store_points.ts';
 
 /** One handler for each job. */
 export function handlersFor(runtime: CrewRuntime): JobHandler[] {
+  const kept = fetchKept(runtime.db);
   return [
-    onStorePoints(runtime),
-    onGroupExceptions({ ...runtime, onNewOrRegressed: openExceptionIncidents }),
+    kept(onStorePoints(runtime)),
+    kept(onGroupExceptions({ ...runtime, onNewOrRegressed: openExceptionIncidents })),
     onRunEscalationStep(runtime),
     onDeliverPage(runtime),
     onPurgeService(runtime),

@@ -3,7 +3,7 @@ import { type ServicePoints, unpackPoints } from '#ingest/packing/packed_points.
 import { storePoints } from '#jobs/store_points.ts';
 import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
+import type { KeptHandler } from '#storage/queue/kept_jobs.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
 import { patiently } from '#workers/patiently.ts';
 import { takeBack } from '#workers/take_back.ts';
@@ -28,13 +28,13 @@ const LINGER_MS = 5;
 const EVERY_MS = 1_000;
 const BUSY_POINTS = 150_000;
 const INSERT_POINTS_MAX = 400_000;
-/** A third of what a process runs at once: neither points nor exceptions must wait for want of a place. */
-const JOBS_MAX = 32;
+/** Less than half of what a process runs at once: neither points nor exceptions must wait for want of a place. */
+const JOBS_MAX = 40;
 /** While one is inserted the next is made ready. */
 const INSERTS_MAX = 2;
 
 /** Brings points into ClickHouse. A service whose points it refuses twice loses them, and no other does. */
-export function onStorePoints({ db, metricWriter }: StoringRuntime): JobHandler {
+export function onStorePoints({ db, metricWriter }: StoringRuntime): KeptHandler {
   const insert = async (services: readonly ServicePoints[], token: string): Promise<void> => {
     await metricWriter.insert(services, token);
     const serviceIds = services.map(({ serviceId }) => serviceId);
@@ -56,15 +56,18 @@ export function onStorePoints({ db, metricWriter }: StoringRuntime): JobHandler 
         ),
       ),
   });
-  return handleJob(storePoints, async ({ packed }, { attempt, log }) => {
-    const services = unpackPoints(packed);
-    const token = tokenOf(packed);
-    if (attempt === 1) return await inserts.add({ services, token });
-    const store = (part: readonly ServicePoints[]): Promise<void> =>
-      insert(part, tokenOf(token, ...part.map(({ serviceId }) => serviceId)));
-    for (const { item, error } of await isolateFaults(services, attempt, store)) {
-      const { serviceId, points } = item;
-      log.error({ serviceId, points: points.length, err: error }, 'points dropped: they can be stored in no way');
-    }
-  });
+  return {
+    job: storePoints,
+    async run(packed, { attempt, log }) {
+      const services = unpackPoints(packed);
+      const token = tokenOf(packed);
+      if (attempt === 1) return await inserts.add({ services, token });
+      const store = (part: readonly ServicePoints[]): Promise<void> =>
+        insert(part, tokenOf(token, ...part.map(({ serviceId }) => serviceId)));
+      for (const { item, error } of await isolateFaults(services, attempt, store)) {
+        const { serviceId, points } = item;
+        log.error({ serviceId, points: points.length, err: error }, 'points dropped: they can be stored in no way');
+      }
+    },
+  };
 }

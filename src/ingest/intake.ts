@@ -14,7 +14,6 @@ import { storePoints } from '#jobs/store_points.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import { pending } from '#storage/queue/job_queue.ts';
 import type { KeepingQueue } from '#storage/queue/kept_jobs.ts';
 
 /** Whose data it is. */
@@ -34,7 +33,7 @@ export interface Intake {
 }
 
 interface IntakeOptions {
-  readonly queue: Pick<KeepingQueue, 'add' | 'ping' | 'keptBytes'>;
+  readonly queue: Pick<KeepingQueue, 'keep' | 'ping' | 'keptBytes'>;
   /** What may wait in the queue; Infinity for no bound. */
   readonly queueBytesMax?: number;
   readonly log: Log;
@@ -72,9 +71,9 @@ export function openIntake(options: IntakeOptions): Intake {
     onRoom: () => replayer.run(),
   });
   const door = new QueueDoor({ queue, depth, log, onOpen: () => replayer.run() });
-  const addPoints = (packed: string): Promise<void> => door.add(pending(storePoints, { packed }), packed.length);
-  const addEvents = (packed: string): Promise<void> => door.add(pending(groupExceptions, { packed }), packed.length);
-  const replayer = new Replayer(spool, addEvents, log);
+  const keepPoints = (packed: Buffer): Promise<void> => door.keep(storePoints, packed);
+  const keepEvents = (packed: Buffer): Promise<void> => door.keep(groupExceptions, packed);
+  const replayer = new Replayer(spool, keepEvents, log);
   const told = new ToldSeries();
   const points = new Gatherer<PointSlice>({
     lingerMs: LINGER_MS,
@@ -85,7 +84,7 @@ export function openIntake(options: IntakeOptions): Intake {
     weigh: (slice) => ({ bytes: 0, count: slice.to - slice.from }),
     commit: async (slices) => {
       const telling = told.begin();
-      await addPoints(packPoints(slices, (serviceId, { key }, newestAt) => telling.isDue(serviceId, key, newestAt)));
+      await keepPoints(packPoints(slices, (serviceId, { key }, newestAt) => telling.isDue(serviceId, key, newestAt)));
       telling.done();
     },
   });
@@ -99,7 +98,7 @@ export function openIntake(options: IntakeOptions): Intake {
     commit: async (accepted) => {
       const packed = packEvents(accepted);
       try {
-        await addEvents(packed);
+        await keepEvents(packed);
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         await spool.write(packed);

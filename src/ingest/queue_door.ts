@@ -2,10 +2,11 @@ import type { QueueDepth } from '#ingest/queue_depth.ts';
 import { withinPatience } from '#ingest/within_patience.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import type { JobQueue, PendingJob } from '#storage/queue/job_queue.ts';
+import type { KeptJobContract } from '#kernel/job.ts';
+import type { KeepingQueue } from '#storage/queue/kept_jobs.ts';
 
 interface QueueDoorOptions {
-  readonly queue: Pick<JobQueue, 'add' | 'ping'>;
+  readonly queue: Pick<KeepingQueue, 'keep' | 'ping'>;
   readonly depth: QueueDepth;
   readonly log: Log;
   /** Called each time the queue answers again. */
@@ -18,7 +19,7 @@ const PING_AGAIN_MS = 500;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * The way into the queue, shut while the queue is away or full: then `add` throws `unavailable` at once instead of
+ * The way into the queue, shut while the queue is away or full: then `keep` throws `unavailable` at once instead of
  * heaping up calls that wait for the store to come back.
  */
 export class QueueDoor {
@@ -36,15 +37,15 @@ export class QueueDoor {
   }
 
   /**
-   * Returns once the job, of about so many bytes, is stored. Throws `unavailable` when it is not, or not yet: a job
-   * that was too slow may still arrive, so its handler must not mind doubles.
+   * Returns once the job is stored. Throws `unavailable` when it is not, or not yet: a job that was too slow may still
+   * arrive, so its handler must not mind doubles.
    */
-  async add(job: PendingJob, bytes: number): Promise<void> {
+  async keep(job: KeptJobContract, bytes: Uint8Array): Promise<void> {
     if (this.#isShut) throw away();
     this.#options.depth.requireRoom();
-    this.#options.depth.add(bytes);
+    this.#options.depth.add(bytes.length);
     try {
-      await withinPatience(this.#options.queue.add([job]), PATIENCE_MS, slow);
+      await withinPatience(this.#options.queue.keep(job, bytes), PATIENCE_MS, slow);
     } catch (error) {
       if (error instanceof AppError && error.code === 'unavailable') this.#shut(error);
       throw error;

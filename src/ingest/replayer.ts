@@ -5,12 +5,12 @@ import type { Log } from '#kernel/log.ts';
 /** Brings what waits in the spool to the queue, one run at a time. */
 export class Replayer {
   readonly #spool: Spool;
-  readonly #add: (text: string) => Promise<void>;
+  readonly #add: (bytes: Buffer) => Promise<void>;
   readonly #log: Log;
   #running: Promise<void> | null = null;
   #isStopped = false;
 
-  constructor(spool: Spool, add: (text: string) => Promise<void>, log: Log) {
+  constructor(spool: Spool, add: (bytes: Buffer) => Promise<void>, log: Log) {
     this.#spool = spool;
     this.#add = add;
     this.#log = log;
@@ -29,9 +29,9 @@ export class Replayer {
 
   async #replay(): Promise<void> {
     try {
-      const entries = await this.#spool.replay(async (text) => {
+      const entries = await this.#spool.replay(async (bytes) => {
         if (this.#isStopped) throw new AppError('unavailable', 'this process is closing');
-        await this.#add(text);
+        await this.#add(bytes);
       });
       if (entries > 0) this.#log.info({ entries }, 'what waited on disk is in the queue');
     } catch (error) {

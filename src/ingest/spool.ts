@@ -24,15 +24,14 @@ export class Spool {
     this.#options = options;
   }
 
-  /** Returns once the text would survive a crash of the machine. Throws `unavailable` when it cannot be kept. */
-  async write(text: string): Promise<void> {
-    const bytes = Buffer.byteLength(text);
-    if (this.#bytes + bytes > this.#options.bytesMax) throw cannotKeep();
-    this.#bytes += bytes;
+  /** Returns once the bytes would survive a crash of the machine. Throws `unavailable` when they cannot be kept. */
+  async write(bytes: Uint8Array): Promise<void> {
+    if (this.#bytes + bytes.length > this.#options.bytesMax) throw cannotKeep();
+    this.#bytes += bytes.length;
     try {
-      await this.#writeEntry(text);
+      await this.#writeEntry(bytes);
     } catch (error) {
-      this.#bytes -= bytes;
+      this.#bytes -= bytes.length;
       throw cannotKeep(error);
     }
   }
@@ -42,12 +41,12 @@ export class Spool {
    * Every entry is given at least once, also those of a process that died, and now and then one is given twice.
    * Resolves to how many were taken.
    */
-  async replay(take: (text: string) => Promise<void>): Promise<number> {
+  async replay(take: (bytes: Buffer) => Promise<void>): Promise<number> {
     const entries = await this.#list();
     this.#bytes = entries.reduce((sum, { bytes }) => sum + bytes, 0);
     for (const { file, bytes } of entries) {
-      const text = await unlessMissing(readFile(file, 'utf8'));
-      if (text !== null) await take(text);
+      const entry = await unlessMissing(readFile(file));
+      if (entry !== null) await take(entry);
       await unlessMissing(unlink(file));
       this.#bytes -= bytes;
     }
@@ -55,13 +54,13 @@ export class Spool {
   }
 
   /** Written aside, forced to disk and then renamed: an entry is there as a whole or not at all. */
-  async #writeEntry(text: string): Promise<void> {
+  async #writeEntry(bytes: Uint8Array): Promise<void> {
     const { folder } = this.#options;
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const file = path.join(folder, newId('job'));
     const handle = await open(file, 'wx', 0o600);
     try {
-      await handle.writeFile(text);
+      await handle.writeFile(bytes);
       await handle.sync();
     } finally {
       await handle.close();

@@ -1,17 +1,12 @@
-import { Type } from 'typebox';
-
-import { defineJob } from '#kernel/job.ts';
+import { defineKeptJob } from '#kernel/job.ts';
 
 /**
  * Brings accepted points into ClickHouse. The job is the data's only home until it has run, so it is kept, and tried for
- * weeks rather than given up. `packed` is what `packPoints` makes.
+ * weeks rather than given up. Its bytes are what `packPoints` makes.
  */
-export const storePoints = defineJob({
+export const storePoints = defineKeptJob({
   name: 'store_points',
   queue: 'ingest',
-  payload: Type.Object({ packed: Type.String() }),
-  key: null,
   attempts: 200_000,
   backoff: { firstDelayMs: 500, maxDelayMs: 10_000 },
-  isKept: true,
 });

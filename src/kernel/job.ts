@@ -1,4 +1,4 @@
-import type { Static, TObject } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 
 export const QUEUE_NAMES = ['ingest', 'paging', 'upkeep'] as const;
 
@@ -17,10 +17,21 @@ export interface JobContract<Payload extends TObject = TObject> {
   readonly key: ((payload: Static<Payload>) => string) | null;
   readonly attempts: number;
   readonly backoff: { readonly firstDelayMs: number; readonly maxDelayMs: number };
-  /** Its payload is the only home of what it is about, and is kept in PostgreSQL until it has run. */
-  readonly isKept?: true;
 }
+
+/** What the queue holds of kept jobs: under which id their bytes are. */
+const Kept = Type.Object({ keptId: Type.String() });
+
+/**
+ * Work over bytes that are the only home of what they hold: they are kept in PostgreSQL until it has run, and the queue
+ * only wakes a worker.
+ */
+export type KeptJobContract = JobContract<typeof Kept>;
 
 export function defineJob<Payload extends TObject>(contract: JobContract<Payload>): JobContract<Payload> {
   return contract;
+}
+
+export function defineKeptJob(contract: Omit<KeptJobContract, 'payload' | 'key'>): KeptJobContract {
+  return { ...contract, payload: Kept, key: null };
 }

@@ -73,7 +73,7 @@ function workersWithout(w: World): { comeBack(): void } {
       onNewOrRegressed: async () => {},
     }),
   ];
-  const workers = startJobWorkers(w.house.connectWorkers, fetchKept(handlers, db), w.house.log);
+  const workers = startJobWorkers(w.house.connectWorkers, handlers.map(fetchKept(db)), w.house.log);
   onTestFinished(() => workers.close());
   return { comeBack: () => void (isAway = false) };
 }

@@ -6,22 +6,24 @@ import type { World } from '#test/kit/world.ts';
 
 interface StoredJob {
   readonly name: string;
-  readonly data: { readonly packed: string };
+  readonly bytes: Buffer;
 }
 
 /** The jobs of ingestion that wait, oldest first. */
 export async function arrivedJobs(w: World): Promise<StoredJob[]> {
-  return await w.house.db.sql.rows<StoredJob>('select job_name as name, payload as data from kept_jobs order by id');
+  return await w.house.db.sql.rows<StoredJob>(
+    'select job_name as name, payload as bytes from kept_jobs order by kept_id, number',
+  );
 }
 
 /** Every point that was taken, with the service it belongs to. */
 export async function arrivedPoints(w: World): Promise<(MetricPoint & { serviceId: Id<'service'> })[]> {
   const jobs = (await arrivedJobs(w)).filter(({ name }) => name === 'store_points');
-  return unpackedPoints(jobs.map(({ data }) => data.packed));
+  return unpackedPoints(jobs.map(({ bytes }) => bytes));
 }
 
 /** The points of jobs in their order. Labels that came with some points of a series are those of all of them. */
-export function unpackedPoints(packed: readonly string[]): (MetricPoint & { serviceId: Id<'service'> })[] {
+export function unpackedPoints(packed: readonly Buffer[]): (MetricPoint & { serviceId: Id<'service'> })[] {
   const parts = packed.flatMap(unpackPoints);
   const told = parts.flatMap(({ serviceId, points }) =>
     points.told.map(({ key, labels }) => [`${serviceId} ${key}`, labels] as const),
@@ -42,5 +44,5 @@ export function unpackedPoints(packed: readonly string[]): (MetricPoint & { serv
 /** Every event that was taken. */
 export async function arrivedEvents(w: World): Promise<ArrivedEvent[]> {
   const jobs = (await arrivedJobs(w)).filter(({ name }) => name === 'group_exceptions');
-  return jobs.flatMap(({ data }) => unpackEvents(data.packed));
+  return jobs.flatMap(({ bytes }) => unpackEvents(bytes));
 }

@@ -44,8 +44,7 @@ async function event(message: string, extra: object = {}): Promise<ExceptionEven
 
 async function run(events: readonly ExceptionEvent[], attempt = 1): Promise<void> {
   const accepted = events.map((one) => ({ orgId: w.orgId, serviceId, event: serializeEvent(one) }));
-  const payload = { packed: packEvents(accepted) };
-  await onGroupExceptions(runtime).run(payload, { jobId: '1', attempt, log: silentLog });
+  await onGroupExceptions(runtime).run(packEvents(accepted), { jobId: '1', attempt, log: silentLog });
 }
 
 interface Group {

@@ -22,7 +22,7 @@ beforeEach(async () => {
     isDown ? Promise.reject(new AppError('unavailable', 'away', { retryAfterSeconds: 5 })) : work();
   const queue: KeepingQueue = {
     ...w.house.queue,
-    add: (jobs) => unlessDown(() => w.house.queue.add(jobs)),
+    keep: (...job) => unlessDown(() => w.house.queue.keep(...job)),
     ping: () => unlessDown(() => w.house.queue.ping()),
   };
   const db: Database = {

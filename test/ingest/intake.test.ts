@@ -11,8 +11,8 @@ import { unpackEvents } from '#ingest/packing/packed_events.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { KeptJobContract } from '#kernel/job.ts';
 import { silentLog } from '#kernel/log.ts';
-import type { PendingJob } from '#storage/queue/job_queue.ts';
 import { unpackedPoints } from '#test/ingest/arrived.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 
@@ -21,19 +21,19 @@ const BETA = { orgId: 'org_2' as Id<'org'>, serviceId: 'service_b' as Id<'servic
 
 /** A queue that can be away, and can hang, as a Redis client does while it has no connection. */
 class FakeQueue {
-  readonly jobs: PendingJob[] = [];
+  readonly jobs: { readonly job: KeptJobContract; readonly bytes: Buffer }[] = [];
   state: 'up' | 'away' | 'hanging' = 'up';
-  adds = 0;
+  asked = 0;
   stored = 0;
 
   async keptBytes(): Promise<number> {
     return this.stored;
   }
 
-  async add(jobs: readonly PendingJob[]): Promise<void> {
-    this.adds += 1;
+  async keep(job: KeptJobContract, bytes: Uint8Array): Promise<void> {
+    this.asked += 1;
     await this.ping();
-    this.jobs.push(...jobs);
+    this.jobs.push({ job, bytes: Buffer.from(bytes) });
   }
 
   async ping(): Promise<void> {
@@ -41,10 +41,8 @@ class FakeQueue {
     if (this.state === 'away') throw new AppError('unavailable', 'away', { retryAfterSeconds: 5 });
   }
 
-  packed(name: string): string[] {
-    return this.jobs
-      .filter(({ job }) => job.name === name)
-      .map(({ payload }) => (payload as { packed: string }).packed);
+  packed(name: string): Buffer[] {
+    return this.jobs.filter(({ job }) => job.name === name).map(({ bytes }) => bytes);
   }
 
   points() {
@@ -113,13 +111,14 @@ describe('points', () => {
   test('are promised only once they are stored', async () => {
     const intake = openTestIntake();
     const { promise: gate, resolve: openGate } = Promise.withResolvers<void>();
-    vi.spyOn(queue, 'add').mockImplementation(async (jobs) => {
+    const keep = vi.spyOn(queue, 'keep');
+    keep.mockImplementationOnce(async (job, bytes) => {
       await gate;
-      queue.jobs.push(...jobs);
+      await queue.keep(job, bytes);
     });
     let isPromised = false;
     const taking = intake.takePoints(ALPHA, batch(1)).then(() => (isPromised = true));
-    await vi.waitFor(() => expect(queue.add).toHaveBeenCalled());
+    await vi.waitFor(() => expect(keep).toHaveBeenCalled());
     expect(isPromised).toBe(false);
     openGate();
     await taking;
@@ -135,7 +134,7 @@ describe('points', () => {
         retryAfterSeconds: expect.any(Number),
       });
     }
-    expect(queue.adds).toBe(1);
+    expect(queue.asked).toBe(1);
     queue.state = 'up';
     await vi.waitFor(() => intake.takePoints(ALPHA, batch(1)), { timeout: 5_000 });
   });
@@ -149,11 +148,11 @@ describe('points', () => {
   test('of a service that floods are refused, and those of others are taken', async () => {
     const intake = openTestIntake();
     const { promise: gate, resolve: openGate } = Promise.withResolvers<void>();
-    vi.spyOn(queue, 'add').mockImplementation(() => gate);
+    vi.spyOn(queue, 'keep').mockImplementation(() => gate);
     const flood = batch(100_000);
     const taken = await Promise.race([
       Promise.allSettled(Array.from({ length: 30 }, () => intake.takePoints(ALPHA, flood))),
-      vi.waitFor(() => expect(queue.add).toHaveBeenCalled()).then(() => 'some wait' as const),
+      vi.waitFor(() => expect(queue.keep).toHaveBeenCalled()).then(() => 'some wait' as const),
     ]);
     expect(taken).toBe('some wait');
     await expect(intake.takePoints(ALPHA, flood)).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 2 });
@@ -184,7 +183,7 @@ describe('events', () => {
       await intake.takeEvents(ALPHA, [await event(1)]);
       await intake.takeEvents(ALPHA, [await event(2)]);
       expect(readdirSync(folder)).toHaveLength(2);
-      expect(queue.adds).toBe(1);
+      expect(queue.asked).toBe(1);
       if (state === 'hanging') return;
       queue.state = 'up';
       await vi.waitFor(async () => expect(queue.eventIds()).toHaveLength(2), { timeout: 5_000 });

@@ -37,14 +37,12 @@ const slice = (serviceId: Id<'service'>, points: PointBatch) => ({ serviceId, po
 
 test('the points of a job are stored with their services, once, however often it runs', async () => {
   const [first, second] = [await w.given.service(), await w.given.service()];
-  const payload = {
-    packed: packPoints([
-      slice(first.serviceId, pointsOf('cpu', [1, 2])),
-      slice(second.serviceId, pointsOf('memory', [3])),
-    ]),
-  };
+  const packed = packPoints([
+    slice(first.serviceId, pointsOf('cpu', [1, 2])),
+    slice(second.serviceId, pointsOf('memory', [3])),
+  ]);
   const handler = onStorePoints({ db: w.house.db, metricWriter: new MetricWriter(w.house.clickhouse) });
-  for (const attempt of [1, 1, 2]) await handler.run(payload, { jobId: '1', attempt, log: silentLog });
+  for (const attempt of [1, 1, 2]) await handler.run(packed, { jobId: '1', attempt, log: silentLog });
   expect(await stored(first.serviceId)).toEqual([
     { metric: 'cpu', value: 1, tags: { host: 'a' } },
     { metric: 'cpu', value: 2, tags: { host: 'a' } },
@@ -56,8 +54,8 @@ test('jobs that a new queue gives old ids lose nothing', async () => {
   const { serviceId } = await w.given.service();
   const handler = onStorePoints({ db: w.house.db, metricWriter: new MetricWriter(w.house.clickhouse) });
   for (const name of ['cpu', 'memory']) {
-    const payload = { packed: packPoints([slice(serviceId, pointsOf(name, [1]))]) };
-    await handler.run(payload, { jobId: '1', attempt: 1, log: silentLog });
+    const packed = packPoints([slice(serviceId, pointsOf(name, [1]))]);
+    await handler.run(packed, { jobId: '1', attempt: 1, log: silentLog });
   }
   expect(await stored(serviceId)).toHaveLength(2);
 });
@@ -77,11 +75,9 @@ test('points of a service that the store refuses hold up no others', async () =>
       },
     },
   });
-  const payload = {
-    packed: packPoints([slice(bad.serviceId, pointsOf('cpu', [1])), slice(good.serviceId, pointsOf('cpu', [1]))]),
-  };
-  await expect(handler.run(payload, { jobId: '1', attempt: 1, log: silentLog })).rejects.toThrow('cannot read');
-  await handler.run(payload, { jobId: '1', attempt: 2, log: silentLog });
+  const packed = packPoints([slice(bad.serviceId, pointsOf('cpu', [1])), slice(good.serviceId, pointsOf('cpu', [1]))]);
+  await expect(handler.run(packed, { jobId: '1', attempt: 1, log: silentLog })).rejects.toThrow('cannot read');
+  await handler.run(packed, { jobId: '1', attempt: 2, log: silentLog });
   expect(await stored(bad.serviceId)).toHaveLength(0);
   expect(await stored(good.serviceId)).toHaveLength(1);
 });

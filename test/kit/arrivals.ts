@@ -39,7 +39,7 @@ export async function pointsArrive(
 ): Promise<void> {
   const batch = toBatch(points);
   const packed = packPoints([{ serviceId, points: batch, from: 0, to: batch.length }]);
-  await onStorePoints(runtime).run({ packed }, { jobId: newId('job'), attempt: 1, log: silentLog });
+  await onStorePoints(runtime).run(packed, { jobId: newId('job'), attempt: 1, log: silentLog });
 }
 
 /** Events come out of the queue, and open the incidents of rules that wait for them. */
@@ -51,5 +51,5 @@ export async function eventsArrive(
   const { orgId, serviceId } = service;
   const packed = packEvents(events.map((event) => ({ orgId, serviceId, event: serializeEvent(event) })));
   const handler = onGroupExceptions({ ...runtime, onNewOrRegressed: openExceptionIncidents });
-  await handler.run({ packed }, { jobId: newId('job'), attempt: 1, log: silentLog });
+  await handler.run(packed, { jobId: newId('job'), attempt: 1, log: silentLog });
 }

@@ -1,5 +1,5 @@
 import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
-import { packText, unpackText } from '#ingest/packing/packed_text.ts';
+import { packBytes, unpackBytes } from '#ingest/packing/packed_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 
 /** An accepted event on its way to the worker, as `serializeEvent` wrote it. */
@@ -19,14 +19,14 @@ export interface ArrivedEvent {
 }
 
 /** Events of any services for one job. */
-export function packEvents(events: readonly AcceptedEvent[]): string {
+export function packEvents(events: readonly AcceptedEvent[]): Buffer {
   const lines = events.map(({ orgId, serviceId, event }) => `${orgId} ${serviceId} ${event}`);
-  return packText(Buffer.from(lines.join('\n'), 'utf8'));
+  return packBytes(Buffer.from(lines.join('\n'), 'utf8'));
 }
 
 /** The inverse of `packEvents`. */
-export function unpackEvents(packed: string): ArrivedEvent[] {
-  const text = unpackText(packed).toString('utf8');
+export function unpackEvents(packed: Buffer): ArrivedEvent[] {
+  const text = unpackBytes(packed).toString('utf8');
   return text.split('\n').map((line) => {
     const first = line.indexOf(' ');
     const second = line.indexOf(' ', first + 1);

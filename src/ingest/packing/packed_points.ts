@@ -1,7 +1,7 @@
 import type { PointBatch, Series } from '#core/metrics/point.ts';
 import { ColumnsMemory, ColumnsWriter, type PointColumns, type ToldSeries } from '#core/metrics/point_columns.ts';
 import { TextNumbers } from '#core/metrics/text_numbers.ts';
-import { packText, unpackText } from '#ingest/packing/packed_text.ts';
+import { packBytes, unpackBytes } from '#ingest/packing/packed_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 
 /** Points `from` up to `to` of a service's batch. */
@@ -35,7 +35,7 @@ interface Head {
 }
 
 /** Points of any services for one job: a JSON head and the columns, which is quick to write, to compress and to read. */
-export function packPoints(slices: readonly PointSlice[], needsLabels: NeedsLabels = () => true): string {
+export function packPoints(slices: readonly PointSlice[], needsLabels: NeedsLabels = () => true): Buffer {
   const writer = new ColumnsWriter(slices.reduce((sum, { from, to }) => sum + to - from, 0));
   const services = [...Map.groupBy(slices, ({ serviceId }) => serviceId)].map(([serviceId, own]) => {
     const [points, told] = [writer.length, writer.told.length];
@@ -49,12 +49,12 @@ export function packPoints(slices: readonly PointSlice[], needsLabels: NeedsLabe
   const lengths = Buffer.alloc(LENGTHS_BYTES);
   lengths.writeUInt32LE(text.length, 0);
   lengths.writeUInt32LE(writer.length, 4);
-  return packText(Buffer.concat([lengths, text, writer.memory.bytes]));
+  return packBytes(Buffer.concat([lengths, text, writer.memory.bytes]));
 }
 
 /** The inverse of `packPoints`: one item a service. */
-export function unpackPoints(packed: string): ServicePoints[] {
-  const bytes = unpackText(packed);
+export function unpackPoints(packed: Buffer): ServicePoints[] {
+  const bytes = unpackBytes(packed);
   const columnsStart = LENGTHS_BYTES + bytes.readUInt32LE(0);
   const head = JSON.parse(bytes.toString('utf8', LENGTHS_BYTES, columnsStart)) as Head;
   const memory = new ColumnsMemory(bytes.readUInt32LE(4), bytes.subarray(columnsStart));

@@ -46,7 +46,10 @@ interface JobWorkersOptions {
   readonly closeWithinMs?: number;
 }
 
-/** Jobs of each line that one process runs at once. Those of ingestion wait for each other, to be stored together. */
+/**
+ * Jobs of each line that one process runs at once. Those of ingestion wait for each other, to be stored together, and
+ * each may be a wake-up for several.
+ */
 const CONCURRENCY: Record<QueueName, number> = { ingest: 96, paging: 16, upkeep: 2 };
 
 /** A job needs a connection only when it begins and ends. */

@@ -44,7 +44,7 @@ export async function liveWorld(options: { keepOpen?: boolean } = {}): Promise<L
     fault === null ? work() : Promise.reject(fault);
   const queue: KeepingQueue = {
     ...w.house.queue,
-    add: (jobs) => unlessBroken(() => w.house.queue.add(jobs)),
+    keep: (...job) => unlessBroken(() => w.house.queue.keep(...job)),
     ping: () => unlessBroken(() => w.house.queue.ping()),
   };
   const arrivals: Arrival[] = [];

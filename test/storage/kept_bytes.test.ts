@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+
+import { KeptBytes } from '#infra/migrations/postgres/0018_kept_bytes.ts';
+import { KeptJobs } from '#infra/migrations/postgres/0015_kept_jobs.ts';
+import { packBytes } from '#ingest/packing/packed_bytes.ts';
+import { KeptJobStore } from '#storage/postgres/kept_job_store.ts';
+import { world } from '#test/kit/world.ts';
+
+test('what was kept before the change can be read after it', async () => {
+  const { house } = await world();
+  const packed = ['short', 'long '.repeat(1_000)].map((text) => packBytes(Buffer.from(text)));
+  await house.db.sql.run('drop table kept_jobs');
+  await up(KeptJobs);
+  for (const [index, bytes] of packed.entries()) {
+    await house.db.sql.run('insert into kept_jobs (id, job_name, payload) values ($1, $2, $3)', [
+      `job_${index}`,
+      'group_exceptions',
+      JSON.stringify({ packed: textOf(bytes) }),
+    ]);
+  }
+  await up(KeptBytes);
+
+  const store = new KeptJobStore(house.db.sql);
+  for (const [index, bytes] of packed.entries()) {
+    expect(await store.find(`job_${index}`)).toEqual([{ keptId: `job_${index}`, number: 0, bytes }]);
+  }
+
+  async function up(Change: typeof KeptJobs | typeof KeptBytes): Promise<void> {
+    const change = new Change(house.db.orm.em.getDriver(), house.db.orm.config);
+    change.up();
+    for (const query of change.getQueries()) await house.db.sql.run(query as string);
+  }
+});
+
+/** As it was written before. */
+function textOf(bytes: Buffer): string {
+  const length = bytes.readUInt32BE();
+  return `${length === 0 ? 'plain' : length}:${bytes.subarray(4).toString('base64')}`;
+}
