@@ -116,6 +116,7 @@ export class SeriesGuard {
       series,
       fresh: [],
       allowance: {
+        sign: Symbol(day),
         max: perDayMax,
         admit(high, low) {
           if (series.size >= perDayMax) return series.has(high, low);

@@ -21,13 +21,28 @@ export interface PointLimits {
 
 /** Which series a service may bring today. */
 export interface SeriesAllowance {
+  /** Tells it from all others. */
+  readonly sign: symbol;
   /** How many it may have; Infinity for no bound. */
   readonly max: number;
-  /** Whether the series with this key, in two 32-bit halves, is known or there is still room for one more. */
+  /**
+   * Whether the series with this key, in two 32-bit halves, is known or there is still room for one more. One that was
+   * admitted always is.
+   */
   admit(high: number, low: number): boolean;
 }
 
-export const ANY_SERIES: SeriesAllowance = { max: Infinity, admit: () => true };
+export const ANY_SERIES: SeriesAllowance = { sign: Symbol('any series'), max: Infinity, admit: () => true };
+
+/** A series that a request has brought, for those that bring it again under the same limits. */
+export interface TakenSeries {
+  readonly series: Series;
+  /** The halves of its key. */
+  readonly high: number;
+  readonly low: number;
+  /** The sign of the allowance under which it was admitted last, which need not be asked again. */
+  admittedBy: symbol | null;
+}
 
 const DAY_MS = 86_400_000;
 
@@ -103,13 +118,15 @@ export class PointAdmission {
     return index;
   }
 
-  /**
-   * The same for a series that was taken before under these limits, with the halves of its key; null where it is not
-   * taken now, for whatever reason.
-   */
-  addTakenBefore(series: Series, high: number, low: number): number | null {
-    if (!this.hasRoomFor(1) || !this.limits.series.admit(high, low)) return null;
-    return this.batch.addSeries(series);
+  /** The same for a series that was taken before; null where it is not taken now, for whatever reason. */
+  addTakenBefore(taken: TakenSeries): number | null {
+    const allowance = this.limits.series;
+    if (!this.hasRoomFor(1)) return null;
+    if (taken.admittedBy !== allowance.sign) {
+      if (!allowance.admit(taken.high, taken.low)) return null;
+      taken.admittedBy = allowance.sign;
+    }
+    return this.batch.addSeries(taken.series);
   }
 
   /** `at` is in epoch milliseconds. A stale marker's value is not looked at. */

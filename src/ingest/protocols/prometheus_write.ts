@@ -5,8 +5,9 @@ import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
 import { kindOfSeries, type FamilyTypes } from '#ingest/protocols/prometheus/counter_names.ts';
 import { InflateRoom } from '#ingest/protocols/prometheus/inflate_room.ts';
+import { SampleReader } from '#ingest/protocols/prometheus/sample_reader.ts';
 import { SeriesLabels } from '#ingest/protocols/prometheus/series_labels.ts';
-import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
+import { type RememberedSeries, SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
 import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
 import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
@@ -43,22 +44,22 @@ export function decodePrometheusWrite(
 /** Decoding keeps nothing of the bytes that it reads. */
 const room = new InflateRoom(1024 * 1024);
 
-/** The bits of the NaN that Prometheus writes when a series has ended. */
-const STALE_HIGH = 0x7ff00000;
-const STALE_LOW = 0x00000002;
-
 class WriteRequestDecoder {
   readonly #reader: WireReader;
   readonly #admission: PointAdmission;
   readonly #labels: SeriesLabels;
   readonly #memory: SeriesMemory;
+  readonly #sample: SampleReader;
+  #remembered: RememberedSeries | null = null;
   readonly #hasLabel = (label: string): boolean => this.#labels.has(label);
+  readonly #placeOfRemembered = (): string => (this.#remembered === null ? '' : textOf(this.#remembered.series));
 
   constructor(message: Buffer, now: Temporal.Instant, limits: PointLimits, memory: SeriesMemory) {
     this.#reader = new WireReader(message, 'WriteRequest');
     this.#admission = new PointAdmission(now, limits);
     this.#labels = new SeriesLabels(this.#reader, this.#admission);
     this.#memory = memory;
+    this.#sample = new SampleReader(this.#reader);
   }
 
   decode(): DecodedPoints {
@@ -99,16 +100,37 @@ class WriteRequestDecoder {
   }
 
   #readTimeSeries(end: number, types: FamilyTypes): void {
-    const start = this.#reader.pos;
+    // What metadata of the same request says of a series is not remembered of it.
+    if (types.size > 0) this.#readNewSeries(end, types);
+    else if (!this.#readExpected(end)) this.#readUnexpected(end, types);
+  }
+
+  /** Reads a series that follows the one before it as it did the last time; false, having read nothing, for any other. */
+  #readExpected(end: number): boolean {
+    const reader = this.#reader;
+    const start = reader.pos;
+    const expected = this.#memory.findNext(reader.view, start, end);
+    if (expected === undefined) return false;
+    reader.pos = start + expected.length;
+    if (this.#readRemembered(expected, end)) return true;
+    reader.pos = start;
+    return false;
+  }
+
+  #readUnexpected(end: number, types: FamilyTypes): void {
+    const reader = this.#reader;
+    const start = reader.pos;
     const samplesStart = this.#passLabels(end);
     const isPlain = samplesStart > start && this.#hasOnlySamples(end);
-    if (isPlain && types.size === 0 && this.#readRemembered(start, samplesStart, end)) return;
-    this.#reader.pos = start;
+    reader.pos = samplesStart;
+    const remembered = isPlain ? this.#memory.find(reader.view, start, samplesStart) : undefined;
+    if (remembered !== undefined && this.#readRemembered(remembered, end)) return;
+    reader.pos = start;
     const series = this.#readNewSeries(end, types);
-    if (series === null || !isPlain || types.size > 0) return;
+    if (series === null || !isPlain) return;
     const [high, low] = halvesOf(series.key);
     const kind = kindOfSeries(series.name, this.#hasLabel, types);
-    this.#memory.add(this.#reader.view, start, samplesStart, { series, high, low, kind });
+    this.#memory.add(reader.view, start, { series, high, low, admittedBy: null, length: samplesStart - start, kind });
   }
 
   /** Passes the labels with which a series begins, and says where they end. */
@@ -119,26 +141,28 @@ class WriteRequestDecoder {
     return (reader.pos = labelsEnd);
   }
 
-  /** Passes the rest of a series and says whether it is samples and nothing else. */
+  /** Says whether the rest of a series is samples and nothing else. */
   #hasOnlySamples(end: number): boolean {
     const reader = this.#reader;
-    if (reader.pos === end) return false;
-    while (reader.nextField(end)) {
-      if (!reader.is(2, WIRE.bytes)) return false;
+    const start = reader.pos;
+    let isSample = start < end;
+    while (isSample && reader.nextField(end)) {
+      isSample = reader.is(2, WIRE.bytes);
       reader.skip(end);
     }
-    return true;
+    reader.pos = start;
+    return isSample;
   }
 
-  /** Reads the samples of a series that was sent with the same labels before; false where it is to be looked at anew. */
-  #readRemembered(start: number, samplesStart: number, end: number): boolean {
-    const remembered = this.#memory.find(this.#reader.view, start, samplesStart);
-    if (remembered === undefined) return false;
-    const { series, high, low, kind } = remembered;
-    const index = this.#admission.addTakenBefore(series, high, low);
+  /** Reads the rest of a series that was sent with the same labels before; false where it is to be looked at anew. */
+  #readRemembered(remembered: RememberedSeries, end: number): boolean {
+    const isLone = this.#sample.readLone(end);
+    if (!isLone && !this.#hasOnlySamples(end)) return false;
+    const index = this.#admission.addTakenBefore(remembered);
     if (index === null) return false;
-    this.#reader.pos = samplesStart;
-    this.#readSamples(end, index, kind, () => textOf(series));
+    this.#remembered = remembered;
+    if (isLone) this.#addSample(index, remembered.kind, this.#placeOfRemembered);
+    else this.#readSamples(end, index, remembered.kind, this.#placeOfRemembered);
     return true;
   }
 
@@ -195,19 +219,14 @@ class WriteRequestDecoder {
         reader.skip(end);
         continue;
       }
-      const sampleEnd = reader.message(end);
-      let value = 0;
-      let at = 0;
-      let isStale = false;
-      while (reader.nextField(sampleEnd)) {
-        if (reader.is(1, WIRE.fixed64)) {
-          value = reader.double(sampleEnd);
-          isStale = Number.isNaN(value) && reader.lastDoubleWas(STALE_HIGH, STALE_LOW);
-        } else if (reader.is(2, WIRE.varint)) at = reader.int64(sampleEnd);
-        else reader.skip(sampleEnd);
-      }
-      this.#admission.add(series, at, value, isStale ? 'stale' : kind, place);
+      this.#sample.read(reader.message(end));
+      this.#addSample(series, kind, place);
     }
+  }
+
+  #addSample(series: number, kind: PointKind, place: () => string): void {
+    const { at, value, isStale } = this.#sample;
+    this.#admission.add(series, at, value, isStale ? 'stale' : kind, place);
   }
 }
 

@@ -1,12 +1,11 @@
-import type { PointKind, Series } from '#core/metrics/point.ts';
+import type { TakenSeries } from '#core/metrics/admission.ts';
+import type { PointKind } from '#core/metrics/point.ts';
 import { hashSpan, isSameSpan } from '#ingest/protocols/protobuf/span_hash.ts';
 
 /** What the bytes of a time series' labels came to. */
-export interface RememberedSeries {
-  readonly series: Series;
-  /** The halves of its key. */
-  readonly high: number;
-  readonly low: number;
+export interface RememberedSeries extends TakenSeries {
+  /** How many bytes those are. */
+  readonly length: number;
   /** Of its points, where no metadata of the request says otherwise. */
   readonly kind: PointKind;
 }
@@ -23,10 +22,16 @@ export class SeriesMemory {
   #current = new Generation();
   #before = new Generation();
 
-  /** By the bytes from `start` to `end`. Series come in the order in which they came before, so the next is tried first. */
+  /**
+   * The one that was added behind the one found last, if the bytes from `start` begin with its own: series come in the
+   * order in which they came before. More labels may follow before the `end`, which make it another series.
+   */
+  findNext(view: DataView, start: number, end: number): RememberedSeries | undefined {
+    return this.#current.findNext(view, start, end);
+  }
+
+  /** By all bytes from `start` to `end`. */
   find(view: DataView, start: number, end: number): RememberedSeries | undefined {
-    const next = this.#current.findNext(view, start, end);
-    if (next !== undefined) return next;
     const hash = hashSpan(view, start, end);
     const current = this.#current.find(hash, view, start, end);
     if (current !== undefined) return current;
@@ -35,7 +40,9 @@ export class SeriesMemory {
     return before;
   }
 
-  add(view: DataView, start: number, end: number, series: RememberedSeries): void {
+  /** By the bytes from `start`, as many as are its. */
+  add(view: DataView, start: number, series: RememberedSeries): void {
+    const end = start + series.length;
     this.#add(hashSpan(view, start, end), view, start, end, series);
   }
 
@@ -64,12 +71,13 @@ class Generation {
   readonly #hashes: number[] = [];
   readonly #series: RememberedSeries[] = [];
 
-  /** The one behind that which was found last, if it is the one. */
   findNext(view: DataView, start: number, end: number): RememberedSeries | undefined {
     const number = this.#last + 1;
-    if (number >= this.#series.length || !this.#isSame(number, view, start, end)) return undefined;
+    const next = this.#series[number];
+    if (next === undefined || next.length > end - start) return undefined;
+    if (!isSameSpan(this.#view, this.#starts[number] ?? 0, view, start, next.length)) return undefined;
     this.#last = number;
-    return this.#series[number];
+    return next;
   }
 
   find(hash: number, view: DataView, start: number, end: number): RememberedSeries | undefined {

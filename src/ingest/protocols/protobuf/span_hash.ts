@@ -13,7 +13,9 @@ export function hashSpan(view: DataView, start: number, end: number): number {
 /** Whether `length` bytes are the same in both places. */
 export function isSameSpan(a: DataView, aStart: number, b: DataView, bStart: number, length: number): boolean {
   let i = 0;
-  for (; i + 4 <= length; i += 4) if (a.getInt32(aStart + i, true) !== b.getInt32(bStart + i, true)) return false;
+  for (; i + 8 <= length; i += 8) {
+    if (a.getBigInt64(aStart + i, true) !== b.getBigInt64(bStart + i, true)) return false;
+  }
   for (; i < length; i += 1) if (a.getUint8(aStart + i) !== b.getUint8(bStart + i)) return false;
   return true;
 }

@@ -124,17 +124,26 @@ export class WireReader {
   }
 
   #longVarint(end: number): number {
+    // The first bytes in whole numbers of 32 bits, the others, which those cannot hold, in doubles.
     let value = 0;
-    let weight = 1;
-    for (let i = 0; i < 10; i += 1) {
-      if (this.pos >= end) throw this.#invalid('a number is cut off');
-      const byte = this.bytes[this.pos] ?? 0;
-      this.pos += 1;
-      if (byte < 0x80) return value + byte * weight;
-      value += (byte - 0x80) * weight;
-      weight *= 128;
+    for (let bits = 0; bits < 28; bits += 7) {
+      const byte = this.#nextByte(end);
+      value |= (byte & 0x7f) << bits;
+      if (byte < 0x80) return value;
+    }
+    for (let weight = 2 ** 28; weight < 2 ** 70; weight *= 128) {
+      const byte = this.#nextByte(end);
+      value += (byte & 0x7f) * weight;
+      if (byte < 0x80) return value;
     }
     throw this.#invalid('a number has more than 10 bytes');
+  }
+
+  #nextByte(end: number): number {
+    if (this.pos >= end) throw this.#invalid('a number is cut off');
+    const byte = this.bytes[this.pos] ?? 0;
+    this.pos += 1;
+    return byte;
   }
 
   /** The varint between `start` and here. */
