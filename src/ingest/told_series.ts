@@ -3,7 +3,7 @@ import type { Id } from '#kernel/ids.ts';
 
 /** A series that goes on is told again this much later, by the times of its points. */
 const AGAIN_MS = 5 * 60_000;
-/** At most some 45 MB; beyond it all is forgotten, and told again. */
+/** At most some 50 MB; beyond it all is forgotten, and told again. */
 const SERIES_MAX = 1_000_000;
 
 /** What one job tells of series: kept in mind once the job is stored. */
@@ -22,12 +22,14 @@ export interface Telling {
 export class ToldSeries {
   readonly #services = new Map<Id<'service'>, SeriesTimes>();
   #size = 0;
+  /** Of whom was asked last: many questions about one service follow each other. */
+  #asked: { readonly serviceId: Id<'service'>; readonly times: SeriesTimes | undefined } | null = null;
 
   begin(): Telling {
     const told: [serviceId: Id<'service'>, key: bigint, newestAt: number][] = [];
     return {
       isDue: (serviceId, key, newestAt) => {
-        const toldAt = this.#services.get(serviceId)?.get(key) ?? Number.NaN;
+        const toldAt = this.#timesOf(serviceId)?.get(key) ?? Number.NaN;
         if (newestAt < toldAt + AGAIN_MS) return false;
         told.push([serviceId, key, newestAt]);
         return true;
@@ -38,15 +40,29 @@ export class ToldSeries {
     };
   }
 
+  #timesOf(serviceId: Id<'service'>): SeriesTimes | undefined {
+    if (this.#asked?.serviceId !== serviceId) {
+      this.#asked = { serviceId, times: this.#services.get(serviceId) };
+    }
+    return this.#asked.times;
+  }
+
   #keep(serviceId: Id<'service'>, key: bigint, newestAt: number): void {
     if (this.#size >= SERIES_MAX) {
       this.#services.clear();
       this.#size = 0;
+      this.#asked = null;
     }
-    let times = this.#services.get(serviceId);
-    if (times === undefined) this.#services.set(serviceId, (times = new SeriesTimes()));
+    const times = this.#timesOf(serviceId) ?? this.#open(serviceId);
     const before = times.size;
     times.set(key, newestAt);
     this.#size += times.size - before;
+  }
+
+  #open(serviceId: Id<'service'>): SeriesTimes {
+    const times = new SeriesTimes();
+    this.#services.set(serviceId, times);
+    this.#asked = { serviceId, times };
+    return times;
   }
 }

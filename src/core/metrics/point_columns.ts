@@ -103,17 +103,26 @@ export class ColumnsWriter {
     rows.value.set(value.subarray(from, to));
     rows.kind.set(kind.subarray(from, to));
     const newest = new Float64Array(series.length).fill(Number.NaN);
+    let key = 0n;
+    let name = 0;
+    let keyed = -1;
     for (let i = from; i < to; i += 1) {
       const index = seriesIndex[i] ?? 0;
+      if (index !== keyed) {
+        const one = series[index];
+        if (one === undefined) throw new RangeError('a point is of no series');
+        key = one.key;
+        name = this.#numberOf(one.name);
+        keyed = index;
+      }
+      rows.key[i - from] = key;
+      rows.name[i - from] = name;
       const before = newest[index] ?? Number.NaN;
       const own = kind[i] === STALE ? 0 : (at[i] ?? 0);
       newest[index] = before > own ? before : own;
-      const one = series[index];
-      if (one === undefined) throw new RangeError('a point is of no series');
-      rows.key[i - from] = one.key;
-      rows.name[i - from] = this.#numberOf(one.name);
     }
-    for (const [index, newestAt] of newest.entries()) {
+    for (let index = 0; index < newest.length; index += 1) {
+      const newestAt = newest[index] ?? Number.NaN;
       const one = series[index];
       if (one === undefined || Number.isNaN(newestAt) || !needsTelling(one, newestAt)) continue;
       this.told.push({ ...one, newestAt });

@@ -1,16 +1,23 @@
-const FIRST_PLACES = 64;
-/** Of the places, before there are made more. */
-const FULL_SHARE = 0.7;
+const FIRST_SLOTS = 64;
+/** Of the slots, before there are made more. */
+const FULL_SHARE = 0.5;
+const FREE = -1;
 
-/** A time for each key of a series, in 23 to 46 bytes a key and no object. It only ever grows. */
+/**
+ * A time for each key of a series, in 24 to 48 bytes a key and no object. It only ever grows. Keys that are asked for in
+ * the order in which they were set lie behind each other in memory and are found without a search.
+ */
 export class SeriesTimes {
-  #keys = new BigUint64Array(FIRST_PLACES);
+  #keys = new BigUint64Array(FIRST_SLOTS * FULL_SHARE);
   #halves = new Uint32Array(this.#keys.buffer);
-  /** NaN where nothing is. */
-  #times = new Float64Array(FIRST_PLACES).fill(Number.NaN);
+  #times = new Float64Array(FIRST_SLOTS * FULL_SHARE);
+  /** The places of keys, by what they hash to. */
+  #slots = new Int32Array(FIRST_SLOTS).fill(FREE);
   readonly #sought = new BigUint64Array(1);
   readonly #soughtHalves = new Uint32Array(this.#sought.buffer);
   #size = 0;
+  /** Of the key that was found last. */
+  #place = -1;
 
   get size(): number {
     return this.#size;
@@ -18,45 +25,65 @@ export class SeriesTimes {
 
   /** NaN for a key that has none. */
   get(key: bigint): number {
-    return this.#times[this.#find(key)] ?? Number.NaN;
+    return this.#find(key) ? (this.#times[this.#place] ?? Number.NaN) : Number.NaN;
   }
 
   set(key: bigint, time: number): void {
-    const place = this.#find(key);
-    const isNew = Number.isNaN(this.#times[place]);
-    this.#keys[place] = key;
-    this.#times[place] = time;
-    if (!isNew) return;
-    this.#size += 1;
-    if (this.#size > this.#keys.length * FULL_SHARE) this.#grow();
+    if (!this.#find(key)) this.#add(key);
+    this.#times[this.#place] = time;
   }
 
-  /** Where the key is, or the free place for it. Keys are hashes already. */
-  #find(key: bigint): number {
+  /** Whether the key is there; then `#place` is its place. */
+  #find(key: bigint): boolean {
     this.#sought[0] = key;
-    const first = this.#soughtHalves[0] ?? 0;
-    const second = this.#soughtHalves[1] ?? 0;
-    const halves = this.#halves;
-    const last = this.#times.length - 1;
-    let place = first & last;
-    while (!Number.isNaN(this.#times[place])) {
-      if (halves[place * 2] === first && halves[place * 2 + 1] === second) break;
-      place = (place + 1) & last;
+    if (this.#isSought(this.#place + 1)) {
+      this.#place += 1;
+      return true;
     }
-    return place;
+    const place = this.#slots[this.#slotOfSought()] ?? FREE;
+    if (place === FREE) return false;
+    this.#place = place;
+    return true;
+  }
+
+  #add(key: bigint): void {
+    if (this.#size === this.#times.length) this.#grow();
+    this.#sought[0] = key;
+    const place = this.#size;
+    this.#slots[this.#slotOfSought()] = place;
+    this.#keys[place] = key;
+    this.#size += 1;
+    this.#place = place;
+  }
+
+  /** The slot that holds the place of the key, or the free one for it. Keys are hashes already. */
+  #slotOfSought(): number {
+    const last = this.#slots.length - 1;
+    let slot = (this.#soughtHalves[0] ?? 0) & last;
+    for (;;) {
+      const place = this.#slots[slot] ?? FREE;
+      if (place === FREE || this.#isSought(place)) return slot;
+      slot = (slot + 1) & last;
+    }
+  }
+
+  #isSought(place: number): boolean {
+    const halves = this.#halves;
+    const sought = this.#soughtHalves;
+    return place < this.#size && halves[place * 2] === sought[0] && halves[place * 2 + 1] === sought[1];
   }
 
   #grow(): void {
     const [keys, times] = [this.#keys, this.#times];
     this.#keys = new BigUint64Array(keys.length * 2);
+    this.#keys.set(keys);
     this.#halves = new Uint32Array(this.#keys.buffer);
-    this.#times = new Float64Array(keys.length * 2).fill(Number.NaN);
-    for (const [index, time] of times.entries()) {
-      if (Number.isNaN(time)) continue;
-      const key = keys[index] ?? 0n;
-      const place = this.#find(key);
-      this.#keys[place] = key;
-      this.#times[place] = time;
+    this.#times = new Float64Array(times.length * 2);
+    this.#times.set(times);
+    this.#slots = new Int32Array(this.#slots.length * 2).fill(FREE);
+    for (const [place, key] of keys.entries()) {
+      this.#sought[0] = key;
+      this.#slots[this.#slotOfSought()] = place;
     }
   }
 }

@@ -13,6 +13,8 @@ test('says of every key what was set last, as a map does', () => {
       for (const [one, at] of entries) times.set(one, at);
       expect(times.size).toBe(meant.size);
       for (const [one, at] of meant) expect(times.get(one)).toBe(at);
+      for (const [one, at] of [...meant].toReversed()) expect(times.get(one)).toBe(at);
+      for (const [one] of entries) expect(times.get(one)).toBe(meant.get(one));
       expect(times.get(4_711n)).toBe(meant.get(4_711n) ?? Number.NaN);
     }),
   );
