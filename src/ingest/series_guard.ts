@@ -30,6 +30,7 @@ const SHARE_MS = 2_000;
 const PATIENCE_MS = 1_000;
 /** At most some 70 MB; what was not asked for longest is looked up again when it is. */
 const HELD_SERIES_MAX = 3_000_000;
+const DAY_MS = 86_400_000;
 /** Rows may become visible behind this many with later marks. */
 const MARKS_ASKED_AGAIN = 1_000;
 
@@ -50,6 +51,8 @@ export class SeriesGuard {
   /** Up to where others' rows have been read in the last two rounds. */
   #marks: readonly [before: number, last: number] | null = null;
   #forgottenOn = '';
+  /** The last that was asked for, by how many there were before it since 1970. */
+  #day = { number: Number.NaN, text: '' };
 
   constructor(options: SeriesGuardOptions) {
     this.#options = options;
@@ -192,7 +195,11 @@ export class SeriesGuard {
   }
 
   #today(): string {
-    return dayOf(this.#options.clock.now());
+    const now = this.#options.clock.now();
+    const number = Math.floor(now.epochMilliseconds / DAY_MS);
+    // Each request asks, and to write a date takes longer than the rest of the answer.
+    if (number !== this.#day.number) this.#day = { number, text: dayOf(now) };
+    return this.#day.text;
   }
 
   #noteAway(error: unknown): void {

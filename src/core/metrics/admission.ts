@@ -71,7 +71,7 @@ export interface DecodedPoints {
 /** Holds every sample of a request against the limits, whatever protocol brought it. */
 export class PointAdmission {
   readonly limits: PointLimits;
-  readonly batch = new PointBatch();
+  readonly batch: PointBatch;
   readonly #refusals = new Refusals();
   readonly #hasher = new SeriesHasher();
   readonly #byKey = new Map<bigint, number>();
@@ -82,8 +82,10 @@ export class PointAdmission {
   readonly #oldest: number;
   readonly #newest: number;
 
-  constructor(now: Temporal.Instant, limits: PointLimits) {
+  /** `pointsExpected` spares the batch from growing; more are taken and fewer do no harm. */
+  constructor(now: Temporal.Instant, limits: PointLimits, pointsExpected?: number) {
     this.limits = limits;
+    this.batch = new PointBatch(pointsExpected === undefined ? undefined : Math.min(pointsExpected, limits.pointsMax));
     this.#tooManySeries = `a new series beyond the ${limits.series.max} that the service may have a day (UTC)`;
     this.#oldest = now.epochMilliseconds - limits.ageMsMax;
     this.#newest = now.epochMilliseconds + limits.aheadMsMax;

@@ -37,7 +37,8 @@ function toLabelRecord(labels: Labels): Record<string, string> {
   return record;
 }
 
-const FIRST_CAPACITY = 256;
+const CAPACITY_LEAST = 64;
+const POINT_BYTES = 21;
 
 /**
  * The points of one request in columns: 21 bytes a point and no object each, which is what 100,000 points need.
@@ -47,10 +48,19 @@ const FIRST_CAPACITY = 256;
 export class PointBatch {
   readonly series: Series[] = [];
   length = 0;
-  seriesIndex: Uint32Array = new Uint32Array(FIRST_CAPACITY);
-  at: Float64Array = new Float64Array(FIRST_CAPACITY);
-  value: Float64Array = new Float64Array(FIRST_CAPACITY);
-  kind: Uint8Array = new Uint8Array(FIRST_CAPACITY);
+  at: Float64Array;
+  value: Float64Array;
+  seriesIndex: Uint32Array;
+  kind: Uint8Array;
+
+  /** With room for so many points, and for more when they come. */
+  constructor(capacity = 256) {
+    const columns = columnsFor(Math.max(CAPACITY_LEAST, capacity));
+    this.at = columns.at;
+    this.value = columns.value;
+    this.seriesIndex = columns.seriesIndex;
+    this.kind = columns.kind;
+  }
 
   /** Returns the index under which points name the series. */
   addSeries(series: Series): number {
@@ -76,15 +86,24 @@ export class PointBatch {
   }
 
   #grow(): void {
-    const capacity = this.at.length * 2;
-    this.seriesIndex = copyInto(new Uint32Array(capacity), this.seriesIndex);
-    this.at = copyInto(new Float64Array(capacity), this.at);
-    this.value = copyInto(new Float64Array(capacity), this.value);
-    this.kind = copyInto(new Uint8Array(capacity), this.kind);
+    const { at, value, seriesIndex, kind } = columnsFor(this.at.length * 2);
+    at.set(this.at);
+    value.set(this.value);
+    seriesIndex.set(this.seriesIndex);
+    kind.set(this.kind);
+    Object.assign(this, { at, value, seriesIndex, kind });
   }
 }
 
-function copyInto<Column extends Uint32Array | Float64Array | Uint8Array>(wider: Column, column: Column): Column {
-  wider.set(column);
-  return wider;
+type Columns = Pick<PointBatch, 'at' | 'value' | 'seriesIndex' | 'kind'>;
+
+/** In one stretch of memory, wide ones first so that each is aligned. */
+function columnsFor(capacity: number): Columns {
+  const memory = new ArrayBuffer(capacity * POINT_BYTES);
+  return {
+    at: new Float64Array(memory, 0, capacity),
+    value: new Float64Array(memory, capacity * 8, capacity),
+    seriesIndex: new Uint32Array(memory, capacity * 16, capacity),
+    kind: new Uint8Array(memory, capacity * 20, capacity),
+  };
 }

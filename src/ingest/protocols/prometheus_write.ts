@@ -9,7 +9,7 @@ import { SampleReader } from '#ingest/protocols/prometheus/sample_reader.ts';
 import { SeriesLabels } from '#ingest/protocols/prometheus/series_labels.ts';
 import { type RememberedSeries, SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
-import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
+import { surveyRequest } from '#ingest/protocols/prometheus/survey_request.ts';
 import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -46,6 +46,7 @@ const room = new InflateRoom(1024 * 1024);
 
 class WriteRequestDecoder {
   readonly #reader: WireReader;
+  readonly #types: FamilyTypes;
   readonly #admission: PointAdmission;
   readonly #labels: SeriesLabels;
   readonly #memory: SeriesMemory;
@@ -56,7 +57,9 @@ class WriteRequestDecoder {
 
   constructor(message: Buffer, now: Temporal.Instant, limits: PointLimits, memory: SeriesMemory) {
     this.#reader = new WireReader(message, 'WriteRequest');
-    this.#admission = new PointAdmission(now, limits);
+    const { types, series } = surveyRequest(this.#reader);
+    this.#types = types;
+    this.#admission = new PointAdmission(now, limits, series);
     this.#labels = new SeriesLabels(this.#reader, this.#admission);
     this.#memory = memory;
     this.#sample = new SampleReader(this.#reader);
@@ -65,44 +68,17 @@ class WriteRequestDecoder {
   decode(): DecodedPoints {
     const reader = this.#reader;
     const end = reader.bytes.length;
-    // Metadata is written behind the series that it speaks of.
-    const types = this.#readMetadata(end);
-    reader.pos = 0;
     while (reader.nextField(end)) {
-      if (reader.is(1, WIRE.bytes)) this.#readTimeSeries(reader.message(end), types);
+      if (reader.is(1, WIRE.bytes)) this.#readTimeSeries(reader.message(end));
       else reader.skip(end);
     }
     return this.#admission.result();
   }
 
-  #readMetadata(end: number): FamilyTypes {
-    const reader = this.#reader;
-    const types = new Map<string, number>();
-    while (reader.nextField(end)) {
-      if (!reader.is(3, WIRE.bytes)) {
-        reader.skip(end);
-        continue;
-      }
-      const metadataEnd = reader.message(end);
-      let type = 0;
-      let family: string | null = null;
-      while (reader.nextField(metadataEnd)) {
-        if (reader.is(1, WIRE.varint)) type = reader.varint(metadataEnd);
-        else if (reader.is(2, WIRE.bytes)) {
-          const familyEnd = reader.message(metadataEnd);
-          family = decodeText(reader.bytes, reader.pos, familyEnd);
-          reader.pos = familyEnd;
-        } else reader.skip(metadataEnd);
-      }
-      if (family !== null) types.set(family, type);
-    }
-    return types;
-  }
-
-  #readTimeSeries(end: number, types: FamilyTypes): void {
+  #readTimeSeries(end: number): void {
     // What metadata of the same request says of a series is not remembered of it.
-    if (types.size > 0) this.#readNewSeries(end, types);
-    else if (!this.#readExpected(end)) this.#readUnexpected(end, types);
+    if (this.#types.size > 0) this.#readNewSeries(end);
+    else if (!this.#readExpected(end)) this.#readUnexpected(end);
   }
 
   /** Reads a series that follows the one before it as it did the last time; false, having read nothing, for any other. */
@@ -117,7 +93,7 @@ class WriteRequestDecoder {
     return false;
   }
 
-  #readUnexpected(end: number, types: FamilyTypes): void {
+  #readUnexpected(end: number): void {
     const reader = this.#reader;
     const start = reader.pos;
     const samplesStart = this.#passLabels(end);
@@ -126,10 +102,10 @@ class WriteRequestDecoder {
     const remembered = isPlain ? this.#memory.find(reader.view, start, samplesStart) : undefined;
     if (remembered !== undefined && this.#readRemembered(remembered, end)) return;
     reader.pos = start;
-    const series = this.#readNewSeries(end, types);
+    const series = this.#readNewSeries(end);
     if (series === null || !isPlain) return;
     const [high, low] = halvesOf(series.key);
-    const kind = kindOfSeries(series.name, this.#hasLabel, types);
+    const kind = kindOfSeries(series.name, this.#hasLabel, this.#types);
     this.#memory.add(reader.view, start, { series, high, low, admittedBy: null, length: samplesStart - start, kind });
   }
 
@@ -170,7 +146,7 @@ class WriteRequestDecoder {
    * Two walks: labels may stand behind the samples, and a series that is refused is refused with all of these. Null
    * when it is, or has no samples.
    */
-  #readNewSeries(end: number, types: FamilyTypes): Series | null {
+  #readNewSeries(end: number): Series | null {
     const start = this.#reader.pos;
     const samples = this.#readLabels(end);
     if (samples === 0) return null;
@@ -181,7 +157,7 @@ class WriteRequestDecoder {
       admission.refuse(series, place, samples);
       return null;
     }
-    const kind = kindOfSeries(this.#labels.name, this.#hasLabel, types);
+    const kind = kindOfSeries(this.#labels.name, this.#hasLabel, this.#types);
     this.#reader.pos = start;
     this.#readSamples(end, series, kind, place);
     return admission.batch.series[series] ?? null;

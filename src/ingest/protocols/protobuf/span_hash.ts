@@ -12,10 +12,15 @@ export function hashSpan(view: DataView, start: number, end: number): number {
 
 /** Whether `length` bytes are the same in both places. */
 export function isSameSpan(a: DataView, aStart: number, b: DataView, bStart: number, length: number): boolean {
-  let i = 0;
-  for (; i + 8 <= length; i += 8) {
+  if (length < 8) return isSameShort(a, aStart, b, bStart, length);
+  const last = length - 8;
+  for (let i = 0; i < last; i += 8) {
     if (a.getBigInt64(aStart + i, true) !== b.getBigInt64(bStart + i, true)) return false;
   }
-  for (; i < length; i += 1) if (a.getUint8(aStart + i) !== b.getUint8(bStart + i)) return false;
+  return a.getBigInt64(aStart + last, true) === b.getBigInt64(bStart + last, true);
+}
+
+function isSameShort(a: DataView, aStart: number, b: DataView, bStart: number, length: number): boolean {
+  for (let i = 0; i < length; i += 1) if (a.getUint8(aStart + i) !== b.getUint8(bStart + i)) return false;
   return true;
 }

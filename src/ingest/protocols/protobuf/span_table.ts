@@ -17,13 +17,15 @@ export class SpanTable {
   readonly #lengths: number[] = [];
   readonly #hashes: number[] = [];
   readonly #view: DataView;
-  #slots = new Int32Array(SLOTS_FIRST).fill(-1);
+  /** None until they are needed: of most bodies no stretch is asked about. */
+  #slots = new Int32Array(0);
 
   constructor(reader: WireReader) {
     this.#view = reader.view;
   }
 
   numberOf(start: number, end: number): number {
+    if (this.#slots.length === 0) this.#slots = new Int32Array(SLOTS_FIRST).fill(-1);
     const hash = hashSpan(this.#view, start, end);
     const mask = this.#slots.length - 1;
     for (let probe = 0; probe < PROBES_MAX; probe += 1) {
