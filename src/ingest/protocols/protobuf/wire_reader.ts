@@ -3,6 +3,8 @@ import { AppError } from '#kernel/errors.ts';
 /** The wire types of protobuf that its version 3 still writes. */
 export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
+const ALL_GO_ON = 0x80808080 | 0;
+
 /**
  * Reads protobuf's wire format in place, without building objects, and never beyond the message it is in: a length,
  * tag or number that does not fit is `invalid_input` with the byte where it stands. protobufjs took twice the time on
@@ -77,14 +79,23 @@ export class WireReader {
 
   /** Unsigned, exact up to 2^53 and rounded beyond; no 64-bit value that counts here is larger. */
   varint(end: number): number {
-    const first = this.bytes[this.pos] ?? 0;
-    if (first >= 0x80 || this.pos >= end) return this.#longVarint(end);
-    this.pos += 1;
-    return first;
+    const { pos } = this;
+    const first = this.bytes[pos] ?? 0;
+    if (first < 0x80 && pos < end) {
+      this.pos = pos + 1;
+      return first;
+    }
+    const second = this.bytes[pos + 1] ?? 0;
+    if (second < 0x80 && pos + 1 < end) {
+      this.pos = pos + 2;
+      return first - 0x80 + second * 0x80;
+    }
+    return this.#longVarint(end);
   }
 
   /** An int64 as a number: negative ones are written in two's complement. */
   int64(end: number): number {
+    if (this.#hasSixBytes(end)) return this.#sixBytes();
     const start = this.pos;
     const value = this.varint(end);
     return this.pos - start < 10 ? value : Number(this.#bigint(start));
@@ -121,6 +132,21 @@ export class WireReader {
     if (start + length > end) throw this.#invalid('a number is cut off');
     this.pos = start + length;
     return start;
+  }
+
+  /** As times in milliseconds have from 2004 to 2109: those are read without looking at each byte. */
+  #hasSixBytes(end: number): boolean {
+    const { pos, view } = this;
+    if (pos + 6 > end) return false;
+    return (view.getInt32(pos, true) & 0x80808080) === ALL_GO_ON && (view.getUint16(pos + 4, true) & 0x8080) === 0x80;
+  }
+
+  #sixBytes(): number {
+    const low = this.view.getInt32(this.pos, true);
+    const high = this.view.getUint16(this.pos + 4, true);
+    this.pos += 6;
+    const first = (low & 0x7f) | ((low >>> 1) & 0x3f80) | ((low >>> 2) & 0x1f_c000) | ((low >>> 3) & 0xfe0_0000);
+    return first + ((high & 0x7f) | ((high >>> 1) & 0x3f80)) * 2 ** 28;
   }
 
   #longVarint(end: number): number {
