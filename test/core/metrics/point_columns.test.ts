@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { PointBatch } from '#core/metrics/point.ts';
+import { POINT_KINDS, PointBatch } from '#core/metrics/point.ts';
 import { columnsOf, ColumnsWriter } from '#core/metrics/point_columns.ts';
 
 const T0 = 1_795_258_360_000;
@@ -44,4 +44,17 @@ test('of a part of a batch only its own series are asked about', () => {
   ]);
   expect([writer.length, writer.told, writer.names]).toEqual([3, [], ['cpu', 'memory']]);
   expect([...writer.memory.rows(0, 3).key]).toEqual([2n ** 64n - 1n, 1n, 3n]);
+});
+
+test('a batch holds points of every kind, and more than it was made for', () => {
+  const points = new PointBatch(0);
+  const index = points.addSeries({ name: 'cpu', labels: ['host', 'a'], key: 1n });
+  const kindOf = (i: number) => POINT_KINDS[i % POINT_KINDS.length]!;
+  for (let i = 0; i < 1_000; i += 1) points.add(index, T0 + i, i / 2, kindOf(i));
+  expect(points.length).toBe(1_000);
+  for (let i = 0; i < 1_000; i += 1) {
+    expect(points.point(i)).toEqual({ name: 'cpu', labels: { host: 'a' }, at: T0 + i, value: i / 2, kind: kindOf(i) });
+    expect(points.kind[i]).toBe(i % POINT_KINDS.length);
+  }
+  expect(() => points.point(1_000)).toThrow(RangeError);
 });
