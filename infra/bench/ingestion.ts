@@ -31,7 +31,9 @@ import { countProcessorBelow, type ProcessUse, useBelow } from './paging/process
 /** About as many scrapes. */
 const RECORDED_REQUESTS = 12;
 const INSTANCES = 48;
-const ROUNDS = 8;
+/** Long enough that neither the first seconds of a program nor the last batch of points make the figure. */
+const ROUNDS = 24;
+const WARM_UP_ROUNDS = 4;
 /** One for each instance, as a Prometheus that falls behind opens up to 200. */
 const LINES = INSTANCES;
 const LOOK_MS = 20;
@@ -92,9 +94,9 @@ async function prepare(folder: string): Promise<Load> {
   const recorded = await recordScrapes(folder, RECORDED_REQUESTS);
   const plan = { instances: INSTANCES, lines: LINES };
   const roundMs = (RECORDED_REQUESTS + 1) * 15_000;
-  const startMs = Date.now() - (ROUNDS + 1) * roundMs;
-  const warmUp = manyScrapes(recorded, { ...plan, rounds: 1, startMs });
-  const scrapes = manyScrapes(recorded, { ...plan, rounds: ROUNDS, startMs: startMs + roundMs });
+  const startMs = Date.now() - (WARM_UP_ROUNDS + ROUNDS) * roundMs;
+  const warmUp = manyScrapes(recorded, { ...plan, rounds: WARM_UP_ROUNDS, startMs });
+  const scrapes = manyScrapes(recorded, { ...plan, rounds: ROUNDS, startMs: startMs + WARM_UP_ROUNDS * roundMs });
   const bytes = recorded.reduce((sum, { length }) => sum + length, 0);
   printInputs({
     recorded: `${recorded.length} requests, ${count(bytes)} bytes, of Prometheus ${prometheusVersion()} that scrapes a node exporter every second`,

@@ -49,8 +49,8 @@ export type Progress = ServiceEvent | { readonly kind: 'migrated'; readonly took
 /** From the call to stop: when the programs are killed that still run, and when the engines are. */
 const PROGRAMS_KILLED_AFTER_MS = 3_000;
 const ENGINES_KILLED_AFTER_MS = 4_000;
-/** Half of what Node takes, which it hardly ever gives back; with less, what is in work is moved about all the time. */
-const YOUNG_MEGABYTES = 8;
+/** What is in work is gone before this is full, instead of being moved about and then looked through with everything. */
+const YOUNG_MEGABYTES = 16;
 /** Senders and people wait for the API. Half its share of a busy processor is enough for a worker to keep up and page. */
 const WORKER_NICENESS = 3;
 /** A number that belongs to nobody: Twilio's own for tests. */

@@ -79,9 +79,16 @@ export async function startNodeChild(program: Program, signal?: AbortSignal): Pr
 /** Memory that threads have freed is shared between them instead of being kept by each; known to glibc only. */
 const FRUGAL = { MALLOC_ARENA_MAX: '2' };
 
+/**
+ * Threads that help to collect garbage. The program waits for them, and where there are more of them than processors
+ * they wait for each other's.
+ */
+const HELPERS = Math.min(4, Math.max(1, os.availableParallelism() - 1));
+
 function spawnNode(program: Program): ChildProcess {
   const { entry, args = [], env = process.env, youngMegabytes, niceness, log } = program;
-  const flags = youngMegabytes === undefined ? [] : [`--max-semi-space-size=${youngMegabytes}`];
+  const young = youngMegabytes === undefined ? [] : [`--max-semi-space-size=${youngMegabytes}`];
+  const flags = [...young, `--v8-pool-size=${HELPERS}`];
   const output = log === undefined ? 'inherit' : openSync(log, 'a', 0o600);
   try {
     const child = spawn(process.execPath, [...flags, entry, ...args], {

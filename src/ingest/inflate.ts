@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 
+import { letGo } from '#ingest/let_go.ts';
 import { AppError } from '#kernel/errors.ts';
 
 export interface InflateLimits {
@@ -103,7 +104,7 @@ async function decode(body: Buffer, decoder: Decoder | null, inflatedBytesMax: n
 function decodeSmall(body: Buffer, decoder: Decoder, inflatedBytesMax: number): Buffer | null {
   const maxOutputLength = Math.min(AT_ONCE.inflatedBytesMax, inflatedBytesMax);
   try {
-    return decoder.decodeNow(body, { maxOutputLength });
+    return letGo(decoder.decodeNow, body, { maxOutputLength });
   } catch (error) {
     if (isCode(error, 'ERR_BUFFER_TOO_LARGE')) return null;
     throw error;

@@ -1,4 +1,3 @@
-import { type ExceptionEvent, serializeEvent } from '#core/exceptions/event.ts';
 import type { PointBatch } from '#core/metrics/point.ts';
 import { Gatherer } from '#ingest/gatherer.ts';
 import { type AcceptedEvent, packEvents } from '#ingest/packing/packed_events.ts';
@@ -26,8 +25,11 @@ export interface Owner {
 export interface Intake {
   /** Throws `unavailable` when too much waits in memory or in the queue already, and when the queue is away. */
   takePoints(owner: Owner, points: PointBatch): Promise<void>;
-  /** As `takePoints`, but the senders never try again: what the queue cannot take waits on disk, as far as that goes. */
-  takeEvents(owner: Owner, events: readonly ExceptionEvent[]): Promise<void>;
+  /**
+   * Events as `serializeEvent` writes them. As `takePoints`, but the senders never try again: what the queue cannot take
+   * waits on disk, as far as that goes.
+   */
+  takeEvents(owner: Owner, events: readonly string[]): Promise<void>;
   /** Stores what waits; takes nothing more. */
   close(): Promise<void>;
 }
@@ -114,7 +116,7 @@ export function openIntake(options: IntakeOptions): Intake {
       await budget.hold(serviceId, bytes, () => allStored(slices.map((slice) => points.add(slice))));
     },
     async takeEvents({ orgId, serviceId }, taken) {
-      const accepted = taken.map((event) => ({ orgId, serviceId, event: serializeEvent(event) }));
+      const accepted = taken.map((event) => ({ orgId, serviceId, event }));
       const bytes = accepted.reduce((sum, { event }) => sum + event.length, 0);
       await budget.hold(serviceId, bytes, () => allStored(accepted.map((event) => events.add(event))));
     },

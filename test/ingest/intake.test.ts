@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
-import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import { type ExceptionEvent, serializeEvent } from '#core/exceptions/event.ts';
 import { PointBatch } from '#core/metrics/point.ts';
 import { type Intake, openIntake } from '#ingest/intake.ts';
 import { unpackEvents } from '#ingest/packing/packed_events.ts';
@@ -84,6 +84,10 @@ async function event(id: number, message = 'out of beans'): Promise<ExceptionEve
   const body = JSON.stringify({ event_id: id.toString(16).padStart(32, '0'), message });
   const { events } = await decodeSentryRequest(requestOf('store', body), async (bytes) => bytes);
   return events[0]!;
+}
+
+async function text(id: number): Promise<string> {
+  return serializeEvent(await event(id));
 }
 
 describe('points', () => {
@@ -167,7 +171,10 @@ describe('events', () => {
     const intake = openTestIntake();
     const first = await event(1);
     const second = await event(2, 'out\nof 🫘');
-    await Promise.all([intake.takeEvents(ALPHA, [first]), intake.takeEvents(BETA, [second])]);
+    await Promise.all([
+      intake.takeEvents(ALPHA, [serializeEvent(first)]),
+      intake.takeEvents(BETA, [serializeEvent(second)]),
+    ]);
     expect(queue.jobs).toHaveLength(1);
     expect(unpackEvents(queue.packed('group_exceptions')[0]!)).toEqual([
       { ...ALPHA, event: first, text: expect.any(String) },
@@ -180,8 +187,8 @@ describe('events', () => {
     async (state) => {
       const intake = openTestIntake();
       queue.state = state;
-      await intake.takeEvents(ALPHA, [await event(1)]);
-      await intake.takeEvents(ALPHA, [await event(2)]);
+      await intake.takeEvents(ALPHA, [await text(1)]);
+      await intake.takeEvents(ALPHA, [await text(2)]);
       expect(readdirSync(folder)).toHaveLength(2);
       expect(queue.asked).toBe(1);
       if (state === 'hanging') return;
@@ -194,7 +201,7 @@ describe('events', () => {
   test('that waited on disk when the process ended follow from the next one', async () => {
     const before = openTestIntake();
     queue.state = 'away';
-    await before.takeEvents(ALPHA, [await event(1)]);
+    await before.takeEvents(ALPHA, [await text(1)]);
     await before.close();
     queue.state = 'up';
     openTestIntake();
@@ -205,7 +212,7 @@ describe('events', () => {
   test('are refused when what waits on disk has reached its bound', async () => {
     const intake = openTestIntake({ spoolBytesMax: 10 });
     queue.state = 'away';
-    await expect(intake.takeEvents(ALPHA, [await event(1)])).rejects.toMatchObject({
+    await expect(intake.takeEvents(ALPHA, [await text(1)])).rejects.toMatchObject({
       code: 'unavailable',
       retryAfterSeconds: 30,
     });
@@ -231,8 +238,8 @@ describe('while the queue is full', () => {
   test('events wait on disk and follow when there is room', async () => {
     const intake = openTestIntake({ queueBytesMax: 10 });
     queue.stored = 20;
-    await intake.takeEvents(ALPHA, [await event(1)]);
-    await intake.takeEvents(ALPHA, [await event(2)]);
+    await intake.takeEvents(ALPHA, [await text(1)]);
+    await intake.takeEvents(ALPHA, [await text(2)]);
     expect(queue.eventIds()).toHaveLength(1);
     expect(readdirSync(folder)).toHaveLength(1);
     queue.stored = 0;
@@ -243,7 +250,7 @@ describe('while the queue is full', () => {
 
 test('what was taken when the intake closes is stored', async () => {
   const intake = openTestIntake();
-  const taking = Promise.all([intake.takePoints(ALPHA, batch(1)), intake.takeEvents(ALPHA, [await event(1)])]);
+  const taking = Promise.all([intake.takePoints(ALPHA, batch(1)), intake.takeEvents(ALPHA, [await text(1)])]);
   await intake.close();
   await taking;
   expect(queue.jobs).toHaveLength(2);

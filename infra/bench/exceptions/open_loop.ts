@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -73,25 +74,32 @@ export function rawRequest(path: string, headers: Readonly<Record<string, string
   return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${head.join('')}\r\n`), body]);
 }
 
+const ANSWER_BYTES = 4_096;
+
 /** One connection with one request at a time. */
 export class Line {
   readonly #socket: Socket;
   #answer = '';
   #onAnswer: ((status: number) => void) | null = null;
 
-  private constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.setNoDelay(true);
-    socket.on('data', (chunk) => this.#read(chunk.toString('latin1')));
-    socket.on('error', () => this.#end(0));
-    socket.on('close', () => this.#end(0));
+  private constructor({ host, port }: Address) {
+    // Always the same memory: a program that measures must not be held up by collecting its own garbage.
+    const onread = {
+      buffer: Buffer.alloc(ANSWER_BYTES),
+      callback: (length: number, bytes: Uint8Array): boolean => {
+        this.#read(Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('latin1'));
+        return true;
+      },
+    };
+    this.#socket = connect({ host, port, onread, noDelay: true });
+    this.#socket.on('error', () => this.#end(0));
+    this.#socket.on('close', () => this.#end(0));
   }
 
-  static open({ host, port }: Address): Promise<Line> {
-    return new Promise((resolve, reject) => {
-      const socket = connect(port, host, () => resolve(new Line(socket)));
-      socket.once('error', reject);
-    });
+  static async open(address: Address): Promise<Line> {
+    const line = new Line(address);
+    await once(line.#socket, 'connect');
+    return line;
   }
 
   send(request: Buffer, onAnswer: (status: number) => void): void {

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type DecodedPoints, pointLimits } from '#core/metrics/admission.ts';
 import { everyAddressOf, type IngestHall } from '#entry/http/ingest_hall.ts';
 import { beginRefusal, sendProblem, toAppError } from '#entry/http/problem.ts';
-import { bodyOf, contentTypeOf } from '#entry/http/raw_body.ts';
+import { takeBody, contentTypeOf } from '#entry/http/raw_body.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { METRIC_PROTOCOLS, type MetricProtocol } from '#ingest/registry.ts';
@@ -62,8 +62,8 @@ export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): voi
     request: FastifyRequest,
   ): Promise<DecodedPoints> => {
     const body = protocol.isInflated
-      ? await inflate(bodyOf(request), request.headers['content-encoding'], BODY_LIMITS)
-      : bodyOf(request);
+      ? await inflate(takeBody(request), request.headers['content-encoding'], BODY_LIMITS)
+      : takeBody(request);
     const limits = pointLimits(target.retentionMetrics, await hall.series.allowanceOf(target.serviceId));
     return protocol.decode(body, contentTypeOf(request), hall.clock.now(), limits, memory);
   };

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import { serializeEvent } from '#core/exceptions/event.ts';
 import { everyAddressOf, type IngestHall } from '#entry/http/ingest_hall.ts';
 import { sendProblem, toAppError } from '#entry/http/problem.ts';
-import { bodyOf } from '#entry/http/raw_body.ts';
+import { takeBody } from '#entry/http/raw_body.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
 import { decodeSentryRequest, SENTRY_BODY_LIMITS, type SentryRequest } from '#ingest/protocols/sentry.ts';
@@ -50,16 +51,14 @@ export function mountSentryIngest(scope: FastifyInstance, hall: IngestHall): voi
         },
         async handler(request) {
           const known = targets.get(request);
-          const delivery = await hall.unpacking.run(known?.serviceId ?? 'unknown', () =>
-            decodeSentryRequest(toSentryRequest(kind, request, hall), inflateSentry),
+          const { publicKey, eventId, events, faulty } = await hall.unpacking.run(known?.serviceId ?? 'unknown', () =>
+            read(toSentryRequest(kind, request, hall)),
           );
-          const target = known ?? (await open(request, delivery.publicKey, request.params.projectId));
-          const { events, dropped, eventId } = delivery;
+          const target = known ?? (await open(request, publicKey, request.params.projectId));
           if (events.length > 0) {
             const taking = () => hall.intake.takeEvents(target, events);
             await hall.eventRates.spend(target.serviceId, events.length, taking);
           }
-          const faulty = dropped.filter(({ reason }) => reason !== 'not_an_exception').length;
           hall.tally.tookEvents(target.serviceId, events.length, faulty);
           return { id: eventId };
         },
@@ -98,6 +97,21 @@ function headersOf({ code, message, retryAfterSeconds = 60 }: AppError, isKeyGoo
   return { ...error, 'x-sentry-rate-limits': `${retryAfterSeconds}:${scope}` };
 }
 
+interface Read {
+  readonly publicKey: string | null;
+  readonly eventId: string;
+  /** As texts only: what they were made of is many times larger, and need not live until they are stored. */
+  readonly events: readonly string[];
+  /** How many exceptions could not be taken. */
+  readonly faulty: number;
+}
+
+async function read(request: SentryRequest): Promise<Read> {
+  const { publicKey, eventId, events, dropped } = await decodeSentryRequest(request, inflateSentry);
+  const faulty = dropped.filter(({ reason }) => reason !== 'not_an_exception').length;
+  return { publicKey, eventId, events: events.map(serializeEvent), faulty };
+}
+
 function inflateSentry(body: Buffer, contentEncoding: string | undefined): Promise<Buffer> {
   return inflate(body, contentEncoding, SENTRY_BODY_LIMITS);
 }
@@ -111,7 +125,7 @@ function toSentryRequest(
     kind,
     headers: request.headers,
     query: request.query,
-    body: bodyOf(request),
+    body: takeBody(request),
     clientIp: request.ip,
     receivedAt: clock.now(),
   };

@@ -12,7 +12,8 @@ export function takeRawBodies(scope: FastifyInstance): void {
   scope.addHook('onRequest', async (request) => {
     const contentType = request.headers['content-type'];
     if (contentType !== undefined) contentTypes.set(request, contentType);
-    delete request.headers['content-type'];
+    // As good as deleted, which would make the object slow to use.
+    request.headers['content-type'] = undefined;
   });
 }
 
@@ -21,7 +22,12 @@ export function contentTypeOf(request: FastifyRequest): string | undefined {
   return contentTypes.get(request);
 }
 
-/** The bytes; none for a request without a body. */
-export function bodyOf(request: FastifyRequest): Buffer {
-  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+/**
+ * The bytes, once; none for a request without a body. A connection holds on to its last request until the next one
+ * comes, but need not hold on to these.
+ */
+export function takeBody(request: FastifyRequest): Buffer {
+  const { body } = request;
+  request.body = undefined;
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }

@@ -1,8 +1,10 @@
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { constants, zstdCompressSync, zstdDecompressSync, type ZstdOptions } from 'node:zlib';
+
+import { letGo } from '#ingest/let_go.ts';
 
 /** Below this, compressing saves less than it costs. */
 const COMPRESSED_FROM_BYTES = 1_024;
-const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+const FAST: ZstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 /** In front: how long the bytes are when they are compressed, 0 when they follow as they are. */
 const LENGTH_BYTES = 4;
@@ -15,12 +17,12 @@ export function packBytes(bytes: Buffer): Buffer {
   const isCompressed = bytes.length >= COMPRESSED_FROM_BYTES;
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(isCompressed ? bytes.length : 0);
-  return Buffer.concat([length, isCompressed ? zstdCompressSync(bytes, FAST) : bytes]);
+  return Buffer.concat([length, isCompressed ? letGo(zstdCompressSync, bytes, FAST) : bytes]);
 }
 
 /** The inverse of `packBytes`; trusts its input. */
 export function unpackBytes(packed: Buffer): Buffer {
   const length = packed.readUInt32BE();
   const bytes = packed.subarray(LENGTH_BYTES);
-  return length === 0 ? bytes : zstdDecompressSync(bytes, { chunkSize: length });
+  return length === 0 ? bytes : letGo(zstdDecompressSync, bytes, { chunkSize: length });
 }

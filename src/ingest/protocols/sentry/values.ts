@@ -60,7 +60,8 @@ export function eventTime(value: unknown, receivedAt: Temporal.Instant): Tempora
 export function asTimestamp(value: unknown): string | null {
   const milliseconds = asEpochMilliseconds(value);
   if (milliseconds === null) return null;
-  return Temporal.Instant.fromEpochMilliseconds(milliseconds).toString({ fractionalSecondDigits: 3 });
+  // Of every breadcrumb of every event: Temporal, which has to be imitated, takes ten times as long.
+  return new Date(milliseconds).toISOString();
 }
 
 /** No time of ours is in seconds beyond this, nor in milliseconds below it (the year 5138; March 1973). */
