@@ -51,7 +51,7 @@ export async function startClickHouse(dataDir: string, options: ClickHouseOption
     {
       entry: path.join(import.meta.dirname, 'clickhouse/main.ts'),
       env: { ...process.env, UV_THREADPOOL_SIZE: THREADS },
-      youngMegabytes: 1,
+      memory: 'frugal',
       ...(options.niceness === undefined ? {} : { niceness: options.niceness }),
       greeting,
       log: path.join(dataDir, 'clickhouse.log'),

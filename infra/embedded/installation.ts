@@ -49,8 +49,6 @@ export type Progress = ServiceEvent | { readonly kind: 'migrated'; readonly took
 /** From the call to stop: when the programs are killed that still run, and when the engines are. */
 const PROGRAMS_KILLED_AFTER_MS = 3_000;
 const ENGINES_KILLED_AFTER_MS = 4_000;
-/** What is in work is gone before this is full, instead of being moved about and then looked through with everything. */
-const YOUNG_MEGABYTES = 16;
 /** Senders and people wait for the API. Half its share of a busy processor is enough for a worker to keep up and page. */
 const WORKER_NICENESS = 3;
 /** A number that belongs to nobody: Twilio's own for tests. */
@@ -193,11 +191,11 @@ export class Installation {
       PHONE_CALLBACK_ORIGIN: `http://${addressToReach(host)}:${port}`,
     };
     const program = this.#program(this.#programs.phone, variables);
-    return programService('Phone simulator', { ...program, youngMegabytes: 1 });
+    return programService('Phone simulator', { ...program, memory: 'frugal' });
   }
 
   #program(entry: string, variables: Variables, args: readonly string[] = []): Program {
-    return { entry, args, env: { ...this.#environment, ...variables }, youngMegabytes: YOUNG_MEGABYTES };
+    return { entry, args, env: { ...this.#environment, ...variables }, memory: 'ample' };
   }
 }
 

@@ -12,8 +12,8 @@ export interface Program {
   readonly entry: string;
   readonly args?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
-  /** What young objects may take before they are looked through; one that does little needs little. */
-  readonly youngMegabytes?: number;
+  /** How much garbage may pile up before it is collected; one that does little needs little. */
+  readonly memory?: keyof typeof MEMORY;
   /** How far it stands back behind this process while both want the processor: 0, the default, to 19. */
   readonly niceness?: number;
   /** Sent first over the channel: for what neither the arguments nor the environment should show. */
@@ -80,15 +80,24 @@ export async function startNodeChild(program: Program, signal?: AbortSignal): Pr
 const FRUGAL = { MALLOC_ARENA_MAX: '2' };
 
 /**
+ * Of V8. With `ample`, what is in work is gone before it is looked through, and the whole heap, which holds little but
+ * the program itself, is looked through when it has grown fourfold. Else that is done once a second under load, and
+ * whoever waits for an answer then waits for that, too.
+ */
+const MEMORY = {
+  frugal: ['--max-semi-space-size=1'],
+  ample: ['--max-semi-space-size=16', '--heap-growing-percent=300'],
+} as const;
+
+/**
  * Threads that help to collect garbage. The program waits for them, and where there are more of them than processors
  * they wait for each other's.
  */
 const HELPERS = Math.min(4, Math.max(1, os.availableParallelism() - 1));
 
 function spawnNode(program: Program): ChildProcess {
-  const { entry, args = [], env = process.env, youngMegabytes, niceness, log } = program;
-  const young = youngMegabytes === undefined ? [] : [`--max-semi-space-size=${youngMegabytes}`];
-  const flags = [...young, `--v8-pool-size=${HELPERS}`];
+  const { entry, args = [], env = process.env, memory, niceness, log } = program;
+  const flags = [...(memory === undefined ? [] : MEMORY[memory]), `--v8-pool-size=${HELPERS}`];
   const output = log === undefined ? 'inherit' : openSync(log, 'a', 0o600);
   try {
     const child = spawn(process.execPath, [...flags, entry, ...args], {

@@ -44,6 +44,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   work_mem: '8MB',
   maintenance_work_mem: '64MB',
   max_wal_size: '512MB',
+  min_wal_size: '128MB',
   io_method: 'sync',
   max_parallel_workers_per_gather: '0',
   autovacuum_max_workers: '2',
@@ -96,6 +97,12 @@ async function prepareFolders(root: string): Promise<Cluster> {
   return { root, data: path.join(root, 'data'), socketFolder: socketFolderFor(root, account), log, account, binaries };
 }
 
+/**
+ * Whoever commits when a segment of the log is full waits while the next one is filled with zeros and forced to disk:
+ * 60 ms for one of 16 MB, which is the default, and 4 ms for one of 1 MB.
+ */
+const LOG_SEGMENT_MEGABYTES = 1;
+
 /** A killed initdb never leaves half a cluster: it works in a folder of its own, which is then renamed. */
 async function initialize(cluster: Cluster, { durable = true, signal }: PostgresOptions): Promise<void> {
   for (const name of readdirSync(cluster.root).filter((entry) => entry.startsWith('data.init-'))) {
@@ -104,8 +111,8 @@ async function initialize(cluster: Cluster, { durable = true, signal }: Postgres
   const draft = path.join(cluster.root, `data.init-${process.pid}`);
   const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
   const access = [`--username=${USER}`, '--auth-local=trust', '--auth-host=reject'];
-  const speed = durable ? [] : ['--no-sync'];
-  const child = spawn(cluster.binaries.initdb, ['-D', draft, ...access, ...locale, ...speed, '--no-instructions'], {
+  const rest = [`--wal-segsize=${LOG_SEGMENT_MEGABYTES}`, ...(durable ? [] : ['--no-sync']), '--no-instructions'];
+  const child = spawn(cluster.binaries.initdb, ['-D', draft, ...access, ...locale, ...rest], {
     ...identityOf(cluster.account),
     cwd: cluster.root,
     detached: true,
