@@ -49,6 +49,10 @@ const OUTSIDE: readonly Stop[] = [
   ['invitation/unknown', 'This invitation no longer works'],
 ];
 
+/** Some colours fade into those of the other scheme. */
+const COLOURS_CHANGED = `new Promise(requestAnimationFrame).then(() => Promise.all(document.getAnimations()
+  .filter((animation) => animation instanceof CSSTransition).map(({ finished }) => finished.catch(() => {}))))`;
+
 /** In light all there is to find; in dark only what colours can do. */
 async function findings(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
@@ -59,6 +63,8 @@ async function findings(page: Page): Promise<string[]> {
     );
   const light = await run('{}');
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+  await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+  await page.evaluate(COLOURS_CHANGED);
   const dark = await run(`{ runOnly: ['color-contrast', 'link-in-text-block'] }`);
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   return [...light, ...dark.map((fault) => `in dark, ${fault}`)];
