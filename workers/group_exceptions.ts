@@ -4,7 +4,7 @@ import { groupEvent } from '#core/exceptions/grouping.ts';
 import { sightingOf } from '#core/exceptions/sighting.ts';
 import { titleOf } from '#core/exceptions/title.ts';
 import { Gatherer } from '#ingest/gatherer.ts';
-import { type ArrivedEvent, unpackEvents } from '#ingest/packing/packed_events.ts';
+import { type ArrivedEvent, type UnreadEvent, unpackEvents } from '#ingest/packing/packed_events.ts';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -37,9 +37,12 @@ export interface GroupingRuntime extends UnitOfWorkRuntime {
   readonly onNewOrRegressed: (unit: UnitOfWork, groups: readonly NewOrRegressed[]) => Promise<void>;
 }
 
+/** An event that has been read, and what it tells its group. */
+type SightedEvent = ArrivedEvent & SeenEvent;
+
 /** The events of one job. */
 interface Batch {
-  readonly events: readonly ArrivedEvent[];
+  readonly events: readonly SightedEvent[];
   readonly token: string;
 }
 
@@ -79,32 +82,31 @@ export function onGroupExceptions(runtime: GroupingRuntime): KeptHandler {
   return {
     job: groupExceptions,
     async run(packed, { attempt, log }) {
-      const events = unpackEvents(packed);
+      const unread = unpackEvents(packed);
       const token = tokenOf(packed);
-      if (attempt === 1) return await batches.add({ events, token });
-      const work = (part: readonly ArrivedEvent[]): Promise<void> =>
-        groupAndStore(runtime, part, tokenOf(token, ...part.map(({ event }) => event.eventId)));
-      for (const { item, error } of await isolateFaults(events, attempt, work)) {
-        const { serviceId, event } = item;
-        log.error({ serviceId, eventId: event.eventId, err: error }, 'event dropped: it can be stored in no way');
+      if (attempt === 1) return await batches.add({ events: unread.map(sight), token });
+      const work = async (part: readonly UnreadEvent[]): Promise<void> =>
+        await groupAndStore(runtime, part.map(sight), tokenOf(token, ...part.map(({ eventId }) => eventId)));
+      for (const { item, error } of await isolateFaults(unread, attempt, work)) {
+        const { serviceId, eventId } = item;
+        log.error({ serviceId, eventId, err: error }, 'event dropped: it can be stored in no way');
       }
     },
   };
 }
 
 /** The groups first, since an event is stored with the id of its own. Events of services that are gone are left out. */
-async function groupAndStore(runtime: GroupingRuntime, events: readonly ArrivedEvent[], token: string): Promise<void> {
+async function groupAndStore(runtime: GroupingRuntime, events: readonly SightedEvent[], token: string): Promise<void> {
   const { exceptionWriter } = runtime;
-  const seen = events.map(toSeen);
   const groups = await inUnitOfWork(runtime, async (unit) => {
-    const found = await unit.stores.exceptionGroups.upsertSeen(seen, unit.now);
-    const telling = newOrRegressed(events, seen, found);
+    const found = await unit.stores.exceptionGroups.upsertSeen(events, unit.now);
+    const telling = newOrRegressed(events, found);
     if (telling.length > 0) await tell(runtime, unit, telling);
     return found;
   });
-  const grouped = events.flatMap(({ serviceId, event, text }, index): GroupedEvent[] => {
+  const grouped = events.flatMap(({ serviceId, event }, index): GroupedEvent[] => {
     const group = groups[index];
-    return group == null ? [] : [{ serviceId, groupId: group.groupId, event, text }];
+    return group == null ? [] : [{ serviceId, groupId: group.groupId, event }];
   });
   await exceptionWriter.insert(grouped, token);
   const serviceIds = events.map(({ serviceId }) => serviceId);
@@ -121,30 +123,27 @@ async function tell(runtime: GroupingRuntime, unit: UnitOfWork, groups: readonly
   }
 }
 
-function toSeen({ orgId, serviceId, event }: ArrivedEvent): SeenEvent {
+function sight({ eventId, read }: UnreadEvent): SightedEvent {
   try {
-    return { orgId, serviceId, grouping: groupEvent(event), sighting: sightingOf(event) };
+    const arrived = read();
+    return { ...arrived, grouping: groupEvent(arrived.event), sighting: sightingOf(arrived.event) };
   } catch (cause) {
-    throw new AppError('invalid_input', `no group can be found for event ${event.eventId}`, { cause });
+    throw new AppError('invalid_input', `event ${eventId} cannot be read, or no group can be found for it`, { cause });
   }
 }
 
 /** One entry a group, with what its first event says. */
-function newOrRegressed(
-  events: readonly ArrivedEvent[],
-  seen: readonly SeenEvent[],
-  groups: readonly (SeenGroup | null)[],
-): NewOrRegressed[] {
+function newOrRegressed(events: readonly SightedEvent[], groups: readonly (SeenGroup | null)[]): NewOrRegressed[] {
   const told = new Set<SeenGroup>();
   return groups.flatMap((group, index): NewOrRegressed[] => {
-    const [arrived, sighted] = [events[index], seen[index]];
-    if (group === null || arrived === undefined || sighted === undefined || told.has(group)) return [];
+    const sighted = events[index];
+    if (group === null || sighted === undefined || told.has(group)) return [];
     const { groupId, outcome, level } = group;
     if (outcome !== 'new' && outcome !== 'regression') return [];
     told.add(group);
-    const { orgId, serviceId, event } = arrived;
+    const { orgId, serviceId, event, sighting } = sighted;
     const { eventId, environment, release } = event;
-    const title = titleOf(sighted.sighting.headline);
+    const title = titleOf(sighting.headline);
     return [{ orgId, serviceId, groupId, outcome, level, title, eventId, environment, release }];
   });
 }

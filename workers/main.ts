@@ -1,3 +1,4 @@
+import { cutBuffersFromSmallPieces } from '#entry/buffer_pool.ts';
 import { compose, requireStores } from '#entry/compose.ts';
 import { createLogger } from '#entry/logger.ts';
 import { onStop } from '#entry/stop.ts';
@@ -5,6 +6,7 @@ import { loadConfig } from '#kernel/config.ts';
 import { startCrew } from '#workers/crew.ts';
 
 /** A worker process: any number of them may run. */
+cutBuffersFromSmallPieces();
 const config = requireStores(loadConfig());
 const log = createLogger(config, 'worker');
 const house = await compose(config, { log });

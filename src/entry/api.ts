@@ -1,3 +1,4 @@
+import { cutBuffersFromSmallPieces } from '#entry/buffer_pool.ts';
 import { compose, requireStores } from '#entry/compose.ts';
 import { ensureFirstRun } from '#entry/first_run.ts';
 import { buildApp } from '#entry/http/app.ts';
@@ -7,6 +8,7 @@ import { untilAvailable } from '#entry/until_available.ts';
 import { loadConfig } from '#kernel/config.ts';
 
 /** The API process: takes requests, writes the truth, enqueues the rest. */
+cutBuffersFromSmallPieces();
 const config = requireStores(loadConfig());
 const log = createLogger(config, 'api');
 const house = await compose(config, { log });

@@ -4,6 +4,7 @@ import { type AcceptedEvent, packEvents } from '#ingest/packing/packed_events.ts
 import { packPoints, type PointSlice } from '#ingest/packing/packed_points.ts';
 import { ToldSeries } from '#ingest/told_series.ts';
 import { IntakeBudget } from '#ingest/intake_budget.ts';
+import type { SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { QueueDepth } from '#ingest/queue_depth.ts';
 import { QueueDoor } from '#ingest/queue_door.ts';
 import { Replayer } from '#ingest/replayer.ts';
@@ -26,10 +27,9 @@ export interface Intake {
   /** Throws `unavailable` when too much waits in memory or in the queue already, and when the queue is away. */
   takePoints(owner: Owner, points: PointBatch): Promise<void>;
   /**
-   * Events as `serializeEvent` writes them. As `takePoints`, but the senders never try again: what the queue cannot take
-   * waits on disk, as far as that goes.
+   * As `takePoints`, but the senders never try again: what the queue cannot take waits on disk, as far as that goes.
    */
-  takeEvents(owner: Owner, events: readonly string[]): Promise<void>;
+  takeEvents(owner: Owner, events: readonly SentEvent[]): Promise<void>;
   /** Stores what waits; takes nothing more. */
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ interface IntakeOptions {
 
 const LINGER_MS = 2;
 /** Clients wait for the answer to an event; those who send points do not mind. */
-const EVENTS_EVERY_MS = 12;
+const EVENTS_EVERY_MS = 8;
 const POINTS_EVERY_MS = 25;
 const COMMITS_MAX = 2;
 /** Of events of one job, before they are packed. */
@@ -96,7 +96,7 @@ export function openIntake(options: IntakeOptions): Intake {
     itemsMax: Infinity,
     max: { bytes: JOB_BYTES_MAX, count: JOB_EVENTS_MAX },
     commitsMax: COMMITS_MAX,
-    weigh: ({ event }) => ({ bytes: event.length, count: 1 }),
+    weigh: ({ sent }) => ({ bytes: sent.payload.length, count: 1 }),
     commit: async (accepted) => {
       const packed = packEvents(accepted);
       try {
@@ -116,8 +116,8 @@ export function openIntake(options: IntakeOptions): Intake {
       await budget.hold(serviceId, bytes, () => allStored(slices.map((slice) => points.add(slice))));
     },
     async takeEvents({ orgId, serviceId }, taken) {
-      const accepted = taken.map((event) => ({ orgId, serviceId, event }));
-      const bytes = accepted.reduce((sum, { event }) => sum + event.length, 0);
+      const accepted = taken.map((sent) => ({ orgId, serviceId, sent }));
+      const bytes = taken.reduce((sum, { payload }) => sum + payload.length, 0);
       await budget.hold(serviceId, bytes, () => allStored(accepted.map((event) => events.add(event))));
     },
     async close() {

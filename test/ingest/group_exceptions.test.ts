@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import { packEvents } from '#ingest/packing/packed_events.ts';
-import { serializeEvent } from '#core/exceptions/event.ts';
+import type { SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
+import type { Temporal } from '#kernel/time.ts';
 import { ExceptionWriter, type GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -35,15 +35,15 @@ beforeEach(async () => {
   };
 });
 
-async function event(message: string, extra: object = {}): Promise<ExceptionEvent> {
+async function event(message: string, extra: object = {}): Promise<SentEvent> {
   const body = JSON.stringify({ event_id: randomBytes(16).toString('hex'), message, ...extra });
   const request = { ...requestOf('store', body), receivedAt: w.clock.now() };
   const { events } = await decodeSentryRequest(request, async (bytes) => bytes);
   return events[0]!;
 }
 
-async function run(events: readonly ExceptionEvent[], attempt = 1): Promise<void> {
-  const accepted = events.map((one) => ({ orgId: w.orgId, serviceId, event: serializeEvent(one) }));
+async function run(events: readonly SentEvent[], attempt = 1): Promise<void> {
+  const accepted = events.map((sent) => ({ orgId: w.orgId, serviceId, sent }));
   await onGroupExceptions(runtime).run(packEvents(accepted), { jobId: '1', attempt, log: silentLog });
 }
 
@@ -75,8 +75,8 @@ test('events find their groups, and each new group is told of once', async () =>
   await run([first, second, await event('out of beans')]);
   expect(await counts()).toEqual({ 'out of beans': 2, 'out of milk': 1 });
   expect(told).toMatchObject([
-    { orgId: w.orgId, serviceId, outcome: 'new', title: 'out of beans', eventId: first.eventId, level: 'error' },
-    { orgId: w.orgId, serviceId, outcome: 'new', title: 'out of milk', eventId: second.eventId },
+    { orgId: w.orgId, serviceId, outcome: 'new', title: 'out of beans', eventId: first.scene.eventId, level: 'error' },
+    { orgId: w.orgId, serviceId, outcome: 'new', title: 'out of milk', eventId: second.scene.eventId },
   ]);
 });
 
@@ -129,7 +129,7 @@ test('an event that no store takes costs only itself', async () => {
   const writer = runtime.exceptionWriter;
   const poison = await event('poison');
   const insert = async (grouped: readonly GroupedEvent[], token: string): Promise<void> => {
-    if (grouped.some(({ event: { eventId } }) => eventId === poison.eventId)) {
+    if (grouped.some(({ event: { eventId } }) => eventId === poison.scene.eventId)) {
       throw Object.assign(new Error('cannot parse'), { type: 'CANNOT_PARSE_INPUT_ASSERTION_FAILED', code: '27' });
     }
     await writer.insert(grouped, token);
@@ -139,6 +139,19 @@ test('an event that no store takes costs only itself', async () => {
   await expect(run(events)).rejects.toThrow('cannot parse');
   await run(events, 2);
   expect(await counts()).toEqual({ 'out of beans': 1, 'out of milk': 1, poison: 0 });
+});
+
+test('an event that cannot be read costs only itself', async () => {
+  const sent = await event('unreadable');
+  const receivedAt = { toString: () => 'no time' } as unknown as Temporal.Instant;
+  const events = [
+    await event('out of beans'),
+    { ...sent, scene: { ...sent.scene, receivedAt } },
+    await event('out of milk'),
+  ];
+  await expect(run(events)).rejects.toThrow('cannot be read');
+  await run(events, 2);
+  expect(await counts()).toEqual({ 'out of beans': 1, 'out of milk': 1 });
 });
 
 describe('a service that is gone', () => {

@@ -4,10 +4,10 @@ import path from 'node:path';
 
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
-import { type ExceptionEvent, serializeEvent } from '#core/exceptions/event.ts';
 import { PointBatch } from '#core/metrics/point.ts';
 import { type Intake, openIntake } from '#ingest/intake.ts';
 import { unpackEvents } from '#ingest/packing/packed_events.ts';
+import { readEvent, type SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -51,7 +51,7 @@ class FakeQueue {
 
   eventIds(): string[] {
     const events = this.packed('group_exceptions').flatMap(unpackEvents);
-    return events.map(({ event }) => event.eventId);
+    return events.map(({ eventId }) => eventId);
   }
 }
 
@@ -80,14 +80,10 @@ function batch(count: number, name = 'cpu'): PointBatch {
   return points;
 }
 
-async function event(id: number, message = 'out of beans'): Promise<ExceptionEvent> {
+async function event(id: number, message = 'out of beans'): Promise<SentEvent> {
   const body = JSON.stringify({ event_id: id.toString(16).padStart(32, '0'), message });
   const { events } = await decodeSentryRequest(requestOf('store', body), async (bytes) => bytes);
   return events[0]!;
-}
-
-async function text(id: number): Promise<string> {
-  return serializeEvent(await event(id));
 }
 
 describe('points', () => {
@@ -171,14 +167,11 @@ describe('events', () => {
     const intake = openTestIntake();
     const first = await event(1);
     const second = await event(2, 'out\nof 🫘');
-    await Promise.all([
-      intake.takeEvents(ALPHA, [serializeEvent(first)]),
-      intake.takeEvents(BETA, [serializeEvent(second)]),
-    ]);
+    await Promise.all([intake.takeEvents(ALPHA, [first]), intake.takeEvents(BETA, [second])]);
     expect(queue.jobs).toHaveLength(1);
-    expect(unpackEvents(queue.packed('group_exceptions')[0]!)).toEqual([
-      { ...ALPHA, event: first, text: expect.any(String) },
-      { ...BETA, event: second, text: expect.any(String) },
+    expect(unpackEvents(queue.packed('group_exceptions')[0]!).map(({ read }) => read())).toEqual([
+      { ...ALPHA, event: readEvent(first) },
+      { ...BETA, event: readEvent(second) },
     ]);
   });
 
@@ -187,8 +180,8 @@ describe('events', () => {
     async (state) => {
       const intake = openTestIntake();
       queue.state = state;
-      await intake.takeEvents(ALPHA, [await text(1)]);
-      await intake.takeEvents(ALPHA, [await text(2)]);
+      await intake.takeEvents(ALPHA, [await event(1)]);
+      await intake.takeEvents(ALPHA, [await event(2)]);
       expect(readdirSync(folder)).toHaveLength(2);
       expect(queue.asked).toBe(1);
       if (state === 'hanging') return;
@@ -201,18 +194,18 @@ describe('events', () => {
   test('that waited on disk when the process ended follow from the next one', async () => {
     const before = openTestIntake();
     queue.state = 'away';
-    await before.takeEvents(ALPHA, [await text(1)]);
+    await before.takeEvents(ALPHA, [await event(1)]);
     await before.close();
     queue.state = 'up';
     openTestIntake();
-    await vi.waitFor(async () => expect(queue.eventIds()).toEqual([(await event(1)).eventId]));
+    await vi.waitFor(async () => expect(queue.eventIds()).toEqual([(await event(1)).scene.eventId]));
     await vi.waitFor(() => expect(readdirSync(folder)).toEqual([]));
   });
 
   test('are refused when what waits on disk has reached its bound', async () => {
     const intake = openTestIntake({ spoolBytesMax: 10 });
     queue.state = 'away';
-    await expect(intake.takeEvents(ALPHA, [await text(1)])).rejects.toMatchObject({
+    await expect(intake.takeEvents(ALPHA, [await event(1)])).rejects.toMatchObject({
       code: 'unavailable',
       retryAfterSeconds: 30,
     });
@@ -238,8 +231,8 @@ describe('while the queue is full', () => {
   test('events wait on disk and follow when there is room', async () => {
     const intake = openTestIntake({ queueBytesMax: 10 });
     queue.stored = 20;
-    await intake.takeEvents(ALPHA, [await text(1)]);
-    await intake.takeEvents(ALPHA, [await text(2)]);
+    await intake.takeEvents(ALPHA, [await event(1)]);
+    await intake.takeEvents(ALPHA, [await event(2)]);
     expect(queue.eventIds()).toHaveLength(1);
     expect(readdirSync(folder)).toHaveLength(1);
     queue.stored = 0;
@@ -250,7 +243,7 @@ describe('while the queue is full', () => {
 
 test('what was taken when the intake closes is stored', async () => {
   const intake = openTestIntake();
-  const taking = Promise.all([intake.takePoints(ALPHA, batch(1)), intake.takeEvents(ALPHA, [await text(1)])]);
+  const taking = Promise.all([intake.takePoints(ALPHA, batch(1)), intake.takeEvents(ALPHA, [await event(1)])]);
   await intake.close();
   await taking;
   expect(queue.jobs).toHaveLength(2);

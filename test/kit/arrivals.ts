@@ -1,8 +1,9 @@
-import { type ExceptionEvent, serializeEvent } from '#core/exceptions/event.ts';
+import type { ExceptionEvent, Frame } from '#core/exceptions/event.ts';
 import { type PointKind, PointBatch } from '#core/metrics/point.ts';
 import { seriesKey } from '#core/metrics/series_key.ts';
 import { packEvents } from '#ingest/packing/packed_events.ts';
 import { packPoints } from '#ingest/packing/packed_points.ts';
+import type { SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -49,7 +50,26 @@ export async function eventsArrive(
   events: readonly ExceptionEvent[],
 ): Promise<void> {
   const { orgId, serviceId } = service;
-  const packed = packEvents(events.map((event) => ({ orgId, serviceId, event: serializeEvent(event) })));
+  const packed = packEvents(events.map((event) => ({ orgId, serviceId, sent: asSent(event) })));
   const handler = onGroupExceptions({ ...runtime, onNewOrRegressed: openExceptionIncidents });
   await handler.run(packed, { jobId: newId('job'), attempt: 1, log: silentLog });
+}
+
+/** The event as a client would have sent what most tests look at. */
+function asSent(event: ExceptionEvent): SentEvent {
+  const { eventId, receivedAt, at, level, platform, environment, release, message, tags, user, fingerprint } = event;
+  const exception = event.exceptions.map(({ type, value, module, frames }) => {
+    return { type, value, module, stacktrace: { frames: frames.map(asSentFrame) } };
+  });
+  const timestamp = at.epochMilliseconds / 1_000;
+  const payload = { timestamp, level, platform, environment, release, message, tags, user, fingerprint, exception };
+  return {
+    scene: { eventId, receivedAt, clientIp: null, client: null },
+    payload: Buffer.from(JSON.stringify(payload)),
+  };
+}
+
+function asSentFrame(frame: Frame): object {
+  const { module, filename, lineno, contextLine, inApp } = frame;
+  return { function: frame.function, module, filename, lineno, context_line: contextLine, in_app: inApp };
 }

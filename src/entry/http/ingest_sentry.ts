@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { serializeEvent } from '#core/exceptions/event.ts';
 import { everyAddressOf, type IngestHall } from '#entry/http/ingest_hall.ts';
 import { sendProblem, toAppError } from '#entry/http/problem.ts';
 import { takeBody } from '#entry/http/raw_body.ts';
@@ -51,14 +50,15 @@ export function mountSentryIngest(scope: FastifyInstance, hall: IngestHall): voi
         },
         async handler(request) {
           const known = targets.get(request);
-          const { publicKey, eventId, events, faulty } = await hall.unpacking.run(known?.serviceId ?? 'unknown', () =>
-            read(toSentryRequest(kind, request, hall)),
+          const { publicKey, eventId, events, dropped } = await hall.unpacking.run(known?.serviceId ?? 'unknown', () =>
+            decodeSentryRequest(toSentryRequest(kind, request, hall), inflateSentry),
           );
           const target = known ?? (await open(request, publicKey, request.params.projectId));
           if (events.length > 0) {
             const taking = () => hall.intake.takeEvents(target, events);
             await hall.eventRates.spend(target.serviceId, events.length, taking);
           }
+          const faulty = dropped.filter(({ reason }) => reason !== 'not_an_exception').length;
           hall.tally.tookEvents(target.serviceId, events.length, faulty);
           return { id: eventId };
         },
@@ -95,21 +95,6 @@ function headersOf({ code, message, retryAfterSeconds = 60 }: AppError, isKeyGoo
   if (code !== 'rate_limited') return error;
   const scope = isKeyGood ? EXCEPTIONS_OF_KEY : EVERYTHING;
   return { ...error, 'x-sentry-rate-limits': `${retryAfterSeconds}:${scope}` };
-}
-
-interface Read {
-  readonly publicKey: string | null;
-  readonly eventId: string;
-  /** As texts only: what they were made of is many times larger, and need not live until they are stored. */
-  readonly events: readonly string[];
-  /** How many exceptions could not be taken. */
-  readonly faulty: number;
-}
-
-async function read(request: SentryRequest): Promise<Read> {
-  const { publicKey, eventId, events, dropped } = await decodeSentryRequest(request, inflateSentry);
-  const faulty = dropped.filter(({ reason }) => reason !== 'not_an_exception').length;
-  return { publicKey, eventId, events: events.map(serializeEvent), faulty };
 }
 
 function inflateSentry(body: Buffer, contentEncoding: string | undefined): Promise<Buffer> {

@@ -1,12 +1,14 @@
 import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
 import { packBytes, unpackBytes } from '#ingest/packing/packed_bytes.ts';
+import { type EventScene, readEvent, type SentEvent } from '#ingest/protocols/sentry/event.ts';
 import type { Id } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
 
-/** An accepted event on its way to the worker, as `serializeEvent` wrote it. */
+/** An accepted event on its way to the worker. */
 export interface AcceptedEvent {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
-  readonly event: string;
+  readonly sent: SentEvent;
 }
 
 /** An event as the worker takes it. */
@@ -14,28 +16,67 @@ export interface ArrivedEvent {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
   readonly event: ExceptionEvent;
-  /** As it came, for storing it. */
-  readonly text: string;
 }
 
-/** Events of any services for one job. */
+/** An event that has arrived and is still to be read. */
+export interface UnreadEvent {
+  readonly serviceId: Id<'service'>;
+  readonly eventId: string;
+  readonly read: () => ArrivedEvent;
+}
+
+/** In front of each payload: a line of JSON. */
+interface Head extends Omit<EventScene, 'receivedAt'> {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly receivedAt: string;
+  /** Of the payload, which ends with a newline after so many bytes. */
+  readonly length: number;
+}
+
+const NEWLINE = 0x0a;
+const NEWLINE_BYTES = Buffer.from([NEWLINE]);
+
+/** Events of any services for one job, as they were sent. */
 export function packEvents(events: readonly AcceptedEvent[]): Buffer {
-  const lines = events.map(({ orgId, serviceId, event }) => `${orgId} ${serviceId} ${event}`);
-  return packBytes(Buffer.from(lines.join('\n'), 'utf8'));
+  const parts = events.flatMap(({ orgId, serviceId, sent: { scene, payload } }) => {
+    const head: Head = { orgId, serviceId, ...scene, receivedAt: scene.receivedAt.toString(), length: payload.length };
+    return [Buffer.from(`${JSON.stringify(head)}\n`), payload, NEWLINE_BYTES];
+  });
+  return packBytes(Buffer.concat(parts));
 }
 
 /** The inverse of `packEvents`. */
-export function unpackEvents(packed: Buffer): ArrivedEvent[] {
-  const text = unpackBytes(packed).toString('utf8');
-  return text.split('\n').map((line) => {
-    const first = line.indexOf(' ');
-    const second = line.indexOf(' ', first + 1);
-    const event = line.slice(second + 1);
-    return {
-      orgId: line.slice(0, first) as Id<'org'>,
-      serviceId: line.slice(first + 1, second) as Id<'service'>,
-      event: parseEvent(event),
-      text: event,
+export function unpackEvents(packed: Buffer): UnreadEvent[] {
+  const bytes = unpackBytes(packed);
+  if (bytes.subarray(0, EARLIER.length).equals(EARLIER)) return unpackEarlier(bytes);
+  const events: UnreadEvent[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const headEnd = bytes.indexOf(NEWLINE, at);
+    const { orgId, serviceId, receivedAt, length, ...scene } = JSON.parse(bytes.toString('utf8', at, headEnd)) as Head;
+    const payload = bytes.subarray(headEnd + 1, headEnd + 1 + length);
+    const read = (): ArrivedEvent => {
+      const event = readEvent({ scene: { ...scene, receivedAt: Temporal.Instant.from(receivedAt) }, payload });
+      return { orgId, serviceId, event };
     };
+    events.push({ serviceId, eventId: scene.eventId, read });
+    at = headEnd + length + 2;
+  }
+  return events;
+}
+
+/**
+ * What was packed before events were kept as they were sent, and may wait still where the store was away for long:
+ * lines `orgId serviceId event`, the event as `serializeEvent` writes it.
+ */
+const EARLIER = Buffer.from('org_');
+
+function unpackEarlier(bytes: Buffer): UnreadEvent[] {
+  const lines = bytes.toString('utf8').split('\n');
+  return lines.map((line) => {
+    const [orgId = '', serviceId = ''] = line.split(' ', 2);
+    const event = parseEvent(line.slice(orgId.length + serviceId.length + 2));
+    const arrived: ArrivedEvent = { orgId: orgId as Id<'org'>, serviceId: serviceId as Id<'service'>, event };
+    return { serviceId: arrived.serviceId, eventId: event.eventId, read: () => arrived };
   });
 }

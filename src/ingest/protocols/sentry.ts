@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 import { parseDsn, sentryClientOf, sentryKeyOf, type Headers, type Query } from '#ingest/protocols/sentry/auth.ts';
 import { notSentry, plainBody, type Inflate } from '#ingest/protocols/sentry/body.ts';
 import { readEnvelope, type EnvelopeItem } from '#ingest/protocols/sentry/envelope.ts';
-import { toExceptionEvent } from '#ingest/protocols/sentry/event.ts';
+import type { SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { asObject, asText, parseJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
 import { asEventId } from '#ingest/protocols/sentry/values.ts';
 
@@ -51,7 +50,8 @@ export interface SentryDelivery {
   readonly projectId: string | null;
   /** For the answer `{ "id": … }`: the first event's, or the envelope's, or a new one. */
   readonly eventId: string;
-  readonly events: readonly ExceptionEvent[];
+  /** As they were sent: reading them is work that can wait. */
+  readonly events: readonly SentEvent[];
   /** Everything else: transactions, sessions, attachments and the like quietly, the rest with a reason. */
   readonly dropped: readonly DroppedItem[];
 }
@@ -92,7 +92,7 @@ function storeItem(body: Buffer): EnvelopeItem {
 
 /** Items become events one by one; the envelope's id belongs to the first of them. */
 class EventReader {
-  readonly events: ExceptionEvent[] = [];
+  readonly events: SentEvent[] = [];
   readonly dropped: DroppedItem[] = [];
   readonly #request: SentryRequest;
   readonly #limits: SentryLimits;
@@ -119,7 +119,8 @@ class EventReader {
     const envelopeId = this.events.length === 0 ? this.#envelopeId : null;
     const eventId = envelopeId ?? asEventId(payload['event_id']) ?? newEventId();
     const { receivedAt, clientIp } = this.#request;
-    this.events.push(toExceptionEvent(payload, { eventId, receivedAt, clientIp, client: this.#client }));
+    const scene = { eventId, receivedAt, clientIp, client: this.#client };
+    this.events.push({ scene, payload: withoutTheRest(item.payload) });
   }
 
   drop(type: string, reason: DropReason): void {
@@ -127,8 +128,13 @@ class EventReader {
   }
 
   answeredId(): string {
-    return this.events[0]?.eventId ?? this.#envelopeId ?? newEventId();
+    return this.events[0]?.scene.eventId ?? this.#envelopeId ?? newEventId();
   }
+}
+
+/** A small part of a large request keeps not all of it in memory. */
+function withoutTheRest(payload: Buffer): Buffer {
+  return payload.length * 2 < payload.buffer.byteLength ? Buffer.from(payload) : payload;
 }
 
 function newEventId(): string {

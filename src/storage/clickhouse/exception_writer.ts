@@ -13,8 +13,6 @@ export interface GroupedEvent {
   readonly serviceId: Id<'service'>;
   readonly groupId: Id<'group'>;
   readonly event: ExceptionEvent;
-  /** The event as `serializeEvent` wrote it, where that is at hand. */
-  readonly text?: string;
 }
 
 const COLUMNS =
@@ -49,7 +47,7 @@ export class ExceptionWriter {
 /** The codes of the column's Enum8. */
 const HANDLED_CODES = { unknown: 0, unhandled: 1, handled: 2 } as const;
 
-function writeRow(rows: RowBinary, { serviceId, groupId, event, text }: GroupedEvent): void {
+function writeRow(rows: RowBinary, { serviceId, groupId, event }: GroupedEvent): void {
   const tags = Object.entries(event.tags);
   rows.uuid(uuidBytes(uuidOf(serviceId)));
   rows.uuid(uuidBytes(uuidOf(groupId)));
@@ -66,7 +64,7 @@ function writeRow(rows: RowBinary, { serviceId, groupId, event, text }: GroupedE
     rows.text(name);
     rows.text(value);
   }
-  rows.text(text ?? serializeEvent(event));
+  rows.text(serializeEvent(event));
 }
 
 function handledCodeOf(event: ExceptionEvent): number {

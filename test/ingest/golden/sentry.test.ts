@@ -4,11 +4,10 @@ import { parseEvent, serializeEvent, type ExceptionEvent } from '#core/exception
 import { culpritOf } from '#core/exceptions/frames.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import { headlineOf, titleOf } from '#core/exceptions/title.ts';
-import type { SentryDelivery } from '#ingest/protocols/sentry.ts';
-import { decode, readRecordings } from '#test/ingest/golden/sentry_recordings.ts';
+import { decode, type ReadDelivery, readRecordings } from '#test/ingest/golden/sentry_recordings.ts';
 
 const recordings = readRecordings();
-const deliveries = new Map<string, SentryDelivery>();
+const deliveries = new Map<string, ReadDelivery>();
 
 beforeAll(async () => {
   for (const { name, request } of recordings) deliveries.set(name, await decode(request));

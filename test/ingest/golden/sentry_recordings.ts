@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
+import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import { inflate } from '#ingest/inflate.ts';
+import { readEvent } from '#ingest/protocols/sentry/event.ts';
 import {
   decodeSentryRequest,
   SENTRY_BODY_LIMITS,
@@ -57,8 +59,12 @@ function toRecording(name: string): Recording {
   };
 }
 
-export function decode(request: SentryRequest): Promise<SentryDelivery> {
-  return decodeSentryRequest(request, (body, encoding) => inflate(body, encoding, SENTRY_BODY_LIMITS));
+/** A delivery whose events have been read, too. */
+export type ReadDelivery = Omit<SentryDelivery, 'events'> & { readonly events: readonly ExceptionEvent[] };
+
+export async function decode(request: SentryRequest): Promise<ReadDelivery> {
+  const delivery = await decodeSentryRequest(request, (body, encoding) => inflate(body, encoding, SENTRY_BODY_LIMITS));
+  return { ...delivery, events: delivery.events.map(readEvent) };
 }
 
 /** A request of a client that names its key in a header and encodes nothing, received at noon. */

@@ -1,7 +1,15 @@
 import type { Breadcrumb, ExceptionEvent } from '#core/exceptions/event.ts';
 import type { Temporal } from '#kernel/time.ts';
 
-import { asList, asObject, asText, asTextOrJson, boundedJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
+import {
+  asList,
+  asObject,
+  asText,
+  asTextOrJson,
+  boundedJson,
+  type JsonObject,
+  parseJson,
+} from '#ingest/protocols/sentry/json.ts';
 import { asExceptions, asFrames, asThread } from '#ingest/protocols/sentry/stacks.ts';
 import { asLevel, asMessage, asTags, asTimestamp, asUser, eventTime } from '#ingest/protocols/sentry/values.ts';
 
@@ -19,11 +27,22 @@ export interface EventScene {
   readonly client: string | null;
 }
 
+/** An event as its client sent it. */
+export interface SentEvent {
+  readonly scene: EventScene;
+  /** A JSON object. */
+  readonly payload: Buffer;
+}
+
 /**
  * One event of any client as our own. Whatever its shape it becomes an event: a field that cannot be understood is as
  * if it had not been sent.
  */
-export function toExceptionEvent(payload: JsonObject, scene: EventScene): ExceptionEvent {
+export function readEvent({ scene, payload }: SentEvent): ExceptionEvent {
+  return toExceptionEvent(asObject(parseJson(payload)) ?? {}, scene);
+}
+
+function toExceptionEvent(payload: JsonObject, scene: EventScene): ExceptionEvent {
   const message = asMessage(payload['message'], payload['logentry'] ?? payload['sentry.interfaces.Message']);
   const sdk = asObject(payload['sdk']);
   const infersIp = asObject(sdk?.['settings'])?.['infer_ip'] === 'auto';
