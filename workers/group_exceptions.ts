@@ -37,12 +37,9 @@ export interface GroupingRuntime extends UnitOfWorkRuntime {
   readonly onNewOrRegressed: (unit: UnitOfWork, groups: readonly NewOrRegressed[]) => Promise<void>;
 }
 
-/** An event that has been read, and what it tells its group. */
-type SightedEvent = ArrivedEvent & SeenEvent;
-
 /** The events of one job. */
 interface Batch {
-  readonly events: readonly SightedEvent[];
+  readonly events: readonly ArrivedEvent[];
   readonly token: string;
 }
 
@@ -84,9 +81,9 @@ export function onGroupExceptions(runtime: GroupingRuntime): KeptHandler {
     async run(packed, { attempt, log }) {
       const unread = unpackEvents(packed);
       const token = tokenOf(packed);
-      if (attempt === 1) return await batches.add({ events: unread.map(sight), token });
+      if (attempt === 1) return await batches.add({ events: unread.map(readNow), token });
       const work = async (part: readonly UnreadEvent[]): Promise<void> =>
-        await groupAndStore(runtime, part.map(sight), tokenOf(token, ...part.map(({ eventId }) => eventId)));
+        await groupAndStore(runtime, part.map(readNow), tokenOf(token, ...part.map(({ eventId }) => eventId)));
       for (const { item, error } of await isolateFaults(unread, attempt, work)) {
         const { serviceId, eventId } = item;
         log.error({ serviceId, eventId, err: error }, 'event dropped: it can be stored in no way');
@@ -95,12 +92,21 @@ export function onGroupExceptions(runtime: GroupingRuntime): KeptHandler {
   };
 }
 
+function readNow({ eventId, read }: UnreadEvent): ArrivedEvent {
+  try {
+    return read();
+  } catch (cause) {
+    throw new AppError('invalid_input', `event ${eventId} cannot be read`, { cause });
+  }
+}
+
 /** The groups first, since an event is stored with the id of its own. Events of services that are gone are left out. */
-async function groupAndStore(runtime: GroupingRuntime, events: readonly SightedEvent[], token: string): Promise<void> {
+async function groupAndStore(runtime: GroupingRuntime, events: readonly ArrivedEvent[], token: string): Promise<void> {
   const { exceptionWriter } = runtime;
+  const seen = events.map(toSeen);
   const groups = await inUnitOfWork(runtime, async (unit) => {
-    const found = await unit.stores.exceptionGroups.upsertSeen(events, unit.now);
-    const telling = newOrRegressed(events, found);
+    const found = await unit.stores.exceptionGroups.upsertSeen(seen, unit.now);
+    const telling = newOrRegressed(events, seen, found);
     if (telling.length > 0) await tell(runtime, unit, telling);
     return found;
   });
@@ -123,27 +129,30 @@ async function tell(runtime: GroupingRuntime, unit: UnitOfWork, groups: readonly
   }
 }
 
-function sight({ eventId, read }: UnreadEvent): SightedEvent {
+function toSeen({ orgId, serviceId, event }: ArrivedEvent): SeenEvent {
   try {
-    const arrived = read();
-    return { ...arrived, grouping: groupEvent(arrived.event), sighting: sightingOf(arrived.event) };
+    return { orgId, serviceId, grouping: groupEvent(event), sighting: sightingOf(event) };
   } catch (cause) {
-    throw new AppError('invalid_input', `event ${eventId} cannot be read, or no group can be found for it`, { cause });
+    throw new AppError('invalid_input', `no group can be found for event ${event.eventId}`, { cause });
   }
 }
 
 /** One entry a group, with what its first event says. */
-function newOrRegressed(events: readonly SightedEvent[], groups: readonly (SeenGroup | null)[]): NewOrRegressed[] {
+function newOrRegressed(
+  events: readonly ArrivedEvent[],
+  seen: readonly SeenEvent[],
+  groups: readonly (SeenGroup | null)[],
+): NewOrRegressed[] {
   const told = new Set<SeenGroup>();
   return groups.flatMap((group, index): NewOrRegressed[] => {
-    const sighted = events[index];
-    if (group === null || sighted === undefined || told.has(group)) return [];
+    const [arrived, sighted] = [events[index], seen[index]];
+    if (group === null || arrived === undefined || sighted === undefined || told.has(group)) return [];
     const { groupId, outcome, level } = group;
     if (outcome !== 'new' && outcome !== 'regression') return [];
     told.add(group);
-    const { orgId, serviceId, event, sighting } = sighted;
+    const { orgId, serviceId, event } = arrived;
     const { eventId, environment, release } = event;
-    const title = titleOf(sighting.headline);
+    const title = titleOf(sighted.sighting.headline);
     return [{ orgId, serviceId, groupId, outcome, level, title, eventId, environment, release }];
   });
 }
