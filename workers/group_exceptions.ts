@@ -6,10 +6,12 @@ import { titleOf } from '#core/exceptions/title.ts';
 import { Gatherer } from '#ingest/gatherer.ts';
 import { type ArrivedEvent, type UnreadEvent, unpackEvents } from '#ingest/packing/packed_events.ts';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
+import type { NoEvent } from '#ingest/protocols/sentry/event.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ExceptionWriter, GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
 import type { SeenEvent, SeenGroup } from '#storage/postgres/group_sightings.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import type { KeptHandler } from '#storage/queue/kept_jobs.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
 import { patiently } from '#workers/patiently.ts';
@@ -81,9 +83,16 @@ export function onGroupExceptions(runtime: GroupingRuntime): KeptHandler {
     async run(packed, { attempt, log }) {
       const unread = unpackEvents(packed);
       const token = tokenOf(packed);
-      if (attempt === 1) return await batches.add({ events: unread.map(readNow), token });
-      const work = async (part: readonly UnreadEvent[]): Promise<void> =>
-        await groupAndStore(runtime, part.map(readNow), tokenOf(token, ...part.map(({ eventId }) => eventId)));
+      if (attempt === 1) {
+        const read = unread.map(readNow);
+        const malformed = unread.filter((_, index) => read[index] === 'malformed');
+        if (malformed.length > 0) await countMalformed(runtime, malformed);
+        return await batches.add({ events: read.filter(isEvent), token });
+      }
+      const work = async (part: readonly UnreadEvent[]): Promise<void> => {
+        const events = part.map(readNow).filter(isEvent);
+        await groupAndStore(runtime, events, tokenOf(token, ...part.map(({ eventId }) => eventId)));
+      };
       for (const { item, error } of await isolateFaults(unread, attempt, work)) {
         const { serviceId, eventId } = item;
         log.error({ serviceId, eventId, err: error }, 'event dropped: it can be stored in no way');
@@ -92,7 +101,23 @@ export function onGroupExceptions(runtime: GroupingRuntime): KeptHandler {
   };
 }
 
-function readNow({ eventId, read }: UnreadEvent): ArrivedEvent {
+/** What was sent as an event and is none is shown with what else was refused of its service. */
+async function countMalformed({ db, clock }: GroupingRuntime, malformed: readonly UnreadEvent[]): Promise<void> {
+  const now = clock.now();
+  const hour = now.round({ smallestUnit: 'hour', roundingMode: 'floor' });
+  const counts = Map.groupBy(malformed, ({ serviceId }) => serviceId);
+  await storesOf(db.session()).ingestRefusals.add(
+    [...counts].map(([serviceId, { length: count }]) => {
+      return { serviceId, kind: 'events', reason: 'faulty', hour, count, lastAt: now };
+    }),
+  );
+}
+
+function isEvent(read: ArrivedEvent | NoEvent): read is ArrivedEvent {
+  return typeof read !== 'string';
+}
+
+function readNow({ eventId, read }: UnreadEvent): ArrivedEvent | NoEvent {
   try {
     return read();
   } catch (cause) {

@@ -23,7 +23,8 @@ export function addMinutesSaturating(instant: Instant, minutes: number): Instant
 
 /** RFC 3339 in UTC with milliseconds: the only form in which times leave the product. */
 export function toTimestamp(instant: Instant): string {
-  return instant.toString({ fractionalSecondDigits: 3 });
+  // What Temporal's own toString says, which has to be imitated and takes ten times as long.
+  return new Date(instant.epochMilliseconds).toISOString();
 }
 
 export function toTimestampOrNull(instant: Instant | null): string | null {

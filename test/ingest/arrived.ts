@@ -44,5 +44,8 @@ export function unpackedPoints(packed: readonly Buffer[]): (MetricPoint & { serv
 /** Every event that was taken. */
 export async function arrivedEvents(w: World): Promise<ArrivedEvent[]> {
   const jobs = (await arrivedJobs(w)).filter(({ name }) => name === 'group_exceptions');
-  return jobs.flatMap(({ bytes }) => unpackEvents(bytes)).map(({ read }) => read());
+  return jobs
+    .flatMap(({ bytes }) => unpackEvents(bytes))
+    .map(({ read }) => read())
+    .filter((read) => typeof read !== 'string');
 }

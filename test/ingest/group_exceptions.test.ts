@@ -10,6 +10,7 @@ import { type Id, uuidOf } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { ExceptionWriter, type GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { type GroupingRuntime, type NewOrRegressed, onGroupExceptions } from '#workers/group_exceptions.ts';
@@ -152,6 +153,20 @@ test('an event that cannot be read costs only itself', async () => {
   await expect(run(events)).rejects.toThrow('cannot be read');
   await run(events, 2);
   expect(await counts()).toEqual({ 'out of beans': 1, 'out of milk': 1 });
+});
+
+test('what turns out to be no event is left out; of what is malformed the service is told, once', async () => {
+  const { scene } = await event('never read');
+  const malformed = { scene, payload: Buffer.from('{"message": out of beans}') };
+  const transaction = { scene, payload: Buffer.from('{"type":"transaction"}') };
+  await run([malformed, await event('out of milk'), transaction, malformed]);
+  await run([malformed, await event('out of cups')], 2);
+  expect(await counts()).toEqual({ 'out of cups': 1, 'out of milk': 1 });
+  const refused = await storesOf(w.house.db.session()).ingestRefusals.listSince(
+    serviceId,
+    w.clock.now().subtract({ hours: 1 }),
+  );
+  expect(refused).toMatchObject([{ kind: 'events', reason: 'faulty', count: 2 }]);
 });
 
 describe('a service that is gone', () => {

@@ -3,6 +3,8 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompress
 import { describe, expect, test } from 'vitest';
 
 import { parseDsn, sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
+import { readEvent } from '#ingest/protocols/sentry/event.ts';
+import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import { decode, requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 
 const KEY = '0123456789abcdef0123456789abcdef';
@@ -141,6 +143,16 @@ describe('an envelope', () => {
   test('an event cut off is dropped, and the envelope answered', async () => {
     expect(await read(`{"event_id":"${ID}"}\n{"type":"event"}\n${event.slice(0, 20)}`)).toMatchObject({
       eventId: ID,
+      events: [],
+      dropped: [{ type: 'event', reason: 'malformed' }],
+    });
+  });
+
+  test('an event whose id its envelope tells is not looked into, if it ends as it should', async () => {
+    const body = `{"event_id":"${ID}"}\n{"type":"event"}\n{"message": boom} \r\n`;
+    const { events } = await decodeSentryRequest(requestOf('envelope', body), async (bytes) => bytes);
+    expect(events.map(readEvent)).toEqual(['malformed']);
+    expect(await read(body.replace(`"event_id":"${ID}"`, ''))).toMatchObject({
       events: [],
       dropped: [{ type: 'event', reason: 'malformed' }],
     });

@@ -11,7 +11,9 @@ const receivedAt = Temporal.Instant.from('2026-11-21T12:00:00Z');
 
 function normalise(payload: Readonly<Record<string, unknown>>, clientIp: string | null = null): ExceptionEvent {
   const scene = { eventId: 'a'.repeat(32), receivedAt, clientIp, client: 'sentry.test/1.0' };
-  return readEvent({ scene, payload: Buffer.from(JSON.stringify(payload)) });
+  const event = readEvent({ scene, payload: Buffer.from(JSON.stringify(payload)) });
+  if (typeof event === 'string') throw new Error(event);
+  return event;
 }
 
 const frame = { function: 'checkout', filename: 'views.py', lineno: 7 };

@@ -1,4 +1,4 @@
-import { Temporal } from '#kernel/time.ts';
+import { Temporal, toTimestamp } from '#kernel/time.ts';
 
 /** Ascending: a later one is worse. */
 export const LEVELS = ['debug', 'info', 'warning', 'error', 'fatal'] as const;
@@ -100,9 +100,9 @@ export interface ExceptionEvent {
   readonly fingerprint: readonly string[];
 }
 
-/** For the queue and for storage. `parseEvent` is its inverse. */
+/** For storage, with times to the millisecond. `parseEvent` is its inverse. */
 export function serializeEvent(event: ExceptionEvent): string {
-  return JSON.stringify(event);
+  return JSON.stringify({ ...event, at: toTimestamp(event.at), receivedAt: toTimestamp(event.receivedAt) });
 }
 
 /** Trusts its input: only ever give it what `serializeEvent` made. */

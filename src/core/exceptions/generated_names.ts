@@ -69,18 +69,15 @@ const FILES: readonly Rule[] = [
 ];
 
 /** A function's name without what was generated in it; null for none, ANONYMOUS for one that never had any. */
-export function stableFunction(name: string | null): string | null {
-  return stable(name, SPELLINGS, GENERATED);
-}
+export const stableFunction = remembering((name) => stable(name, SPELLINGS, GENERATED));
 
 /** The name of a module, package or class. */
-export function stableModule(name: string | null): string | null {
-  return stable(name, GENERATED);
-}
+export const stableModule = remembering((name) => stable(name, GENERATED));
 
 /** The last segment of a path or an address, without the digests of the build. Null when there is none. */
-export function stableFile(path: string | null): string | null {
-  if (path === null) return null;
+export const stableFile = remembering(stableFileOf);
+
+function stableFileOf(path: string): string | null {
   if (path.startsWith('blob:') || path.startsWith('data:')) return '<blob>';
   const isCode = /^[<(]|\) : |^eval at /.test(path);
   const base = isCode
@@ -91,6 +88,23 @@ export function stableFile(path: string | null): string | null {
         .findLast((segment) => segment !== '');
   const isAsset = /\.[cm]?jsx?$|\.css$/.test(base ?? '');
   return stable(base ?? null, FILES, isAsset ? ASSET_HASHES : []);
+}
+
+/** Forgotten all at once when there are more. */
+const REMEMBERED_MAX = 4_000;
+
+/** The same names come again and again, and thirty regular expressions take their time over each. */
+function remembering(decide: (name: string) => string | null): (name: string | null) => string | null {
+  const decided = new Map<string, string | null>();
+  return (name) => {
+    if (name === null) return null;
+    let stableName = decided.get(name);
+    if (stableName === undefined) {
+      if (decided.size >= REMEMBERED_MAX) decided.clear();
+      decided.set(name, (stableName = decide(name)));
+    }
+    return stableName;
+  };
 }
 
 function stable(name: string | null, ...tables: readonly (readonly Rule[])[]): string | null {

@@ -1,8 +1,8 @@
 import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
 import { packBytes, unpackBytes } from '#ingest/packing/packed_bytes.ts';
-import { type EventScene, readEvent, type SentEvent } from '#ingest/protocols/sentry/event.ts';
+import { type EventScene, type NoEvent, readEvent, type SentEvent } from '#ingest/protocols/sentry/event.ts';
 import type { Id } from '#kernel/ids.ts';
-import { Temporal } from '#kernel/time.ts';
+import { fromEpochMilliseconds } from '#kernel/time.ts';
 
 /** An accepted event on its way to the worker. */
 export interface AcceptedEvent {
@@ -22,14 +22,15 @@ export interface ArrivedEvent {
 export interface UnreadEvent {
   readonly serviceId: Id<'service'>;
   readonly eventId: string;
-  readonly read: () => ArrivedEvent;
+  readonly read: () => ArrivedEvent | NoEvent;
 }
 
 /** In front of each payload: a line of JSON. */
 interface Head extends Omit<EventScene, 'receivedAt'> {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
-  readonly receivedAt: string;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
   /** Of the payload, which ends with a newline after so many bytes. */
   readonly length: number;
 }
@@ -40,7 +41,8 @@ const NEWLINE_BYTES = Buffer.from([NEWLINE]);
 /** Events of any services for one job, as they were sent. */
 export function packEvents(events: readonly AcceptedEvent[]): Buffer {
   const parts = events.flatMap(({ orgId, serviceId, sent: { scene, payload } }) => {
-    const head: Head = { orgId, serviceId, ...scene, receivedAt: scene.receivedAt.toString(), length: payload.length };
+    const receivedAt = scene.receivedAt.epochMilliseconds;
+    const head: Head = { orgId, serviceId, ...scene, receivedAt, length: payload.length };
     return [Buffer.from(`${JSON.stringify(head)}\n`), payload, NEWLINE_BYTES];
   });
   return packBytes(Buffer.concat(parts));
@@ -55,9 +57,9 @@ export function unpackEvents(packed: Buffer): UnreadEvent[] {
     const headEnd = bytes.indexOf(NEWLINE, at);
     const { orgId, serviceId, receivedAt, length, ...scene } = JSON.parse(bytes.toString('utf8', at, headEnd)) as Head;
     const payload = bytes.subarray(headEnd + 1, headEnd + 1 + length);
-    const read = (): ArrivedEvent => {
-      const event = readEvent({ scene: { ...scene, receivedAt: Temporal.Instant.from(receivedAt) }, payload });
-      return { orgId, serviceId, event };
+    const read = (): ArrivedEvent | NoEvent => {
+      const event = readEvent({ scene: { ...scene, receivedAt: fromEpochMilliseconds(receivedAt) }, payload });
+      return typeof event === 'string' ? event : { orgId, serviceId, event };
     };
     events.push({ serviceId, eventId: scene.eventId, read });
     at = headEnd + length + 2;

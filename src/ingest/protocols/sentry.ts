@@ -5,8 +5,8 @@ import type { Temporal } from '#kernel/time.ts';
 import { parseDsn, sentryClientOf, sentryKeyOf, type Headers, type Query } from '#ingest/protocols/sentry/auth.ts';
 import { notSentry, plainBody, type Inflate } from '#ingest/protocols/sentry/body.ts';
 import { readEnvelope, type EnvelopeItem } from '#ingest/protocols/sentry/envelope.ts';
-import type { SentEvent } from '#ingest/protocols/sentry/event.ts';
-import { asObject, asText, parseJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
+import { type NoEvent, parsePayload, seemsObject, type SentEvent } from '#ingest/protocols/sentry/event.ts';
+import { asObject, asText, type JsonObject } from '#ingest/protocols/sentry/json.ts';
 import { asEventId } from '#ingest/protocols/sentry/values.ts';
 
 export interface SentryRequest {
@@ -34,7 +34,7 @@ interface SentryLimits {
 /** Real envelopes hold one event; more of them only keep the process from its other work. */
 const SENTRY_LIMITS: SentryLimits = { eventBytesMax: 1024 * 1024, eventsMax: 10 };
 
-type DropReason = 'not_an_exception' | 'malformed' | 'too_large' | 'too_many';
+type DropReason = NoEvent | 'too_large' | 'too_many';
 
 interface DroppedItem {
   /** The item's type as its client calls it. */
@@ -50,7 +50,7 @@ export interface SentryDelivery {
   readonly projectId: string | null;
   /** For the answer `{ "id": … }`: the first event's, or the envelope's, or a new one. */
   readonly eventId: string;
-  /** As they were sent: reading them is work that can wait. */
+  /** As they were sent, and not all of them looked into: one may turn out to be none when it is read. */
   readonly events: readonly SentEvent[];
   /** Everything else: transactions, sessions, attachments and the like quietly, the rest with a reason. */
   readonly dropped: readonly DroppedItem[];
@@ -113,14 +113,19 @@ class EventReader {
     if (item.type !== 'event') return this.drop(item.type, 'not_an_exception');
     if (item.payload.length > this.#limits.eventBytesMax) return this.drop(item.type, 'too_large');
     if (this.events.length >= this.#limits.eventsMax) return this.drop(item.type, 'too_many');
-    const payload = asObject(parseJson(item.payload));
-    if (payload === null) return this.drop(item.type, 'malformed');
-    if (payload['type'] === 'transaction') return this.drop('transaction', 'not_an_exception');
-    const envelopeId = this.events.length === 0 ? this.#envelopeId : null;
-    const eventId = envelopeId ?? asEventId(payload['event_id']) ?? newEventId();
+    const givenId = this.events.length === 0 ? this.#envelopeId : null;
+    // Parsing is most of the work, and can wait where it is not needed for the answer.
+    if (givenId !== null && seemsObject(item.payload)) return this.#take(givenId, item.payload);
+    const event = parsePayload(item.payload);
+    if (event === 'not_an_exception') return this.drop('transaction', event);
+    if (event === 'malformed') return this.drop(item.type, event);
+    this.#take(givenId ?? asEventId(event['event_id']) ?? newEventId(), item.payload);
+  }
+
+  #take(eventId: string, payload: Buffer): void {
     const { receivedAt, clientIp } = this.#request;
     const scene = { eventId, receivedAt, clientIp, client: this.#client };
-    this.events.push({ scene, payload: withoutTheRest(item.payload) });
+    this.events.push({ scene, payload: withoutTheRest(payload) });
   }
 
   drop(type: string, reason: DropReason): void {

@@ -60,8 +60,14 @@ export async function startDatabaseClock(sql: Sql, log: Log): Promise<{ readonly
 /** `ask` resolves to the database's epoch milliseconds, with fractions. */
 export function databaseClock(ask: () => Promise<number>, log: Log, own: OwnTime = OWN_TIME): DatabaseClock {
   let zeroMs = own.wallMs() - own.elapsedMs();
+  let last = Temporal.Instant.fromEpochMilliseconds(0);
   return {
-    now: () => Temporal.Instant.fromEpochMilliseconds(Math.floor(zeroMs + own.elapsedMs())),
+    now() {
+      const nowMs = Math.floor(zeroMs + own.elapsedMs());
+      // Asked several times for each request.
+      if (last.epochMilliseconds !== nowMs) last = Temporal.Instant.fromEpochMilliseconds(nowMs);
+      return last;
+    },
     async compare() {
       const askedMs = own.elapsedMs();
       const databaseMs = await ask().catch((error: unknown) => {

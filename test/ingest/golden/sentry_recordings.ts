@@ -64,7 +64,7 @@ export type ReadDelivery = Omit<SentryDelivery, 'events'> & { readonly events: r
 
 export async function decode(request: SentryRequest): Promise<ReadDelivery> {
   const delivery = await decodeSentryRequest(request, (body, encoding) => inflate(body, encoding, SENTRY_BODY_LIMITS));
-  return { ...delivery, events: delivery.events.map(readEvent) };
+  return { ...delivery, events: delivery.events.map(readEvent).filter((event) => typeof event !== 'string') };
 }
 
 /** A request of a client that names its key in a header and encodes nothing, received at noon. */

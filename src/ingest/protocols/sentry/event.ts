@@ -30,18 +30,40 @@ export interface EventScene {
 /** An event as its client sent it. */
 export interface SentEvent {
   readonly scene: EventScene;
-  /** A JSON object. */
+  /** JSON, unless its client is wrong about that. */
   readonly payload: Buffer;
+}
+
+/** Why something sent as an event is none. */
+export type NoEvent = 'malformed' | 'not_an_exception';
+
+/** What the client sent, as our own event; see `toExceptionEvent`. */
+export function readEvent({ scene, payload }: SentEvent): ExceptionEvent | NoEvent {
+  const event = parsePayload(payload);
+  return typeof event === 'string' ? event : toExceptionEvent(event, scene);
+}
+
+/** The client's own words. */
+export function parsePayload(payload: Buffer): JsonObject | NoEvent {
+  const event = asObject(parseJson(payload));
+  if (event === null) return 'malformed';
+  return event['type'] === 'transaction' ? 'not_an_exception' : event;
+}
+
+const BLANKS: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+const [OPENING, CLOSING] = [0x7b, 0x7d];
+
+/** Whether the bytes begin and end as a JSON object does: true of all that clients send but what was cut off. */
+export function seemsObject(payload: Buffer): boolean {
+  let end = payload.length - 1;
+  while (BLANKS.has(payload[end])) end -= 1;
+  return payload[0] === OPENING && payload[end] === CLOSING;
 }
 
 /**
  * One event of any client as our own. Whatever its shape it becomes an event: a field that cannot be understood is as
  * if it had not been sent.
  */
-export function readEvent({ scene, payload }: SentEvent): ExceptionEvent {
-  return toExceptionEvent(asObject(parseJson(payload)) ?? {}, scene);
-}
-
 function toExceptionEvent(payload: JsonObject, scene: EventScene): ExceptionEvent {
   const message = asMessage(payload['message'], payload['logentry'] ?? payload['sentry.interfaces.Message']);
   const sdk = asObject(payload['sdk']);
