@@ -15,12 +15,11 @@ const PUBLIC_KEY = /^[0-9a-f]{32}$/;
  * `Authorization: Sentry …`, then `?sentry_key=`. What is no key at all is passed over. Null leaves only the envelope.
  */
 export function sentryKeyOf(headers: Headers, query: Query): string | null {
-  const candidates = [
-    authParameters(single(headers['x-sentry-auth'])).get('sentry_key'),
-    sentryAuthorization(headers).get('sentry_key'),
-    query['sentry_key'],
-  ];
-  return candidates.map((candidate) => toPublicKey(candidate)).find((key) => key !== null) ?? null;
+  return (
+    toPublicKey(authParameters(single(headers['x-sentry-auth'])).get('sentry_key')) ??
+    toPublicKey(sentryAuthorization(headers).get('sentry_key')) ??
+    toPublicKey(query['sentry_key'])
+  );
 }
 
 /** `sentry.python/1.9.10`, as the client names itself beside the key. */
@@ -49,9 +48,12 @@ function sentryAuthorization(headers: Headers): ReadonlyMap<string, string> {
   return authParameters(/^sentry\s/i.test(authorization) ? authorization : undefined);
 }
 
+const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
+
 /** `Sentry sentry_version=7, sentry_key=…`: with or without the scheme, the blanks and quotes. */
 function authParameters(header: string | undefined): ReadonlyMap<string, string> {
-  const pairs = (header ?? '')
+  if (header === undefined) return NO_PARAMETERS;
+  const pairs = header
     .slice(0, 2_000)
     .replace(/^\s*sentry\s/i, '')
     .split(',');
