@@ -219,6 +219,7 @@ describe('the clock of the database', () => {
     const log = { ...silentLog, warn: (fields: object) => void told.push(fields) };
     const clock = databaseClock(async () => database.epochMilliseconds, log, source);
     await clock.compare();
+    expect(apart(clock, world)).toBe(0);
     database = database.subtract({ hours: 1 });
     await clock.compare();
     expect(apart(clock, { now: () => database })).toBe(0);
