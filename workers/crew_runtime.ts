@@ -22,6 +22,8 @@ export interface CrewRuntime extends UnitOfWorkRuntime {
   readonly mail: MailServer | null;
   /** Opens the links of invitations that are to be mailed. */
   readonly invitationCipher: Cipher;
+  /** Opens events that have waited. */
+  readonly eventCipher: Cipher;
   /** The watchdog that is told that pages leave in time; undefined for none. */
   readonly heartbeatUrl: string | undefined;
   readonly clickhouse: ClickHouseClient;
@@ -43,6 +45,7 @@ export function crewRuntime(house: House): CrewRuntime {
     baseUrl: house.config.baseUrl,
     mail: house.mail,
     invitationCipher: createCipher(house.config.appSecret, 'invitations'),
+    eventCipher: createCipher(house.config.appSecret, 'waiting-events'),
     heartbeatUrl: house.config.heartbeatUrl,
     clickhouse: house.clickhouse,
     metricWriter: new MetricWriter(house.clickhouse),

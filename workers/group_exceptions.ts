@@ -1,4 +1,5 @@
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import type { Cipher } from '#auth/cipher.ts';
 import type { Level } from '#core/exceptions/event.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import { sightingOf } from '#core/exceptions/sighting.ts';
@@ -34,6 +35,8 @@ export interface NewOrRegressed {
 }
 
 export interface GroupingRuntime extends UnitOfWorkRuntime {
+  /** Opens events that have waited. */
+  readonly eventCipher: Pick<Cipher, 'open'>;
   readonly exceptionWriter: Pick<ExceptionWriter, 'insert' | 'deleteService'>;
   /** Called in the transaction that made or reopened the groups; called once for each, also when jobs run twice. */
   readonly onNewOrRegressed: (unit: UnitOfWork, groups: readonly NewOrRegressed[]) => Promise<void>;
@@ -81,7 +84,7 @@ export function onGroupExceptions(runtime: GroupingRuntime): KeptHandler {
   return {
     job: groupExceptions,
     async run(packed, { attempt, log }) {
-      const unread = unpackEvents(packed);
+      const unread = unpackEvents(packed, runtime.eventCipher);
       const token = tokenOf(packed);
       if (attempt === 1) {
         const read = unread.map(readNow);

@@ -1,3 +1,4 @@
+import type { Cipher } from '#auth/cipher.ts';
 import type { PointBatch } from '#core/metrics/point.ts';
 import { Gatherer } from '#ingest/gatherer.ts';
 import { type AcceptedEvent, packEvents } from '#ingest/packing/packed_events.ts';
@@ -39,6 +40,8 @@ interface IntakeOptions {
   /** What may wait in the queue; Infinity for no bound. */
   readonly queueBytesMax?: number;
   readonly log: Log;
+  /** For events that wait. */
+  readonly cipher: Pick<Cipher, 'seal'>;
   /** Where events wait while the queue is away or full. */
   readonly spoolFolder: string;
   readonly spoolBytesMax?: number;
@@ -63,7 +66,7 @@ const SPOOL_BYTES_MAX = 256 * 1024 * 1024;
 const LOOK_THROUGH_MS = 30_000;
 
 export function openIntake(options: IntakeOptions): Intake {
-  const { queue, queueBytesMax = Infinity, log, spoolFolder, spoolBytesMax = SPOOL_BYTES_MAX } = options;
+  const { queue, queueBytesMax = Infinity, log, cipher, spoolFolder, spoolBytesMax = SPOOL_BYTES_MAX } = options;
   const budget = new IntakeBudget();
   const spool = new Spool({ folder: spoolFolder, bytesMax: spoolBytesMax });
   const depth = new QueueDepth({
@@ -98,7 +101,7 @@ export function openIntake(options: IntakeOptions): Intake {
     commitsMax: COMMITS_MAX,
     weigh: ({ sent }) => ({ bytes: sent.payload.length, count: 1 }),
     commit: async (accepted) => {
-      const packed = packEvents(accepted);
+      const packed = packEvents(accepted, cipher);
       try {
         await keepEvents(packed);
       } catch (error) {

@@ -1,5 +1,6 @@
 import { vi, expect, onTestFinished, test } from 'vitest';
 
+import { createCipher } from '#auth/cipher.ts';
 import { AppError } from '#kernel/errors.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
@@ -69,6 +70,7 @@ function workersWithout(w: World): { comeBack(): void } {
       db,
       clock,
       onOutbox: () => {},
+      eventCipher: createCipher(w.house.config.appSecret, 'waiting-events'),
       exceptionWriter: unlessAway(bound(exceptionWriter)),
       onNewOrRegressed: async () => {},
     }),

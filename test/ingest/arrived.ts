@@ -1,3 +1,4 @@
+import { createCipher } from '#auth/cipher.ts';
 import { type MetricPoint, POINT_KINDS, PointBatch } from '#core/metrics/point.ts';
 import { type ArrivedEvent, unpackEvents } from '#ingest/packing/packed_events.ts';
 import { unpackPoints } from '#ingest/packing/packed_points.ts';
@@ -44,8 +45,9 @@ export function unpackedPoints(packed: readonly Buffer[]): (MetricPoint & { serv
 /** Every event that was taken. */
 export async function arrivedEvents(w: World): Promise<ArrivedEvent[]> {
   const jobs = (await arrivedJobs(w)).filter(({ name }) => name === 'group_exceptions');
+  const cipher = createCipher(w.house.config.appSecret, 'waiting-events');
   return jobs
-    .flatMap(({ bytes }) => unpackEvents(bytes))
+    .flatMap(({ bytes }) => unpackEvents(bytes, cipher))
     .map(({ read }) => read())
     .filter((read) => typeof read !== 'string');
 }

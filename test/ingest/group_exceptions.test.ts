@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
+import { createCipher } from '#auth/cipher.ts';
 import { packEvents } from '#ingest/packing/packed_events.ts';
 import type { SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
@@ -14,6 +15,8 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { type GroupingRuntime, type NewOrRegressed, onGroupExceptions } from '#workers/group_exceptions.ts';
+
+const CIPHER = createCipher('a secret that is long enough');
 
 let w: World;
 beforeAll(async () => {
@@ -29,6 +32,7 @@ beforeEach(async () => {
   told = [];
   runtime = {
     db: w.house.db,
+    eventCipher: CIPHER,
     clock: w.clock,
     onOutbox: () => {},
     exceptionWriter: new ExceptionWriter(w.house.clickhouse),
@@ -45,7 +49,7 @@ async function event(message: string, extra: object = {}): Promise<SentEvent> {
 
 async function run(events: readonly SentEvent[], attempt = 1): Promise<void> {
   const accepted = events.map((sent) => ({ orgId: w.orgId, serviceId, sent }));
-  await onGroupExceptions(runtime).run(packEvents(accepted), { jobId: '1', attempt, log: silentLog });
+  await onGroupExceptions(runtime).run(packEvents(accepted, CIPHER), { jobId: '1', attempt, log: silentLog });
 }
 
 interface Group {

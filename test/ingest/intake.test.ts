@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
+import { createCipher } from '#auth/cipher.ts';
 import { PointBatch } from '#core/metrics/point.ts';
 import { type Intake, openIntake } from '#ingest/intake.ts';
 import { unpackEvents } from '#ingest/packing/packed_events.ts';
@@ -16,6 +17,7 @@ import { silentLog } from '#kernel/log.ts';
 import { unpackedPoints } from '#test/ingest/arrived.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 
+const CIPHER = createCipher('a secret that is long enough');
 const ALPHA = { orgId: 'org_1' as Id<'org'>, serviceId: 'service_a' as Id<'service'> };
 const BETA = { orgId: 'org_2' as Id<'org'>, serviceId: 'service_b' as Id<'service'> };
 
@@ -50,7 +52,7 @@ class FakeQueue {
   }
 
   eventIds(): string[] {
-    const events = this.packed('group_exceptions').flatMap(unpackEvents);
+    const events = this.packed('group_exceptions').flatMap((packed) => unpackEvents(packed, CIPHER));
     return events.map(({ eventId }) => eventId);
   }
 }
@@ -64,7 +66,7 @@ beforeEach(() => {
 });
 
 function openTestIntake(options: { spoolBytesMax?: number; queueBytesMax?: number } = {}): Intake {
-  const intake = openIntake({ queue, log: silentLog, spoolFolder: folder, ...options });
+  const intake = openIntake({ queue, log: silentLog, cipher: CIPHER, spoolFolder: folder, ...options });
   onTestFinished(() => intake.close());
   return intake;
 }
@@ -169,7 +171,7 @@ describe('events', () => {
     const second = await event(2, 'out\nof 🫘');
     await Promise.all([intake.takeEvents(ALPHA, [first]), intake.takeEvents(BETA, [second])]);
     expect(queue.jobs).toHaveLength(1);
-    expect(unpackEvents(queue.packed('group_exceptions')[0]!).map(({ read }) => read())).toEqual([
+    expect(unpackEvents(queue.packed('group_exceptions')[0]!, CIPHER).map(({ read }) => read())).toEqual([
       { ...ALPHA, event: readEvent(first) },
       { ...BETA, event: readEvent(second) },
     ]);

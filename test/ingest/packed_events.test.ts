@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { createCipher } from '#auth/cipher.ts';
 import { serializeEvent } from '#core/exceptions/event.ts';
 import { type AcceptedEvent, packEvents, unpackEvents } from '#ingest/packing/packed_events.ts';
 import { packBytes } from '#ingest/packing/packed_bytes.ts';
@@ -11,6 +12,7 @@ import { Temporal } from '#kernel/time.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { exceptionEvent } from '#test/storage/exception_event.ts';
 
+const CIPHER = createCipher('a secret that is long enough');
 const orgId = 'org_1' as Id<'org'>;
 const serviceId = 'service_a' as Id<'service'>;
 const receivedAt = Temporal.Instant.from('2026-11-21T12:00:00.123Z');
@@ -38,7 +40,7 @@ const accepted: fc.Arbitrary<AcceptedEvent> = fc.record({
 test('events arrive as they were sent, whatever they hold', () => {
   fc.assert(
     fc.property(fc.array(accepted, { minLength: 1, maxLength: 12 }), (events) => {
-      const arrived = unpackEvents(packEvents(events));
+      const arrived = unpackEvents(packEvents(events, CIPHER), CIPHER);
       expect(arrived.map(({ eventId }) => eventId)).toEqual(events.map(({ sent }) => sent.scene.eventId));
       expect(arrived.map(({ read }) => read())).toEqual(
         events.map(({ sent, ...owner }) => {
@@ -50,11 +52,21 @@ test('events arrive as they were sent, whatever they hold', () => {
   );
 });
 
+test('what waits tells nobody anything who has not the secret', () => {
+  const sent = {
+    scene: { eventId: 'a'.repeat(32), receivedAt, clientIp: null, client: null },
+    payload: Buffer.from('{"password":"x"}'),
+  };
+  const packed = packEvents([{ orgId, serviceId, sent }], CIPHER);
+  expect(packed.includes('password')).toBe(false);
+  expect(() => unpackEvents(packed, createCipher('another secret that is long enough'))).toThrow('another APP_SECRET');
+});
+
 test('what was packed by the version before still arrives', () => {
   const events = [exceptionEvent(receivedAt), exceptionEvent(receivedAt, { message: 'out\nof 🫘' })];
   const lines = events.map((event) => `${orgId} ${serviceId} ${serializeEvent(event)}`);
   for (const packed of [lines, lines.slice(0, 1)].map((some) => packBytes(Buffer.from(some.join('\n'))))) {
-    const arrived = unpackEvents(packed);
+    const arrived = unpackEvents(packed, CIPHER);
     expect(arrived.map(({ read }) => read())).toEqual(
       events.slice(0, arrived.length).map((event) => ({ orgId, serviceId, event })),
     );

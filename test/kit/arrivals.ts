@@ -1,3 +1,4 @@
+import { createCipher } from '#auth/cipher.ts';
 import type { ExceptionEvent, Frame } from '#core/exceptions/event.ts';
 import { type PointKind, PointBatch } from '#core/metrics/point.ts';
 import { seriesKey } from '#core/metrics/series_key.ts';
@@ -45,13 +46,17 @@ export async function pointsArrive(
 
 /** Events come out of the queue, and open the incidents of rules that wait for them. */
 export async function eventsArrive(
-  runtime: Omit<GroupingRuntime, 'onNewOrRegressed'>,
+  runtime: Omit<GroupingRuntime, 'onNewOrRegressed' | 'eventCipher'>,
   service: { readonly orgId: Id<'org'>; readonly serviceId: Id<'service'> },
   events: readonly ExceptionEvent[],
 ): Promise<void> {
   const { orgId, serviceId } = service;
-  const packed = packEvents(events.map((event) => ({ orgId, serviceId, sent: asSent(event) })));
-  const handler = onGroupExceptions({ ...runtime, onNewOrRegressed: openExceptionIncidents });
+  const eventCipher = createCipher('a secret that is long enough');
+  const packed = packEvents(
+    events.map((event) => ({ orgId, serviceId, sent: asSent(event) })),
+    eventCipher,
+  );
+  const handler = onGroupExceptions({ ...runtime, eventCipher, onNewOrRegressed: openExceptionIncidents });
   await handler.run(packed, { jobId: newId('job'), attempt: 1, log: silentLog });
 }
 

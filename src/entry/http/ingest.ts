@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 
 import { createBadKeyBrake } from '#auth/bad_key_brake.ts';
+import { createCipher } from '#auth/cipher.ts';
 import { createIngestAccess } from '#auth/ingest_access.ts';
 import type { House } from '#entry/compose.ts';
 import type { IngestHall } from '#entry/http/ingest_hall.ts';
@@ -30,6 +31,7 @@ export async function mountIngest(app: FastifyInstance, house: House, tally: Ing
       queue: house.queue,
       queueBytesMax: config.ingestQueueMegabytes * MEGABYTE || Infinity,
       log,
+      cipher: createCipher(config.appSecret, 'waiting-events'),
       spoolFolder: path.join(config.dataDir, 'spool'),
     }),
     unpacking: new Gate(UNPACKING),

@@ -1,3 +1,4 @@
+import type { Cipher } from '#auth/cipher.ts';
 import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
 import { packBytes, unpackBytes } from '#ingest/packing/packed_bytes.ts';
 import { type EventScene, type NoEvent, readEvent, type SentEvent } from '#ingest/protocols/sentry/event.ts';
@@ -37,21 +38,23 @@ interface Head extends Omit<EventScene, 'receivedAt'> {
 
 const NEWLINE = 0x0a;
 const NEWLINE_BYTES = Buffer.from([NEWLINE]);
+/** In front of what is sealed. */
+const SEALED = 1;
 
-/** Events of any services for one job, as they were sent. */
-export function packEvents(events: readonly AcceptedEvent[]): Buffer {
+/** Events of any services for one job: as they were sent, secrets and all, and therefore sealed. */
+export function packEvents(events: readonly AcceptedEvent[], cipher: Pick<Cipher, 'seal'>): Buffer {
   const parts = events.flatMap(({ orgId, serviceId, sent: { scene, payload } }) => {
     const receivedAt = scene.receivedAt.epochMilliseconds;
     const head: Head = { orgId, serviceId, ...scene, receivedAt, length: payload.length };
     return [Buffer.from(`${JSON.stringify(head)}\n`), payload, NEWLINE_BYTES];
   });
-  return packBytes(Buffer.concat(parts));
+  return Buffer.concat([Buffer.of(SEALED), cipher.seal(packBytes(Buffer.concat(parts)))]);
 }
 
-/** The inverse of `packEvents`. */
-export function unpackEvents(packed: Buffer): UnreadEvent[] {
-  const bytes = unpackBytes(packed);
-  if (bytes.subarray(0, EARLIER.length).equals(EARLIER)) return unpackEarlier(bytes);
+/** The inverse of `packEvents`. Throws for what was sealed under another APP_SECRET. */
+export function unpackEvents(packed: Buffer, cipher: Pick<Cipher, 'open'>): UnreadEvent[] {
+  if (packed[0] !== SEALED) return unpackEarlier(unpackBytes(packed));
+  const bytes = unpackBytes(unsealed(packed.subarray(1), cipher));
   const events: UnreadEvent[] = [];
   for (let at = 0; at < bytes.length;) {
     const headEnd = bytes.indexOf(NEWLINE, at);
@@ -67,12 +70,18 @@ export function unpackEvents(packed: Buffer): UnreadEvent[] {
   return events;
 }
 
+function unsealed(sealed: Buffer, cipher: Pick<Cipher, 'open'>): Buffer {
+  try {
+    return cipher.open(sealed);
+  } catch (cause) {
+    throw new Error('events wait that were accepted under another APP_SECRET; set that one again', { cause });
+  }
+}
+
 /**
  * What was packed before events were kept as they were sent, and may wait still where the store was away for long:
- * lines `orgId serviceId event`, the event as `serializeEvent` writes it.
+ * lines `orgId serviceId event`, the event as `serializeEvent` writes it. It begins with the first byte of a length, 0.
  */
-const EARLIER = Buffer.from('org_');
-
 function unpackEarlier(bytes: Buffer): UnreadEvent[] {
   const lines = bytes.toString('utf8').split('\n');
   return lines.map((line) => {
