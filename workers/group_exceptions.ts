@@ -12,6 +12,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ExceptionWriter, GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
 import type { SeenEvent, SeenGroup } from '#storage/postgres/group_sightings.ts';
+import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import type { KeptHandler } from '#storage/queue/kept_jobs.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
@@ -107,7 +108,7 @@ export function onGroupExceptions(runtime: GroupingRuntime): KeptHandler {
 /** What was sent as an event and is none is shown with what else was refused of its service. */
 async function countMalformed({ db, clock }: GroupingRuntime, malformed: readonly UnreadEvent[]): Promise<void> {
   const now = clock.now();
-  const hour = now.round({ smallestUnit: 'hour', roundingMode: 'floor' });
+  const hour = refusalHour(now);
   const counts = Map.groupBy(malformed, ({ serviceId }) => serviceId);
   await storesOf(db.session()).ingestRefusals.add(
     [...counts].map(([serviceId, { length: count }]) => {

@@ -3,7 +3,7 @@ import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { type IngestRefusal, IngestRefusalStore } from '#storage/postgres/ingest_refusal_store.ts';
+import { type IngestRefusal, IngestRefusalStore, refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 
 interface RefusalKeeperOptions {
   readonly tally: IngestTally;
@@ -65,7 +65,7 @@ export class RefusalKeeper {
 
   #gather(): void {
     const now = this.#options.clock.now();
-    const hour = now.round({ smallestUnit: 'hour', roundingMode: 'floor' });
+    const hour = refusalHour(now);
     for (const { serviceId, kind, reason, count } of this.#options.tally.refusals()) {
       const name = `${serviceId} ${kind} ${reason}`;
       const gained = count - (this.#gathered.get(name) ?? 0);

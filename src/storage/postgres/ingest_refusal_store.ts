@@ -26,6 +26,11 @@ export interface IngestRefusal extends Refused {
   readonly hour: Temporal.Instant;
 }
 
+/** The hour that refusals of this moment are counted in. */
+export function refusalHour(now: Temporal.Instant): Temporal.Instant {
+  return now.round({ smallestUnit: 'hour', roundingMode: 'floor' });
+}
+
 /** How much ingestion refused of each service, and why. */
 export class IngestRefusalStore {
   readonly #session: Session;
