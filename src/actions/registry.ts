@@ -1,6 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 
-import type { AnyAction } from '#actions/action_context.ts';
+import type { AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
+import { getBilling } from '#actions/billing/get_billing.ts';
 import { createDashboard } from '#actions/dashboards/create_dashboard.ts';
 import { deleteDashboard } from '#actions/dashboards/delete_dashboard.ts';
 import { getDashboard } from '#actions/dashboards/get_dashboard.ts';
@@ -115,7 +116,16 @@ export const ACTION_GROUPS: readonly ActionGroup[] = [
 
 export const ACTIONS: readonly AnyAction[] = ACTION_GROUPS.flatMap(({ actions }) => actions);
 
+/** What only the console offers, by name. */
+export const CONSOLE_OPERATIONS: readonly AnyConsoleOperation[] = [getBilling];
+
 const BY_NAME = new Map(ACTIONS.map((action) => [action.name, action]));
+const CONSOLE_OPERATIONS_BY_NAME = new Map(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation]));
+
+/** What the console may invoke: every action, and its own operations. Throws as `getAction` does. */
+export function getConsoleOperation(name: string): AnyOperation {
+  return CONSOLE_OPERATIONS_BY_NAME.get(name) ?? getAction(name);
+}
 
 /** Throws `unknown_action`, with the names that are close to a misspelt one. */
 export function getAction(name: string): AnyAction {

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { Compile, type Validator } from 'typebox/compile';
 
-import type { ActionContext, AnyAction, Change } from '#actions/action_context.ts';
+import type { ActionContext, AnyOperation, Change } from '#actions/action_context.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { Channel } from '#core/oncall/channel.ts';
-import type { Caller, RequestOrigin } from '#kernel/caller.ts';
+import type { Caller, RequestOrigin, Via } from '#kernel/caller.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -25,6 +25,9 @@ export interface ActionRuntime extends UnitOfWorkRuntime {
   readonly baseUrl: string;
 }
 
+/** Where the console's own operations are invoked from: the console itself and the command line. */
+const CONSOLE_VIAS: ReadonlySet<Via> = new Set(['console', 'cli']);
+
 const validators = new WeakMap<object, Validator>();
 
 /**
@@ -34,7 +37,7 @@ const validators = new WeakMap<object, Validator>();
  */
 export async function runAction(
   runtime: ActionRuntime,
-  action: AnyAction,
+  action: AnyOperation,
   caller: Caller,
   input: unknown,
   origin: RequestOrigin,
@@ -52,10 +55,13 @@ export async function runAction(
  */
 export async function requirePermission(
   runtime: Pick<ActionRuntime, 'db' | 'clock'>,
-  action: AnyAction,
+  action: AnyOperation,
   caller: Caller,
   origin: RequestOrigin,
 ): Promise<void> {
+  if (action.consoleOnly === true && !CONSOLE_VIAS.has(caller.via)) {
+    throw new AppError('forbidden', `${action.name} is an operation of the console`);
+  }
   if (caller.permissions.has(action.permission)) return;
   if (action.effect !== 'read') {
     await storesOf(runtime.db.session()).audit.append(
@@ -80,7 +86,9 @@ export async function requirePermission(
       )
     : new AppError(
         'forbidden',
-        `${action.name} needs the permission ${action.permission}, which ${holderOf(caller)} does not have`,
+        action.permission === 'organization:manage'
+          ? `${action.name} is for owners and admins of the organization`
+          : `${action.name} needs the permission ${action.permission}, which ${holderOf(caller)} does not have`,
       );
 }
 
@@ -88,7 +96,7 @@ function holderOf({ actor }: Caller): string {
   return actor.kind === 'user' && actor.apiKeyId === null ? 'your role' : 'this key';
 }
 
-function checkInput(action: AnyAction, input: unknown): void {
+function checkInput(action: AnyOperation, input: unknown): void {
   const validator = validators.get(action.input) ?? Compile(action.input);
   validators.set(action.input, validator);
   const faults = [
@@ -110,7 +118,7 @@ function onePerPath(faults: readonly Fault[]): Fault[] {
 
 async function change(
   runtime: ActionRuntime,
-  action: AnyAction,
+  action: AnyOperation,
   caller: Caller,
   input: unknown,
   origin: RequestOrigin,

@@ -2,7 +2,7 @@ import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import type { Caller } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
-import { type Role, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import { type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { Liveness, SessionOfPerson, SessionRow } from '#storage/postgres/session_store.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
@@ -124,7 +124,7 @@ export async function memberCallerOf(
     actor: { kind: 'user', userId, apiKeyId: null },
     via: 'console',
     role,
-    permissions: new Set(ROLE_PERMISSIONS[role]),
+    permissions: new Set([...ROLE_PERMISSIONS[role], ...ROLE_CONSOLE_PERMISSIONS[role]]),
   };
 }
 

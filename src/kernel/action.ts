@@ -1,20 +1,16 @@
 import type { Static, TObject, TSchema } from 'typebox';
 
 import type { Fault } from '#kernel/errors.ts';
-import type { Permission } from '#kernel/permissions.ts';
+import type { OperationPermission, Permission } from '#kernel/permissions.ts';
 
 /** `read` changes nothing, `write` can be undone, `delete` cannot: it feeds read-only grants, audit and MCP hints. */
 export type Effect = 'read' | 'write' | 'delete';
 
-/**
- * One declaration of one action. REST, MCP, OpenAPI, the reference, the permission tests and the audit log all
- * come from it, so nothing about an action is said twice.
- */
-export interface Action<Context, Input extends TObject = TObject, Result extends TSchema = TSchema> {
-  /** The operation's public name; the file bears it too. */
+/** What a public action and an operation of the console have in common. */
+interface Operation<Context, Input extends TObject, Result extends TSchema> {
+  /** Unique among all operations; the file bears it too. */
   readonly name: string;
   readonly summary: string;
-  readonly permission: Permission;
   readonly effect: Effect;
   /** Closed objects: a property that is not listed is invalid input. */
   readonly input: Input;
@@ -27,4 +23,32 @@ export interface Action<Context, Input extends TObject = TObject, Result extends
   /** When it is refused with `conflict`; absent: never. */
   readonly conflict?: string;
   handle(input: Static<Input>, context: Context): Promise<Static<Result>>;
+}
+
+/**
+ * One declaration of one action of the contract. REST, MCP, OpenAPI, the reference, the permission tests and the audit
+ * log all come from it, so nothing about an action is said twice.
+ */
+export interface Action<Context, Input extends TObject = TObject, Result extends TSchema = TSchema> extends Operation<
+  Context,
+  Input,
+  Result
+> {
+  readonly consoleOnly?: never;
+  readonly permission: Permission;
+}
+
+/**
+ * An operation that only the console offers: the same pipeline, checks and audit as an action, but never part of REST,
+ * MCP or the contract.
+ */
+export interface ConsoleOperation<
+  Context,
+  Input extends TObject = TObject,
+  Result extends TSchema = TSchema,
+> extends Operation<Context, Input, Result> {
+  readonly consoleOnly: true;
+  readonly permission: OperationPermission;
+  /** A body that is taken, with ids of `actions/example_ids.ts`: for OpenAPI and for the tests made of it. */
+  readonly example: Static<Input>;
 }

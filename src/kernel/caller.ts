@@ -1,5 +1,5 @@
 import type { Id } from '#kernel/ids.ts';
-import type { Permission } from '#kernel/permissions.ts';
+import type { OperationPermission } from '#kernel/permissions.ts';
 
 /** The way a change came in; it is shown in incidents and in the audit log. */
 export const VIAS = ['rest', 'mcp', 'console', 'cli', 'sms', 'call', 'push', 'email', 'rule'] as const;
@@ -29,9 +29,9 @@ export interface Caller {
   readonly orgId: Id<'org'>;
   readonly actor: Actor;
   readonly via: Via;
-  readonly permissions: ReadonlySet<Permission>;
+  readonly permissions: ReadonlySet<OperationPermission>;
   /** What the role of the person allows and the connection was not granted: approving it anew would help. */
-  readonly withheld?: ReadonlySet<Permission>;
+  readonly withheld?: ReadonlySet<OperationPermission>;
 }
 
 /** What is known of the request itself; it goes into logs and the audit log. */

@@ -13,6 +13,15 @@ export const PERMISSIONS = [
 
 export type Permission = (typeof PERMISSIONS)[number];
 
+/**
+ * What the console's own operations need where no permission of the contract says it: to be a member, or to be an owner
+ * or admin. Only people signed in to the console hold them; no API key and no connected app ever does.
+ */
+export type ConsolePermission = 'organization:view' | 'organization:manage';
+
+/** What any operation, public or the console's own, may ask for. */
+export type OperationPermission = Permission | ConsolePermission;
+
 export const ROLES = ['owner', 'admin', 'editor', 'responder', 'viewer'] as const;
 
 export type Role = (typeof ROLES)[number];
@@ -26,6 +35,15 @@ export const ROLE_PERMISSIONS: Record<Role, readonly Permission[]> = {
   editor: PERMISSIONS.filter((permission) => permission !== 'services:delete'),
   responder: [...VIEWS, 'oncall:edit'],
   viewer: VIEWS,
+};
+
+/** The permissions that each role has in the console beyond those of the contract. */
+export const ROLE_CONSOLE_PERMISSIONS: Record<Role, readonly ConsolePermission[]> = {
+  owner: ['organization:view', 'organization:manage'],
+  admin: ['organization:view', 'organization:manage'],
+  editor: ['organization:view'],
+  responder: ['organization:view'],
+  viewer: ['organization:view'],
 };
 
 export function isPermission(text: string): text is Permission {

@@ -17,7 +17,7 @@ test('billing is told month by month, under the names of then, also of services 
   w.clock.set('2026-12-02T12:00:00Z');
   await w.given.service({ name: 'search', capabilities: ['metrics'] });
   await w.expectOk('delete_service', { serviceId });
-  const { currency, months } = (await browser.get(`${org}/billing`)).body.result;
+  const { currency, months } = (await browser.post(`${org}/actions/get_billing`, {})).body.result;
   expect(currency).toBe('EUR');
   expect(months.map(({ month, total }: { month: string; total: number }) => [month, total])).toEqual([
     ['2026-12', 1],

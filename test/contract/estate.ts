@@ -1,4 +1,4 @@
-import type { AnyAction } from '#actions/action_context.ts';
+import type { AnyOperation } from '#actions/action_context.ts';
 import { ACTIONS } from '#actions/registry.ts';
 import { inUnitOfWork } from '#actions/unit_of_work.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
@@ -7,7 +7,7 @@ import { PointBatch } from '#core/metrics/point.ts';
 import { columnsOf } from '#core/metrics/point_columns.ts';
 import { seriesKey } from '#core/metrics/series_key.ts';
 import { EXAMPLES } from '#entry/http/openapi/examples.ts';
-import { IDS } from '#entry/http/openapi/story.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
@@ -63,16 +63,16 @@ export async function buildEstate(w: World, owner: { orgId: Id<'org'>; orgKey: s
 }
 
 /** The example of the reference as a call that succeeds, its ids being those of the estate. */
-export function exampleBody(action: AnyAction, estate: Estate): Record<string, unknown> {
-  const example = EXAMPLES[action.name];
+export function exampleBody(action: AnyOperation, estate: Estate): Record<string, unknown> {
+  const example: unknown = action.consoleOnly === true ? action.example : EXAMPLES[action.name]?.body;
   if (example === undefined) throw new Error(`${action.name} has no example`);
-  let text = JSON.stringify(example.body);
+  let text = JSON.stringify(example);
   for (const [name, id] of Object.entries(IDS)) text = text.replaceAll(id, estate[name as keyof Estate]);
   return JSON.parse(text);
 }
 
 /** The same with nothing but what is required. */
-export function leastBody(action: AnyAction, estate: Estate): Record<string, unknown> {
+export function leastBody(action: AnyOperation, estate: Estate): Record<string, unknown> {
   const required: readonly string[] = action.input.required ?? [];
   return Object.fromEntries(Object.entries(exampleBody(action, estate)).filter(([name]) => required.includes(name)));
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { ACTION_GROUPS, ACTIONS } from '#actions/registry.ts';
+import { ACTION_GROUPS, ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
 import { componentSchemas, toOpenApiSchema } from '#entry/http/openapi/schemas.ts';
 import { ACTIONS_PATH } from '#entry/http/rest.ts';
 import { SETTINGS } from '#kernel/config.ts';
@@ -27,7 +27,8 @@ test('the actions are those of the contract, in its order and under its headings
   expect(declared).toEqual(CONTRACT);
 });
 
-test('every file that declares an action bears its name, and is registered', () => {
+test('every file that declares an action or an operation of the console bears its name, and is registered', () => {
+  const registered = [...ACTIONS, ...CONSOLE_OPERATIONS];
   const folder = path.join(ROOT, 'src/actions');
   const declared = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
@@ -36,8 +37,8 @@ test('every file that declares an action bears its name, and is registered', () 
       [...text.matchAll(/= defineAction\(\{\s+name: '(\w+)'/g)].map(([, name]) => [file, name]),
     );
   expect(declared.map(([file]) => file)).toEqual(declared.map(([, name]) => name));
-  expect(new Set(declared.map(([, name]) => name))).toEqual(new Set(ACTIONS.map(({ name }) => name)));
-  expect(declared).toHaveLength(ACTIONS.length);
+  expect(new Set(declared.map(([, name]) => name))).toEqual(new Set(registered.map(({ name }) => name)));
+  expect(declared).toHaveLength(registered.length);
 });
 
 test('what reads is told apart from what changes, and what cannot be undone from what can', () => {
@@ -60,11 +61,11 @@ test('every body is a closed object, and so is every object in it but widgets', 
     `${name}.layout.[]`,
     `${name}.layout.[].grid`,
   ]);
-  expect(ACTIONS.flatMap(({ name, input }) => open(input, name))).toEqual(widgets);
+  expect([...ACTIONS, ...CONSOLE_OPERATIONS].flatMap(({ name, input }) => open(input, name))).toEqual(widgets);
 });
 
 test('every summary says in sentences what the action does', () => {
-  for (const { name, summary } of ACTIONS) {
+  for (const { name, summary } of [...ACTIONS, ...CONSOLE_OPERATIONS]) {
     expect(summary, name).toMatch(/^[A-Z].*\.$/);
     expect(summary.length, name).toBeLessThan(400);
   }
@@ -78,6 +79,10 @@ test('the public surface is as it was: a change of it is a decision', async () =
       `  body ${JSON.stringify(toOpenApiSchema(input))}`,
       `  result ${JSON.stringify(toOpenApiSchema(result))}`,
     ]),
+    ...CONSOLE_OPERATIONS.map(
+      ({ name, permission, effect, input }) =>
+        `console ${name} ${permission} ${effect} ${Object.keys(input.properties).join(' ')}`,
+    ),
     ...Object.entries(componentSchemas()).map(([name, schema]) => `schema ${name} ${JSON.stringify(schema)}`),
     ...Object.entries(ERROR_CODES).map(([code, status]) => `error ${code} ${status}`),
     ...routesOf(w.app.printRoutes({ commonPrefix: false })).map((route) => `route ${route}`),

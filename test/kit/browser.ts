@@ -7,6 +7,8 @@ import type { Answer, World } from '#test/kit/world.ts';
 interface Asking {
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  readonly text?: string;
   /** `null` sends none. */
   readonly origin?: string | null;
   readonly address?: string;
@@ -36,7 +38,7 @@ export function openBrowser(w: World, address = '192.0.2.1'): Browser {
   const own = new URL(w.house.config.baseUrl).origin;
   const browser: Browser = {
     cookie: null,
-    async ask(method, path, { body, origin = own, headers = {}, ...asking } = {}) {
+    async ask(method, path, { body, text, origin = own, headers = {}, ...asking } = {}) {
       const response = await w.app.inject({
         method,
         url: `/api/console${path}`,
@@ -44,10 +46,10 @@ export function openBrowser(w: World, address = '192.0.2.1'): Browser {
         headers: {
           ...(browser.cookie === null ? {} : { cookie: browser.cookie }),
           ...(origin === null || method === 'GET' ? {} : { origin }),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(body === undefined && text === undefined ? {} : { 'content-type': 'application/json' }),
           ...headers,
         },
-        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+        ...(body === undefined && text === undefined ? {} : { payload: text ?? JSON.stringify(body) }),
       });
       const given = response.headers['set-cookie'];
       if (typeof given === 'string') browser.cookie = given.includes('Max-Age=0') ? null : given.split(';')[0]!;

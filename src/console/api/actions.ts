@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox';
 
+import type { getBilling } from '#actions/billing/get_billing.ts';
 import type { getIncident } from '#actions/incidents/get_incident.ts';
 import type { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
 import type { listIncidents } from '#actions/incidents/list_incidents.ts';
@@ -20,7 +21,7 @@ import type { updateService } from '#actions/services/update_service.ts';
 import type { listTeams } from '#actions/teams/list_teams.ts';
 import { ask } from '#console/api/http.ts';
 
-/** The actions that the console invokes, by their public names. Only types: nothing of the server is in the build. */
+/** The actions and own operations that the console invokes, by name. Only types: nothing of the server is in the build. */
 interface Actions {
   list_incidents: typeof listIncidents;
   get_incident: typeof getIncident;
@@ -40,6 +41,7 @@ interface Actions {
   set_retention: typeof setRetention;
   rotate_ingest_key: typeof rotateIngestKey;
   list_teams: typeof listTeams;
+  get_billing: typeof getBilling;
 }
 
 export type ActionName = keyof Actions;
@@ -55,6 +57,7 @@ export type IncidentWithLog = ResultOf<'get_incident'>;
 export type Service = ResultOf<'list_services'>['services'][number];
 export type ServiceWithKeys = ResultOf<'get_service'>;
 export type Team = ResultOf<'list_teams'>['teams'][number];
+export type BillingMonth = ResultOf<'get_billing'>['months'][number];
 export type Capability = Service['capabilities'][number];
 
 /** Invokes an action as the signed-in person, in this organization. */

@@ -1,7 +1,6 @@
 import type { Static } from 'typebox';
 
 import type { AuditEntryView } from '#actions/audit/audit_log.ts';
-import type { BillingView } from '#actions/billing/billing_months.ts';
 import type { DeliveryHealthView } from '#actions/delivery/delivery_health.ts';
 import type { ApiKeyView, NewApiKeyView } from '#actions/keys/api_keys.ts';
 import type { ContactView, OwnTeamView } from '#actions/me/own_contacts.ts';
@@ -11,7 +10,7 @@ import type { InvitationView, NewInvitationView } from '#actions/people/invitati
 import type { OrganizationMemberView } from '#actions/people/members.ts';
 import type { IngestStatusView } from '#actions/services/ingest_status.ts';
 import { ask } from '#console/api/http.ts';
-import { orgQuery } from '#console/api/queries.ts';
+import { actionQuery, orgQuery } from '#console/api/queries.ts';
 
 export type Member = Static<typeof OrganizationMemberView>;
 export type Invited = Static<typeof InvitationView>;
@@ -19,8 +18,6 @@ export type NewlyInvited = Static<typeof NewInvitationView>;
 export type ApiKey = Static<typeof ApiKeyView>;
 export type NewApiKey = Static<typeof NewApiKeyView>;
 export type AuditEntry = Static<typeof AuditEntryView>;
-export type Billing = Static<typeof BillingView>;
-export type BillingMonth = Billing['months'][number];
 export type ChannelHealth = Static<typeof DeliveryHealthView>['channels'][number];
 export type Channel = ChannelHealth['channel'];
 export type Contact = Static<typeof ContactView>;
@@ -53,7 +50,7 @@ export const invitationsQuery = (orgId: string) =>
 export const apiKeysQuery = (orgId: string) => orgQuery<{ apiKeys: ApiKey[] }>(orgId, 'settings', 'api-keys');
 export const connectionsQuery = (orgId: string) =>
   orgQuery<{ connections: Connection[] }>(orgId, 'settings', 'connections');
-export const billingQuery = (orgId: string) => orgQuery<Billing>(orgId, 'settings', 'billing');
+export const billingQuery = (orgId: string) => actionQuery(orgId, 'settings', 'get_billing', {});
 export const deliveryQuery = (orgId: string) =>
   orgQuery<{ channels: ChannelHealth[] }>(orgId, 'settings', 'delivery-health');
 export const meQuery = (orgId: string) => orgQuery<Me>(orgId, 'me', 'me');

@@ -2,7 +2,8 @@ import { Skeleton, Text } from '@mantine/core';
 import { IconReceiptOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 
-import { type BillingMonth, billingQuery } from '#console/api/organization.ts';
+import type { BillingMonth } from '#console/api/actions.ts';
+import { billingQuery } from '#console/api/organization.ts';
 import { Blank } from '#console/parts/blank.tsx';
 import { CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/parts/capability.ts';
 import { Card, Row } from '#console/parts/card.tsx';

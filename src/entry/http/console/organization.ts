@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 
-import { getAction } from '#actions/registry.ts';
+import { getConsoleOperation } from '#actions/registry.ts';
 import { requirePermission, runAction } from '#actions/run_action.ts';
-import { BillingView, readBilling } from '#actions/billing/billing_months.ts';
 import { DeliveryHealthView, readDeliveryHealth } from '#actions/delivery/delivery_health.ts';
 import { CLOSED } from '#actions/fields.ts';
 import { IngestStatusView, readIngestStatus } from '#actions/services/ingest_status.ts';
@@ -16,30 +15,20 @@ export const ORGANIZATION_ROUTES = [
     method: 'POST',
     path: '/organizations/:org/actions/:action',
     tag: 'Organizations',
-    summary: 'Invoke any action as under `/api/rest/actions/`, as yourself, with your role in the organization.',
+    summary: 'Invoke any action, or an operation of the console, as yourself and with your role in the organization.',
     access: 'member',
     takesAnyBody: true,
     result: Type.Unknown({ description: 'as the action has it' }),
     refusals: ['forbidden', 'conflict'],
     async check({ house, caller, params, origin }) {
       if (caller === null) throw new Error('an action is invoked by a member');
-      await requirePermission(house.actions, getAction(params['action'] ?? ''), caller, origin);
+      await requirePermission(house.actions, getConsoleOperation(params['action'] ?? ''), caller, origin);
     },
     async handle({ house, caller, params, body, origin }) {
       if (body === undefined)
         throw invalidInput([{ path: '', message: 'the body is missing; send a JSON object, {} at least' }]);
-      return await runAction(house.actions, getAction(params['action'] ?? ''), caller, body, origin);
+      return await runAction(house.actions, getConsoleOperation(params['action'] ?? ''), caller, body, origin);
     },
-  }),
-  consoleRoute({
-    name: 'get_billing',
-    method: 'GET',
-    path: '/organizations/:org/billing',
-    tag: 'Organizations',
-    summary: 'Tell what was charged for, month by month, newest first.',
-    access: 'manager',
-    result: BillingView,
-    handle: ({ house, caller }) => readBilling(storesOf(house.db.session()), caller.orgId),
   }),
   consoleRoute({
     name: 'get_delivery_health',

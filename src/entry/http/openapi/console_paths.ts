@@ -1,5 +1,7 @@
 import type { TObject } from 'typebox';
 
+import type { AnyConsoleOperation } from '#actions/action_context.ts';
+import { CONSOLE_OPERATIONS } from '#actions/registry.ts';
 import { CONSOLE_PATH } from '#entry/http/console.ts';
 import { CONSOLE_ROUTES } from '#entry/http/console/registry.ts';
 import type { ConsoleRoute } from '#entry/http/console/route.ts';
@@ -23,18 +25,38 @@ const WHO: Record<ConsoleRoute['access'], string> = {
   manager: 'For owners and admins of the organization; 403 to other members, 404 to others.',
 };
 
-/** Every route of the console as a path. */
+/** Every route of the console as a path, and each of its operations as one. */
 export function consolePaths(): Record<string, JsonSchema> {
   const byPath = Map.groupBy(CONSOLE_ROUTES, ({ path }) => path);
-  return Object.fromEntries(
-    [...byPath].map(([path, routes]) => [
-      `${CONSOLE_PATH}${path.replaceAll(/:(\w+)/g, '{$1}')}`,
-      Object.fromEntries(routes.map((route) => [route.method.toLowerCase(), toOperation(route)])),
-    ]),
-  );
+  const routes = [...byPath].map(([path, ofPath]) => [
+    `${CONSOLE_PATH}${path.replaceAll(/:(\w+)/g, '{$1}')}`,
+    Object.fromEntries(ofPath.map((route) => [route.method.toLowerCase(), toOperation(route)])),
+  ]);
+  const operations = CONSOLE_OPERATIONS.map((operation) => [
+    `${CONSOLE_PATH}/organizations/{org}/actions/${operation.name}`,
+    { post: toOperation(routeOf(operation)) },
+  ]);
+  return Object.fromEntries([...routes, ...operations]);
 }
 
-function toOperation(route: ConsoleRoute): JsonSchema {
+/** How an operation of the console would be declared as a route. */
+function routeOf({ name, summary, permission, input, result, conflict }: AnyConsoleOperation): DescribedRoute {
+  return {
+    name,
+    method: 'POST',
+    path: '/organizations/:org/actions',
+    tag: 'Organizations',
+    summary: permission.startsWith('organization:') ? summary : `${summary} Permission: \`${permission}\`.`,
+    access: permission === 'organization:manage' ? 'manager' : 'member',
+    body: input,
+    result,
+    ...(conflict === undefined ? {} : { refusals: ['conflict'] }),
+  };
+}
+
+type DescribedRoute = Omit<ConsoleRoute, 'check' | 'handle'>;
+
+function toOperation(route: DescribedRoute): JsonSchema {
   const { name, tag, summary, access, body, takesAnyBody } = route;
   const schema = body === undefined ? {} : toOpenApiSchema(body);
   const hasBody = body !== undefined || takesAnyBody === true;
@@ -50,7 +72,7 @@ function toOperation(route: ConsoleRoute): JsonSchema {
   };
 }
 
-function parametersOf({ path, query }: ConsoleRoute): JsonSchema {
+function parametersOf({ path, query }: DescribedRoute): JsonSchema {
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => {
     return { name, in: 'path', required: true, schema: { type: 'string' } };
   });
@@ -65,7 +87,7 @@ function queryParametersOf(query: TObject | undefined) {
   });
 }
 
-function answerOf({ result, sends = [] }: ConsoleRoute): JsonSchema {
+function answerOf({ result, sends = [] }: DescribedRoute): JsonSchema {
   if (result === null) {
     const content = Object.fromEntries(sends.map((mediaType) => [mediaType, { schema: { type: 'string' } }]));
     return { description: 'Sent bit by bit.', content };
@@ -81,7 +103,7 @@ function answerOf({ result, sends = [] }: ConsoleRoute): JsonSchema {
 
 const CONFLICT = 'The state of what is named does not allow it: `detail` says why.';
 
-function refusalsOf({ access, method, path, body, takesAnyBody, refusals = [] }: ConsoleRoute): JsonSchema {
+function refusalsOf({ access, method, path, body, takesAnyBody, refusals = [] }: DescribedRoute): JsonSchema {
   const takesBody = body !== undefined || takesAnyBody === true;
   const codes = new Set<Refused>([
     'invalid_input',

@@ -1,8 +1,8 @@
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import {
   ACKNOWLEDGED,
   DASHBOARD,
   GROUP,
-  IDS,
   INCIDENT,
   INCIDENT_WITH_LOG,
   MEMBER,

@@ -1,15 +1,14 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 
-import { IdText, Timestamp } from '#actions/fields.ts';
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
 import { CapabilityName } from '#actions/services/view.ts';
-import type { Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { LedgerLine } from '#storage/postgres/capability_store.ts';
-import type { Stores } from '#storage/postgres/stores.ts';
 
 const Euros = Type.Number({ description: 'in EUR' });
 
-export const BillingView = Type.Object({
+const BillingView = Type.Object({
   currency: Type.Literal('EUR'),
   months: Type.Array(
     Type.Object({
@@ -33,11 +32,21 @@ export const BillingView = Type.Object({
 const LINES_MAX = 10_000;
 
 /** The ledger, each period in the month in which it began. */
-export async function readBilling(stores: Stores, orgId: Id<'org'>): Promise<Static<typeof BillingView>> {
-  const lines = await stores.capabilities.listPeriodsOfAll(orgId, LINES_MAX);
-  const months = Map.groupBy(lines, ({ startsAt }) => toTimestamp(startsAt).slice(0, 'YYYY-MM'.length));
-  return { currency: 'EUR', months: [...months].map(([month, of]) => toMonth(month, of)) };
-}
+export const getBilling = defineAction({
+  name: 'get_billing',
+  consoleOnly: true,
+  summary: 'Get what was charged for, month by month, newest first.',
+  permission: 'organization:manage',
+  effect: 'read',
+  input: Type.Object({}, CLOSED),
+  result: BillingView,
+  example: {},
+  async handle(_input, { caller, stores }) {
+    const lines = await stores.capabilities.listPeriodsOfAll(caller.orgId, LINES_MAX);
+    const months = Map.groupBy(lines, ({ startsAt }) => toTimestamp(startsAt).slice(0, 'YYYY-MM'.length));
+    return { currency: 'EUR' as const, months: [...months].map(([month, of]) => toMonth(month, of)) };
+  },
+});
 
 function toMonth(month: string, lines: readonly LedgerLine[]) {
   return {

@@ -1,0 +1,91 @@
+import { Check } from 'typebox/value';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { CONSOLE_OPERATIONS } from '#actions/registry.ts';
+import { runAction } from '#actions/run_action.ts';
+import { type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS, ROLES } from '#kernel/permissions.ts';
+import { ask } from '#test/contract/ask.ts';
+import { buildEstate, type Estate, exampleBody } from '#test/contract/estate.ts';
+import { faultyBodies } from '#test/contract/faulty_bodies.ts';
+import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/browser.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+let w: World;
+let browsers: Record<Role, Browser>;
+let estate: Estate;
+let theirs: Estate;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+  const ofRole = ROLES.map(async (role, index) => {
+    const { email } = await givenPerson(w, { role, name: role });
+    return [role, await signedIn(w, email, `198.51.100.${index}`)] as const;
+  });
+  browsers = Object.fromEntries(await Promise.all(ofRole)) as Record<Role, Browser>;
+  estate = await buildEstate(w);
+  theirs = await buildEstate(w, await w.given.organization('Other'));
+});
+afterAll(() => w.close());
+
+const invoke = (browser: Browser, name: string, body: unknown) =>
+  browser.post(`/organizations/${w.orgId}/actions/${name}`, body);
+
+describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] as const))('%s', (name, operation) => {
+  const { permission, effect, input } = operation;
+
+  test('is for those whose role has its permission, and a refused change is audited', async () => {
+    expect((await invoke(openBrowser(w), name, {})).status).toBe(401);
+    for (const role of ROLES) {
+      const held: readonly string[] = [...ROLE_PERMISSIONS[role], ...ROLE_CONSOLE_PERMISSIONS[role]];
+      // A body that is no object: whoever is let through to it meets 400, and nothing changes.
+      const answer = await invoke(browsers[role], name, []);
+      expect(answer.status, role).toBe(held.includes(permission) ? 400 : 403);
+      if (answer.status === 400) continue;
+      const audited = await w.house.db.sql.rows('select action, result, via from audit_log where request_id = $1', [
+        answer.body.requestId,
+      ]);
+      expect(audited, role).toEqual(effect === 'read' ? [] : [{ action: name, result: 'forbidden', via: 'console' }]);
+    }
+  });
+
+  test('is offered by the console alone', async () => {
+    expect((await ask(w, name)).body.code).toBe('unknown_action');
+    const caller = {
+      orgId: w.orgId,
+      actor: { kind: 'system' },
+      via: 'rest',
+      permissions: new Set([permission]),
+    } as const;
+    const origin = { requestId: 'req_test', address: null };
+    await expect(runAction(w.house.actions, operation, caller, {}, origin)).rejects.toThrow(/operation of the console/);
+  });
+
+  test('refuses every fault of shape with its path, and has an example that fits', async () => {
+    expect(Check(input, operation.example)).toBe(true);
+    expect(Object.keys(operation.example as object).toSorted()).toEqual(Object.keys(input.properties).toSorted());
+    for (const { fault, path, body } of faultyBodies(input, exampleBody(operation, estate))) {
+      const answer = await browsers.owner.ask('POST', `/organizations/${w.orgId}/actions/${name}`, {
+        text: body,
+      });
+      const found = `${fault} at ${path}: ${body} answered ${answer.text}`;
+      expect(answer, found).toMatchObject({ status: 400, body: { code: 'invalid_input', errors: [{ path }] } });
+    }
+  });
+
+  test('answers an id of another organization as one that does not exist', async () => {
+    const body = exampleBody(operation, estate);
+    const text = JSON.stringify(body);
+    for (const [kind, id] of Object.entries(estate)) {
+      if (!text.includes(`"${id}"`)) continue;
+      const nowhere = `${id.slice(0, id.indexOf('_'))}_00000000000000000000000000`;
+      const answers = [];
+      for (const other of [nowhere, theirs[kind as keyof Estate]]) {
+        answers.push(await invoke(browsers.owner, name, JSON.parse(text.replaceAll(id, other))));
+      }
+      for (const { status, body: problem } of answers) {
+        expect([status, problem.code], `${kind}: ${problem.detail}`).toEqual([404, 'not_found']);
+      }
+      const [first, second] = answers.map(({ body: problem }) => ({ ...problem, requestId: '' }));
+      expect(second).toEqual(first);
+    }
+  });
+});
