@@ -23,18 +23,23 @@ export async function claimMessage(
   return await stores.notifications.claim(message.id, leaseUntil, now);
 }
 
-/** Whether the message joined a digest, the one that waits or a new one. */
+/** Whether the message joined a digest, one that waits or a new one. */
 async function foldIfTooMany({ stores, now, enqueue }: UnitOfWork, message: NotificationRow): Promise<boolean> {
   const recent = await stores.digests.listRecent(message, now);
-  const decision = decideStorm(recent, now);
-  if (decision.kind === 'send') return false;
-  let { digestId } = recent;
-  if (digestId === null) {
-    digestId = await stores.digests.open(message, decision.digestDueAt, now);
-    enqueue(deliverPage, { notificationId: digestId }, decision.digestDueAt);
+  const decision = decideStorm(message.kind === 'page' ? 'page' : 'notice', recent, now);
+  switch (decision.kind) {
+    case 'send':
+      return false;
+    case 'join':
+      await stores.digests.fold(message.id, decision.digest.id, now);
+      return true;
+    case 'open_digest': {
+      const digestId = await stores.digests.open(message, decision.dueAt, now);
+      enqueue(deliverPage, { notificationId: digestId }, decision.dueAt);
+      await stores.digests.fold(message.id, digestId, now);
+      return true;
+    }
   }
-  await stores.digests.fold(message.id, digestId, now);
-  return true;
 }
 
 /** A digest that nothing waits for is not sent, and one of a single message is that message. */

@@ -161,7 +161,32 @@ describe('a storm', () => {
   });
 });
 
+describe('news of incidents that were taken care of', () => {
+  test('takes no room from the page of a new incident', async () => {
+    const { w, storm, texts } = await annaInAStorm(['sms']);
+    const incidentIds = await storm(3);
+    await w.advance({ minutes: 2 });
+    await storm(1);
+    for (const incidentId of incidentIds) await w.expectOk('resolve_incident', { incidentId });
+    await w.settle();
+    const before = texts().length;
+    await storm(1);
+    expect(texts().slice(before)).toEqual([expect.stringMatching(/^checkout: trouble 1 Reply ACK/)]);
+    await w.advance({ minutes: 1 });
+    expect(texts().at(-1)).toContain('is resolved');
+  });
+});
+
 describe('a digest', () => {
+  test('that was given up, as one message was left for it, takes no room from the next page', async () => {
+    const { w, storm, texts } = await annaInAStorm(['sms']);
+    await storm(4);
+    await w.advance({ minutes: 1 });
+    expect(texts()).toHaveLength(4);
+    await storm(2);
+    expect(texts()).toHaveLength(6);
+  });
+
   test('is tried again like any page, and all that it stands for with it', async () => {
     const { w, anna, storm, entries, texts } = await annaInAStorm(['sms']);
     const incidentIds = await storm(6);

@@ -5,27 +5,51 @@ type Instant = Temporal.Instant;
 const MESSAGES_MAX = 3;
 const WINDOW = Temporal.Duration.from({ minutes: 1 });
 
-/** What one person has got, or is about to get, on one channel. */
-export interface RecentMessages {
-  /** When each message, digests included, left or was let through to the queue; at least those of the last minute. */
-  readonly sentAt: readonly Instant[];
-  /** When a digest that has not left yet is due, or null. */
-  readonly digestDueAt: Instant | null;
+/** A message that left, or was let through to the queue. A digest carries a page when one of those it stands for is. */
+export interface RecentMessage {
+  readonly at: Instant;
+  readonly carriesPage: boolean;
 }
 
-export type StormDecision =
+/** A digest that has not left yet. */
+export interface WaitingDigest {
+  readonly dueAt: Instant;
+  readonly carriesPage: boolean;
+}
+
+/** What one person has got, or is about to get, on one channel. */
+export interface RecentMessages<Digest extends WaitingDigest = WaitingDigest> {
+  /** At least those of the last minute, digests included. */
+  readonly sent: readonly RecentMessage[];
+  /** At most one with pages and one without. */
+  readonly digests: readonly Digest[];
+}
+
+export type StormDecision<Digest extends WaitingDigest = WaitingDigest> =
   | { readonly kind: 'send' }
-  /** Add the message to the digest that leaves then; a digest of one is sent as the plain message. */
-  | { readonly kind: 'fold'; readonly digestDueAt: Instant };
+  /** Add the message to this digest; a digest of one is sent as the plain message. */
+  | { readonly kind: 'join'; readonly digest: Digest }
+  /** Add the message to a new digest that leaves then. */
+  | { readonly kind: 'open_digest'; readonly dueAt: Instant };
 
 /**
- * Keeps one person to 3 messages a minute on a channel. What would be more waits for one digest, which leaves as soon as
- * there is room: within a minute. While a digest waits, everything new joins it, so that nothing overtakes.
+ * Keeps one person to 3 messages a minute on a channel; the rest waits for a digest, which leaves within a minute, as
+ * soon as there is room. Only pages take up the room of pages: what merely informs never delays one. While a digest
+ * with pages waits every new message joins it, so that no page overtakes another.
  */
-export function decideStorm(recent: RecentMessages, now: Instant): StormDecision {
-  if (recent.digestDueAt !== null) return { kind: 'fold', digestDueAt: recent.digestDueAt };
+export function decideStorm<Digest extends WaitingDigest>(
+  message: 'page' | 'notice',
+  { sent, digests }: RecentMessages<Digest>,
+  now: Instant,
+): StormDecision<Digest> {
+  const withPages = digests.find(({ carriesPage }) => carriesPage);
+  const digest = withPages ?? (message === 'notice' ? digests[0] : undefined);
+  if (digest !== undefined) return { kind: 'join', digest };
   const windowStart = now.subtract(WINDOW);
-  const inWindow = recent.sentAt.filter((at) => !isAtOrBefore(at, windowStart)).sort(Temporal.Instant.compare);
-  const blocking = inWindow.at(-MESSAGES_MAX);
-  return blocking ? { kind: 'fold', digestDueAt: blocking.add(WINDOW) } : { kind: 'send' };
+  const blocking = sent
+    .filter(({ at, carriesPage }) => (carriesPage || message === 'notice') && !isAtOrBefore(at, windowStart))
+    .map(({ at }) => at)
+    .sort(Temporal.Instant.compare)
+    .at(-MESSAGES_MAX);
+  return blocking === undefined ? { kind: 'send' } : { kind: 'open_digest', dueAt: blocking.add(WINDOW) };
 }

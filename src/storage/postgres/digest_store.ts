@@ -1,4 +1,4 @@
-import type { RecentMessages } from '#core/oncall/storm.ts';
+import type { RecentMessage, RecentMessages, WaitingDigest } from '#core/oncall/storm.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Session } from '#storage/postgres/database.ts';
@@ -7,12 +7,14 @@ import { isDueAt, NOTIFICATION_COLUMNS, type NotificationRow } from '#storage/po
 /** One person on one channel, at one address: what must not get more than a few messages a minute. */
 type Line = Pick<NotificationRow, 'orgId' | 'userId' | 'channel' | 'address'>;
 
-export interface RecentOnLine extends RecentMessages {
-  /** The digest that has not left yet. */
-  readonly digestId: Id<'notification'> | null;
+export interface DigestOnLine extends WaitingDigest {
+  readonly id: Id<'notification'>;
 }
 
 const ON_LINE = `n.org_id = $1 and n.user_id = $2 and n.channel = $3 and n.address is not distinct from $4`;
+
+const STANDS_FOR_A_PAGE = `exists (select 1 from notifications m
+  where m.digest_id = n.id and m.kind = 'page' and m.status <> 'cancelled')`;
 
 /** How messages to one person are kept few: what has left lately, and digests that stand for what would be too many. */
 export class DigestStore {
@@ -39,26 +41,26 @@ export class DigestStore {
     return row !== null;
   }
 
-  /** What left within the last minute, and the digest that waits. Times ahead of the clock do not count. */
-  async listRecent(line: Line, now: Temporal.Instant): Promise<RecentOnLine> {
+  /**
+   * What left within the last minute, and the digests that wait. Times ahead of the clock do not count, nor does a
+   * digest that was given up because at most one message was left for it.
+   */
+  async listRecent(line: Line, now: Temporal.Instant): Promise<RecentMessages<DigestOnLine>> {
     const parameters = [line.orgId, line.userId, line.channel, line.address];
-    const sent = await this.#session.sql.rows<{ releasedAt: Temporal.Instant }>(
-      `select n.released_at as "releasedAt" from notifications n
+    const sent = await this.#session.sql.rows<RecentMessage>(
+      `select n.released_at as at, n.kind = 'page' or ${STANDS_FOR_A_PAGE} as "carriesPage" from notifications n
        where ${ON_LINE} and n.released_at > $5 and n.released_at <= $6 and n.kind <> 'test'
+         and not (n.kind = 'digest' and n.status = 'cancelled')
        order by n.released_at desc limit 100`,
       [...parameters, now.subtract({ minutes: 1 }).toString(), now.toString()],
     );
-    const digest = await this.#session.sql.row<{ id: Id<'notification'>; dueAt: Temporal.Instant }>(
-      `select n.id, n.due_at as "dueAt" from notifications n
+    const digests = await this.#session.sql.rows<DigestOnLine>(
+      `select n.id, n.due_at as "dueAt", ${STANDS_FOR_A_PAGE} as "carriesPage" from notifications n
        where ${ON_LINE} and n.kind = 'digest' and n.status = 'queued' and n.released_at is null
-       order by n.id limit 1`,
+       order by n.id`,
       parameters,
     );
-    return {
-      sentAt: sent.map(({ releasedAt }) => releasedAt),
-      digestDueAt: digest?.dueAt ?? null,
-      digestId: digest?.id ?? null,
-    };
+    return { sent, digests };
   }
 
   async open(line: Line, dueAt: Temporal.Instant, now: Temporal.Instant): Promise<Id<'notification'>> {

@@ -1,58 +1,108 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { decideStorm } from '#core/oncall/storm.ts';
+import { decideStorm, type RecentMessage, type WaitingDigest } from '#core/oncall/storm.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 import { at } from '#test/core/oncall/given_rotation.ts';
 
 const T0 = at('2026-03-01T09:00:00Z');
+const WINDOW_MS = 60_000;
 
 const second = (seconds: number): Temporal.Instant => T0.add({ seconds });
 
-const decide = (sentSeconds: readonly number[], nowSecond: number, digestSecond: number | null = null) =>
+interface Given {
+  readonly pages?: readonly number[];
+  readonly notices?: readonly number[];
+  readonly digests?: readonly WaitingDigest[];
+}
+
+const decide = (message: 'page' | 'notice', nowSecond: number, { pages = [], notices = [], digests = [] }: Given) =>
   decideStorm(
-    { sentAt: sentSeconds.map(second), digestDueAt: digestSecond === null ? null : second(digestSecond) },
+    message,
+    {
+      sent: [
+        ...pages.map((seconds) => ({ at: second(seconds), carriesPage: true })),
+        ...notices.map((seconds) => ({ at: second(seconds), carriesPage: false })),
+      ],
+      digests,
+    },
     second(nowSecond),
   );
 
-test('three messages within a minute go out, the fourth waits for a digest', () => {
-  expect(decide([], 0)).toEqual({ kind: 'send' });
-  expect(decide([0, 10], 20)).toEqual({ kind: 'send' });
-  expect(decide([0, 10, 20], 30)).toEqual({ kind: 'fold', digestDueAt: second(60) });
-  expect(decide([20, 0, 10], 30)).toEqual({ kind: 'fold', digestDueAt: second(60) });
+test('three pages within a minute go out, the fourth waits for a digest', () => {
+  expect(decide('page', 0, {})).toEqual({ kind: 'send' });
+  expect(decide('page', 20, { pages: [0, 10] })).toEqual({ kind: 'send' });
+  expect(decide('page', 30, { pages: [0, 10, 20] })).toEqual({ kind: 'open_digest', dueAt: second(60) });
+  expect(decide('page', 30, { pages: [20, 0, 10] })).toEqual({ kind: 'open_digest', dueAt: second(60) });
 });
 
 test('a message exactly a minute ago no longer counts', () => {
-  expect(decide([0, 10, 20], 60)).toEqual({ kind: 'send' });
-  expect(decide([0, 10, 20], 59)).toEqual({ kind: 'fold', digestDueAt: second(60) });
+  expect(decide('page', 60, { pages: [0, 10, 20] })).toEqual({ kind: 'send' });
+  expect(decide('page', 59, { pages: [0, 10, 20] })).toEqual({ kind: 'open_digest', dueAt: second(60) });
 });
 
-test('everything new joins a digest that waits, even one that is late', () => {
-  expect(decide([0, 1, 2], 40, 60)).toEqual({ kind: 'fold', digestDueAt: second(60) });
-  expect(decide([], 90, 60)).toEqual({ kind: 'fold', digestDueAt: second(60) });
+test('notices leave the room of pages alone, whether they have left or wait', () => {
+  const digest = { dueAt: second(60), carriesPage: false };
+  expect(decide('page', 30, { pages: [0], notices: [10, 20] })).toEqual({ kind: 'send' });
+  expect(decide('page', 30, { notices: [0, 10, 20], digests: [digest] })).toEqual({ kind: 'send' });
+  expect(decide('notice', 30, { pages: [0], notices: [10, 20] })).toEqual({ kind: 'open_digest', dueAt: second(60) });
+  expect(decide('notice', 30, { digests: [digest] })).toEqual({ kind: 'join', digest });
 });
 
-test('nobody gets more than three messages in any minute, and no message waits longer than a minute', () => {
+test('everything new joins a digest with pages that waits, even one that is late', () => {
+  const digest = { dueAt: second(60), carriesPage: true };
+  expect(decide('page', 40, { pages: [0, 1, 2], digests: [digest] })).toEqual({ kind: 'join', digest });
+  expect(decide('page', 90, { digests: [digest] })).toEqual({ kind: 'join', digest });
+  expect(decide('notice', 40, { digests: [{ dueAt: second(50), carriesPage: false }, digest] })).toEqual({
+    kind: 'join',
+    digest,
+  });
+});
+
+test('in any sequence of pages and notices no page waits that need not, nor anything longer than a minute', () => {
+  const messages = fc.array(fc.tuple(fc.integer({ min: 0, max: 20_000 }), fc.constantFrom('page', 'notice')), {
+    maxLength: 60,
+  });
   fc.assert(
-    fc.property(fc.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 60 }), (gapsMs) => {
-      const sent: Temporal.Instant[] = [];
-      const waits: number[] = [];
-      let digestDueAt: Temporal.Instant | null = null;
+    fc.property(messages, (arriving) => {
+      const sent: RecentMessage[] = [];
+      let digests: WaitingDigest[] = [];
+      const waitsMs: number[] = [];
       let now = T0;
-      for (const gapMs of gapsMs) {
+      for (const [gapMs, message] of arriving) {
         now = now.add({ milliseconds: gapMs });
-        if (digestDueAt !== null && isAtOrBefore(digestDueAt, now)) {
-          sent.push(digestDueAt);
-          digestDueAt = null;
+        const leaving = digests.filter(({ dueAt }) => isAtOrBefore(dueAt, now));
+        sent.push(...leaving.map(({ dueAt, carriesPage }) => ({ at: dueAt, carriesPage })));
+        digests = digests.filter((digest) => !leaving.includes(digest));
+
+        const decision = decideStorm(message, { sent, digests }, now);
+        const room =
+          message === 'page' ? within(sent, now).filter(({ carriesPage }) => carriesPage) : within(sent, now);
+        const mustWait = room.length >= 3 || (message === 'notice' && digests.length > 0);
+        expect(decision.kind !== 'send').toBe(mustWait);
+        if (decision.kind === 'send') sent.push({ at: now, carriesPage: message === 'page' });
+        else {
+          const digest = decision.kind === 'join' ? decision.digest : { dueAt: decision.dueAt, carriesPage: false };
+          waitsMs.push(digest.dueAt.epochMilliseconds - now.epochMilliseconds);
+          const joined = { ...digest, carriesPage: digest.carriesPage || message === 'page' };
+          digests = [...digests.filter((other) => other !== digest), joined];
         }
-        const decision = decideStorm({ sentAt: sent, digestDueAt }, now);
-        if (decision.kind === 'send') sent.push(now);
-        else digestDueAt = decision.digestDueAt;
-        waits.push(decision.kind === 'send' ? 0 : decision.digestDueAt.epochMilliseconds - now.epochMilliseconds);
+        expect(digests.filter(({ carriesPage }) => carriesPage).length).toBeLessThanOrEqual(1);
+        expect(digests.filter(({ carriesPage }) => !carriesPage).length).toBeLessThanOrEqual(1);
       }
-      const spans = sent.slice(3).map((fourth, index) => fourth.epochMilliseconds - sent[index]!.epochMilliseconds);
-      expect(spans.filter((span) => span < 60_000)).toEqual([]);
-      expect(waits.filter((wait) => wait < 0 || wait > 60_000)).toEqual([]);
+      expect(waitsMs.filter((waitMs) => waitMs < 0 || waitMs > WINDOW_MS)).toEqual([]);
+      expectAtMostThreeAMinute(sent.filter(({ carriesPage }) => carriesPage));
+      expectAtMostThreeAMinute(sent.filter(({ carriesPage }) => !carriesPage));
     }),
   );
 });
+
+function within(sent: readonly RecentMessage[], now: Temporal.Instant): RecentMessage[] {
+  return sent.filter(({ at: leftAt }) => now.epochMilliseconds - leftAt.epochMilliseconds < WINDOW_MS);
+}
+
+function expectAtMostThreeAMinute(sent: readonly RecentMessage[]): void {
+  const times = sent.map(({ at: leftAt }) => leftAt.epochMilliseconds).toSorted((a, b) => a - b);
+  const spans = times.slice(3).map((fourth, index) => fourth - times[index]!);
+  expect(spans.filter((span) => span < WINDOW_MS)).toEqual([]);
+}
