@@ -28,6 +28,8 @@ export interface ActionContext extends UnitOfWork {
   readonly baseUrl: string;
   /** Notes a change for the audit log. A call whose two sides are equal is no change. */
   record(change: Change): void;
+  /** Notes for the audit log that credentials of `target` are in the result. */
+  recordCredentialRead(target: string): void;
 }
 
 /** Declares an action, or with `consoleOnly` an operation of the console; see `kernel/action.ts`. */

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Compile, type Validator } from 'typebox/compile';
 
 import type { ActionContext, AnyOperation, Change } from '#actions/action_context.ts';
+import { recordCredentialReads } from '#actions/record_credential_reads.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { Channel } from '#core/oncall/channel.ts';
@@ -46,7 +47,12 @@ export async function runAction(
   checkInput(action, input);
   const now = runtime.clock.now();
   if (action.effect !== 'read') return await change(runtime, action, caller, input, origin);
-  return await action.handle(input, contextOf(runtime, runtime.db.session(), caller, now));
+  const targets = new Set<string>();
+  const context = contextOf(runtime, runtime.db.session(), caller, now);
+  const recordCredentialRead = (target: string): void => void targets.add(target);
+  const result: unknown = await action.handle(input, { ...context, recordCredentialRead });
+  await recordCredentialReads(runtime, caller, { action: action.name, targets, origin });
+  return result;
 }
 
 /**
@@ -153,6 +159,8 @@ function contextOf(runtime: ActionRuntime, session: Session, caller: Caller, now
     record: () => {
       throw new Error('a read action changes nothing');
     },
+    // What a change shows of the credentials that it makes is in the row of the change.
+    recordCredentialRead: () => {},
     enqueue: () => {
       throw new Error('a read action enqueues nothing');
     },

@@ -29,6 +29,12 @@ export function openIngestKeyPair(secrets: Buffer, cipher: Cipher): IngestKeyPai
   return { ingestionKey, dsnKey };
 }
 
+/** What stands for the secret in either form, where it is not shown. */
+const MASK = '*'.repeat(8);
+
+/** What a caller is given who may not see the two: their form, and nothing of the secrets. */
+export const MASKED_PAIR: IngestKeyPair = { ingestionKey: `${INGEST_KEY_PREFIX}_${MASK}`, dsnKey: MASK };
+
 /** `{scheme}://{key}@{host}[/prefix]/{project id}`, as Sentry SDKs read it; no slash at the end. */
 export function dsnOf(baseUrl: string, dsnKey: string, projectId: number): string {
   const url = new URL(baseUrl);

@@ -32,6 +32,8 @@ export interface Caller {
   readonly permissions: ReadonlySet<OperationPermission>;
   /** What the role of the person allows and the connection was not granted: approving it anew would help. */
   readonly withheld?: ReadonlySet<OperationPermission>;
+  /** A connection that may change nothing: what it is shown holds nothing that data can be sent with, either. */
+  readonly isReadOnly?: true;
 }
 
 /** What is known of the request itself; it goes into logs and the audit log. */

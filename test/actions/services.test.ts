@@ -92,3 +92,33 @@ test('a change that alters nothing leaves updatedAt and the audit log alone', as
   expect(await entries()).toEqual(countBefore);
   expect((await w.expectOk('update_service', { serviceId, environment: 'x' })).updatedAt).not.toBe(before.updatedAt);
 });
+
+test('who was shown the credentials of a service is in the audit log: each reader once an hour, however often', async () => {
+  const w = await world();
+  const { serviceId } = await w.given.service();
+  const viewer = await w.given.user({ role: 'viewer' });
+  const reads = async () => {
+    const rows = await w.house.db.sql.rows<{ who: string }>(
+      `select coalesce(actor->>'userId', 'organization') as who from audit_log
+       where action = 'get_service' and target = $1 and result = 'done' and via = 'rest' order by at, id`,
+      [serviceId],
+    );
+    return rows.map(({ who }) => who);
+  };
+  const read = (key: string) => w.expectOk('get_service', { serviceId }, { key });
+  await Promise.all([read(viewer.key), read(viewer.key), read(viewer.key)]);
+  await read(w.orgKey);
+  expect((await reads()).toSorted()).toEqual(['organization', viewer.userId].toSorted());
+  w.clock.advance({ minutes: 59 });
+  await read(viewer.key);
+  expect(await reads()).toHaveLength(2);
+  w.clock.advance({ minutes: 2 });
+  await read(viewer.key);
+  expect(await reads()).toHaveLength(3);
+  await w.expectOk('list_services');
+  await w.expectOk('list_incidents');
+  expect(await reads()).toHaveLength(3);
+  const rows = JSON.stringify(await w.house.db.sql.rows('select * from audit_log'));
+  const { ingestionKey, dsn } = await read(w.orgKey);
+  for (const secret of [ingestionKey, new URL(dsn).username]) expect(rows).not.toContain(secret);
+});

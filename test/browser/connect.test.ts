@@ -46,6 +46,10 @@ inBrowser('connecting an app', () => {
     await page.getByRole('heading', { name: 'Connect Ada?' }).waitFor();
     await page.getByText(app.host).waitFor();
     expect(await page.getByRole('radio', { name: /Read only/ }).isChecked()).toBe(true);
+    await page.getByText('Ingestion keys and DSNs are masked').waitFor();
+    await page.getByText('Also creates and edits services').waitFor();
+    expect(await page.getByText('deletes services').count()).toBe(0);
+    await page.getByText('Sees ingestion keys and DSNs, with which data can be sent that pages people.').waitFor();
     await page.getByRole('button', { name: 'Connect' }).click();
     await app.calledBack(page);
     const code = new URL(page.url()).searchParams.get('code')!;

@@ -58,3 +58,28 @@ async function refusals(): Promise<number> {
   );
   return row!.n;
 }
+
+test('a connection that may only read sees no key with which data can be sent, in no result; one that may change does', async () => {
+  await storesOf(s.house.db.session()).people.setMembership(s.orgId, anna.userId, 'owner', s.clock.now());
+  const { serviceId, ingestionKey, dsn } = await s.given.service();
+  const secrets = [ingestionKey, new URL(dsn).username];
+  const shownTo = async (key: string): Promise<string[]> => {
+    const results = ACTIONS.filter(({ effect }) => effect === 'read').map(({ name }) =>
+      call(s, name, name === 'get_service' ? { serviceId } : {}, { key }),
+    );
+    const texts = (await Promise.all(results)).map(({ body }) => JSON.stringify(body));
+    return texts.flatMap((text) => secrets.filter((secret) => text.includes(secret)));
+  };
+  expect(await shownTo(tokens.get('read_only')!)).toEqual([]);
+  const { body } = await call(s, 'get_service', { serviceId }, { key: tokens.get('read_only')! });
+  expect(body.structuredContent.result).toMatchObject({
+    credentials: 'masked',
+    ingestionKey: 'tocsin_ing_********',
+    dsn: dsn.replace(/\/\/\w+@/, '//********@'),
+  });
+  // Text and structured content hold each of them once.
+  expect(await shownTo(tokens.get('changes')!)).toEqual(secrets);
+
+  await storesOf(s.house.db.session()).people.setMembership(s.orgId, anna.userId, 'viewer', s.clock.now());
+  expect(await shownTo(tokens.get('changes')!)).toEqual([]);
+});

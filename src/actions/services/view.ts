@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { type ActionContext, LIST_LIMIT } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { RuleView, toRuleView } from '#actions/rules/view.ts';
-import { dsnOf, openIngestKeyPair } from '#auth/ingest_keys.ts';
+import { dsnOf, type IngestKeyPair, MASKED_PAIR, openIngestKeyPair } from '#auth/ingest_keys.ts';
 import { CAPABILITIES } from '#core/capabilities/capability.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { LedgerEntry } from '#storage/postgres/capability_store.ts';
@@ -38,6 +38,9 @@ export const ServiceWithKeysView = Type.Object({
   ...SERVICE_FIELDS,
   ingestionKey: Type.String({ description: 'sends data; opens no action' }),
   dsn: Type.String({ description: 'for Sentry SDKs' }),
+  credentials: Type.Enum(['shown', 'masked'], {
+    description: '`masked`: ingestionKey and dsn are not shown to this caller, a connection that may only read',
+  }),
   billing: Type.Array(BillingView, { description: 'newest period first' }),
   alertRules: Type.Array(RuleView, { description: 'oldest first' }),
 });
@@ -67,18 +70,26 @@ export async function readServiceWithKeys(
   service: ServiceWithCapabilities,
   context: ActionContext,
 ): Promise<Static<typeof ServiceWithKeysView>> {
-  const secrets = await context.stores.ingestKeys.findSecrets(service.id);
-  if (secrets === null) throw new Error(`service ${service.id} has no current ingestion key`);
-  const pair = openIngestKeyPair(secrets, context.cipher);
+  const isMasked = context.caller.isReadOnly === true;
+  const pair = isMasked ? MASKED_PAIR : await readKeyPair(service, context);
   const periods = await context.stores.capabilities.listPeriods(service.orgId, service.id, BILLING_PERIODS_SHOWN);
   const rules = await context.stores.alertRules.listOfService(service.orgId, service.id, LIST_LIMIT);
   return {
     ...toServiceView(service),
     ingestionKey: pair.ingestionKey,
     dsn: dsnOf(context.baseUrl, pair.dsnKey, service.projectId),
+    credentials: isMasked ? 'masked' : 'shown',
     billing: periods.map(toBillingView),
     alertRules: rules.map((rule) => toRuleView(rule, service)),
   };
+}
+
+/** The credentials themselves; that they were shown is noted for the audit log. */
+async function readKeyPair(service: ServiceWithCapabilities, context: ActionContext): Promise<IngestKeyPair> {
+  const secrets = await context.stores.ingestKeys.findSecrets(service.id);
+  if (secrets === null) throw new Error(`service ${service.id} has no current ingestion key`);
+  context.recordCredentialRead(service.id);
+  return openIngestKeyPair(secrets, context.cipher);
 }
 
 function toBillingView(period: LedgerEntry): Static<typeof BillingView> {

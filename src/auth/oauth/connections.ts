@@ -43,6 +43,7 @@ function callerOf({ orgId, userId, connectionId, clientName, role, access, scope
     via: 'mcp',
     permissions: new Set(granted),
     withheld: new Set(ofRole.filter((permission) => !granted.includes(permission))),
+    ...(granted.every((permission) => permission.endsWith(':view')) && { isReadOnly: true }),
   };
 }
 

@@ -29,6 +29,15 @@ export class SignInBrakeStore {
     return counted ?? { tries: 1, since: now };
   }
 
+  /** When the window of the key began, if it began after `windowSince`; counts nothing. */
+  async findSince(key: string, windowSince: Temporal.Instant): Promise<Temporal.Instant | null> {
+    const row = await this.#session.sql.row<Pick<Tries, 'since'>>(
+      'select since from sign_in_brakes where key = $1 and since > $2',
+      [key, windowSince.toString()],
+    );
+    return row?.since ?? null;
+  }
+
   /** Takes back one try that turned out well. */
   async takeBack(key: string): Promise<void> {
     await this.#session.sql.run('update sign_in_brakes set tries = greatest(tries - 1, 0) where key = $1', [key]);

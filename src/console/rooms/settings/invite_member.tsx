@@ -7,7 +7,7 @@ import { topicKey } from '#console/api/queries.ts';
 import type { Role } from '#console/api/session.ts';
 import { CopyField } from '#console/parts/copy_field.tsx';
 import { Failure } from '#console/parts/failure.tsx';
-import { ROLE_MEANS, ROLES } from '#console/parts/role.ts';
+import { EVERY_ROLE_SEES_KEYS, ROLE_MEANS, ROLES } from '#console/parts/role.ts';
 import { useHere } from '#console/shell/organization.tsx';
 
 export function InviteMember({ onClose }: { readonly onClose: () => void }) {
@@ -50,6 +50,9 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
             description={ROLE_MEANS[form.values.role]}
             data={ROLES.filter((role) => org.role === 'owner' || role !== 'owner')}
           />
+          <Text size="sm" c="dimmed">
+            {EVERY_ROLE_SEES_KEYS}
+          </Text>
           {inviting.isError && <Failure title="Nobody was invited" error={inviting.error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>

@@ -11,7 +11,7 @@ import { type Column, DataTable } from '#console/parts/data_table.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import { Page } from '#console/parts/page.tsx';
-import { ROLE_MEANS, ROLES } from '#console/parts/role.ts';
+import { EVERY_ROLE_SEES_KEYS, ROLE_MEANS, ROLES } from '#console/parts/role.ts';
 import { Status } from '#console/parts/status.tsx';
 import { tellDone, tellFailed } from '#console/parts/tell.tsx';
 import { Invitations } from '#console/rooms/settings/invitations.tsx';
@@ -27,7 +27,7 @@ export function Members() {
   return (
     <Page
       title="Members"
-      lead={`Who belongs to ${org.name}, and what they may do.`}
+      lead={`Who belongs to ${org.name}, and what they may do. ${EVERY_ROLE_SEES_KEYS}`}
       actions={
         isAdmin && (
           <Button leftSection={<IconUserPlus size={18} />} onClick={() => setIsInviting(true)}>

@@ -5,7 +5,7 @@ import { useState } from 'react';
 
 import { type Access, approve, type ConnectRequest, connectQuery, refuse } from '#console/api/connect.ts';
 import { isProblem } from '#console/api/http.ts';
-import { sessionQuery } from '#console/api/session.ts';
+import { type Organization, sessionQuery } from '#console/api/session.ts';
 import { Failure } from '#console/parts/failure.tsx';
 import classes from '#console/rooms/sign_in/connect.module.css';
 import { Doorway } from '#console/rooms/sign_in/doorway.tsx';
@@ -54,6 +54,8 @@ function Consent({ uid, asked }: { readonly uid: string; readonly asked: Connect
   const { client, organizations, canChange } = asked;
   const [orgId, setOrgId] = useState(organizations[0]?.orgId ?? '');
   const [access, setAccess] = useState<Access>(asked.access);
+  const { data: session } = useQuery(sessionQuery);
+  const permissions = session?.organizations.find((organization) => organization.orgId === orgId)?.permissions ?? [];
   const goOn = ({ redirectTo }: { redirectTo: string }) => location.assign(redirectTo);
   const approving = useMutation({ mutationFn: () => approve(uid, { orgId, access }), onSuccess: goOn });
   const refusing = useMutation({ mutationFn: () => refuse(uid), onSuccess: goOn });
@@ -99,15 +101,9 @@ function Consent({ uid, asked }: { readonly uid: string; readonly asked: Connect
             <AccessChoice
               value="read_only"
               title="Read only"
-              text="Looks at services, metrics, exceptions and incidents."
+              text="Sees services, dashboards, metrics, exceptions, incidents, and teams with their phone numbers. Ingestion keys and DSNs are masked, and it changes nothing."
             />
-            {canChange && (
-              <AccessChoice
-                value="changes"
-                title="Also make changes"
-                text="Does whatever your role allows: answers incidents, edits rules, teams and services."
-              />
-            )}
+            {canChange && <AccessChoice value="changes" title="Also make changes" text={changesOf(permissions)} />}
           </Stack>
         </Radio.Group>
         <Group grow mt="xs">
@@ -121,6 +117,21 @@ function Consent({ uid, asked }: { readonly uid: string; readonly asked: Connect
       </Stack>
     </form>
   );
+}
+
+const CHANGES: Readonly<Partial<Record<Organization['permissions'][number], string>>> = {
+  'services:edit': 'creates and edits services, enables what costs money and rotates keys',
+  'services:delete': 'deletes services',
+  'dashboards:edit': 'edits dashboards',
+  'exceptions:edit': 'resolves and ignores exceptions',
+  'oncall:edit': 'answers incidents and edits alert rules, teams, schedules and escalation policies',
+};
+
+/** What a connection does beyond looking, for somebody who may do this. */
+function changesOf(permissions: Organization['permissions']): string {
+  const changes = permissions.flatMap((permission) => CHANGES[permission] ?? []);
+  if (changes.length === 0) return 'Your role changes nothing in this organization, so this is the same as read only.';
+  return `Also ${new Intl.ListFormat('en').format(changes)}. Sees ingestion keys and DSNs, with which data can be sent that pages people.`;
 }
 
 function AccessChoice({

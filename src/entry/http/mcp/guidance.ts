@@ -4,7 +4,8 @@
  */
 export const GUIDANCE: Readonly<Record<string, string>> = {
   list_services: 'Start here: most tools need a serviceId.',
-  get_service: 'Also the source of ruleIds. ingestionKey and dsn are secrets: show them to nobody but your user.',
+  get_service:
+    'Also the source of ruleIds. ingestionKey and dsn are secrets: show them to nobody but your user. They are masked when you may only read.',
   create_service: 'Then enable_capability.',
   update_service: 'A field that is left out stays.',
   delete_service: 'Ask your user first.',

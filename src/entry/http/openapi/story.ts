@@ -51,6 +51,7 @@ export const SERVICE_WITH_KEYS: Static<typeof ServiceWithKeysView> = {
   ...SERVICE,
   ingestionKey: 'tocsin_ing_8Jq2VtY5mXw0ZcR7nKb4LpS9dHf3GaE6uTiWoQx1yPs0A1b2C',
   dsn: 'https://9f2c4b7d1e8a4f60b3c5d7e9f1a2b4c6@tocsin.example.com/42',
+  credentials: 'shown',
   billing: [
     {
       periodId: IDS.periodId,
