@@ -1,9 +1,13 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { issueApiKey } from '#auth/api_keys.ts';
+import { addApiKey } from '#actions/keys/api_keys.ts';
+import { addMember } from '#actions/people/add_member.ts';
+import { createOrganization } from '#actions/people/create_organization.ts';
 import { hashPassword, newPassword } from '#auth/passwords.ts';
 import type { House } from '#entry/compose.ts';
+import { newId } from '#kernel/ids.ts';
+import type { AuditedBy } from '#storage/postgres/audit_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 /** What the file `first-run.json` in the data folder says. */
@@ -32,18 +36,23 @@ export async function ensureFirstRun({ db, clock, config }: House): Promise<Firs
     const stores = storesOf(session);
     await session.sql.run('lock table organizations in exclusive mode');
     if (await stores.people.hasAnyOrganization()) return null;
-    const organization = await stores.people.insertOrganization('My organization', now);
-    const owner = await stores.people.insertUser({ email: EMAIL, name: 'Owner', passwordHash }, now);
-    await stores.people.setMembership(organization.id, owner.id, 'owner', now);
-    const wanted = { orgId: organization.id, userId: null, name: 'First key', permissions: null };
-    const { key } = await issueApiKey(stores, wanted, now);
+    const unit = { stores, now };
+    const by: AuditedBy = {
+      actor: { kind: 'system' },
+      via: 'system',
+      origin: { requestId: newId('req'), address: null },
+    };
+    const orgId = await createOrganization(unit, 'My organization', by);
+    const userId = await addMember(unit, orgId, { email: EMAIL, name: 'Owner', passwordHash }, 'owner', by);
+    const wanted = { orgId, userId: null, name: 'First key', permissions: null, expiresAt: null };
+    const { secret } = await addApiKey(unit, wanted, by);
     const firstRun: FirstRun = {
       baseUrl: config.baseUrl,
-      organizationId: organization.id,
-      userId: owner.id,
+      organizationId: orgId,
+      userId,
       email: EMAIL,
       password,
-      apiKey: key,
+      apiKey: secret,
     };
     writeForOwnerOnly(path.join(config.dataDir, 'first-run.json'), firstRun);
     return firstRun;

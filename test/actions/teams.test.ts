@@ -32,7 +32,17 @@ test('a new team is empty and listed', async () => {
   });
   expect(await w.expectOk('list_teams')).toEqual({
     teams: [{ ...team, members: [], schedules: [], escalationPolicies: [], warnings: [] }],
+    people: [{ userId: w.owner.userId, name: w.owner.name, email: w.owner.email }],
   });
+});
+
+test('list_teams shows everybody of the organization with their ids, and nobody else', async () => {
+  const w = await world();
+  const { anna } = await teamWithMember(w);
+  const zoe = await w.given.user({ name: 'Zoe' });
+  await w.given.organization('Other');
+  const { people } = await w.expectOk('list_teams');
+  expect(people).toEqual([anna, w.owner, zoe].map(({ userId, name, email }) => ({ userId, name, email })));
 });
 
 test('a rename changes name and updatedAt, and the same name again changes nothing', async () => {

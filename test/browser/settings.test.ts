@@ -13,6 +13,8 @@ inBrowser('the settings', () => {
     const { page } = await h.visitor({ path: '/settings/members' });
     await page.getByLabel('Role of Bram').selectOption('viewer');
     await page.getByText('Bram is viewer from now on.').waitFor();
+    await page.getByText(bram.userId).waitFor();
+    await page.getByRole('button', { name: 'Copy the id of Bram' }).waitFor();
     await page.getByRole('button', { name: 'Remove Bram' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('Bram is removed.').waitFor();

@@ -105,7 +105,7 @@ test.each(ERAS)('refusals tell an agent what to do next (%s)', async (era) => {
       "not_found: no service with this serviceId in your organization
     list_services shows the ids that there are. What is named may have been deleted.",
       "not_found: no user with this steps[0].targetUserIds[0] in your organization
-    list_teams shows the users who are in a team; ask for the ids of others. What is named may have been deleted.",
+    list_teams shows the ids that there are. What is named may have been deleted.",
       "conflict: this user is a member of this team already
     list_teams shows the member; update_team_member changes phone and channels.",
     ]

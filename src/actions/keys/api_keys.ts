@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { LIST_LIMIT } from '#actions/action_context.ts';
 import { CLOSED, IdText, Name, nullable, Timestamp } from '#actions/fields.ts';
+import type { Operator } from '#actions/operator.ts';
 import type { UnitOfWork } from '#actions/unit_of_work.ts';
 import { issueApiKey } from '#auth/api_keys.ts';
 import { isManager, type MemberCaller } from '#auth/sessions.ts';
@@ -9,9 +10,11 @@ import { parseMoment } from '#core/oncall/moment.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
-import { PERMISSIONS } from '#kernel/permissions.ts';
+import type { Id } from '#kernel/ids.ts';
+import { type Permission, PERMISSIONS } from '#kernel/permissions.ts';
 import { isAtOrBefore, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { ListedApiKey } from '#storage/postgres/api_key_store.ts';
+import type { AuditedBy } from '#storage/postgres/audit_store.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
 const PermissionName = Type.Enum([...PERMISSIONS]);
@@ -48,8 +51,16 @@ export async function listApiKeys(
   stores: Stores,
   caller: MemberCaller,
 ): Promise<{ apiKeys: Static<typeof ApiKeyView>[] }> {
-  const ofUser = isManager(caller) ? null : caller.actor.userId;
-  return { apiKeys: (await stores.apiKeys.list(caller.orgId, ofUser, LIST_LIMIT)).map(toView) };
+  return await listApiKeysOf(stores, caller.orgId, isManager(caller) ? null : caller.actor.userId);
+}
+
+/** Of one user, or all of the organization. Newest first. */
+export async function listApiKeysOf(
+  stores: Stores,
+  orgId: Id<'org'>,
+  userId: Id<'user'> | null,
+): Promise<{ apiKeys: Static<typeof ApiKeyView>[] }> {
+  return { apiKeys: (await stores.apiKeys.list(orgId, userId, LIST_LIMIT)).map(toView) };
 }
 
 /**
@@ -62,7 +73,6 @@ export async function createApiKey(
   { name, kind, permissions, expiresAt }: Static<typeof ApiKeyInput>,
   origin: RequestOrigin,
 ): Promise<Static<typeof NewApiKeyView>> {
-  const { stores, now } = unit;
   const { orgId, actor, via } = caller;
   if (kind === 'organization' && !isManager(caller)) {
     throw new AppError('forbidden', `keys of the organization are for owners and admins; you are ${caller.role}`);
@@ -71,28 +81,52 @@ export async function createApiKey(
   if (lacking.length > 0) {
     throw new AppError('forbidden', `a key cannot have a permission that you lack: ${lacking.join(', ')}`);
   }
-  const expiry = expiresAt === null ? null : requireFuture(expiresAt, now);
+  const expiry = expiresAt === null ? null : requireFuture(expiresAt, unit.now);
   const userId = kind === 'user' ? actor.userId : null;
+  return await addApiKey(unit, { orgId, userId, name, permissions, expiresAt: expiry }, { actor, via, origin });
+}
+
+interface WantedKey {
+  readonly orgId: Id<'org'>;
+  /** null for a key of the organization. */
+  readonly userId: Id<'user'> | null;
+  readonly name: string;
+  /** null for all that the role allows, or all there are. */
+  readonly permissions: readonly Permission[] | null;
+  /** null: it works until it is revoked. */
+  readonly expiresAt: Temporal.Instant | null;
+}
+
+/** Creates a key that may do something. The secret is returned here and never again. */
+export async function addApiKey(
+  { stores, now }: Pick<UnitOfWork, 'stores' | 'now'>,
+  { orgId, userId, name, permissions, expiresAt }: WantedKey,
+  by: AuditedBy,
+): Promise<Static<typeof NewApiKeyView>> {
+  if (permissions?.length === 0) {
+    throw invalidInput([{ path: 'permissions', message: 'must name at least one; a key without any may do nothing' }]);
+  }
   const wanted = { orgId, userId, name, permissions: permissions && [...new Set(permissions)] };
-  const { keyId, key } = await issueApiKey(stores, { ...wanted, ...(expiry && { expiresAt: expiry }) }, now);
+  const { keyId, key } = await issueApiKey(stores, { ...wanted, ...(expiresAt && { expiresAt }) }, now);
   const made = await stores.apiKeys.find(orgId, keyId);
   if (made === null) throw new Error('a key that was just made is there');
   const view = toView(made);
   const change = { action: 'create_api_key', target: keyId, before: null, after: recordOf(view) };
-  await stores.audit.append({ orgId, actor, via, ...change, result: 'done', origin }, now);
+  await stores.audit.append({ orgId, ...by, ...change, result: 'done' }, now);
   return { ...view, secret: key };
 }
 
 /** The key is refused from the next request on. Throws `not_found`, also for one that is neither theirs nor theirs to see. */
 export async function revokeApiKey(
   { stores, now }: UnitOfWork,
-  caller: MemberCaller,
+  caller: MemberCaller | Operator,
   apiKeyId: string,
   origin: RequestOrigin,
 ): Promise<{ deleted: true; apiKeyId: string }> {
   const { orgId, actor, via } = caller;
   const found = await stores.apiKeys.find(orgId, apiKeyId);
-  const isTheirs = found !== null && (isManager(caller) || found.userId === actor.userId);
+  const isOwn = actor.kind === 'user' && found?.userId === actor.userId;
+  const isTheirs = found !== null && (isOwn || isManager(caller));
   if (!isTheirs || !(await stores.apiKeys.revoke(apiKeyId, now))) {
     throw new AppError('not_found', 'there is no such key, or it is not yours');
   }

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { LIST_LIMIT } from '#actions/action_context.ts';
 import { RoleName } from '#actions/account/view.ts';
+import type { Operator } from '#actions/operator.ts';
 import { IdText, Timestamp } from '#actions/fields.ts';
 import type { UnitOfWork } from '#actions/unit_of_work.ts';
 import { isManager, type MemberCaller } from '#auth/sessions.ts';
@@ -76,7 +77,7 @@ function toView(
  */
 export async function changeRole(
   unit: UnitOfWork,
-  caller: MemberCaller,
+  caller: MemberCaller | Operator,
   userId: string,
   role: Role,
   origin: RequestOrigin,
@@ -127,10 +128,14 @@ interface Roles {
  * The roles as they are once everybody who was changing them has finished: what the caller was when the request came may
  * no longer be so.
  */
-async function lockRoles({ stores }: UnitOfWork, { orgId, actor }: MemberCaller, userId: string): Promise<Roles> {
+async function lockRoles(
+  { stores }: UnitOfWork,
+  { orgId, actor, role }: MemberCaller | Operator,
+  userId: string,
+): Promise<Roles> {
   const id = asId('user', userId);
   await stores.people.lockMemberships(orgId);
-  const caller = await stores.people.findRole(orgId, actor.userId);
+  const caller = actor.kind === 'system' ? role : await stores.people.findRole(orgId, actor.userId);
   if (caller === null) throw new AppError('not_found', 'you belong to no organization with this id');
   const target = await stores.people.findRole(orgId, id);
   if (target === null) throw new AppError('not_found', 'the organization has no member with this id');
@@ -152,7 +157,7 @@ function forManagers(role: Role): AppError {
 
 async function record(
   { stores, now }: UnitOfWork,
-  { orgId, actor, via }: MemberCaller,
+  { orgId, actor, via }: MemberCaller | Operator,
   change: { action: string; target: string; before: object; after: object | null },
   origin: RequestOrigin,
 ): Promise<void> {

@@ -1,21 +1,34 @@
 import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
 import { readTeams, toWholeTeamView, WholeTeamView } from '#actions/teams/read_teams.ts';
 import { readWarnings } from '#actions/teams/warnings.ts';
 
+/** Far more than an organization has. */
+const PEOPLE_MAX = 10_000;
+
 export const listTeams = defineAction({
   name: 'list_teams',
-  summary: 'List the on-call teams with members, schedules and escalation policies: the source of their ids.',
+  summary:
+    'List the on-call teams with members, schedules and escalation policies, and the people of the organization: the source of their ids.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object({}, CLOSED),
-  result: Type.Object({ teams: Type.Array(WholeTeamView) }),
+  result: Type.Object({
+    teams: Type.Array(WholeTeamView),
+    people: Type.Array(Type.Object({ userId: IdText, name: Type.String(), email: Type.String() }), {
+      description: 'everybody of the organization by name, also who is in no team',
+    }),
+  }),
   async handle(_input, context) {
     const teams = await context.stores.teams.list(context.caller.orgId, LIST_LIMIT);
     const whole = await readTeams(teams, context);
     const warnings = await readWarnings(whole, context);
-    return { teams: whole.map((team, index) => toWholeTeamView(team, warnings[index] ?? [])) };
+    const people = await context.stores.people.listMembers(context.caller.orgId, PEOPLE_MAX);
+    return {
+      people: people.map(({ userId, name, email }) => ({ userId, name, email })),
+      teams: whole.map((team, index) => toWholeTeamView(team, warnings[index] ?? [])),
+    };
   },
 });

@@ -37,6 +37,25 @@ export function CopyField({ label, value, mask }: CopyFieldProps) {
   );
 }
 
+interface CopyIdProps {
+  /** What it identifies, as the button names it. */
+  readonly of: string;
+  readonly value: string;
+}
+
+/** An id in a line of its own, small: it is needed only where something is set up by REST, MCP or the command line. */
+export function CopyId({ of, value }: CopyIdProps) {
+  const clipboard = useClipboard({ timeout: 2_000 });
+  return (
+    <span className={classes.id}>
+      <code>{value}</code>
+      <IconButton label={clipboard.copied ? 'Copied' : `Copy the id of ${of}`} onClick={() => clipboard.copy(value)}>
+        {clipboard.copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+      </IconButton>
+    </span>
+  );
+}
+
 interface IconButtonProps {
   readonly label: string;
   readonly onClick: () => void;

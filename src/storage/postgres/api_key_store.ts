@@ -108,6 +108,15 @@ export class ApiKeyStore {
     ]);
   }
 
+  /** Which organization the key belongs to; null when it is unknown or revoked. */
+  async findOrganization(id: string): Promise<Id<'org'> | null> {
+    const row = await this.#session.sql.row<{ orgId: Id<'org'> }>(
+      'select org_id as "orgId" from api_keys where id = $1 and revoked_at is null',
+      [id],
+    );
+    return row?.orgId ?? null;
+  }
+
   /** The keys of somebody who leaves: they would come to life again if the person came back. */
   async revokeAllOf(orgId: Id<'org'>, userId: Id<'user'>, now: Temporal.Instant): Promise<Id<'apikey'>[]> {
     const revoked = await this.#session.sql.rows<{ id: Id<'apikey'> }>(

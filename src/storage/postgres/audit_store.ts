@@ -18,6 +18,9 @@ export interface AuditEntry {
   readonly origin: RequestOrigin;
 }
 
+/** Who made a change, and how it came in. */
+export type AuditedBy = Pick<AuditEntry, 'actor' | 'via' | 'origin'>;
+
 /** Append-only; the table itself refuses updates. */
 export class AuditStore {
   readonly #session: Session;

@@ -57,6 +57,12 @@ export interface MemberOfOrganization extends Person {
   readonly joinedAt: Temporal.Instant;
 }
 
+/** One place of one user, as the operator's lists show it; without a place there is neither organization nor role. */
+export interface PlaceOfUser extends Person {
+  readonly orgId: Id<'org'> | null;
+  readonly role: Role | null;
+}
+
 /** One organization of a user. */
 export interface MembershipOfUser {
   readonly orgId: Id<'org'>;
@@ -85,6 +91,11 @@ export class PeopleStore {
     const organization = em.create(OrganizationEntity, { id: newId('org'), name, createdAt: now });
     await em.persist(organization).flush();
     return organization;
+  }
+
+  /** All of the installation, oldest first. */
+  async listOrganizations(): Promise<OrganizationRow[]> {
+    return await this.#session.em.find(OrganizationEntity, {}, { orderBy: { createdAt: 'asc', id: 'asc' } });
   }
 
   async findOrganization(orgId: Id<'org'>): Promise<OrganizationRow | null> {
@@ -169,6 +180,16 @@ export class PeopleStore {
       `select u.id as "userId", u.name, u.email, m.role, m.created_at as "joinedAt"
        from memberships m join users u on u.id = m.user_id where m.org_id = $1 order by u.name, u.id limit $2`,
       [orgId, limit],
+    );
+  }
+
+  /** Every user with each place they have, by name; only those of one organization when it is given. */
+  async listPlaces(orgId: Id<'org'> | null): Promise<PlaceOfUser[]> {
+    return await this.#session.sql.rows(
+      `select u.id as "userId", u.name, u.email, m.org_id as "orgId", m.role
+       from users u left join memberships m on m.user_id = u.id
+       where $1::text is null or m.org_id = $1 order by u.name, u.id, m.org_id`,
+      [orgId],
     );
   }
 

@@ -7,6 +7,7 @@ import { change, type Member, membersQuery } from '#console/api/organization.ts'
 import { topicKey } from '#console/api/queries.ts';
 import { type Role, sessionQuery } from '#console/api/session.ts';
 import { Confirm } from '#console/parts/confirm.tsx';
+import { CopyId } from '#console/parts/copy_field.tsx';
 import { type Column, DataTable } from '#console/parts/data_table.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
@@ -66,6 +67,7 @@ function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
           <Text size="sm" c="dimmed">
             {member.email}
           </Text>
+          <CopyId of={member.name} value={member.userId} />
         </>
       ),
     },

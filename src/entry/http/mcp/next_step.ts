@@ -39,8 +39,6 @@ function afterNotFound({ faults }: AppError): string {
   const names = faults.map(({ path }) => nameOfId(path));
   const tools = new Set(names.flatMap((name) => ID_SOURCES[name]?.shownBy ?? []));
   const sentences = [...tools].map((tool) => `${tool} shows the ids that there are.`);
-  if (names.includes('userId'))
-    sentences.push('list_teams shows the users who are in a team; ask for the ids of others.');
   return [...sentences, 'What is named may have been deleted.'].join(' ');
 }
 

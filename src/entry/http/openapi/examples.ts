@@ -193,6 +193,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     body: {},
     result: {
       teams: [{ ...TEAM, members: [MEMBER], schedules: [SCHEDULE], escalationPolicies: [POLICY], warnings: [WARNING] }],
+      people: [{ userId, name: MEMBER.name, email: MEMBER.email }],
     },
   },
   create_team: { body: { name: TEAM.name }, result: TEAM },

@@ -99,7 +99,7 @@ function propertiesOf(properties: Record<string, JsonSchema>): Record<string, Js
 }
 
 function toSentence({ noun, prefix, shownBy }: IdSource): string {
-  return `the id of ${noun} (\`${prefix}_…\`)${shownBy === null ? '' : `, as ${shownBy} shows it`}`;
+  return `the id of ${noun} (\`${prefix}_…\`), as ${shownBy} shows it`;
 }
 
 /** "Text or null" reads best as two types of one schema. */

@@ -1,0 +1,39 @@
+import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Role } from '#kernel/permissions.ts';
+import type { AuditedBy } from '#storage/postgres/audit_store.ts';
+import type { UserRow } from '#storage/postgres/people_store.ts';
+
+/** An account to be made. */
+interface NewAccount {
+  readonly email: string;
+  readonly name: string;
+  readonly passwordHash: string;
+}
+
+/**
+ * Makes somebody a member: a person who has an account, or one whose account is made with it. Throws `conflict` for
+ * one who is a member already: their role changes by `changeRole` alone, which keeps an owner.
+ */
+export async function addMember(
+  { stores, now }: Pick<UnitOfWork, 'stores' | 'now'>,
+  orgId: Id<'org'>,
+  person: UserRow | NewAccount,
+  role: Role,
+  by: AuditedBy,
+): Promise<Id<'user'>> {
+  const { people, audit } = stores;
+  await people.lockMemberships(orgId);
+  const isNew = !('id' in person);
+  const { id: userId } = isNew ? await people.insertUser(person, now) : person;
+  const present = await people.findRole(orgId, userId);
+  if (present !== null) {
+    throw new AppError('conflict', `${person.email} is a member of ${orgId} already, as ${present}`);
+  }
+  await people.setMembership(orgId, userId, role, now);
+  const { email, name } = person;
+  const change = { action: isNew ? 'create_user' : 'add_member', target: userId, before: null };
+  await audit.append({ orgId, ...by, ...change, after: { email, name, role }, result: 'done' }, now);
+  return userId;
+}

@@ -1,0 +1,91 @@
+import { type Command, InvalidArgumentError } from 'commander';
+
+import { addApiKey, listApiKeysOf, revokeApiKey } from '#actions/keys/api_keys.ts';
+import { operatorIn } from '#actions/operator.ts';
+import { getOrganization, inStores } from '#entry/cli/in_stores.ts';
+import { notBlank, print, tableOf } from '#entry/cli/text.ts';
+import { getMember } from '#entry/cli/users.ts';
+import { AppError } from '#kernel/errors.ts';
+import { isPermission, type Permission, PERMISSIONS, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+
+/** `commander` takes a parsed null for no value, so that "all" stays a word until the command runs. */
+type WantedPermissions = 'all' | readonly Permission[];
+
+interface WantedKey {
+  readonly org: string;
+  readonly user?: string;
+  readonly permissions: WantedPermissions;
+  readonly name: string;
+}
+
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description('API keys');
+  key
+    .command('create')
+    .description('create an API key of an organization, or of a user within it; the key is shown once')
+    .requiredOption('--org <id>', 'organization the key acts in')
+    .option('--user <email>', 'user (mail address or id) whose role the key has; of the organization when left out')
+    .option('--permissions <list>', `all, or some of ${PERMISSIONS.join(',')}`, permissionList, 'all')
+    .requiredOption('--name <name>', 'what it is for', notBlank)
+    .option('--json', 'print JSON: keyId, key')
+    .action(async ({ json, ...wanted }: WantedKey & { readonly json?: true }) => {
+      const { apiKeyId: keyId, secret } = await createKey(wanted);
+      print(json, { keyId, key: secret }, `Created the key ${keyId}. It is shown this once:\n${secret}`);
+    });
+  key
+    .command('list')
+    .description('list the API keys of an organization that are not revoked, newest first; never their secrets')
+    .requiredOption('--org <id>', 'the organization')
+    .option('--json', 'print JSON: keys, each with keyId, name, user, permissions, createdAt, lastUsedAt, expiresAt')
+    .action(async ({ org, json }: { org: string; json?: true }) => {
+      const { apiKeys } = await inStores(async ({ stores }) => {
+        return await listApiKeysOf(stores, await getOrganization(stores, org), null);
+      });
+      const keys = apiKeys.map(({ apiKeyId, ...rest }) => ({ keyId: apiKeyId, ...rest }));
+      const rows = keys.map(({ keyId, name, user, permissions, lastUsedAt }) => {
+        return [keyId, name, user?.name ?? 'the organization', permissions?.join(',') ?? 'all', lastUsedAt ?? 'never'];
+      });
+      print(json, { keys }, tableOf(['KEY', 'NAME', 'ACTS AS', 'PERMISSIONS', 'LAST USED'], rows));
+    });
+  key
+    .command('revoke')
+    .description('revoke an API key; it is refused from the next request on')
+    .argument('<keyId>', 'as printed when it was created, or by "key list"')
+    .option('--json', 'print JSON: keyId, revoked')
+    .action(async (keyId: string, { json }: { json?: true }) => {
+      await inStores(async (command) => {
+        const orgId = await command.stores.apiKeys.findOrganization(keyId);
+        if (orgId === null) throw new AppError('not_found', `no key ${keyId} that is not revoked already`);
+        await revokeApiKey(command, operatorIn(orgId), keyId, command.by.origin);
+      });
+      print(json, { keyId, revoked: true }, `Revoked the key ${keyId}.`);
+    });
+}
+
+async function createKey({ org, user, permissions: wanted, name }: WantedKey) {
+  return await inStores(async (command) => {
+    const { stores, by } = command;
+    const orgId = await getOrganization(stores, org);
+    const member = user === undefined ? null : await getMember(stores, orgId, user);
+    const permissions = wanted === 'all' ? null : wanted;
+    const lacking =
+      member === null ? [] : (permissions ?? []).filter((one) => !ROLE_PERMISSIONS[member.role].includes(one));
+    if (member !== null && lacking.length > 0) {
+      throw new AppError(
+        'invalid_input',
+        `${user} is ${member.role}, and lacks ${lacking.join(', ')}: so would the key`,
+      );
+    }
+    return await addApiKey(command, { orgId, userId: member?.id ?? null, name, permissions, expiresAt: null }, by);
+  });
+}
+
+function permissionList(text: string): WantedPermissions {
+  if (text.trim() === 'all') return 'all';
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.filter((name) => !isPermission(name)).map((name) => name || '(nothing)');
+  if (unknown.length > 0) {
+    throw new InvalidArgumentError(`Unknown: ${unknown.join(', ')}. Known are all, ${PERMISSIONS.join(', ')}.`);
+  }
+  return names.filter(isPermission);
+}

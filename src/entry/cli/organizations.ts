@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+
+import { createOrganization } from '#actions/people/create_organization.ts';
+import { inStores } from '#entry/cli/in_stores.ts';
+import { notBlank, print, tableOf } from '#entry/cli/text.ts';
+import { toTimestamp } from '#kernel/time.ts';
+
+export function addOrganizationCommands(program: Command): void {
+  const org = program.command('org').description('organizations');
+  org
+    .command('create')
+    .description('create an organization')
+    .requiredOption('--name <name>', 'its name', notBlank)
+    .option('--json', 'print JSON: organizationId')
+    .action(async ({ name, json }: { name: string; json?: true }) => {
+      const organizationId = await inStores((command) => createOrganization(command, name, command.by));
+      print(json, { organizationId }, `Created the organization ${organizationId}.`);
+    });
+  org
+    .command('list')
+    .description('list the organizations, oldest first')
+    .option('--json', 'print JSON: organizations, each with organizationId, name, createdAt')
+    .action(async ({ json }: { json?: true }) => {
+      const found = await inStores(({ stores }) => stores.people.listOrganizations());
+      const organizations = found.map(({ id, name, createdAt }) => {
+        return { organizationId: id, name, createdAt: toTimestamp(createdAt) };
+      });
+      const rows = organizations.map(({ organizationId, name, createdAt }) => [organizationId, name, createdAt]);
+      print(json, { organizations }, tableOf(['ORGANIZATION', 'NAME', 'CREATED'], rows));
+    });
+}

@@ -1,0 +1,30 @@
+import { InvalidArgumentError } from 'commander';
+
+/** What a command answers: one line of JSON where that was asked for, else a sentence or a table. */
+export function print(isJson: true | undefined, values: object, text: string): void {
+  process.stdout.write(isJson ? `${JSON.stringify(values)}\n` : `${text}\n`);
+}
+
+/** Columns as wide as their longest entry, below their titles. */
+export function tableOf(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [titles, ...rows];
+  const widths = titles.map((_title, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  return lines
+    .map((line) =>
+      line
+        .map((entry, column) => entry.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+export function notBlank(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It must not be blank.');
+  return text;
+}
+
+export function mailAddress(text: string): string {
+  if (!/^\S+@\S+$/.test(text)) throw new InvalidArgumentError('It must be a mail address.');
+  return text;
+}

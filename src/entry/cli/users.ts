@@ -1,0 +1,154 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+import { createReset } from '#actions/account/password_reset.ts';
+import { operatorIn } from '#actions/operator.ts';
+import { addMember } from '#actions/people/add_member.ts';
+import { changeRole } from '#actions/people/members.ts';
+import { passwordFault } from '#auth/password_rules.ts';
+import { hashPassword } from '#auth/passwords.ts';
+import { getOrganization, inStores } from '#entry/cli/in_stores.ts';
+import { mailAddress, notBlank, print, tableOf } from '#entry/cli/text.ts';
+import { AppError } from '#kernel/errors.ts';
+import { asId, type Id } from '#kernel/ids.ts';
+import { isRole, type Role, ROLES } from '#kernel/permissions.ts';
+import type { UserRow } from '#storage/postgres/people_store.ts';
+import type { Stores } from '#storage/postgres/stores.ts';
+
+export function addUserCommands(program: Command): void {
+  const user = program.command('user').description('people');
+  user
+    .command('create')
+    .description('create a user and make it a member of an organization; somebody with an account joins with that')
+    .requiredOption('--email <email>', 'mail address, the name to sign in with', mailAddress)
+    .requiredOption('--name <name>', 'name as others see it', notBlank)
+    .requiredOption('--password <password>', 'at least 12 characters, and none of the commonest')
+    .requiredOption('--org <id>', 'organization to belong to')
+    .addOption(roleOption())
+    .option('--json', 'print JSON: userId, organizationId')
+    .action(async ({ json, ...wanted }: WantedUser & { readonly json?: true }) => {
+      const { userId, isNew } = await createUser(wanted);
+      const text = isNew
+        ? `Created the user ${userId} as ${wanted.role}.`
+        : `Made the user ${userId} a member as ${wanted.role}.`;
+      print(json, { userId, organizationId: wanted.org }, text);
+      if (!isNew) {
+        process.stderr.write(
+          `tocsin: ${wanted.email} had an account before; its name and password are as they were. ` +
+            `"tocsin user password --email ${wanted.email}" makes a link that sets a new password.\n`,
+        );
+      }
+    });
+  user
+    .command('role')
+    .description('give a member another role, from the next request on; an organization always keeps an owner')
+    .requiredOption('--email <email>', 'mail address or id of the member')
+    .requiredOption('--org <id>', 'organization the role is in')
+    .addOption(roleOption())
+    .option('--json', 'print JSON: userId, organizationId, role')
+    .action(async ({ email, org, role, json }: { email: string; org: string; role: Role; json?: true }) => {
+      const userId = await inStores(async (command) => {
+        const orgId = await getOrganization(command.stores, org);
+        const { id } = await getMember(command.stores, orgId, email);
+        await changeRole(command, operatorIn(orgId), id, role, command.by.origin);
+        return id;
+      });
+      print(json, { userId, organizationId: org, role }, `The user ${userId} is ${role} of ${org} from now on.`);
+    });
+  user
+    .command('list')
+    .description('list people with their ids, once for each organization they belong to')
+    .option('--org <id>', 'only the members of this organization')
+    .option('--json', 'print JSON: users, each with userId, name, email, organizationId, role')
+    .action(async ({ org, json }: { org?: string; json?: true }) => {
+      const places = await inStores(async ({ stores }) => {
+        return await stores.people.listPlaces(org === undefined ? null : await getOrganization(stores, org));
+      });
+      const users = places.map(({ orgId, ...place }) => ({ ...place, organizationId: orgId }));
+      const rows = users.map(({ userId, name, email, organizationId, role }) => {
+        return [userId, name, email, organizationId ?? 'in none', role ?? ''];
+      });
+      print(json, { users }, tableOf(['USER', 'NAME', 'E-MAIL', 'ORGANIZATION', 'ROLE'], rows));
+    });
+  user
+    .command('password')
+    .description('print a link by which a user sets a new password, once, within an hour')
+    .requiredOption('--email <email>', 'mail address of the user', mailAddress)
+    .option('--json', 'print JSON: userId, link')
+    .action(async ({ email, json }: { email: string; json?: true }) => {
+      const made = await inStores(async (command) => {
+        const found = await command.stores.people.findUserByEmail(email);
+        if (found === null) throw new AppError('not_found', `there is no user ${email}`);
+        const { link } = await createReset(command, found.id, command.config.baseUrl, command.by);
+        return { userId: found.id, link };
+      });
+      print(json, made, made.link);
+    });
+}
+
+/** The user of the organization with this mail address or id. */
+export async function getMember({ people }: Stores, orgId: Id<'org'>, emailOrId: string): Promise<Member> {
+  const user = emailOrId.includes('@') ? await people.findUserByEmail(emailOrId) : { id: asId('user', emailOrId) };
+  const role = user === null ? null : await people.findRole(orgId, user.id);
+  if (user === null || role === null) {
+    throw new AppError(
+      'not_found',
+      `the organization ${orgId} has no user ${emailOrId}; "tocsin user list --org ${orgId}" shows those it has`,
+    );
+  }
+  return { id: user.id, role };
+}
+
+interface Member {
+  readonly id: Id<'user'>;
+  readonly role: Role;
+}
+
+interface WantedUser {
+  readonly email: string;
+  readonly name: string;
+  readonly password: string;
+  readonly org: string;
+  readonly role: Role;
+}
+
+async function createUser({
+  email,
+  name,
+  password,
+  org,
+  role,
+}: WantedUser): Promise<{ userId: string; isNew: boolean }> {
+  const fault = await passwordFault(password, { email, name });
+  if (fault !== null) throw new AppError('invalid_input', `the password ${fault}`);
+  const passwordHash = await hashPassword(password);
+  return await inStores(async (command) => {
+    const { stores, by } = command;
+    const orgId = await getOrganization(stores, org);
+    const existing = await stores.people.findUserByEmail(email);
+    if (existing !== null) await refuseMember(stores, orgId, existing);
+    const userId = await addMember(command, orgId, existing ?? { email, name, passwordHash }, role, by);
+    return { userId, isNew: existing === null };
+  });
+}
+
+/** A member is changed by the commands that are there for it, and not by the way. */
+async function refuseMember({ people }: Stores, orgId: Id<'org'>, { id, email }: UserRow): Promise<void> {
+  const role = await people.findRole(orgId, id);
+  if (role === null) return;
+  throw new AppError(
+    'conflict',
+    `${email} is a member of ${orgId} already, as ${role}; nothing was changed. ` +
+      `"tocsin user role --email ${email} --org ${orgId} --role …" changes the role, ` +
+      `"tocsin user password --email ${email}" makes a link that sets a new password`,
+  );
+}
+
+function roleOption(): Option {
+  return new Option('--role <role>', 'what the user may do there')
+    .choices(ROLES)
+    .argParser((text) => {
+      if (!isRole(text)) throw new InvalidArgumentError(`Allowed choices are ${ROLES.join(', ')}.`);
+      return text;
+    })
+    .makeOptionMandatory();
+}

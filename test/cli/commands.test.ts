@@ -1,0 +1,153 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { givenPerson } from '#test/kit/browser.ts';
+import { world, type World } from '#test/kit/world.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The command line under plain Node, on the stores of this world. */
+function tocsin(w: World, ...args: readonly string[]): Promise<Ended> {
+  const { databaseUrl, clickhouseUrl, appSecret, dataDir } = w.house.config;
+  const env = {
+    PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: 'node_modules/.cache/node',
+    DATABASE_URL: databaseUrl,
+    CLICKHOUSE_URL: clickhouseUrl,
+    APP_SECRET: appSecret,
+    DATA_DIR: dataDir,
+  };
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['src/entry/cli.ts', ...args], { cwd: ROOT, env }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+// eslint-disable-next-line typescript/no-explicit-any -- tests look into answers of any shape
+async function tocsinJson(w: World, ...args: readonly string[]): Promise<any> {
+  const { code, stdout, stderr } = await tocsin(w, ...args, '--json');
+  expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
+  return JSON.parse(stdout) as unknown;
+}
+
+async function auditOfCommands(w: World, orgId: string) {
+  return await w.house.db.sql.rows<{ action: string; target: string; before: unknown; after: unknown }>(
+    `select action, target, before, after from audit_log
+     where org_id = $1 and via = 'cli' and actor ->> 'kind' = 'system' and result = 'done' order by at, id`,
+    [orgId],
+  );
+}
+
+test('a key with all permissions may do all, and one that could do nothing is refused', async () => {
+  const w = await world();
+  const viewer = await givenPerson(w, { role: 'viewer', name: 'Vera' });
+  const make = (...more: string[]) => tocsinJson(w, 'key', 'create', '--org', w.orgId, '--name', 'n', ...more);
+  for (const { key } of await Promise.all([make(), make('--permissions', 'all')])) {
+    expect((await w.call('create_service', { name: 'checkout' }, { key })).status).toBe(200);
+    expect((await w.call('create_team', { name: 'Payments' }, { key })).status).toBe(200);
+  }
+  const { key: some } = await make('--permissions', 'services:view, oncall:view');
+  expect((await w.call('list_teams', {}, { key: some })).status).toBe(200);
+  expect((await w.call('create_team', { name: 'Payments' }, { key: some })).status).toBe(403);
+  const narrowed = ['key', 'create', '--name', 'n', '--permissions', 'services:view,services:edit'];
+  const [none, lacking] = await Promise.all([
+    tocsin(w, 'key', 'create', '--org', w.orgId, '--name', 'n', '--permissions', ''),
+    tocsin(w, ...narrowed, '--org', w.orgId, '--user', viewer.email),
+  ]);
+  expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('Unknown: (nothing)') });
+  expect(lacking).toMatchObject({ code: 2, stderr: expect.stringContaining('is viewer, and lacks services:edit') });
+});
+
+test('a member is never changed by "user create", and the only owner stays one', async () => {
+  const w = await world();
+  const person = ['user', 'create', '--name', 'Someone else', '--password', 'a long password', '--role', 'viewer'];
+  const create = (email: string, org = w.orgId) => tocsin(w, ...person, '--email', email, '--org', org);
+  const before = await w.house.db.sql.row('select name, password_hash from users where id = $1', [w.owner.userId]);
+  expect(await create(w.owner.email)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/is a member of org_\w+ already, as owner; nothing was changed.*tocsin user role/),
+  });
+  const role = ['user', 'role', '--email', w.owner.email, '--org', w.orgId, '--role'];
+  expect(await tocsin(w, ...role, 'viewer')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('the last owner can neither leave nor be lowered'),
+  });
+  const other = await w.given.organization('Other');
+  expect(await create(w.owner.email, other.orgId)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('its name and password are as they were'),
+  });
+  expect(await w.house.db.sql.row('select name, password_hash from users where id = $1', [w.owner.userId])).toEqual(
+    before,
+  );
+  const { users } = await tocsinJson(w, 'user', 'list');
+  const own = users.filter(({ userId }: { userId: string }) => userId === w.owner.userId);
+  expect(own.map(({ role: held }: { role: string }) => held).toSorted()).toEqual(['owner', 'viewer']);
+});
+
+test('every change by the command line is in the audit log of its organization', async () => {
+  const w = await world();
+  const { organizationId: org } = await tocsinJson(w, 'org', 'create', '--name', 'Beta');
+  const person = ['--email', 'anna@example.com', '--name', 'Anna', '--password', 'a long password'];
+  const { userId } = await tocsinJson(w, 'user', 'create', ...person, '--org', org, '--role', 'editor');
+  await tocsinJson(w, 'user', 'role', '--email', 'anna@example.com', '--org', org, '--role', 'owner');
+  const { keyId, key } = await tocsinJson(w, 'key', 'create', '--org', org, '--user', userId, '--name', 'Laptop');
+  const team = await w.expectOk('create_team', { name: 'Payments' }, { key });
+  const turns = {
+    rotationType: 'daily',
+    rotationConfig: { userIds: [userId] },
+    timezone: 'UTC',
+    name: 'Days',
+    teamId: team.teamId,
+  };
+  const schedule = await w.expectOk('create_schedule', turns, { key });
+  await tocsinJson(w, 'user', 'password', '--email', 'anna@example.com');
+  await tocsinJson(w, 'calendar', 'create', '--schedule', schedule.scheduleId);
+  await tocsinJson(w, 'calendar', 'revoke', '--schedule', schedule.scheduleId);
+  await tocsinJson(w, 'key', 'revoke', keyId);
+  const log = await auditOfCommands(w, org);
+  expect(log.map(({ action, target }) => [action, target])).toEqual([
+    ['create_organization', org],
+    ['create_user', userId],
+    ['change_role', userId],
+    ['create_api_key', keyId],
+    ['request_password_reset', userId],
+    ['create_calendar_feed', schedule.scheduleId],
+    ['revoke_calendar_feed', schedule.scheduleId],
+    ['revoke_api_key', keyId],
+  ]);
+  expect(log[2]).toMatchObject({ before: { role: 'editor' }, after: { role: 'owner' } });
+  expect(JSON.stringify(log)).not.toMatch(new RegExp(`${key}|a long password|tocsin_rst`));
+});
+
+test('lists organizations, people and keys with their ids, and tells its version', async () => {
+  const w = await world();
+  const bram = await w.given.user({ name: 'Bram' });
+  const [orgs, users, keys, text, version, versionJson] = await Promise.all([
+    tocsinJson(w, 'org', 'list'),
+    tocsinJson(w, 'user', 'list', '--org', w.orgId),
+    tocsinJson(w, 'key', 'list', '--org', w.orgId),
+    tocsin(w, 'user', 'list'),
+    tocsin(w, '--version'),
+    tocsinJson(w, '--version'),
+  ]);
+  expect(orgs.organizations).toEqual([{ organizationId: w.orgId, name: 'Acme', createdAt: expect.any(String) }]);
+  const { userId, name, email } = bram;
+  expect(users.users).toContainEqual({ userId, name, email, organizationId: w.orgId, role: 'responder' });
+  expect(keys.keys).toContainEqual(
+    expect.objectContaining({ keyId: expect.stringMatching(/^apikey_/), user: { userId, name }, permissions: null }),
+  );
+  expect(JSON.stringify(keys)).not.toContain(bram.key);
+  expect(text.stdout).toContain(userId);
+  expect(version.stdout).toMatch(/^tocsin \d+\.\d+\.\d+\n$/);
+  expect(versionJson).toEqual({ version: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+});
