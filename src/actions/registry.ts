@@ -33,6 +33,7 @@ import { disableCapability } from '#actions/services/disable_capability.ts';
 import { enableCapability } from '#actions/services/enable_capability.ts';
 import { getService } from '#actions/services/get_service.ts';
 import { listServices } from '#actions/services/list_services.ts';
+import { revealIngestKey } from '#actions/services/reveal_ingest_key.ts';
 import { rotateIngestKey } from '#actions/services/rotate_ingest_key.ts';
 import { setRetention } from '#actions/services/set_retention.ts';
 import { updateService } from '#actions/services/update_service.ts';
@@ -117,7 +118,7 @@ export const ACTION_GROUPS: readonly ActionGroup[] = [
 export const ACTIONS: readonly AnyAction[] = ACTION_GROUPS.flatMap(({ actions }) => actions);
 
 /** What only the console offers, by name. */
-export const CONSOLE_OPERATIONS: readonly AnyConsoleOperation[] = [getBilling];
+export const CONSOLE_OPERATIONS: readonly AnyConsoleOperation[] = [getBilling, revealIngestKey];
 
 const BY_NAME = new Map(ACTIONS.map((action) => [action.name, action]));
 const CONSOLE_OPERATIONS_BY_NAME = new Map(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation]));

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { givenPerson, signedIn } from '#test/kit/browser.ts';
 import { world } from '#test/kit/world.ts';
 
 test('a new service has no capability enabled, default retention and credentials of its own', async () => {
@@ -121,4 +122,29 @@ test('who was shown the credentials of a service is in the audit log: each reade
   const rows = JSON.stringify(await w.house.db.sql.rows('select * from audit_log'));
   const { ingestionKey, dsn } = await read(w.orgKey);
   for (const secret of [ingestionKey, new URL(dsn).username]) expect(rows).not.toContain(secret);
+});
+
+test('the console masks credentials, and shows them on request; each request is in the audit log', async () => {
+  const w = await world();
+  const { serviceId, ingestionKey, dsn } = await w.given.service();
+  const { userId, email } = await givenPerson(w, { role: 'viewer' });
+  const browser = await signedIn(w, email);
+  const invoke = async (name: string) =>
+    (await browser.post(`/organizations/${w.orgId}/actions/${name}`, { serviceId })).body.result;
+  expect(await invoke('get_service')).toMatchObject({
+    credentials: 'masked',
+    ingestionKey: 'tocsin_ing_********',
+    dsn: dsn.replace(/\/\/\w+@/, '//********@'),
+  });
+  const reveals = () =>
+    w.house.db.sql.rows(
+      `select actor->>'userId' as "userId", via, target, after, address from audit_log
+       where action in ('get_service', 'reveal_ingest_key')`,
+    );
+  expect(await reveals()).toEqual([]);
+  for (let times = 0; times < 2; times += 1) {
+    expect(await invoke('reveal_ingest_key')).toEqual({ serviceId, ingestionKey, dsn });
+  }
+  const row = { userId, via: 'console', target: serviceId, after: { credentials: 'shown' }, address: '192.0.2.1' };
+  expect(await reveals()).toEqual([row, row]);
 });

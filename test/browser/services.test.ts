@@ -48,14 +48,26 @@ inBrowser('services', () => {
 
     const before = await read();
     expect(await page.getByText(before.ingestionKey).count()).toBe(0);
+    const reveals = () => h.house.db.sql.rows(`select 1 from audit_log where action = 'reveal_ingest_key'`);
+    expect(await reveals()).toHaveLength(0);
+    await page.getByRole('button', { name: 'Show keys' }).click();
+    await page.getByText(before.dsn, { exact: true }).waitFor();
+    await page.getByText(`Sentry.init({ dsn: '${before.dsn}' })`).waitFor();
     await page.getByRole('button', { name: 'Copy Ingestion key' }).click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(before.ingestionKey);
-    await page.getByRole('button', { name: 'Show DSN' }).click();
-    await page.getByText(before.dsn).waitFor();
+    expect(await reveals()).toHaveLength(1);
+    await page.getByRole('button', { name: 'Hide keys' }).click();
+    await page.getByText('tocsin_ing_********').first().waitFor();
+    expect(await page.getByText(before.dsn).count()).toBe(0);
+    await page.getByRole('button', { name: 'Show keys' }).click();
+    await page.getByText(before.dsn, { exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Rotate' }).click();
     await confirm(page, 'Rotate', 'checkout');
     await page.getByText('A new key and DSN are in force').waitFor();
+    await page.getByRole('button', { name: 'Show keys' }).waitFor();
+    expect(await page.getByText(before.dsn).count()).toBe(0);
+    expect(await reveals()).toHaveLength(2);
     expect((await read()).ingestionKey).not.toBe(before.ingestionKey);
 
     await page.getByRole('button', { name: 'Delete' }).click();

@@ -39,7 +39,8 @@ export const ServiceWithKeysView = Type.Object({
   ingestionKey: Type.String({ description: 'sends data; opens no action' }),
   dsn: Type.String({ description: 'for Sentry SDKs' }),
   credentials: Type.Enum(['shown', 'masked'], {
-    description: '`masked`: ingestionKey and dsn are not shown to this caller, a connection that may only read',
+    description:
+      '`masked`: not shown to a connection that may only read; the console asks for them by an operation of its own',
   }),
   billing: Type.Array(BillingView, { description: 'newest period first' }),
   alertRules: Type.Array(RuleView, { description: 'oldest first' }),
@@ -70,26 +71,38 @@ export async function readServiceWithKeys(
   service: ServiceWithCapabilities,
   context: ActionContext,
 ): Promise<Static<typeof ServiceWithKeysView>> {
-  const isMasked = context.caller.isReadOnly === true;
-  const pair = isMasked ? MASKED_PAIR : await readKeyPair(service, context);
+  const isMasked = context.caller.isReadOnly === true || context.caller.via === 'console';
+  const credentials = isMasked ? toCredentials(service, MASKED_PAIR, context) : await readCredentials(service, context);
   const periods = await context.stores.capabilities.listPeriods(service.orgId, service.id, BILLING_PERIODS_SHOWN);
   const rules = await context.stores.alertRules.listOfService(service.orgId, service.id, LIST_LIMIT);
   return {
     ...toServiceView(service),
-    ingestionKey: pair.ingestionKey,
-    dsn: dsnOf(context.baseUrl, pair.dsnKey, service.projectId),
+    ...credentials,
     credentials: isMasked ? 'masked' : 'shown',
     billing: periods.map(toBillingView),
     alertRules: rules.map((rule) => toRuleView(rule, service)),
   };
 }
 
+interface Credentials {
+  readonly ingestionKey: string;
+  readonly dsn: string;
+}
+
 /** The credentials themselves; that they were shown is noted for the audit log. */
-async function readKeyPair(service: ServiceWithCapabilities, context: ActionContext): Promise<IngestKeyPair> {
+export async function readCredentials(service: ServiceWithCapabilities, context: ActionContext): Promise<Credentials> {
   const secrets = await context.stores.ingestKeys.findSecrets(service.id);
   if (secrets === null) throw new Error(`service ${service.id} has no current ingestion key`);
   context.recordCredentialRead(service.id);
-  return openIngestKeyPair(secrets, context.cipher);
+  return toCredentials(service, openIngestKeyPair(secrets, context.cipher), context);
+}
+
+function toCredentials(
+  { projectId }: ServiceWithCapabilities,
+  { ingestionKey, dsnKey }: IngestKeyPair,
+  { baseUrl }: ActionContext,
+): Credentials {
+  return { ingestionKey, dsn: dsnOf(baseUrl, dsnKey, projectId) };
 }
 
 function toBillingView(period: LedgerEntry): Static<typeof BillingView> {

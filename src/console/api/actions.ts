@@ -15,6 +15,7 @@ import type { disableCapability } from '#actions/services/disable_capability.ts'
 import type { enableCapability } from '#actions/services/enable_capability.ts';
 import type { getService } from '#actions/services/get_service.ts';
 import type { listServices } from '#actions/services/list_services.ts';
+import type { revealIngestKey } from '#actions/services/reveal_ingest_key.ts';
 import type { rotateIngestKey } from '#actions/services/rotate_ingest_key.ts';
 import type { setRetention } from '#actions/services/set_retention.ts';
 import type { updateService } from '#actions/services/update_service.ts';
@@ -42,6 +43,7 @@ interface Actions {
   rotate_ingest_key: typeof rotateIngestKey;
   list_teams: typeof listTeams;
   get_billing: typeof getBilling;
+  reveal_ingest_key: typeof revealIngestKey;
 }
 
 export type ActionName = keyof Actions;

@@ -1,20 +1,19 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
-import { IconCheck, IconCopy, IconEye, IconEyeOff } from '@tabler/icons-react';
-import { useId, useState } from 'react';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { useId } from 'react';
 
 import classes from '#console/parts/copy_field.module.css';
 
 interface CopyFieldProps {
   readonly label: string;
   readonly value: string;
-  /** Given: it is hidden until somebody asks, and this is shown meanwhile. */
-  readonly mask?: string;
+  /** The value has its secret left out: there is nothing to copy. */
+  readonly isMasked?: boolean;
 }
 
 /** A text that is taken elsewhere. */
-export function CopyField({ label, value, mask }: CopyFieldProps) {
-  const [isShown, setIsShown] = useState(mask === undefined);
+export function CopyField({ label, value, isMasked = false }: CopyFieldProps) {
   const clipboard = useClipboard({ timeout: 2_000 });
   const id = useId();
   return (
@@ -23,15 +22,12 @@ export function CopyField({ label, value, mask }: CopyFieldProps) {
         {label}
       </span>
       <div className={classes.field}>
-        <span className={`${classes.text} ${isShown ? classes.isWhole : ''}`}>{isShown ? value : mask}</span>
-        {mask !== undefined && (
-          <IconButton label={isShown ? `Hide ${label}` : `Show ${label}`} onClick={() => setIsShown(!isShown)}>
-            {isShown ? <IconEyeOff size={18} /> : <IconEye size={18} />}
+        <span className={`${classes.text} ${isMasked ? '' : classes.isWhole}`}>{value}</span>
+        {!isMasked && (
+          <IconButton label={clipboard.copied ? 'Copied' : `Copy ${label}`} onClick={() => clipboard.copy(value)}>
+            {clipboard.copied ? <IconCheck size={18} /> : <IconCopy size={18} />}
           </IconButton>
         )}
-        <IconButton label={clipboard.copied ? 'Copied' : `Copy ${label}`} onClick={() => clipboard.copy(value)}>
-          {clipboard.copied ? <IconCheck size={18} /> : <IconCopy size={18} />}
-        </IconButton>
       </div>
     </div>
   );
@@ -70,9 +66,4 @@ function IconButton({ label, onClick, children }: IconButtonProps) {
       </ActionIcon>
     </Tooltip>
   );
-}
-
-/** Enough of a secret to recognise it by. */
-export function maskSecret(secret: string): string {
-  return `${secret.slice(0, 8)}${'•'.repeat(12)}`;
 }

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
@@ -7,6 +8,7 @@ import { Card, Row } from '#console/parts/card.tsx';
 import { Confirm } from '#console/parts/confirm.tsx';
 import { tellDone } from '#console/parts/tell.tsx';
 import { useServiceChange } from '#console/rooms/services/change_service.ts';
+import { revealedKeysKey } from '#console/rooms/services/revealed_keys.ts';
 import { useHere } from '#console/shell/organization.tsx';
 
 /** What cannot be undone: each asks for the name of the service. */
@@ -20,7 +22,7 @@ export function DangerCard({ service }: { readonly service: ServiceWithKeys }) {
       title="What cannot be undone"
       rows={
         <>
-          <Row title="Rotate the key and the DSN" sub="What is sent with those of now is refused from that moment on.">
+          <Row title="Rotate the key and the DSN" sub="The current key and DSN stop working immediately.">
             <Button variant="default" onClick={() => setAsked('rotate')}>
               Rotate
             </Button>
@@ -47,7 +49,9 @@ interface AskedProps {
 }
 
 function Rotate({ service: { serviceId, name }, onClose }: AskedProps) {
+  const queryClient = useQueryClient();
   const rotating = useServiceChange('rotate_ingest_key', () => {
+    void queryClient.resetQueries({ queryKey: revealedKeysKey(serviceId) });
     tellDone('A new key and DSN are in force. Give them to the service.');
     onClose();
   });
