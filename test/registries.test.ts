@@ -6,9 +6,12 @@ import { expect, test } from 'vitest';
 import { ACTIONS } from '#actions/registry.ts';
 import { JOBS } from '#jobs/registry.ts';
 import { QUEUE_NAMES } from '#kernel/job.ts';
-import type { CrewRuntime } from '#workers/crew_runtime.ts';
-import { handlersFor } from '#workers/registry.ts';
+import type { House } from '#entry/compose.ts';
+import { pagerRole } from '#workers/pager_role.ts';
+import type { Role } from '#workers/run_role.ts';
+import { workerRole } from '#workers/worker_role.ts';
 
+const houseOfNothing = {} as House;
 const ROOT = path.join(import.meta.dirname, '..');
 
 const filesBelow = (folder: string): string[] =>
@@ -23,9 +26,17 @@ test('every job is in the registry under the name of its file, and has one handl
       .filter((name) => name !== 'registry')
       .toSorted(),
   );
-  const handlers = handlersFor({ db: {} } as CrewRuntime).map(({ job }) => job);
-  expect(handlers.map(({ name }) => name).toSorted()).toEqual(names);
+  const roles = [workerRole(houseOfNothing, { db: {} } as never), pagerRole(houseOfNothing, {} as never)];
+  const handled = roles.flatMap(({ handlers }) => handlers.map(({ job }) => job.name));
+  expect(handled.toSorted()).toEqual(names);
   for (const job of JOBS) expect(QUEUE_NAMES).toContain(job.queue);
+});
+
+test('each queue is consumed by one role: pages wait behind nothing that senders can cause', () => {
+  const queuesOf = ({ handlers }: Role) => [...new Set(handlers.map(({ job }) => job.queue))].toSorted();
+  const worker = queuesOf(workerRole(houseOfNothing, { db: {} } as never));
+  const pager = queuesOf(pagerRole(houseOfNothing, {} as never));
+  expect({ worker, pager }).toEqual({ worker: ['ingest', 'upkeep'], pager: ['paging'] });
 });
 
 test('every action has a file of its name', () => {

@@ -1,7 +1,7 @@
 import { endedBySystem, recordEnd } from '#auth/oauth/connections.ts';
-import { Temporal } from '#kernel/time.ts';
+import { type Clock, Temporal } from '#kernel/time.ts';
+import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import type { CrewRuntime } from '#workers/crew_runtime.ts';
 
 /** Rows removed by one statement, so that none holds up others for long. */
 const BATCH = 1_000;
@@ -11,11 +11,16 @@ const UNDER_WAY = Temporal.Duration.from({ hours: 1 });
 
 const ending = endedBySystem('its tokens have expired');
 
+interface PruningRuntime {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
 /**
  * Removes codes, tokens and requests that have expired, connections that none of them opens any more, and apps that
  * registered and were not connected.
  */
-export async function pruneConnections({ db, clock }: Pick<CrewRuntime, 'db' | 'clock'>): Promise<void> {
+export async function pruneConnections({ db, clock }: PruningRuntime): Promise<void> {
   const now = clock.now();
   for (let removed = BATCH; removed === BATCH;) {
     removed = await db.transaction(async (session) => {

@@ -2,7 +2,8 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { compose, type House, requireStores } from '#entry/compose.ts';
+import { compose, type House } from '#entry/compose.ts';
+import { requireStores } from '#entry/running_config.ts';
 import { ensureFirstRun, type FirstRun } from '#entry/first_run.ts';
 import { createLogger } from '#entry/logger.ts';
 import { migrate } from '#entry/migrate.ts';

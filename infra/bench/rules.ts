@@ -5,7 +5,7 @@ import { silentLog } from '#kernel/log.ts';
 import { systemClock, type Temporal } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { crewRuntime } from '#workers/crew_runtime.ts';
+import { workerRuntime } from '#workers/worker_role.ts';
 import { type EvaluationRuntime, evaluateRules, LONG_WINDOWS, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
 import { startPeriodic } from '#workers/periodic.ts';
 
@@ -34,7 +34,7 @@ export const rules: Bench = {
   run: () =>
     withHistory(async (history) => {
       printInputs({ ...history.inputs, rules: RULE_SHARES });
-      const runtime = { ...crewRuntime(history.house), clock: { now: () => history.now } };
+      const runtime = { ...workerRuntime(history.house), clock: { now: () => history.now } };
       const cycles = await measureCycles(runtime, history);
       await besidePrometheus(cycles);
       printTable([await byWorkers(runtime, history.house.db)]);

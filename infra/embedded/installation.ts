@@ -18,6 +18,7 @@ export interface Programs {
   readonly migrate: readonly [entry: string, ...args: string[]];
   readonly api: string;
   readonly worker: string;
+  readonly pager: string;
 }
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -26,7 +27,8 @@ export const PROGRAMS: Programs = {
   phone: path.join(root, 'infra/embedded/phone/main.ts'),
   migrate: [path.join(root, 'src/entry/cli.ts'), 'migrate'],
   api: path.join(root, 'src/entry/api.ts'),
-  worker: path.join(root, 'workers/main.ts'),
+  worker: path.join(root, 'workers/worker.ts'),
+  pager: path.join(root, 'workers/pager.ts'),
 };
 
 /** What runs where, for people. */
@@ -49,7 +51,7 @@ export type Progress = ServiceEvent | { readonly kind: 'migrated'; readonly took
 /** From the call to stop: when the programs are killed that still run, and when the engines are. */
 const PROGRAMS_KILLED_AFTER_MS = 3_000;
 const ENGINES_KILLED_AFTER_MS = 4_000;
-/** Senders and people wait for the API. Half its share of a busy processor is enough for a worker to keep up and page. */
+/** Senders and people wait for the API, and pages for the pager. Half a share of a busy processor is enough for a worker. */
 const WORKER_NICENESS = 3;
 /** A number that belongs to nobody: Twilio's own for tests. */
 const PHONE_NUMBER = '+15005550006';
@@ -58,7 +60,7 @@ type Variables = Readonly<Record<string, string>>;
 
 /**
  * Everything one machine runs: the engines that are not configured as servers and the phone simulator first, then
- * the migrations, then the API and a worker. Stops in reverse.
+ * the migrations, then the API, a worker and a pager. Stops in reverse.
  */
 export class Installation {
   readonly #config: Config;
@@ -117,7 +119,9 @@ export class Installation {
       ...this.#program(this.#programs.worker, variables),
       niceness: WORKER_NICENESS,
     });
-    await this.#startStage([api, worker]);
+    // It does little, so it needs little memory; and it keeps its full share of a busy processor.
+    const pager = programService('Pager', { ...this.#program(this.#programs.pager, variables), memory: 'frugal' });
+    await this.#startStage([api, worker, pager]);
 
     writeRunningNote(this.#dataDir, {
       databaseUrl: databaseUrl ?? urlOf(postgres),

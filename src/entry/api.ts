@@ -1,5 +1,6 @@
 import { cutBuffersFromSmallPieces } from '#entry/buffer_pool.ts';
-import { compose, requireStores } from '#entry/compose.ts';
+import { compose } from '#entry/compose.ts';
+import { requireStores } from '#entry/running_config.ts';
 import { ensureFirstRun } from '#entry/first_run.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { createLogger } from '#entry/logger.ts';

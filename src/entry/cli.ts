@@ -8,9 +8,8 @@ import { addKeyCommands } from '#entry/cli/keys.ts';
 import { addOrganizationCommands } from '#entry/cli/organizations.ts';
 import { addUserCommands } from '#entry/cli/users.ts';
 import { versionText } from '#entry/cli/version.ts';
-import { requireStores } from '#entry/compose.ts';
 import { migrate } from '#entry/migrate.ts';
-import { runningConfig } from '#entry/running_config.ts';
+import { requireStores, runningConfig } from '#entry/running_config.ts';
 import { ConfigError, loadConfig } from '#kernel/config.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
 
@@ -28,7 +27,7 @@ const program = new Command('tocsin')
 
 program
   .command('start')
-  .description('start everything on this machine: stores that are not configured, API and a worker')
+  .description('start everything on this machine: stores that are not configured, API, a worker and a pager')
   .action(() => runInstead('infra/embedded/start.ts'));
 
 program
@@ -39,7 +38,12 @@ program
 program
   .command('worker')
   .description('run one worker process on configured stores')
-  .action(() => runInstead('workers/main.ts'));
+  .action(() => runInstead('workers/worker.ts'));
+
+program
+  .command('pager')
+  .description('run one pager process on configured stores; without one nobody is paged')
+  .action(() => runInstead('workers/pager.ts'));
 
 program
   .command('migrate')

@@ -3,6 +3,26 @@ import path from 'node:path';
 
 import { type Config, ConfigError } from '#kernel/config.ts';
 
+/** Settings with the addresses that every process needs: configured, or given by the supervisor of embedded stores. */
+export type RunningConfig = Config & {
+  readonly databaseUrl: string;
+  readonly clickhouseUrl: string;
+  readonly appSecret: string;
+};
+
+/** Checks that the stores are known. `npm start` provides embedded ones; a single process must be told. */
+export function requireStores(config: Config): RunningConfig {
+  const { databaseUrl, clickhouseUrl, appSecret } = config;
+  if (databaseUrl === undefined || clickhouseUrl === undefined || appSecret === undefined) {
+    const missing = { DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, APP_SECRET: appSecret };
+    const names = Object.entries(missing).filter(([, value]) => value === undefined);
+    throw new ConfigError(
+      names.map(([name]) => `${name} is required here; "npm start" provides it for embedded stores`),
+    );
+  }
+  return { ...config, databaseUrl, clickhouseUrl, appSecret };
+}
+
 /** What `npm start` notes in the data folder while embedded stores run, for commands called beside it. */
 export const RUNNING_FILE = 'running.json';
 

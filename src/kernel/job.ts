@@ -10,7 +10,7 @@ export type QueueName = (typeof QUEUE_NAMES)[number];
  */
 export interface JobContract<Payload extends TObject = TObject> {
   readonly name: string;
-  /** The line it waits in: pages never wait behind data, nor either behind upkeep. */
+  /** The queue it waits in: the pager consumes `paging` and nothing else, the worker the other two. */
   readonly queue: QueueName;
   readonly payload: Payload;
   /** Jobs with the same key are one job while the first is pending; null lets every job stand for itself. */

@@ -9,9 +9,9 @@ import { openContext } from '#test/browser/chrome.ts';
 import { givenPerson, PASSWORD, signedIn } from '#test/kit/browser.ts';
 import { runningClock } from '#test/kit/clock.ts';
 import { openPostOffice, type PostOffice } from '#test/kit/post_office.ts';
+import { startRoles } from '#test/kit/roles.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { freePort } from '#test/oauth/stage.ts';
-import { startCrew } from '#workers/crew.ts';
 import { openIncident } from '#workers/open_incident.ts';
 
 /** Somebody at a browser. */
@@ -49,9 +49,9 @@ export async function openHouse({ path = '', publicUrl, port }: Place = {}): Pro
   const settings: Partial<Config> = { baseUrl, smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>' };
   const w = await world({ keepOpen: true, clock: runningClock(), settings });
   await w.app.listen({ port: listening, host: '127.0.0.1' });
-  const crew = startCrew(w.house);
+  const roles = startRoles(w.house);
   onTestFinished(async () => {
-    await crew.stop();
+    await roles.stop();
     await w.close();
   });
 
@@ -76,7 +76,7 @@ export async function openHouse({ path = '', publicUrl, port }: Place = {}): Pro
       const config = { metricName: 'latency', comparator: '>', threshold: 100 };
       const wanted = { serviceId, name: title, kind: 'metric_threshold', config };
       const rule = await w.expectOk('create_alert_rule', wanted, options);
-      return await inUnitOfWork(crew.runtime, async (unit) => {
+      return await inUnitOfWork(roles.runtime, async (unit) => {
         const [active] = await unit.stores.activeRules.listMetricRules([rule.ruleId]);
         if (active === undefined) throw new Error('the rule is not active');
         const details = { ...config, aggregation: 'avg', windowMinutes: 5, value: 250 };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { givenPerson, givePassword, openBrowser, signedIn } from '#test/kit/browser.ts';
 import { world } from '#test/kit/world.ts';
-import { crewRuntime } from '#workers/crew_runtime.ts';
+import { workerRuntime } from '#workers/worker_role.ts';
 import { forgetSignIns } from '#workers/forget_sign_ins.ts';
 
 test('what lets nobody in any more is forgotten, and nothing else', async () => {
@@ -14,7 +14,7 @@ test('what lets nobody in any more is forgotten, and nothing else', async () => 
   await openBrowser(w, '203.0.113.1').post('/session', { email, password: 'something else' });
   await olga.post(`/organizations/${w.orgId}/invitations`, { email: 'nora@example.com', role: 'viewer' });
   const left = async () => {
-    await forgetSignIns(crewRuntime(w.house));
+    await forgetSignIns(workerRuntime(w.house));
     const tables = ['sessions', 'sign_in_brakes', 'invitations'];
     const counts = tables.map((table) => `(select count(*)::int from ${table}) as ${table}`).join(', ');
     return await w.house.db.sql.row(`select ${counts}`);

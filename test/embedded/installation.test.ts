@@ -56,6 +56,7 @@ describe('an installation', () => {
         ready('http://127.0.0.1:' + process.env.PORT);`,
       ),
       worker: write('worker', 'ready();'),
+      pager: write('pager', 'ready();'),
     };
     const variables = { DATA_DIR: path.join(folder, 'data'), PORT: '39801', ...environment };
     makeDataFolder(variables.DATA_DIR);
@@ -96,9 +97,9 @@ describe('an installation', () => {
     expect(performance.now() - began).toBeLessThan(3_000);
     const order = entries();
     expect(order.slice(0, 2)).toEqual(['phone begins', 'migrate migrate']);
-    expect(order.slice(2, 4).sort()).toEqual(['api begins', 'worker begins']);
-    expect(order.slice(4, 6).sort()).toEqual(['api ends', 'worker ends']);
-    expect(order.slice(6)).toEqual(['phone ends']);
+    expect(order.slice(2, 5).sort()).toEqual(['api begins', 'pager begins', 'worker begins']);
+    expect(order.slice(5, 8).sort()).toEqual(['api ends', 'pager ends', 'worker ends']);
+    expect(order.slice(8)).toEqual(['phone ends']);
   });
 
   test('starts what dies again, at the same addresses', async () => {
@@ -108,7 +109,7 @@ describe('an installation', () => {
     const given = JSON.parse(readFileSync(facts.firstRunFile!, 'utf8')) as Record<string, string>;
     const pids = new Map(progress.flatMap((one) => (one.kind === 'ready' ? [[one.service, one.pid]] : [])));
     for (const name of ['PostgreSQL', 'ClickHouse', 'API']) process.kill(pids.get(name)!, 'SIGKILL');
-    await vi.waitFor(() => expect(progress.filter((one) => one.kind === 'ready')).toHaveLength(8), { timeout: 20_000 });
+    await vi.waitFor(() => expect(progress.filter((one) => one.kind === 'ready')).toHaveLength(9), { timeout: 20_000 });
     const database = new pg.Client({ connectionString: given['DATABASE_URL'] });
     await database.connect();
     await database.end();

@@ -8,8 +8,8 @@ import { findFreePort } from '#infra/embedded/free_port.ts';
 import { makeFolder } from '#test/faults/folder.ts';
 import { wipeQueue } from '#test/faults/wipe_queue.ts';
 import { runningClock } from '#test/kit/clock.ts';
+import { startRoles } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
-import { startCrew } from '#workers/crew.ts';
 
 const GROUPS = 8;
 /** Pairs of an event and a point; more where the machine is slow to wipe. */
@@ -37,8 +37,8 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('on $name', ({ 
       const w = await staffedWorld({ jobs: false, clock: runningClock(), settings: { redisUrl } });
       w.phone.addFault({ kind: 'slow', byMs: PROVIDER_MS });
       const services = await openPosts(w);
-      const crew = startCrew(w.house);
-      onTestFinished(() => crew.stop());
+      const roles = startRoles(w.house);
+      onTestFinished(() => roles.stop());
 
       let wipes = 0;
       const sending = sendAll(w, services, () => wipes >= WIPES_MIN);

@@ -14,7 +14,7 @@ import type { Database } from '#storage/postgres/database.ts';
 import { makeFolder } from '#test/faults/folder.ts';
 import { wipeQueue } from '#test/faults/wipe_queue.ts';
 
-const VICTIMS = ['PostgreSQL', 'ClickHouse', 'API', 'Worker'] as const;
+const VICTIMS = ['PostgreSQL', 'ClickHouse', 'API', 'Worker', 'Pager'] as const;
 /** Each has a person of its own and gets three incidents: nobody gets so many messages that they would be bundled. */
 const POSTS = 10;
 const GROUPS = POSTS * 2;

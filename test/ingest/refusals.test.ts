@@ -12,7 +12,7 @@ import type { IngestRefusal } from '#storage/postgres/ingest_refusal_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { crewRuntime } from '#workers/crew_runtime.ts';
+import { workerRuntime } from '#workers/worker_role.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
 
 const NOON = Temporal.Instant.from('2026-03-04T12:00:00Z');
@@ -65,7 +65,7 @@ describe('the store of refusals', () => {
     w.clock.set('2026-03-06T12:00:00Z');
     const before = NOON.subtract({ hours: 1 });
     await storeOf(w).add([refusalOf(serviceId), refusalOf(serviceId, { hour: before, lastAt: before })]);
-    await enforceRetention(crewRuntime(w.house));
+    await enforceRetention(workerRuntime(w.house));
     expect(await w.house.db.sql.rows('select hour from ingest_refusals')).toEqual([{ hour: NOON }]);
   });
 });

@@ -12,8 +12,7 @@ import { testClock } from '#test/kit/clock.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 import { openMany } from '#test/kit/storm.ts';
 import { bringTimersBack } from '#workers/bring_timers_back.ts';
-import { startJobs } from '#workers/crew.ts';
-import type { CrewRuntime } from '#workers/crew_runtime.ts';
+import { type RolesRuntime, startJobs } from '#test/kit/roles.ts';
 import { fireStep, onRunEscalationStep } from '#workers/run_escalation_step.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
 
@@ -308,7 +307,7 @@ describe('a worker whose machine is wrong by an hour', () => {
 });
 
 describe('a queue that wakes us a little too early by the clock that counts', () => {
-  const run = (runtime: CrewRuntime, incidentId: string) =>
+  const run = (runtime: RolesRuntime, incidentId: string) =>
     onRunEscalationStep(runtime).run({ incidentId, stepIndex: 1 }, { jobId: newId('job'), attempt: 1, log: silentLog });
 
   test('costs no step its time: what is due in a moment is waited for', async () => {

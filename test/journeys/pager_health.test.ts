@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { silentLog } from '#kernel/log.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
-import { periodicWorkFor } from '#workers/registry.ts';
+import { pagerRole } from '#workers/pager_role.ts';
 import { sendHeartbeat } from '#workers/send_heartbeat.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
 
@@ -124,11 +124,13 @@ test('a watchdog that is away or refuses us stops nothing, and its address is in
   expect(lines.join()).not.toContain('hush');
 });
 
-test('a worker sends it every minute where HEARTBEAT_URL is set, and else nothing', async () => {
+test('a pager sends it every minute where HEARTBEAT_URL is set, and else nothing', async () => {
   const w = await deadPager();
   const dog = await watchdog();
   const beats = (heartbeatUrl: string | undefined) =>
-    periodicWorkFor({ ...w.runtime, log: silentLog, heartbeatUrl }).filter(({ name }) => name === 'send_heartbeat');
+    pagerRole(w.house, { ...w.runtime, log: silentLog, heartbeatUrl }).periodic.filter(
+      ({ name }) => name === 'send_heartbeat',
+    );
   expect(beats(undefined)).toEqual([]);
   const [beat] = beats(dog.url);
   expect(beat?.everySeconds).toBe(60);

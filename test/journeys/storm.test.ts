@@ -9,7 +9,7 @@ import { openPostOffice } from '#test/kit/post_office.ts';
 import { startPushService } from '#test/kit/push_service.ts';
 import { staffedWorld } from '#test/kit/staff.ts';
 import { openMany } from '#test/kit/storm.ts';
-import type { CrewRuntime } from '#workers/crew_runtime.ts';
+import type { RolesRuntime } from '#test/kit/roles.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
 
 /** Anna is paged at once by these channels; Bram by SMS after an hour. */
@@ -280,13 +280,13 @@ test.each([1, 2])('a storm loses nothing though senders die again and again (see
 });
 
 /** One transaction in four is the last thing that a worker does: it dies before the commit, or right after it. */
-function dyingRuntime(runtime: CrewRuntime, random: () => number): { runtime: CrewRuntime; deaths: () => number } {
+function dyingRuntime(runtime: RolesRuntime, random: () => number): { runtime: RolesRuntime; deaths: () => number } {
   let deaths = 0;
   const die = (): never => {
     deaths += 1;
     throw new Error('the worker died');
   };
-  const transaction: CrewRuntime['db']['transaction'] = async (work) => {
+  const transaction: RolesRuntime['db']['transaction'] = async (work) => {
     const fate = random();
     const result = await runtime.db.transaction(async (session) => {
       const done = await work(session);

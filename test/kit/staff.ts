@@ -10,9 +10,8 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { inboundSmsUrl } from '#notify/callback_url.ts';
 import type { TestClock } from '#test/kit/clock.ts';
+import { rolesRuntime, type RolesRuntime, startJobs } from '#test/kit/roles.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { startJobs } from '#workers/crew.ts';
-import { crewRuntime, type CrewRuntime } from '#workers/crew_runtime.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 import { openIncident } from '#workers/open_incident.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
@@ -37,7 +36,7 @@ export interface Responder {
 /** A world in which workers work and phones ring. */
 export interface StaffedWorld extends World {
   readonly phone: Phone;
-  readonly runtime: CrewRuntime;
+  readonly runtime: RolesRuntime;
   /** Resolves once every job that could run has run and every call-back is answered. */
   settle(): Promise<void>;
   /** Moves the clock, lets all that has come due happen, and settles. */
@@ -89,7 +88,7 @@ export async function staffedWorld(
     },
   });
   listening = await w.app.listen({ port: 0, host: '127.0.0.1' });
-  const runtime = crewRuntime(w.house);
+  const runtime = rolesRuntime(w.house);
   if (options.jobs !== false) {
     const jobs = startJobs(w.house, runtime);
     onTestFinished(() => jobs.close());

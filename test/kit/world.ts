@@ -9,7 +9,8 @@ import { expect, inject, onTestFinished } from 'vitest';
 
 import { issueApiKey } from '#auth/api_keys.ts';
 import { type Capability, CAPABILITIES } from '#core/capabilities/capability.ts';
-import { compose, type House, requireStores } from '#entry/compose.ts';
+import { compose, type House } from '#entry/compose.ts';
+import { requireStores } from '#entry/running_config.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { type Config, loadConfig } from '#kernel/config.ts';
 import type { Id } from '#kernel/ids.ts';

@@ -17,7 +17,8 @@ const NAMES = [
   ['infra/embedded/clickhouse', 'ClickHouse'],
   ['infra/embedded/phone', 'Phone simulator'],
   ['src/entry/api.ts', 'API'],
-  ['workers/main.ts', 'Worker'],
+  ['workers/worker.ts', 'Worker'],
+  ['workers/pager.ts', 'Pager'],
   ['infra/bench', 'Supervisor (this program)'],
 ] as const;
 

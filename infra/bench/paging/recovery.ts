@@ -28,8 +28,8 @@ interface Place {
 }
 
 const ROUNDS = 3;
-/** Of five processes at most. */
-export const RECOVERIES_MAX = ROUNDS * 5;
+/** Of six processes at most. */
+export const RECOVERIES_MAX = ROUNDS * 6;
 const LOOK_MS = 50;
 const GIVEN_UP_AFTER_MS = 60_000;
 

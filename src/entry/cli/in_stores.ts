@@ -1,6 +1,5 @@
 import { inUnitOfWork, type UnitOfWork } from '#actions/unit_of_work.ts';
-import { requireStores, type RunningConfig } from '#entry/compose.ts';
-import { runningConfig } from '#entry/running_config.ts';
+import { requireStores, runningConfig, type RunningConfig } from '#entry/running_config.ts';
 import { loadConfig } from '#kernel/config.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';

@@ -35,10 +35,18 @@ interface DatabaseOptions {
   readonly url: string;
   readonly entities: readonly EntitySchema[];
   readonly poolMax?: number;
+  /** A statement that waits longer for a lock fails; undefined waits as long as a statement may take. */
+  readonly lockWaitMsMax?: number | undefined;
   /** Folder of the numbered migrations. */
   readonly migrationsDir?: string;
   readonly extensions?: readonly (new (...dependencies: never[]) => unknown)[];
 }
+
+/**
+ * A process that hangs within a transaction holds its locks no longer than this: others wait for them, the ones that
+ * page people too.
+ */
+const IDLE_IN_TRANSACTION_MS_MAX = 5_000;
 
 /** Opens the pool; connects at the first statement. Connection faults surface as `unavailable` (503). */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
@@ -51,6 +59,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       application_name: 'tocsin',
       connectionTimeoutMillis: 5_000,
       statement_timeout: 30_000,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
+      ...(options.lockWaitMsMax === undefined ? {} : { lock_timeout: options.lockWaitMsMax }),
     },
     pool: { min: 0, max: options.poolMax ?? 20 },
     ensureDatabase: false,

@@ -4,7 +4,7 @@ import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { Static, TObject } from 'typebox';
 import { Check } from 'typebox/value';
 
-import { type JobContract, QUEUE_NAMES, type QueueName } from '#kernel/job.ts';
+import type { JobContract, QueueName } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
 import type { QueueConnection } from '#storage/queue/connection.ts';
 
@@ -73,11 +73,14 @@ export function startJobWorkers(
   log: Log,
   { prefix = 'tocsin', closeWithinMs = CLOSE_WITHIN_MS }: JobWorkersOptions = {},
 ): JobWorkers {
-  const connections = QUEUE_NAMES.map((name) => Math.min(CONCURRENCY[name], CONNECTIONS_MAX) + WAITING_CONNECTIONS);
+  const byQueue = Map.groupBy(handlers, ({ job }) => job.queue);
+  const connections = [...byQueue.keys()].map(
+    (name) => Math.min(CONCURRENCY[name], CONNECTIONS_MAX) + WAITING_CONNECTIONS,
+  );
   const connection = connect(connections.reduce((sum, count) => sum + count, 0));
-  const workers = QUEUE_NAMES.flatMap((name) => {
-    const own = new Map(handlers.filter(({ job }) => job.queue === name).map((handler) => [handler.job.name, handler]));
-    return own.size === 0 ? [] : [startWorker(name, own, connection, log.child({ queue: name }), prefix)];
+  const workers = [...byQueue].map(([name, group]) => {
+    const own = new Map(group.map((handler) => [handler.job.name, handler]));
+    return startWorker(name, own, connection, log.child({ queue: name }), prefix);
   });
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {

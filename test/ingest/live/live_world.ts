@@ -5,9 +5,8 @@ import { buildApp } from '#entry/http/app.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { KeepingQueue } from '#storage/queue/kept_jobs.ts';
 import { runningClock } from '#test/kit/clock.ts';
+import { startJobs } from '#test/kit/roles.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { startJobs } from '#workers/crew.ts';
-import { crewRuntime } from '#workers/crew_runtime.ts';
 
 /** A request that reached the API, and how it was answered. */
 export interface Arrival {
@@ -63,7 +62,7 @@ export async function liveWorld(options: { keepOpen?: boolean } = {}): Promise<L
   };
   const { url, ...opened } = await open(0);
   let { app } = opened;
-  const jobs = startJobs(w.house, crewRuntime(w.house));
+  const jobs = startJobs(w.house);
   const close = async (): Promise<void> => {
     await app.close();
     await jobs.close();

@@ -13,7 +13,7 @@ import { runningClock } from '#test/kit/clock.ts';
 import { type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staff.ts';
 import { openIncident } from '#workers/open_incident.ts';
 
-/** Everything random here follows from it: `SEED=7 npx vitest run test/faults/workers_killed.test.ts`. */
+/** Everything random here follows from it: `SEED=7 npx vitest run test/faults/pagers_killed.test.ts`. */
 const SEED = Number(process.env['SEED'] ?? 20_261_121);
 const INCIDENTS = 100;
 const STEPS = ['anna', 'bram'] as const;
@@ -22,8 +22,8 @@ const CHANNELS = ['sms', 'call'] as const;
 const MESSAGES_EACH = 3;
 const PAGES = INCIDENTS * STEPS.length * CHANNELS.length;
 
-const WORKERS = 3;
-/** Time for the first workers to start before the first timer is due. */
+const PAGERS = 3;
+/** Time for the first pagers to start before the first timer is due. */
 const HEAD_START_MS = 2_000;
 const SPREAD_MS = 10_000;
 const KILL_EVERY_MS = 500;
@@ -32,7 +32,7 @@ const WITHHELD_PERCENT = 20;
 const PROVIDER_MS = 40;
 
 test(
-  'each step fires once and no page is lost though workers are killed and jobs vanish',
+  'each step fires once and no page is lost though pagers are killed and jobs vanish',
   { timeout: 240_000 },
   async () => {
     const random = seeded(SEED);
@@ -41,9 +41,9 @@ test(
     await withholdJobs(w);
     const firstDueMs = Date.now() + HEAD_START_MS;
     await openIncidents(w, () => firstDueMs + random() * SPREAD_MS);
-    const workers = await startWorkers(w);
+    const pagers = await startPagers(w);
 
-    const kills = await killUntil(firstDueMs + SPREAD_MS, workers, random);
+    const kills = await killUntil(firstDueMs + SPREAD_MS, pagers, random);
     await expect.poll(() => isAllDone(w.house.db), { timeout: 180_000, interval: 200 }).toBe(true);
 
     const found = { seed: SEED, kills, ...(await countPages(w.house.db, takenAmong(w.phone.requests))) };
@@ -96,11 +96,11 @@ async function newSteps(w: StaffedWorld, teamId: string): Promise<StepInput[]> {
   return steps;
 }
 
-async function startWorkers({ house }: StaffedWorld): Promise<Supervised[]> {
+async function startPagers({ house }: StaffedWorld): Promise<Supervised[]> {
   const { config } = house;
   const program = {
-    entry: path.join(import.meta.dirname, '../../workers/main.ts'),
-    log: path.join(config.dataDir, 'workers.log'),
+    entry: path.join(import.meta.dirname, '../../workers/pager.ts'),
+    log: path.join(config.dataDir, 'pagers.log'),
     env: {
       PATH: process.env['PATH'],
       NODE_COMPILE_CACHE: 'node_modules/.cache/node',
@@ -117,20 +117,20 @@ async function startWorkers({ house }: StaffedWorld): Promise<Supervised[]> {
     },
   };
   const atOnce = { firstDelayMs: 1, maxDelayMs: 1, wellAfterMs: 0 };
-  const workers = Array.from({ length: WORKERS }, (_, index) =>
-    supervise(programService(`Worker ${index}`, program), () => {}, atOnce),
+  const pagers = Array.from({ length: PAGERS }, (_, index) =>
+    supervise(programService(`Pager ${index}`, program), () => {}, atOnce),
   );
-  onTestFinished(async () => void (await Promise.all(workers.map((worker) => worker.stop(1_000)))));
-  await Promise.all(workers.map(({ ready }) => ready));
-  return workers;
+  onTestFinished(async () => void (await Promise.all(pagers.map((pager) => pager.stop(1_000)))));
+  await Promise.all(pagers.map(({ ready }) => ready));
+  return pagers;
 }
 
 /** Returns how many were killed. */
-async function killUntil(endMs: number, workers: readonly Supervised[], random: () => number): Promise<number> {
+async function killUntil(endMs: number, pagers: readonly Supervised[], random: () => number): Promise<number> {
   let kills = 0;
   while (Date.now() < endMs) {
     await delay(random() * 2 * KILL_EVERY_MS);
-    const pid = workers[Math.floor(random() * workers.length)]?.pid;
+    const pid = pagers[Math.floor(random() * pagers.length)]?.pid;
     if (pid == null) continue;
     process.kill(pid, 'SIGKILL');
     kills += 1;

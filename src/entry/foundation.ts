@@ -1,0 +1,120 @@
+import type { Config } from '#kernel/config.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Clock } from '#kernel/time.ts';
+import { type AnswerLinks, createAnswerLinks } from '#notify/answer_link.ts';
+import type { PushSubscriptions } from '#notify/channels/push.ts';
+import type { MailServer } from '#notify/post_letter.ts';
+import { createSenders, type Senders } from '#notify/registry.ts';
+import type { TwilioAccount } from '#notify/twilio_client.ts';
+import { deriveVapidKeys, type VapidKeys } from '#notify/vapid.ts';
+import { type Database, openDatabase } from '#storage/postgres/database.ts';
+import { startDatabaseClock } from '#storage/postgres/database_clock.ts';
+import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store.ts';
+import { ENTITIES } from '#storage/postgres/stores.ts';
+import { connectQueue, type QueueConnection } from '#storage/queue/connection.ts';
+import { openJobQueue } from '#storage/queue/job_queue.ts';
+import { keepJobs, type KeepingQueue } from '#storage/queue/kept_jobs.ts';
+import { createOutboxPublisher, type OutboxPublisher } from '#storage/queue/outbox_publisher.ts';
+
+/** Settings with what no process can do without. */
+export type FoundationConfig = Config & {
+  readonly databaseUrl: string;
+  readonly appSecret: string;
+};
+
+/** What every process runs on: the database, the queue, and the channels by which people are reached. */
+export interface Foundation {
+  readonly config: FoundationConfig;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly db: Database;
+  readonly queue: KeepingQueue;
+  /** A queue connection for consumers, which need not wait for the disk. */
+  readonly connectWorkers: (poolMax: number) => QueueConnection;
+  readonly outbox: OutboxPublisher;
+  /** The account of messages and calls; null when none is configured. */
+  readonly twilio: TwilioAccount | null;
+  readonly senders: Senders;
+  /** Mail to people about their accounts; null when none is configured. */
+  readonly mail: MailServer | null;
+  /** Links in messages that act in the name of whoever got them. */
+  readonly answerLinks: AnswerLinks;
+  readonly vapidKeys: VapidKeys;
+  /** Undoes `openFoundation` in reverse. */
+  close(): Promise<void>;
+}
+
+export interface FoundationOptions {
+  readonly log: Log;
+  /** Tests move their own; else it is the clock of the database. */
+  readonly clock?: Clock;
+  /** How many connections to PostgreSQL this process may hold, besides those of its job consumers. */
+  readonly connections?: Connections;
+}
+
+export interface Connections {
+  readonly database: number;
+  readonly queue: number;
+  /** A statement that waits longer for a lock of another process fails; undefined waits as long as a statement may take. */
+  readonly lockWaitMsMax?: number;
+}
+
+const CONNECTIONS: Connections = { database: 20, queue: 8 };
+
+export async function openFoundation(
+  config: FoundationConfig,
+  { log, clock: given, connections = CONNECTIONS }: FoundationOptions,
+): Promise<Foundation> {
+  const { database: poolMax, lockWaitMsMax } = connections;
+  const db = await openDatabase({ url: config.databaseUrl, entities: ENTITIES, poolMax, lockWaitMsMax });
+  const { clock, stop: stopClock } = given ? { clock: given, stop: () => {} } : await startDatabaseClock(db.sql, log);
+  const queueConnection = connectQueue(config, { durable: true, poolMax: connections.queue });
+  const queue = keepJobs(openJobQueue(queueConnection, log), db, log);
+  const outbox = createOutboxPublisher(db, queue, clock, log);
+  const twilio = twilioAccountOf(config);
+  const answerLinks = createAnswerLinks(config.appSecret, config.baseUrl);
+  const vapidKeys = deriveVapidKeys(config.appSecret);
+  const mail = mailServerOf(config);
+  const senders = createSenders({
+    baseUrl: config.baseUrl,
+    links: answerLinks,
+    twilio,
+    mail,
+    push: { keys: vapidKeys, subscriptions: pushSubscriptionsOf(db) },
+  });
+  return {
+    config,
+    clock,
+    log,
+    db,
+    queue,
+    connectWorkers: (workersPoolMax) => connectQueue(config, { durable: false, poolMax: workersPoolMax }),
+    outbox,
+    twilio,
+    senders,
+    mail,
+    answerLinks,
+    vapidKeys,
+    async close() {
+      await outbox.settled();
+      await queue.close();
+      stopClock();
+      await db.close();
+    },
+  };
+}
+
+function twilioAccountOf(config: Config): TwilioAccount | null {
+  const { twilioAccountSid: accountSid, twilioAuthToken: authToken, twilioFrom: from, twilioApiBase: apiBase } = config;
+  if (accountSid === undefined || authToken === undefined || from === undefined) return null;
+  return { accountSid, authToken, from, apiBase };
+}
+
+function mailServerOf({ smtpUrl: url, mailFrom: from }: Config): MailServer | null {
+  return url === undefined || from === undefined ? null : { url, from };
+}
+
+function pushSubscriptionsOf(db: Database): PushSubscriptions {
+  const store = (): PushSubscriptionStore => new PushSubscriptionStore(db.session());
+  return { listOf: (userId) => store().listOf(userId), remove: (subscriptionId) => store().remove(subscriptionId) };
+}

@@ -1,0 +1,58 @@
+import type { UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import type { Channel } from '#core/oncall/channel.ts';
+import type { Connections, Foundation } from '#entry/foundation.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Senders } from '#notify/registry.ts';
+import { bringTimersBack } from '#workers/bring_timers_back.ts';
+import { onDeliverPage } from '#workers/deliver_page.ts';
+import { onRunEscalationStep } from '#workers/run_escalation_step.ts';
+import type { Role } from '#workers/run_role.ts';
+import { sendHeartbeat } from '#workers/send_heartbeat.ts';
+import { sweepDue } from '#workers/sweep_due.ts';
+
+export interface PagerRuntime extends UnitOfWorkRuntime {
+  readonly log: Log;
+  readonly senders: Senders;
+  /** The channels that the operator has set up. */
+  readonly configured: ReadonlySet<Channel>;
+  /** The watchdog that is told that pages leave in time; undefined for none. */
+  readonly heartbeatUrl: string | undefined;
+}
+
+export function pagerRuntime({ db, clock, log, outbox, senders, config }: Foundation): PagerRuntime {
+  return {
+    db,
+    clock,
+    log,
+    onOutbox: () => outbox.wake(),
+    senders,
+    configured: new Set(senders.keys()),
+    heartbeatUrl: config.heartbeatUrl,
+  };
+}
+
+/** Enough for what it does at once. A step whose incident is locked by a process that hangs is left to the next sweep. */
+export const PAGER_CONNECTIONS: Connections = { database: 10, queue: 4, lockWaitMsMax: 2_000 };
+
+const SWEEP_MS = 2_000;
+/** A process that opened an incident and hangs or died before it published leaves that to this one. */
+const OUTBOX_MS = 1_000;
+
+/** What gets people out of bed, and nothing else: it fires steps, sends pages, and says whether they leave in time. */
+export function pagerRole(foundation: Foundation, runtime = pagerRuntime(foundation)): Role {
+  const { heartbeatUrl } = runtime;
+  return {
+    name: 'pager',
+    handlers: [onRunEscalationStep(runtime), onDeliverPage(runtime)],
+    periodic: [
+      { name: 'bring_timers_back', everySeconds: 15, run: () => bringTimersBack(runtime) },
+      ...(heartbeatUrl === undefined
+        ? []
+        : [{ name: 'send_heartbeat', everySeconds: 60, run: () => sendHeartbeat(runtime, heartbeatUrl) }]),
+    ],
+    ticks: [
+      { name: 'sweep_due', everyMs: SWEEP_MS, run: () => sweepDue(runtime) },
+      { name: 'publish_outbox', everyMs: OUTBOX_MS, run: () => foundation.outbox.publishAll() },
+    ],
+  };
+}

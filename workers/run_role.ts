@@ -1,0 +1,49 @@
+import type { Foundation } from '#entry/foundation.ts';
+import { newId } from '#kernel/ids.ts';
+import { type JobHandler, startJobWorkers } from '#storage/queue/job_workers.ts';
+import { type Periodic, startPeriodic } from '#workers/periodic.ts';
+import { startTicker, type Ticker } from '#workers/ticker.ts';
+
+/** What one kind of process does in the background. Each queue is consumed by one role only. */
+export interface Role {
+  readonly name: 'worker' | 'pager';
+  readonly handlers: readonly JobHandler[];
+  /** Done from time to time by whichever process of the role takes the lease. */
+  readonly periodic: readonly Periodic[];
+  /** Done again and again by every process of the role. */
+  readonly ticks: readonly Tick[];
+}
+
+export interface Tick {
+  readonly name: string;
+  /** From the end of one to the beginning of the next. */
+  readonly everyMs: number;
+  run(): Promise<unknown>;
+}
+
+/** A role at work. */
+export interface RunningRole {
+  /** Lets what runs finish and takes no more. */
+  stop(): Promise<void>;
+}
+
+export function runRole(foundation: Foundation, role: Role): RunningRole {
+  const log = foundation.log.child({ role: role.name });
+  const jobs = startJobWorkers(foundation.connectWorkers, role.handlers, log);
+  const tickers: Ticker[] = role.ticks.map(({ name, everyMs, run }) =>
+    startTicker(everyMs, async () => {
+      try {
+        await run();
+      } catch (error) {
+        log.warn({ tick: name, err: error }, 'a tick failed; the next one tries again');
+      }
+    }),
+  );
+  tickers.push(startPeriodic({ ...foundation, log, holder: newId('job') }, role.periodic));
+  return {
+    async stop() {
+      await Promise.all(tickers.map((ticker) => ticker.stop()));
+      await jobs.close();
+    },
+  };
+}
