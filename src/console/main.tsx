@@ -5,6 +5,7 @@ import { createRoot } from 'react-dom/client';
 
 import { addressOf } from '#console/api/http.ts';
 import { App } from '#console/app.tsx';
+import { guardSecondTaps } from '#console/parts/second_tap.ts';
 
 const RELOADED = 'tocsin-reloaded-at';
 const RELOAD_AGAIN_AFTER_MS = 30_000;
@@ -22,6 +23,8 @@ if ('serviceWorker' in navigator) {
     console.warn('Push messages cannot be shown on this device.', error);
   });
 }
+
+guardSecondTaps(window);
 
 const root = document.querySelector('#root');
 if (root === null) throw new Error('the page has no root element');

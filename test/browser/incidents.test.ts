@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
 import { inBrowser, PHONE } from '#test/browser/chrome.ts';
+import { fingerOn, middleOf } from '#test/browser/finger.ts';
 import { openHouse } from '#test/browser/house.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
@@ -35,10 +36,11 @@ inBrowser('incidents', () => {
     await anna.page.getByRole('heading', { name: 'Checkout is slow' }).waitFor();
     const acknowledge = anna.page.getByRole('button', { name: 'Acknowledge' });
     expect((await acknowledge.boundingBox())!.height).toBeGreaterThanOrEqual(56);
-    await acknowledge.tap();
+    const finger = await fingerOn(anna.page);
+    await finger.tap(await middleOf(acknowledge), 0);
     await row(bram.page, 'Checkout is slow', 'Acknowledged');
     await bram.page.getByText('by Anna').locator('visible=true').waitFor();
-    await anna.page.getByRole('button', { name: 'Resolve' }).tap();
+    await finger.tap(await middleOf(anna.page.getByRole('button', { name: 'Resolve' })), 2_000);
     await row(bram.page, 'Checkout is slow', 'Resolved');
     await anna.page.getByText(/^Resolved by Anna/).waitFor();
     expect(await bram.page.getByRole('button', { name: 'Acknowledge' }).count()).toBe(0);

@@ -33,33 +33,55 @@ export function useLetter(letter: string, handler: Handler): void {
   }, [letter]);
 }
 
-/** `g` and a letter goes to a place; j and k move along rows; other letters belong to what is shown. */
-export function useLetters(onHelp: () => void): void {
+interface Letters {
+  readonly onHelp: () => void;
+  /** Whether something is about to lie above the page, which the document does not show yet. */
+  isOpening(): boolean;
+}
+
+/**
+ * `g` and a letter goes to a place, and a letter that means none does nothing; j and k move along rows; other letters
+ * belong to what is shown. None acts while anything lies above the page, or is about to.
+ */
+export function useLetters({ onHelp, isOpening }: Letters): void {
   const navigate = useNavigate();
   useEffect(() => {
     let goUntil = 0;
     const onKey = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || !areLettersOn() || isTyping(event.target)) return;
-      const isGoing = performance.now() < goUntil;
+      const { key, timeStamp } = event;
+      if (key === 'Shift' || key === 'CapsLock') return;
+      const isGoing = timeStamp < goUntil;
       goUntil = 0;
-      const place = isGoing ? PLACES.find(({ key }) => key === event.key) : undefined;
-      if (place !== undefined) {
+      if (event.ctrlKey || event.metaKey || event.altKey || !areLettersOn()) return;
+      if (isTyping(event.target) || isOpening() || isAnythingAbove()) return;
+      if (key === 'j' || key === 'k') {
+        if (!isGoing) moveAlongRows(key === 'j' ? 1 : -1);
+        return;
+      }
+      if (event.repeat) return;
+      if (key === 'g') goUntil = timeStamp + SEQUENCE_MS;
+      else if (isGoing) {
+        const place = PLACES.find((candidate) => candidate.key === key);
+        if (place === undefined) return;
         event.preventDefault();
         void navigate({ to: place.to });
-      } else if (event.key === 'g') goUntil = performance.now() + SEQUENCE_MS;
-      else if (event.key === '?') onHelp();
-      else if (event.key === 'j' || event.key === 'k') moveAlongRows(event.key === 'j' ? 1 : -1);
-      else HANDLERS.get(event.key)?.(event);
+      } else if (key === '?') onHelp();
+      else HANDLERS.get(key)?.(event);
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
-  }, [navigate, onHelp]);
+  }, [navigate, onHelp, isOpening]);
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  if (!(target instanceof HTMLElement)) return false;
-  const isField = target.matches('input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]');
-  return isField || target.closest('[role=dialog], [role=menu], [role=listbox]') !== null;
+  const fields = 'input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]';
+  return target instanceof HTMLElement && target.matches(fields);
+}
+
+/** A dialog, a menu or a list to choose from, wherever the focus is. */
+function isAnythingAbove(): boolean {
+  const above = document.querySelectorAll('[role=dialog], [role=alertdialog], [role=menu], [role=listbox]');
+  return [...above].some((element) => element.checkVisibility());
 }
 
 /** A row's link takes the focus, so that Enter opens it. */

@@ -1,10 +1,11 @@
 import '@mantine/spotlight/styles.layer.css';
 
 import { useMantineColorScheme } from '@mantine/core';
-import { Spotlight, type SpotlightActionGroupData } from '@mantine/spotlight';
+import { createSpotlight, Spotlight, type SpotlightActionGroupData } from '@mantine/spotlight';
 import { IconBell, IconBuilding, IconMoon, IconSearch, IconServer2, IconSun } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { useEffect } from 'react';
 
 import { incidentsQuery, servicesQuery } from '#console/api/queries.ts';
 import { PLACES, SETTINGS } from '#console/shell/navigation.ts';
@@ -13,12 +14,24 @@ import { useHere } from '#console/shell/organization.tsx';
 /** As many of each kind as can be of help. */
 const LISTED_MAX = 200;
 
+const [store, spotlight] = createSpotlight();
+
+interface PaletteProps {
+  readonly isOpen: boolean;
+  /** Also when an entry was chosen. */
+  readonly onClose: () => void;
+}
+
 /** Goes anywhere by typing a part of its name. */
-export function Palette({ onClose }: { readonly onClose: () => void }) {
+export function Palette({ isOpen, onClose }: PaletteProps) {
+  useEffect(() => {
+    if (isOpen) spotlight.open();
+    else spotlight.close();
+  }, [isOpen]);
   const groups = [usePlaces(), useIncidents(), useServices(), useOthers()].filter(({ actions }) => actions.length > 0);
   return (
     <Spotlight
-      forceOpened
+      store={store}
       onSpotlightClose={onClose}
       shortcut={null}
       actions={groups}

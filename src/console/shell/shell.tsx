@@ -5,6 +5,7 @@ import { Link, Outlet, useRouter } from '@tanstack/react-router';
 import { lazy, type MouseEvent, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 
 import { incidentsQuery } from '#console/api/queries.ts';
+import { useBackCloses } from '#console/parts/back_closes.ts';
 import { Banners } from '#console/shell/banners.tsx';
 import { useLetters } from '#console/shell/keyboard.ts';
 import { LiveChanges } from '#console/shell/live_changes.tsx';
@@ -32,15 +33,16 @@ export function Shell() {
 type Above = 'palette' | 'keys' | null;
 
 function Frame() {
-  const [above, setAbove] = useState<Above>(null);
+  const { above, isAboveNow, openKeys, openPalette, togglePalette, close } = useAbove();
   const { org } = useHere();
-  const openKeys = useCallback(() => setAbove('keys'), []);
-  const openPalette = useCallback(() => setAbove('palette'), []);
-  const close = useCallback(() => setAbove(null), []);
   const main = useRef<HTMLElement>(null);
-  useLetters(openKeys);
-  usePaletteKey(openPalette);
+  useLetters({ onHelp: openKeys, isOpening: isAboveNow });
+  usePaletteKey(togglePalette);
+  useBackCloses(above !== null, close);
+  useClosedByNavigation(close);
   useFocusAfterNavigation();
+  const [wasAsked, setWasAsked] = useState(false);
+  if (above === 'palette' && !wasAsked) setWasAsked(true);
   const skip = (event: MouseEvent): void => {
     event.preventDefault();
     main.current?.focus();
@@ -81,11 +83,29 @@ function Frame() {
         </nav>
       </div>
       <Suspense>
-        {above === 'palette' && <Palette onClose={close} />}
+        {wasAsked && <Palette isOpen={above === 'palette'} onClose={close} />}
         {above === 'keys' && <KeyHelp onClose={close} />}
       </Suspense>
     </>
   );
+}
+
+/** What lies above the page; the keys that are pressed before it is drawn know of it already. */
+function useAbove() {
+  const [above, setAbove] = useState<Above>(null);
+  const now = useRef<Above>(null);
+  const show = useCallback((next: Above): void => {
+    now.current = next;
+    setAbove(next);
+  }, []);
+  return {
+    above,
+    isAboveNow: useCallback(() => now.current !== null, []),
+    openKeys: useCallback(() => show('keys'), [show]),
+    openPalette: useCallback(() => show('palette'), [show]),
+    togglePalette: useCallback(() => show(now.current === 'palette' ? null : 'palette'), [show]),
+    close: useCallback(() => show(null), [show]),
+  };
 }
 
 function Places() {
@@ -108,16 +128,28 @@ function Places() {
 
 const isApple = (): boolean => /Mac|iP(?:hone|ad)/.test(navigator.userAgent);
 
-function usePaletteKey(onOpen: () => void): void {
+function usePaletteKey(onKeys: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
-      onOpen();
+      if (!event.repeat) onKeys();
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
-  }, [onOpen]);
+  }, [onKeys]);
+}
+
+/** What lies above a page does not stay for the next one. */
+function useClosedByNavigation(close: () => void): void {
+  const router = useRouter();
+  useEffect(
+    () =>
+      router.subscribe('onBeforeNavigate', ({ pathChanged }) => {
+        if (pathChanged) close();
+      }),
+    [router, close],
+  );
 }
 
 /** Whoever cannot see that the page has changed is taken to its title. */
