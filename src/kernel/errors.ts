@@ -51,17 +51,18 @@ export class AppError extends Error {
   }
 }
 
-const FAULTS_TOLD_MAX = 1_000;
+/** Beyond so many, the faults of a body say nothing that anybody could use: nothing collects more. */
+export const FAULTS_MAX = 50;
 const FAULTS_SUMMED_UP_MAX = 10;
 
-/** The refusal of a body: one 400 that names every fault, and no more of them than anybody could read. */
+/** The refusal of a body: one 400 that names its faults, and no more of them than anybody could read. */
 export function invalidInput(faults: readonly Fault[]): AppError {
   const summary = faults
     .slice(0, FAULTS_SUMMED_UP_MAX)
     .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
   const left = faults.length - summary.length;
-  if (left > 0) summary.push(`and ${left} more`);
-  return new AppError('invalid_input', summary.join('; '), { faults: faults.slice(0, FAULTS_TOLD_MAX) });
+  if (left > 0) summary.push(faults.length < FAULTS_MAX ? `and ${left} more` : `and at least ${left} more`);
+  return new AppError('invalid_input', summary.join('; '), { faults: faults.slice(0, FAULTS_MAX) });
 }
 
 /** The same answer for an id that never was and for one of another organization (decisions §1). */

@@ -1,4 +1,4 @@
-import type { Fault } from '#kernel/errors.ts';
+import { type Fault, FAULTS_MAX } from '#kernel/errors.ts';
 
 /** The part of JSON Schema that input schemas use. */
 interface Schema {
@@ -20,14 +20,18 @@ interface Schema {
   readonly description?: string;
 }
 
-/** Every fault of a value against a schema, each with its path and a sentence that says what was found and allowed. */
+/**
+ * The faults of a value against a schema, each with its path and a sentence that says what was found and allowed. Stops
+ * at `FAULTS_MAX`, so that a body that is all faults costs no more than one that has many.
+ */
 export function findFaults(schema: object, value: unknown): Fault[] {
   const faults: Fault[] = [];
   visit(schema, value, '', faults);
-  return faults;
+  return faults.slice(0, FAULTS_MAX);
 }
 
 function visit(schema: Schema, value: unknown, path: string, faults: Fault[]): void {
+  if (faults.length >= FAULTS_MAX) return;
   const complain = (message: string) => faults.push({ path, message });
   if (schema.enum !== undefined) {
     if (!schema.enum.includes(value))
@@ -84,7 +88,10 @@ function visitObject(schema: Schema, value: unknown, path: string, faults: Fault
   for (const name of schema.required ?? []) {
     if (!Object.hasOwn(value, name)) faults.push({ path: join(path, name), message: 'is required' });
   }
-  for (const [name, inner] of Object.entries(value)) {
+  for (const name in value) {
+    if (faults.length >= FAULTS_MAX) return;
+    if (!Object.hasOwn(value, name)) continue;
+    const inner = value[name];
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (property !== undefined) visit(property, inner, join(path, name), faults);
     else if (schema.additionalProperties === false)
@@ -110,7 +117,9 @@ function visitArray(schema: Schema, value: unknown, path: string, faults: Fault[
     faults.push({ path, message: `must have at least ${count(minItems, 'entry', 'entries')}` });
   if (value.length > maxItems)
     faults.push({ path, message: `must have at most ${count(maxItems, 'entry', 'entries')}; found ${value.length}` });
-  value.forEach((item, index) => visit(schema.items ?? {}, item, `${path}[${index}]`, faults));
+  for (let index = 0; index < value.length && faults.length < FAULTS_MAX; index += 1) {
+    visit(schema.items ?? {}, value[index], `${path}[${index}]`, faults);
+  }
 }
 
 function visitString(schema: Schema, value: unknown, complain: (message: string) => void): void {
@@ -172,6 +181,6 @@ function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';
-  const text = JSON.stringify(value);
+  const text = JSON.stringify(typeof value === 'string' ? value.slice(0, 100) : value);
   return text.length > 60 ? `${text.slice(0, 57)}…"` : text;
 }

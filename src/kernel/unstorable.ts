@@ -1,22 +1,23 @@
-import type { Fault } from '#kernel/errors.ts';
+import { type Fault, FAULTS_MAX } from '#kernel/errors.ts';
 
 /** Deeper JSON than any dashboard needs; it keeps whatever walks over a body far from the end of the stack. */
-const LEVELS_MAX = 100;
+export const LEVELS_MAX = 100;
 
 /**
  * The places of a body that could not be kept and given back as they are, whatever its schema allows there: U+0000,
  * which PostgreSQL has no room for; half of a surrogate pair, which UTF-8 cannot say; a number that overflowed; and
- * nesting beyond 100 levels, which is told alone.
+ * nesting beyond 100 levels, which is told alone. Stops at `FAULTS_MAX`.
  */
 export function findUnstorable(body: unknown): Fault[] {
   const faults: Fault[] = [];
-  return isWithin(body, '', 0, faults)
-    ? faults
-    : [{ path: '', message: `must not be nested deeper than ${LEVELS_MAX} levels` }];
+  return isWithin(body, '', 0, faults) ? faults.slice(0, FAULTS_MAX) : [{ path: '', message: NESTED_TOO_DEEP }];
 }
+
+export const NESTED_TOO_DEEP = `must not be nested deeper than ${LEVELS_MAX} levels`;
 
 function isWithin(value: unknown, path: string, level: number, faults: Fault[]): boolean {
   if (level > LEVELS_MAX) return false;
+  if (faults.length >= FAULTS_MAX) return true;
   if (typeof value === 'string') judgeText(value, path, faults);
   else if (typeof value === 'number' && !Number.isFinite(value)) {
     faults.push({ path, message: 'must be a number within ±1.7976931348623157e308' });

@@ -220,6 +220,6 @@ describe('an address', () => {
 
   test('answers other methods with 405 and the one that is meant', async () => {
     const answer = await w.app.inject({ method: 'GET', url: METRICS });
-    expect(answer).toMatchObject({ statusCode: 405, headers: { allow: 'POST' } });
+    expect(answer).toMatchObject({ statusCode: 405, headers: { allow: 'POST, OPTIONS' } });
   });
 });

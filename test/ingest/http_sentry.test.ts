@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 
 import type { FastifyInstance } from 'fastify';
@@ -173,6 +174,36 @@ describe('the DSN', () => {
     expect(answer.headers['access-control-expose-headers']).toBe('x-sentry-error, x-sentry-rate-limits, retry-after');
   });
 
+  test('opens its service from the first line of a compressed envelope, of which the rest is read afterwards', async () => {
+    const sender = await w.given.service();
+    const padding = { extra: { noise: randomBytes(60_000).toString('base64') } };
+    const body = envelopeOf(eventOf(newEventId(), padding), { dsn: sender.dsn });
+    for (const [encoding, compressed] of Object.entries({ gzip: gzipSync(body), br: brotliCompressSync(body) })) {
+      const answer = await send(sender, { query: '', body: compressed, headers: { 'content-encoding': encoding } });
+      expect(answer.status, encoding).toBe(200);
+    }
+    expect(await eventsOf(sender)).toHaveLength(2);
+  });
+
+  test('is asked for before more than 16 KiB of the body are read', async () => {
+    const { projectId } = partsOf(service.dsn);
+    const unknown = JSON.stringify({ dsn: `https://${'0'.repeat(32)}@tocsin.test/${projectId}` });
+    const starts = ['['.repeat(1024), `${unknown}\n`, '{"event_id":"x"}\n', '"'.repeat(1024)];
+    for (const start of starts) {
+      for (const path of [`/api/${projectId}/envelope/`, `/api/${projectId}/store/`]) {
+        let isBegun = false;
+        const endless = new Readable({
+          read() {
+            this.push(isBegun ? '['.repeat(1024) : start);
+            isBegun = true;
+          },
+        });
+        const answer = await w.app.inject({ method: 'POST', url: path, payload: endless });
+        expect(answer.statusCode, start.slice(0, 40)).toBe(401);
+      }
+    }
+  });
+
   test('does not open with the project id of another service', async () => {
     const { projectId } = partsOf((await w.given.service()).dsn);
     const answer = await send(service, { path: `/api/${projectId}/envelope/` });
@@ -221,21 +252,33 @@ describe('a request', () => {
     expect(await send(service, { body: Buffer.alloc(21 * 1024 * 1024, ' ') })).toMatchObject({ status: 413 });
   });
 
-  test('that asks beforehand may come from any page', async () => {
+  test('that asks beforehand may come from any page, with any headers of its own', async () => {
     const { projectId } = partsOf(service.dsn);
-    const answer = await w.app.inject({
-      method: 'OPTIONS',
-      url: `/api/${projectId}/envelope/?sentry_key=1`,
-      headers: { origin: 'https://shop.test', 'access-control-request-method': 'POST' },
-    });
-    expect(answer).toMatchObject({
-      statusCode: 204,
-      headers: {
-        'access-control-allow-origin': '*',
-        'access-control-allow-methods': 'POST, OPTIONS',
-        'access-control-allow-headers': expect.stringContaining('x-sentry-auth'),
-      },
-    });
+    const addresses = [
+      `/api/${projectId}/envelope/?sentry_key=1`,
+      `/api/${projectId}/store/`,
+      '/api/ingest/metrics',
+      '/api/ingest/otlp/v1/metrics',
+      '/api/ingest/prometheus/write',
+    ];
+    const preflight = async (url: string, asked?: string) => {
+      const headers = { origin: 'https://shop.test', 'access-control-request-method': 'POST' };
+      const answer = await w.app.inject({
+        method: 'OPTIONS',
+        url,
+        headers: asked === undefined ? headers : { ...headers, 'access-control-request-headers': asked },
+      });
+      expect(answer, url).toMatchObject({
+        statusCode: 204,
+        headers: { 'access-control-allow-origin': '*', 'access-control-allow-methods': 'POST, OPTIONS' },
+      });
+      return answer.headers['access-control-allow-headers'];
+    };
+    for (const url of addresses) {
+      expect(await preflight(url)).toContain('x-sentry-auth');
+      expect(await preflight(url, 'content-type,x-shop-session')).toBe('content-type,x-shop-session');
+      expect(await preflight(url, 'x-a\u00e9')).toContain('x-sentry-auth');
+    }
   });
 
   test('of another method is answered with 405', async () => {

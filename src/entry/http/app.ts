@@ -1,6 +1,7 @@
 import { fastify, type FastifyInstance } from 'fastify';
 
 import type { House } from '#entry/compose.ts';
+import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { mountAnswers } from '#entry/http/answers.ts';
 import { mountCalendar } from '#entry/http/calendar.ts';
 import { mountCallbacks } from '#entry/http/callbacks.ts';
@@ -26,6 +27,7 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
     logger: false,
     genReqId: () => newId('req'),
     requestIdHeader: false,
+    bodyLimit: ANONYMOUS_BODY_BYTES_MAX,
     trustProxy: house.config.trustedProxies ?? false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
@@ -33,6 +35,7 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply, house.log),
   });
+  readNoBodies(app);
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, house.log));
   app.addHook('onSend', async (request, reply) => {
     void reply.header('x-request-id', request.id);
@@ -65,6 +68,12 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
     return sendProblem(error, request, reply, house.log);
   });
   return app;
+}
+
+/** Whoever wants one says so in a scope of their own: nothing that is sent to an address of nobody is read. */
+function readNoBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 }
 
 /** A proxy may keep the path of the base URL or take it away. */

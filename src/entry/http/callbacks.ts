@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordDeliveryReport } from '#actions/incidents/record_delivery_report.ts';
 import type { House } from '#entry/compose.ts';
 import { recordRefusal } from '#entry/http/record_refusal.ts';
+import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { answerSms } from '#entry/http/sms_replies.ts';
 import { answerDigit, answerVoice } from '#entry/http/voice.ts';
 import type { Via } from '#kernel/caller.ts';
@@ -42,7 +43,7 @@ const VIA: Record<CallbackName, Via> = {
  */
 export async function mountCallbacks(root: FastifyInstance, house: House): Promise<void> {
   await root.register(async (app) => {
-    await app.register(formbody);
+    await app.register(formbody, { bodyLimit: ANONYMOUS_BODY_BYTES_MAX });
 
     const report = async (notification: NotificationRow, progress: Progress | null): Promise<string> => {
       if (progress !== null) await recordDeliveryReport(house.actions, notification, progress);

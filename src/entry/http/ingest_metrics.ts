@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { type DecodedPoints, pointLimits } from '#core/metrics/admission.ts';
+import { answerPreflight, INGEST_CORS } from '#entry/http/ingest_cors.ts';
 import { everyAddressOf, type IngestHall } from '#entry/http/ingest_hall.ts';
 import { beginRefusal, sendProblem, toAppError } from '#entry/http/problem.ts';
 import { takeBody, contentTypeOf } from '#entry/http/raw_body.ts';
@@ -17,6 +18,9 @@ const BODY_LIMITS = { compressedBytesMax: BODY_BYTES_MAX, inflatedBytesMax: BODY
 export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): void {
   const targets = new WeakMap<FastifyRequest, IngestTarget>();
   const memory = new SeriesMemory();
+  scope.addHook('onRequest', async (_request, reply) => {
+    void reply.headers(INGEST_CORS);
+  });
   scope.addHook('onError', async (request, _reply, error) => {
     const serviceId = targets.get(request)?.serviceId;
     if (serviceId === undefined) return;
@@ -40,7 +44,8 @@ export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): voi
         },
         errorHandler: (error, request, reply) => void refuse(protocol, error, request, reply),
       });
-      scope.route({ method: ['GET', 'PUT', 'PATCH', 'DELETE'], url, handler: refuseMethod });
+      scope.options(url, answerPreflight);
+      scope.route({ method: ['GET', 'PUT', 'PATCH', 'DELETE'], url, onRequest: refuseMethod, handler: () => {} });
     }
   }
 
@@ -86,7 +91,7 @@ export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): voi
   };
 }
 
-async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<never> {
-  void reply.header('allow', 'POST');
+async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  void reply.header('allow', 'POST, OPTIONS');
   throw new AppError('method_not_allowed', 'data is sent with POST');
 }

@@ -3,8 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { everyAddressOf, type IngestHall } from '#entry/http/ingest_hall.ts';
 import { sendProblem, toAppError } from '#entry/http/problem.ts';
 import { takeBody } from '#entry/http/raw_body.ts';
+import { answerPreflight, INGEST_CORS } from '#entry/http/ingest_cors.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
+import { readFirstLine } from '#ingest/protocols/sentry/first_line.ts';
 import { decodeSentryRequest, SENTRY_BODY_LIMITS, type SentryRequest } from '#ingest/protocols/sentry.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
@@ -25,7 +27,7 @@ export function mountSentryIngest(scope: FastifyInstance, hall: IngestHall): voi
   };
 
   scope.addHook('onRequest', async (_request, reply) => {
-    void reply.headers(CORS);
+    void reply.headers(INGEST_CORS);
   });
   scope.addHook('onError', async (request, _reply, error) => {
     const serviceId = targets.get(request)?.serviceId;
@@ -45,15 +47,21 @@ export function mountSentryIngest(scope: FastifyInstance, hall: IngestHall): voi
         bodyLimit: SENTRY_BODY_LIMITS.compressedBytesMax,
         async onRequest(request) {
           const key = sentryKeyOf(request.headers, request.query);
-          // Without one, the key is inside the envelope.
-          if (key !== null) await open(request, key, request.params.projectId);
+          // Without one, the key is in the first line of the envelope.
+          if (key !== null || kind === 'store') await open(request, key, request.params.projectId);
+        },
+        async preParsing(request, _reply, payload) {
+          if (targets.has(request)) return payload;
+          const { dsn, stream } = await readFirstLine(payload, request.headers['content-encoding']);
+          await open(request, dsn?.publicKey ?? null, request.params.projectId);
+          return stream;
         },
         async handler(request) {
-          const known = targets.get(request);
-          const { publicKey, eventId, events, dropped } = await hall.unpacking.run(known?.serviceId ?? 'unknown', () =>
+          const target = targets.get(request);
+          if (target === undefined) throw new Error('the request was not authenticated');
+          const { eventId, events, dropped } = await hall.unpacking.run(target.serviceId, () =>
             decodeSentryRequest(toSentryRequest(kind, request, hall), inflateSentry),
           );
-          const target = known ?? (await open(request, publicKey, request.params.projectId));
           if (events.length > 0) {
             const taking = () => hall.intake.takeEvents(target, events);
             await hall.eventRates.spend(target.serviceId, events.length, taking);
@@ -63,24 +71,11 @@ export function mountSentryIngest(scope: FastifyInstance, hall: IngestHall): voi
           return { id: eventId };
         },
       });
-      scope.options(url, async (_request, reply) => reply.headers(PREFLIGHT).code(204).send());
-      scope.route({ method: ['GET', 'PUT', 'PATCH', 'DELETE'], url, handler: refuseMethod });
+      scope.options(url, answerPreflight);
+      scope.route({ method: ['GET', 'PUT', 'PATCH', 'DELETE'], url, onRequest: refuseMethod, handler: () => {} });
     }
   }
 }
-
-const CORS = {
-  'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'x-sentry-error, x-sentry-rate-limits, retry-after',
-  'cross-origin-resource-policy': 'cross-origin',
-};
-
-const PREFLIGHT = {
-  'access-control-allow-methods': 'POST, OPTIONS',
-  'access-control-allow-headers':
-    'x-sentry-auth, x-requested-with, origin, accept, content-type, authentication, authorization, content-encoding, transfer-encoding, sentry-trace, baggage, traceparent',
-  'access-control-max-age': '86400',
-};
 
 /** Quiets a client whose data is not wanted: it sends nothing for an hour. */
 const QUIET = '3600::organization:disabled';
@@ -116,7 +111,7 @@ function toSentryRequest(
   };
 }
 
-async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<never> {
+async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
   void reply.header('allow', 'POST, OPTIONS');
   throw new AppError('method_not_allowed', 'data is sent with POST');
 }

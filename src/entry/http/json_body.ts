@@ -3,6 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 
 import { AppError, invalidInput } from '#kernel/errors.ts';
+import { surveyJson } from '#kernel/json_survey.ts';
+import { LEVELS_MAX, NESTED_TOO_DEEP } from '#kernel/unstorable.ts';
 
 /** Bodies of this scope are JSON as it is and nothing else: another media type, or a compressed body, is 415. */
 export function takeJsonBodies(scope: FastifyInstance): void {
@@ -16,10 +18,20 @@ export function takeJsonBodies(scope: FastifyInstance): void {
   );
 }
 
+/** More than any action has use for; so many are read and checked in some milliseconds. */
+const VALUES_MAX = 20_000;
+/** Of the body, with what a protocol wraps around what is checked later. */
+const LEVELS_READ_MAX = LEVELS_MAX + 20;
+
 /** Reads JSON as RFC 8259 has it. Of equal names in one object the last one counts; a byte-order mark is passed over. */
 function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) throw refusal('the body is empty; send a JSON object, {} at least');
   if (!isUtf8(bytes)) throw refusal('the body is not valid UTF-8');
+  const { values, levels } = surveyJson(bytes, VALUES_MAX, LEVELS_READ_MAX);
+  if (levels > LEVELS_READ_MAX) throw refusal(NESTED_TOO_DEEP);
+  if (values > VALUES_MAX) {
+    throw refusal(`the body holds more than ${VALUES_MAX} values; send less at a time`);
+  }
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   try {
     return JSON.parse(text);

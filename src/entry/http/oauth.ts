@@ -5,6 +5,7 @@ import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
 import { createRateLimit } from '#auth/oauth/rate_limit.ts';
 import { networkOf } from '#auth/network.ts';
 import type { House } from '#entry/compose.ts';
+import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { AppError } from '#kernel/errors.ts';
 
 const REGISTRATIONS_PER_MINUTE = 30;
@@ -33,7 +34,8 @@ export async function mountOAuth(app: FastifyInstance, house: House): Promise<vo
         method,
         url,
         exposeHeadRoute: false,
-        async onRequest({ ip }) {
+        async onRequest({ ip, headers }) {
+          refuseLargeBody(headers);
           const waitSeconds = url === OAUTH_PATHS.registration ? registrations.take(networkOf(ip)) : 0;
           if (waitSeconds === 0) return;
           throw new AppError('rate_limited', 'too many apps register from this address', {
@@ -44,6 +46,16 @@ export async function mountOAuth(app: FastifyInstance, house: House): Promise<vo
       });
     }
   });
+}
+
+/** The provider reads bodies of up to 56 kB, and one of unknown length up to there. */
+function refuseLargeBody(headers: FastifyRequest['headers']): void {
+  const isUnknown = headers['transfer-encoding'] !== undefined;
+  if (!isUnknown && Number(headers['content-length'] ?? 0) <= ANONYMOUS_BODY_BYTES_MAX) return;
+  throw new AppError(
+    'payload_too_large',
+    `send at most ${ANONYMOUS_BODY_BYTES_MAX} bytes here, and say how many by Content-Length`,
+  );
 }
 
 async function handOver(house: House, request: FastifyRequest, reply: FastifyReply): Promise<void> {

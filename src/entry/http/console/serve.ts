@@ -4,6 +4,7 @@ import type { TObject } from 'typebox';
 
 import { authenticateSession, isManager, memberCallerOf, type SessionCookie } from '#auth/sessions.ts';
 import type { House } from '#entry/compose.ts';
+import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import type { ConsoleCall, ConsoleRoute } from '#entry/http/console/route.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { findFaults } from '#kernel/input_faults.ts';
@@ -24,7 +25,7 @@ export function serveRoute(scope: FastifyInstance, house: House, cookie: Session
   scope.route({
     method: route.method,
     url: route.path,
-    bodyLimit: BODY_BYTES_MAX,
+    bodyLimit: route.access === 'anyone' ? ANONYMOUS_BODY_BYTES_MAX : BODY_BYTES_MAX,
     exposeHeadRoute: false,
     async onRequest(request, reply) {
       const call = await identify(house, cookie, route, request, reply);
