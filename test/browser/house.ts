@@ -31,7 +31,11 @@ export interface OpenHouse extends World {
   /** Somebody who is logged in, on the page at this path. */
   visitor(options?: { role?: Role; name?: string; path?: string } & BrowserContextOptions): Promise<Visitor>;
   /** Opens an incident as a breach of a rule of this service would. */
-  incident(serviceId: Id<'service'>, title: string, options?: { key?: string }): Promise<Id<'incident'>>;
+  incident(
+    serviceId: Id<'service'>,
+    title: string,
+    options?: { key?: string; escalationPolicyId?: string },
+  ): Promise<Id<'incident'>>;
 }
 
 interface Place {
@@ -72,9 +76,10 @@ export async function openHouse({ path = '', publicUrl, port }: Place = {}): Pro
       await page.goto(`${baseUrl}/${start.replace(/^\//, '')}`);
       return { ...person, page };
     },
-    async incident(serviceId, title, options) {
+    async incident(serviceId, title, { escalationPolicyId, ...options } = {}) {
       const config = { metricName: 'latency', comparator: '>', threshold: 100 };
-      const wanted = { serviceId, name: title, kind: 'metric_threshold', config };
+      const policy = escalationPolicyId === undefined ? {} : { escalationPolicyId };
+      const wanted = { serviceId, name: title, kind: 'metric_threshold', config, ...policy };
       const rule = await w.expectOk('create_alert_rule', wanted, options);
       return await inUnitOfWork(roles.runtime, async (unit) => {
         const [active] = await unit.stores.activeRules.listMetricRules([rule.ruleId]);

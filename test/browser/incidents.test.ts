@@ -103,6 +103,34 @@ inBrowser('incidents', () => {
     await expect.poll(() => page.getByRole('heading', { level: 1 }).innerText()).toBe('checkout');
   });
 
+  test('the escalation card shows the steps of the trigger and what became of each, not those of today', async () => {
+    const h = await openHouse();
+    const { serviceId } = await h.given.service({ name: 'checkout' });
+    const { page, userId } = await h.visitor({ path: '/me' });
+    const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
+    const byMail = (afterMinutes: number) => ({ afterMinutes, channels: ['email'], targetUserIds: [userId] });
+    const steps = [{ afterMinutes: 0, channels: ['sms'], useSchedule: true }, byMail(30), byMail(60)];
+    const { policyId } = await h.expectOk('create_escalation_policy', { teamId, name: 'Wake somebody', steps });
+    await h.incident(serviceId, 'Checkout is slow', { escalationPolicyId: policyId });
+    await h.expectOk('update_escalation_policy', { policyId, steps: [byMail(0)] });
+    await page.goto(`${h.baseUrl}/incidents`);
+    await page.getByText('step 3 of 3').locator('visible=true').waitFor();
+    await page.getByRole('link', { name: 'Checkout is slow' }).click();
+    const card = page.getByRole('region', { name: 'Escalation' }).getByRole('listitem');
+    const shown = async () => (await card.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
+    await expect
+      .poll(async () => (await shown())[1])
+      .toMatch(/you \((?:sent|on its way)\) Fired at .+, before its time$/);
+    expect(await shown()).toEqual([
+      expect.stringMatching(/^Step 1: At once whoever is on call in Platform Skipped at .+: nobody is on call$/i),
+      expect.stringMatching(/^Step 2: After 30 min you/),
+      expect.stringMatching(/^3 Step 3: After 1 h you$/),
+    ]);
+    await page.getByRole('button', { name: 'Resolve' }).click();
+    await card.nth(2).getByText('Did not fire: the incident was resolved first').waitFor();
+    expect((await shown())[1]).toContain('Fired at');
+  });
+
   test('a link from a message finds the organization that its incident belongs to', async () => {
     const h = await openHouse();
     const other = await h.given.organization('Umbrella');

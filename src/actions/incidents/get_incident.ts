@@ -2,12 +2,19 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { IncidentWithLogView, toIncidentView, toNotificationView, toTimelineView } from '#actions/incidents/view.ts';
+import {
+  IncidentWithLogView,
+  toEscalationWithStepsView,
+  toIncidentView,
+  toNotificationView,
+  toTimelineView,
+} from '#actions/incidents/view.ts';
 import { peopleIn } from '#core/incidents/story.ts';
 
 export const getIncident = defineAction({
   name: 'get_incident',
-  summary: 'Return one incident with its notification log (who was reached how) and its timeline.',
+  summary:
+    'Return one incident with its escalation steps as they were at the trigger, its notification log (who was reached how) and its timeline.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object({ incidentId: IdText }, CLOSED),
@@ -23,6 +30,7 @@ export const getIncident = defineAction({
     const names = new Map([...people.values()].map(({ userId, name }) => [userId as string, name]));
     return {
       ...toIncidentView(incident, steps),
+      escalation: toEscalationWithStepsView(incident, steps, notifications),
       notifications: notifications.map(toNotificationView),
       timeline: toTimelineView(timeline, names),
     };

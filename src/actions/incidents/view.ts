@@ -2,7 +2,8 @@ import { type Static, Type } from 'typebox';
 
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { type EscalationState, escalationStateOf, type StepState } from '#core/incidents/escalation_state.ts';
-import { INCIDENT_STATUSES, RULE_KINDS } from '#core/incidents/incident.ts';
+import { INCIDENT_STATUSES, NEWS_EVENTS, RULE_KINDS } from '#core/incidents/incident.ts';
+import { recordSteps, type StepTimerRow } from '#core/incidents/step_records.ts';
 import { storyOf } from '#core/incidents/story.ts';
 import { CHANNELS } from '#core/oncall/channel.ts';
 import { maskAddress } from '#core/oncall/masking.ts';
@@ -22,6 +23,13 @@ const SettledByView = Type.Object(
   { description: 'exactly one of userId, apiKeyId and system is present' },
 );
 
+const ESCALATION_FIELDS = {
+  state: Type.Enum(['running', 'paused', 'finished', 'none']),
+  nextStep: nullable(Type.Integer({ description: 'index of the step, from 0' })),
+  nextStepAt: nullable(Timestamp),
+  stepCount: Type.Integer({ description: 'how many steps the policy had at the trigger' }),
+};
+
 const INCIDENT_FIELDS = {
   incidentId: IdText,
   number: Type.Integer({ description: 'what is typed in a reply by SMS' }),
@@ -40,11 +48,7 @@ const INCIDENT_FIELDS = {
   acknowledgedBy: nullable(SettledByView),
   resolvedAt: nullable(Timestamp),
   resolvedBy: nullable(SettledByView),
-  escalation: Type.Object({
-    state: Type.Enum(['running', 'paused', 'finished', 'none']),
-    nextStep: nullable(Type.Integer({ description: 'index of the step, from 0' })),
-    nextStepAt: nullable(Timestamp),
-  }),
+  escalation: Type.Object(ESCALATION_FIELDS),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 };
@@ -59,14 +63,48 @@ const NotificationView = Type.Object({
   channel: Type.Enum([...CHANNELS]),
   to: nullable(Type.String({ description: 'masked; null for push' })),
   status: Type.Enum([...NOTIFICATION_STATUSES]),
-  reason: nullable(Type.String()),
+  reason: nullable(
+    Type.String({ description: 'why it failed, was skipped or cancelled, or what is special about it' }),
+  ),
+  news: nullable(Type.Enum([...NEWS_EVENTS], { description: 'what news about the incident says; null for a page' })),
   attempts: Type.Integer(),
   providerId: nullable(Type.String()),
   updatedAt: Timestamp,
 });
 
+const StepRecordView = Type.Object({
+  index: Type.Integer({ description: 'from 0' }),
+  afterMinutes: Type.Integer({ description: 'after the trigger, as the policy said then' }),
+  channels: Type.Array(Type.Enum([...CHANNELS])),
+  targetUserIds: Type.Array(IdText),
+  useSchedule: Type.Boolean({ description: 'also whoever is on call in `teamId` when it fires' }),
+  dueAt: Timestamp,
+  isBroughtForward: Type.Boolean({
+    description: 'true when it is due before its time: the step before it reached nobody, or not everybody',
+  }),
+  state: Type.Enum(['pending', 'fired', 'skipped', 'cancelled'], {
+    description: 'skipped: it came due and reached nobody; cancelled: the incident was answered before it came due',
+  }),
+  settledAt: nullable(Timestamp),
+  reason: nullable(
+    Type.String({
+      description: 'of a skipped step: why it reached nobody; of a cancelled one: acknowledged or resolved',
+    }),
+  ),
+  people: Type.Array(Type.Object({ userId: IdText, status: Type.Enum([...NOTIFICATION_STATUSES]) }), {
+    description: 'whom it paged or tried to page, with the best that any of its messages to them has come to',
+  }),
+});
+
 export const IncidentWithLogView = Type.Object({
   ...INCIDENT_FIELDS,
+  escalation: Type.Object({
+    ...ESCALATION_FIELDS,
+    teamId: nullable(Type.String({ description: 'the team of the policy, whose schedules the steps ask' })),
+    steps: Type.Array(StepRecordView, {
+      description: 'the steps of the policy as they were at the trigger, with what became of each',
+    }),
+  }),
   notifications: Type.Array(NotificationView, { description: 'the notification log, oldest first' }),
   timeline: Type.Array(Type.Object({ at: Timestamp, event: Type.String(), text: Type.String() }), {
     description: 'what happened, oldest first, as sentences',
@@ -102,6 +140,24 @@ function toEscalationView(escalation: EscalationState): Static<typeof IncidentVi
   return { ...escalation, nextStepAt: toTimestampOrNull(escalation.nextStepAt) };
 }
 
+/** With the steps as they were at the trigger, in place of the summary that lists have. */
+export function toEscalationWithStepsView(
+  incident: IncidentRow,
+  timers: readonly StepTimerRow[],
+  log: readonly NotificationRow[],
+): Static<typeof IncidentWithLogView>['escalation'] {
+  const pages = log.filter(({ kind }) => kind === 'page');
+  const steps = recordSteps(incident, timers, pages).map((step) => ({
+    ...step,
+    channels: [...step.channels],
+    targetUserIds: [...step.targetUserIds],
+    people: [...step.people],
+    dueAt: toTimestamp(step.dueAt),
+    settledAt: toTimestampOrNull(step.settledAt),
+  }));
+  return { ...toEscalationView(escalationStateOf(incident.status, timers)), teamId: incident.teamId, steps };
+}
+
 export function toNotificationView(entry: NotificationRow): Static<typeof NotificationView> {
   return {
     notificationId: entry.id,
@@ -111,7 +167,8 @@ export function toNotificationView(entry: NotificationRow): Static<typeof Notifi
     channel: entry.channel,
     to: maskAddress(entry.channel, entry.address),
     status: entry.status === 'sending' ? 'queued' : entry.status,
-    reason: entry.reason ?? entry.news,
+    reason: entry.reason,
+    news: entry.news,
     attempts: entry.attempts,
     providerId: entry.providerId,
     updatedAt: toTimestamp(entry.updatedAt),

@@ -58,7 +58,6 @@ export type Incident = ResultOf<'list_incidents'>['incidents'][number];
 export type IncidentWithLog = ResultOf<'get_incident'>;
 export type Service = ResultOf<'list_services'>['services'][number];
 export type ServiceWithKeys = ResultOf<'get_service'>;
-export type Team = ResultOf<'list_teams'>['teams'][number];
 export type BillingMonth = ResultOf<'get_billing'>['months'][number];
 export type Capability = Service['capabilities'][number];
 

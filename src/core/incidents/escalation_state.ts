@@ -12,15 +12,18 @@ export interface EscalationState {
   readonly state: 'running' | 'paused' | 'finished' | 'none';
   readonly nextStep: number | null;
   readonly nextStepAt: Temporal.Instant | null;
+  /** How many steps the policy had at the trigger. */
+  readonly stepCount: number;
 }
 
 export function escalationStateOf(status: IncidentStatus, steps: readonly StepState[]): EscalationState {
-  const idle = { nextStep: null, nextStepAt: null };
-  if (steps.length === 0) return { state: 'none', ...idle };
+  const stepCount = steps.length;
+  const idle = { nextStep: null, nextStepAt: null, stepCount };
+  if (stepCount === 0) return { state: 'none', ...idle };
   if (status === 'acknowledged') return { state: 'paused', ...idle };
   const [next] = steps
     .filter(({ state }) => state === 'pending')
     .toSorted((a, b) => a.dueAt.epochMilliseconds - b.dueAt.epochMilliseconds || a.stepIndex - b.stepIndex);
   if (status === 'resolved' || next === undefined) return { state: 'finished', ...idle };
-  return { state: 'running', nextStep: next.stepIndex, nextStepAt: next.dueAt };
+  return { state: 'running', nextStep: next.stepIndex, nextStepAt: next.dueAt, stepCount };
 }

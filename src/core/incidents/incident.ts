@@ -5,7 +5,9 @@ export const INCIDENT_STATUSES = ['triggered', 'acknowledged', 'resolved'] as co
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 
 /** What people who were paged are told. */
-export type NewsEvent = Exclude<IncidentStatus, 'triggered'>;
+export const NEWS_EVENTS = ['acknowledged', 'resolved'] as const;
+
+export type NewsEvent = (typeof NEWS_EVENTS)[number];
 
 export const RULE_KINDS = ['metric_threshold', 'exception'] as const;
 

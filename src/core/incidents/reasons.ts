@@ -1,11 +1,11 @@
-/** Why something did not work, in half a sentence that follows a colon. */
+/** Why something did not work or was not sent, in half a sentence that follows a colon. */
 const WORDS: Readonly<Record<string, string>> = {
   no_policy: 'its rule has no escalation policy',
   no_steps: 'its escalation policy has no steps',
   no_targets: 'it names nobody',
   nobody_on_call: 'nobody is on call',
   no_usable_channel: 'nobody has such a channel on and an address for it',
-  channel_not_configured: 'its channels are not set up on this server',
+  channel_not_configured: 'the channel is not set up on this server',
   provider_unreachable: 'the provider could not be reached',
   provider_silent: 'the provider did not answer',
   provider_busy: 'the provider was too busy',
@@ -29,6 +29,15 @@ const WORDS: Readonly<Record<string, string>> = {
   bad_address: 'there is no such mailbox',
   mailbox_full: 'the mailbox is full',
   no_subscription: 'no browser is subscribed any more',
+  channel_off: 'the person has this channel off',
+  no_address: 'no address is known',
+  no_answer: 'nobody answered',
+  busy: 'the line was busy',
+  answering_machine: 'voicemail answered',
+  unconfirmed: 'the provider has not confirmed it',
+  digest: 'in one message with others',
+  acknowledged: 'the incident was acknowledged first',
+  resolved: 'the incident was resolved first',
   service_deleted: 'its service was deleted',
   left_organization: 'the person has left the organization',
 };

@@ -1,5 +1,5 @@
-import type { StepState } from '#core/incidents/escalation_state.ts';
 import type { IncidentStatus, RuleKind, SettledBy } from '#core/incidents/incident.ts';
+import type { StepTimerRow } from '#core/incidents/step_records.ts';
 import type { EscalationStep, PlannedStep } from '#core/oncall/escalation.ts';
 import { notFound } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
@@ -258,9 +258,10 @@ export class IncidentStore {
     );
   }
 
-  async listSteps(incidentIds: readonly Id<'incident'>[]): Promise<(StepState & { incidentId: Id<'incident'> })[]> {
+  async listSteps(incidentIds: readonly Id<'incident'>[]): Promise<(StepTimerRow & { incidentId: Id<'incident'> })[]> {
     return await this.#session.sql.rows(
-      `select incident_id as "incidentId", step_index as "stepIndex", due_at as "dueAt", state
+      `select incident_id as "incidentId", step_index as "stepIndex", due_at as "dueAt", state,
+         settled_at as "settledAt", reason
        from incident_steps where incident_id = any($1) order by incident_id, step_index`,
       [incidentIds],
     );

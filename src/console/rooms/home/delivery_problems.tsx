@@ -6,8 +6,8 @@ import { Card, Row } from '#console/parts/card.tsx';
 import { CHANNEL_TITLES, ChannelIcon } from '#console/parts/channel.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import { Status } from '#console/parts/status.tsx';
-import { reasonText } from '#console/rooms/incidents/notification_log.tsx';
 import { useHere } from '#console/shell/organization.tsx';
+import { reasonOf } from '#core/incidents/reasons.ts';
 
 const SHOWN_MAX = 6;
 
@@ -33,7 +33,7 @@ export function DeliveryProblems() {
               title={`${CHANNEL_TITLES[channel]} fails`}
               sub={
                 <>
-                  {lastFailure === null ? 'The last message failed' : reasonText(lastFailure)},{' '}
+                  {lastFailure === null ? 'The last message failed' : reasonOf(lastFailure)},{' '}
                   {lastFailedAt !== null && <Moment at={lastFailedAt} />}
                 </>
               }

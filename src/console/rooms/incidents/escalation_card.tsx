@@ -1,65 +1,142 @@
-import { IconCheck } from '@tabler/icons-react';
+import { IconCheck, IconMinus, IconPlayerSkipForward } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 
-import type { Incident } from '#console/api/actions.ts';
+import type { IncidentWithLog } from '#console/api/actions.ts';
+import { teamsQuery } from '#console/api/queries.ts';
 import { Card } from '#console/parts/card.tsx';
 import { CHANNEL_NAMES, ChannelIcon } from '#console/parts/channel.tsx';
+import { Moment } from '#console/parts/moment.tsx';
 import { useNow } from '#console/parts/now.ts';
 import { countdownText, durationText } from '#console/parts/time_text.ts';
-import { usePolicy } from '#console/rooms/incidents/escalation.ts';
 import classes from '#console/rooms/incidents/escalation_card.module.css';
 import { useNames } from '#console/rooms/incidents/people.ts';
+import { useHere } from '#console/shell/organization.tsx';
+import { reasonOf } from '#core/incidents/reasons.ts';
 
-/** Who is paged next, and when, while nobody answers. */
-export function EscalationCard({ incident }: { readonly incident: Incident }) {
-  const { escalation, escalationPolicyId } = incident;
-  const found = usePolicy(escalationPolicyId);
-  const nameOf = useNames();
-  const firedBefore = escalation.state === 'finished' ? Number.POSITIVE_INFINITY : (escalation.nextStep ?? 0);
+type Escalation = IncidentWithLog['escalation'];
+type Step = Escalation['steps'][number];
+
+/** The steps as they were at the trigger, what became of each, and who is paged next while nobody answers. */
+export function EscalationCard({ incident }: { readonly incident: IncidentWithLog }) {
+  const { escalation } = incident;
+  const { data } = useQuery({ ...teamsQuery(useHere().org.orgId), staleTime: 60_000 });
+  const team = data?.teams.find(({ teamId }) => teamId === escalation.teamId)?.name ?? null;
   return (
     <Card title="Escalation">
-      <Standing incident={incident} stepsInAll={found?.policy.steps.length ?? null} />
-      {found !== null && (
+      <Standing incident={incident} />
+      {escalation.steps.length > 0 && (
         <ol className={classes.steps}>
-          {found.policy.steps.map(({ afterMinutes, channels, targetUserIds, useSchedule }, index) => {
-            const state = escalation.state === 'paused' ? 'open' : index < firedBefore ? 'done' : 'open';
-            const who = [...targetUserIds.map(nameOf), ...(useSchedule ? [`on call in ${found.team.name}`] : [])];
-            return (
-              // Steps have no ids; their order is what they are.
-              // eslint-disable-next-line react/no-array-index-key
-              <li key={index} className={classes.step} data-state={index === escalation.nextStep ? 'next' : state}>
-                <span className={classes.bullet} aria-hidden>
-                  {state === 'done' ? <IconCheck size={13} stroke={2.5} /> : index + 1}
-                </span>
-                <div>
-                  {afterMinutes === 0 ? 'At once' : `After ${durationText(afterMinutes * 60_000)}`}
-                  <span className={classes.channels}>
-                    {channels.map((channel) => (
-                      <span key={channel} title={CHANNEL_NAMES[channel]} role="img" aria-label={CHANNEL_NAMES[channel]}>
-                        <ChannelIcon channel={channel} size={16} />
-                      </span>
-                    ))}
-                  </span>
-                  <div className={classes.who}>{who.length === 0 ? 'nobody' : who.join(', ')}</div>
-                </div>
-              </li>
-            );
-          })}
+          {escalation.steps.map((step) => (
+            <StepItem key={step.index} step={step} isNext={step.index === escalation.nextStep} team={team} />
+          ))}
         </ol>
       )}
     </Card>
   );
 }
 
-function Standing({ incident, stepsInAll }: { readonly incident: Incident; readonly stepsInAll: number | null }) {
-  const { state, nextStep, nextStepAt } = incident.escalation;
+interface StepItemProps {
+  readonly step: Step;
+  readonly isNext: boolean;
+  /** The name of the team whose schedules are asked; null when it was deleted. */
+  readonly team: string | null;
+}
+
+function StepItem({ step, isNext, team }: StepItemProps) {
+  const { index, state, afterMinutes, channels } = step;
+  return (
+    <li className={classes.step} data-state={isNext ? 'next' : state}>
+      <span className={classes.bullet} aria-hidden>
+        {bulletOf(step)}
+      </span>
+      <div>
+        <span className="hidden-text">Step {index + 1}: </span>
+        {afterMinutes === 0 ? 'At once' : `After ${durationText(afterMinutes * 60_000)}`}
+        <span className={classes.channels}>
+          {channels.map((channel) => (
+            <span key={channel} title={CHANNEL_NAMES[channel]} role="img" aria-label={CHANNEL_NAMES[channel]}>
+              <ChannelIcon channel={channel} size={16} />
+            </span>
+          ))}
+        </span>
+        <Who step={step} team={team} />
+        <div className={classes.who}>
+          <Outcome step={step} />
+        </div>
+      </div>
+    </li>
+  );
+}
+
+function bulletOf({ state, index }: Step) {
+  switch (state) {
+    case 'fired':
+      return <IconCheck size={13} stroke={2.5} />;
+    case 'skipped':
+      return <IconPlayerSkipForward size={13} stroke={2} />;
+    case 'cancelled':
+      return <IconMinus size={13} stroke={2} />;
+    case 'pending':
+      return index + 1;
+  }
+}
+
+const PERSON_WORDS: Record<Step['people'][number]['status'], string> = {
+  delivered: 'reached',
+  sent: 'sent',
+  queued: 'on its way',
+  failed: 'not reached',
+  cancelled: 'cancelled',
+  skipped: 'no channel on',
+};
+
+/** Whom a step paged, once it has; before that whom it would page. */
+function Who({ step: { people, targetUserIds, useSchedule }, team }: Pick<StepItemProps, 'step' | 'team'>) {
+  const nameOf = useNames();
+  if (people.length > 0) {
+    const named = people.map(({ userId, status }) => `${nameOf(userId)} (${PERSON_WORDS[status]})`);
+    return <div className={classes.who}>{named.join(', ')}</div>;
+  }
+  const onCall = team === null ? 'whoever is on call' : `whoever is on call in ${team}`;
+  const planned = [...targetUserIds.map(nameOf), ...(useSchedule ? [onCall] : [])];
+  return <div className={classes.who}>{planned.length === 0 ? 'nobody' : planned.join(', ')}</div>;
+}
+
+/** Null while a step waits for its own time. */
+function Outcome({ step: { state, settledAt, reason, isBroughtForward, dueAt } }: Pick<StepItemProps, 'step'>) {
+  const at = <Moment at={settledAt ?? dueAt} as="clock" />;
+  const early = isBroughtForward ? ', before its time' : '';
+  switch (state) {
+    case 'pending':
+      return isBroughtForward ? 'Fires at once: the step before it did not reach everybody' : null;
+    case 'fired':
+      return (
+        <>
+          Fired at {at}
+          {early}
+        </>
+      );
+    case 'skipped':
+      return (
+        <>
+          Skipped at {at}
+          {early}
+          {reason !== null && `: ${reasonOf(reason)}`}
+        </>
+      );
+    case 'cancelled':
+      return reason === null ? 'Did not fire' : `Did not fire: the incident was ${reason} first`;
+  }
+}
+
+function Standing({ incident }: { readonly incident: IncidentWithLog }) {
+  const { state, nextStep, nextStepAt, stepCount } = incident.escalation;
   if (state === 'running' && nextStepAt !== null && nextStep !== null) {
-    const of = stepsInAll === null || stepsInAll <= nextStep ? '' : ` of ${stepsInAll}`;
     return (
       <div className={classes.count}>
         <Clock to={nextStepAt} />
         <span className={classes.who}>
-          until step {nextStep + 1}
-          {of}
+          until step {nextStep + 1} of {stepCount}
         </span>
       </div>
     );
@@ -67,17 +144,17 @@ function Standing({ incident, stepsInAll }: { readonly incident: Incident; reado
   return <p className={classes.note}>{noteOf(incident)}</p>;
 }
 
-function noteOf({ status, escalation, escalationPolicyId }: Incident): string {
+function noteOf({ status, escalation: { state, steps } }: IncidentWithLog): string {
   if (status === 'resolved') return 'It is resolved; nobody is paged any more.';
-  switch (escalation.state) {
+  switch (state) {
     case 'paused':
       return 'Paused: somebody has it. No further step fires.';
     case 'finished':
-      return 'Every step has fired, and nobody has answered. Nobody else will be paged.';
+      return steps.every((step) => step.state === 'skipped')
+        ? 'No step has reached anybody, and none is left. Nobody else will be paged.'
+        : 'No step is left, and nobody has answered. Nobody else will be paged.';
     case 'none':
-      return escalationPolicyId === null
-        ? 'Nobody is paged: the rule has no escalation policy.'
-        : 'Nobody is paged: its escalation policy was deleted.';
+      return 'Nobody is paged: when it was triggered, its rule had no escalation policy with steps.';
     case 'running':
       return 'The next step is about to fire.';
   }

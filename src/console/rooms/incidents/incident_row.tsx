@@ -9,7 +9,7 @@ import { Moment } from '#console/parts/moment.tsx';
 import { useNow } from '#console/parts/now.ts';
 import { IncidentStatus } from '#console/parts/status.tsx';
 import { countdownText } from '#console/parts/time_text.ts';
-import { stepText, usePolicy } from '#console/rooms/incidents/escalation.ts';
+import { stepText } from '#console/rooms/incidents/escalation.ts';
 import classes from '#console/rooms/incidents/incident_row.module.css';
 import { settlerName, useNames } from '#console/rooms/incidents/people.ts';
 import { OUTCOME_WORDS, whoWasReached } from '#console/rooms/incidents/reached.ts';
@@ -115,16 +115,15 @@ function Reach({ incident, isShown, before = '' }: StandingProps & { readonly be
 }
 
 function Step({ incident }: { readonly incident: Incident }) {
-  const found = usePolicy(incident.escalationPolicyId);
   const { nextStepAt } = incident.escalation;
   if (incident.status === 'resolved') return null;
-  const text = stepText(incident, found?.policy.steps.length ?? null);
+  const text = stepText(incident);
   if (nextStepAt === null) return text;
   return (
     <>
-      {text},{' '}
+      {text}{' '}
       <span className={classes.countdown}>
-        next <Countdown to={nextStepAt} />
+        <Countdown to={nextStepAt} />
       </span>
     </>
   );

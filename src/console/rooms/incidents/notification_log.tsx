@@ -4,6 +4,7 @@ import { CHANNEL_TITLES, ChannelIcon } from '#console/parts/channel.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import { Status, type Tone } from '#console/parts/status.tsx';
 import { useNames } from '#console/rooms/incidents/people.ts';
+import { reasonOf } from '#core/incidents/reasons.ts';
 
 type Notification = IncidentWithLog['notifications'][number];
 
@@ -37,9 +38,8 @@ export function NotificationLog({ notifications }: { readonly notifications: rea
           sub={
             <>
               {CHANNEL_TITLES[entry.channel]}
-              {entry.to !== null && ` to ${entry.to}`}, {entry.step === null ? 'news' : `step ${entry.step + 1}`},{' '}
-              <Moment at={entry.updatedAt} as="clock" />
-              {entry.reason !== null && <div>{reasonText(entry.reason)}</div>}
+              {entry.to !== null && ` to ${entry.to}`}, {subjectOf(entry)}, <Moment at={entry.updatedAt} as="clock" />
+              {entry.reason !== null && <div>{capital(reasonOf(entry.reason))}</div>}
               {entry.attempts > 1 && <div>{entry.attempts} attempts</div>}
             </>
           }
@@ -51,20 +51,10 @@ export function NotificationLog({ notifications }: { readonly notifications: rea
   );
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  channel_not_configured: 'this channel is not set up on the server',
-  channel_off: 'the person has this channel off',
-  no_address: 'no address is known',
-  no_subscription: 'no device is subscribed',
-  left_organization: 'the person has left',
-  unconfirmed: 'the provider has not confirmed it',
-  gave_up: 'it could not be sent within five minutes',
-  acknowledged: 'told that it was acknowledged',
-  resolved: 'told that it was resolved',
-};
-
-export function reasonText(reason: string): string {
-  return REASONS[reason] ?? reason.replaceAll('_', ' ');
+/** What the message is about: a step of the policy, or what became of the incident. */
+function subjectOf({ step, news }: Notification): string {
+  if (step !== null) return `step ${step + 1}`;
+  return news === null ? 'news' : `news: ${news}`;
 }
 
 function capital(text: string): string {

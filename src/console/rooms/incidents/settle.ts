@@ -83,18 +83,29 @@ function settled<One extends Incident>(incident: One, answer: Answer, userId: st
   const at = new Date(serverNow()).toISOString();
   const by = { userId, via: 'console' as const };
   if (incident.status === 'resolved') return incident;
-  const idle = { nextStep: null, nextStepAt: null };
   if (answer === 'resolve') {
-    const state = incident.escalation.state === 'none' ? ('none' as const) : ('finished' as const);
-    return { ...incident, status: 'resolved', resolvedAt: at, resolvedBy: by, escalation: { state, ...idle } };
+    const escalation = ended(incident.escalation, 'finished', 'resolved');
+    return { ...incident, status: 'resolved', resolvedAt: at, resolvedBy: by, escalation };
   }
   if (incident.status === 'acknowledged') return incident;
-  const state = incident.escalation.state === 'none' ? ('none' as const) : ('paused' as const);
+  const escalation = ended(incident.escalation, 'paused', 'acknowledged');
+  return { ...incident, status: 'acknowledged', acknowledgedAt: at, acknowledgedBy: by, escalation };
+}
+
+/** No further step fires; those that have fired stay as they are. */
+function ended(
+  escalation: Incident['escalation'] & Partial<IncidentWithLog['escalation']>,
+  state: 'paused' | 'finished',
+  reason: string,
+): typeof escalation {
+  const steps = escalation.steps?.map((step) =>
+    step.state === 'pending' ? { ...step, state: 'cancelled' as const, reason } : step,
+  );
   return {
-    ...incident,
-    status: 'acknowledged',
-    acknowledgedAt: at,
-    acknowledgedBy: by,
-    escalation: { state, ...idle },
+    ...escalation,
+    state: escalation.state === 'none' ? 'none' : state,
+    nextStep: null,
+    nextStepAt: null,
+    ...(steps && { steps }),
   };
 }

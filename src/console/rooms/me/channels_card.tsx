@@ -7,8 +7,8 @@ import { Card, Row } from '#console/parts/card.tsx';
 import { CHANNEL_TITLES, CHANNELS, ChannelIcon } from '#console/parts/channel.tsx';
 import { messageOf } from '#console/parts/failure.tsx';
 import { Status, type Tone } from '#console/parts/status.tsx';
-import { reasonText } from '#console/rooms/incidents/notification_log.tsx';
 import { useHere } from '#console/shell/organization.tsx';
+import { reasonOf } from '#core/incidents/reasons.ts';
 
 /** Each way to be reached, with a test that shows whether it works. */
 export function ChannelsCard({ me }: { readonly me: Me }) {
@@ -129,7 +129,7 @@ function TestResult({ sent }: { readonly sent: TestNotification }) {
         {word}
         {data.to === null ? '' : ` (${data.to})`}
       </Status>
-      {data.reason !== null && ` ${reasonText(data.reason)}`}
+      {data.reason !== null && ` ${reasonOf(data.reason)}`}
     </div>
   );
 }

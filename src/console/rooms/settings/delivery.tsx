@@ -8,8 +8,8 @@ import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import { Page } from '#console/parts/page.tsx';
 import { Status } from '#console/parts/status.tsx';
-import { reasonText } from '#console/rooms/incidents/notification_log.tsx';
 import { useHere } from '#console/shell/organization.tsx';
+import { reasonOf } from '#core/incidents/reasons.ts';
 
 const VIA: Record<NonNullable<ChannelHealth['via']>, string> = {
   twilio: 'by Twilio',
@@ -64,7 +64,7 @@ function Channel({ health }: { readonly health: ChannelHealth }) {
             {lastFailedAt !== null && (
               <div>
                 Last failure <Moment at={lastFailedAt} />
-                {lastFailure !== null && `: ${reasonText(lastFailure)}`}.
+                {lastFailure !== null && `: ${reasonOf(lastFailure)}`}.
               </div>
             )}
           </>

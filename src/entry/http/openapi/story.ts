@@ -187,7 +187,7 @@ export const INCIDENT: Static<typeof IncidentView> = {
   acknowledgedBy: null,
   resolvedAt: null,
   resolvedBy: null,
-  escalation: { state: 'running', nextStep: 1, nextStepAt: '2027-02-03T02:14:15.000Z' },
+  escalation: { state: 'running', nextStep: 1, nextStepAt: '2027-02-03T02:14:15.000Z', stepCount: 2 },
   createdAt: '2027-02-03T02:04:15.000Z',
   updatedAt: '2027-02-03T02:05:00.000Z',
 };
@@ -197,7 +197,7 @@ export const ACKNOWLEDGED: Static<typeof IncidentView> = {
   status: 'acknowledged',
   acknowledgedAt: '2027-02-03T02:06:40.550Z',
   acknowledgedBy: { userId: IDS.userId, via: 'rest' },
-  escalation: { state: 'paused', nextStep: null, nextStepAt: null },
+  escalation: { state: 'paused', nextStep: null, nextStepAt: null, stepCount: 2 },
   updatedAt: '2027-02-03T02:06:40.550Z',
 };
 
@@ -206,12 +206,44 @@ export const RESOLVED: Static<typeof IncidentView> = {
   status: 'resolved',
   resolvedAt: '2027-02-03T02:41:03.211Z',
   resolvedBy: { userId: IDS.userId, via: 'rest' },
-  escalation: { state: 'finished', nextStep: null, nextStepAt: null },
+  escalation: { state: 'finished', nextStep: null, nextStepAt: null, stepCount: 2 },
   updatedAt: '2027-02-03T02:41:03.211Z',
 };
 
 export const INCIDENT_WITH_LOG: Static<typeof IncidentWithLogView> = {
   ...INCIDENT,
+  escalation: {
+    ...INCIDENT.escalation,
+    teamId: IDS.teamId,
+    steps: [
+      {
+        index: 0,
+        afterMinutes: 0,
+        channels: ['push', 'sms'],
+        targetUserIds: [],
+        useSchedule: true,
+        dueAt: '2027-02-03T02:04:15.000Z',
+        isBroughtForward: false,
+        state: 'fired',
+        settledAt: '2027-02-03T02:04:15.214Z',
+        reason: null,
+        people: [{ userId: IDS.userId, status: 'delivered' }],
+      },
+      {
+        index: 1,
+        afterMinutes: 10,
+        channels: ['call'],
+        targetUserIds: [IDS.otherUserId],
+        useSchedule: false,
+        dueAt: '2027-02-03T02:14:15.000Z',
+        isBroughtForward: false,
+        state: 'pending',
+        settledAt: null,
+        reason: null,
+        people: [],
+      },
+    ],
+  },
   notifications: [
     {
       notificationId: IDS.notificationId,
@@ -222,6 +254,7 @@ export const INCIDENT_WITH_LOG: Static<typeof IncidentWithLogView> = {
       to: '+31••••••78',
       status: 'delivered',
       reason: null,
+      news: null,
       attempts: 1,
       providerId: 'SM5f1c8a7e3d2b4960a1c3e5f7092b4d68',
       updatedAt: '2027-02-03T02:04:17.902Z',

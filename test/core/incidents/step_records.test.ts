@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { recordSteps, type StepTimerRow } from '#core/incidents/step_records.ts';
+import { type EscalationStep, planSteps } from '#core/oncall/escalation.ts';
+import { NOTIFICATION_STATUSES } from '#core/oncall/recipients.ts';
+import { at } from '#test/core/oncall/given_rotation.ts';
+
+const TRIGGERED = at('2026-03-29T00:30:00Z');
+
+const stepAfter = (afterMinutes: number): EscalationStep => ({
+  afterMinutes,
+  channels: ['sms'],
+  targetUserIds: [],
+  useSchedule: true,
+});
+
+const arbitraryTimer = fc.record({
+  state: fc.constantFrom('pending', 'fired', 'skipped', 'cancelled'),
+  /** Milliseconds by which it was brought forward. */
+  earlier: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 600_000 })),
+});
+
+test('there is one record for each step of the snapshot, in its order, with the state of its own timer', () => {
+  const minutes = fc.array(fc.tuple(fc.oneof(fc.nat(10_000), fc.constant(Number.MAX_SAFE_INTEGER)), arbitraryTimer));
+  fc.assert(
+    fc.property(minutes, (given) => {
+      const steps = given.map(([afterMinutes]) => stepAfter(afterMinutes));
+      const timers: StepTimerRow[] = planSteps(steps, TRIGGERED).map(({ stepIndex, dueAt }) => {
+        const { state, earlier } = given[stepIndex]![1];
+        const settledAt = state === 'pending' ? null : TRIGGERED;
+        return { stepIndex, dueAt: dueAt.subtract({ milliseconds: earlier }), state, settledAt, reason: null };
+      });
+      const records = recordSteps({ steps, triggeredAt: TRIGGERED }, timers.toReversed(), []);
+      expect(records.map(({ index }) => index)).toEqual([...steps.keys()]);
+      for (const record of records) {
+        const [afterMinutes, { state, earlier }] = given[record.index]!;
+        expect(record).toMatchObject({ ...stepAfter(afterMinutes), state, isBroughtForward: earlier > 0, people: [] });
+        expect(record.dueAt).toEqual(timers[record.index]!.dueAt);
+      }
+    }),
+  );
+});
+
+test('each person of a step is there once, with the best that became of any message', () => {
+  const rank = ['delivered', 'sent', 'queued', 'failed', 'cancelled', 'skipped'];
+  const page = fc.record({
+    stepIndex: fc.constantFrom(0, 1),
+    userId: fc.constantFrom('anna', 'bram', 'cleo'),
+    status: fc.constantFrom(...NOTIFICATION_STATUSES),
+  });
+  fc.assert(
+    fc.property(fc.array(page), (pages) => {
+      const steps = [stepAfter(0), stepAfter(5)];
+      const timers = planSteps(steps, TRIGGERED).map((timer) => {
+        return { ...timer, state: 'fired' as const, settledAt: TRIGGERED, reason: null };
+      });
+      for (const { index, people } of recordSteps({ steps, triggeredAt: TRIGGERED }, timers, pages)) {
+        const own = pages.filter(({ stepIndex }) => stepIndex === index);
+        expect(people.map(({ userId }) => userId)).toEqual([...new Set(own.map(({ userId }) => userId))]);
+        for (const { userId, status } of people) {
+          const reached = own.filter((entry) => entry.userId === userId).map((entry) => rank.indexOf(entry.status));
+          expect(rank.indexOf(status)).toBe(Math.min(...reached));
+        }
+      }
+    }),
+  );
+});

@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+
+interface Step {
+  readonly afterMinutes: number;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly settledAt: string | null;
+  readonly isBroughtForward: boolean;
+  readonly people: { userId: string; status: string }[];
+}
+
+async function stepsOf(w: StaffedWorld, incidentId: string): Promise<Step[]> {
+  return (await w.expectOk('get_incident', { incidentId })).escalation.steps;
+}
+
+const inShort = (steps: readonly Step[]) =>
+  steps.map(({ afterMinutes, state, reason }) => [afterMinutes, state, ...(reason === null ? [] : [reason])].join(' '));
+
+test('the steps of an incident are those at its trigger, whatever becomes of the policy', async () => {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const bram = await w.staff.responder(teamId, 'Bram');
+  const smsTo = ({ userId }: { userId: string }, afterMinutes: number) => {
+    return { afterMinutes, channels: ['sms'], targetUserIds: [userId] } as const;
+  };
+  const alert = await w.staff.alert(teamId, [smsTo(anna, 0), smsTo(bram, 10)]);
+  const incidentId = await alert.trigger();
+  await w.settle();
+  const steps = [smsTo(bram, 0), smsTo(bram, 1), smsTo(anna, 2)];
+  await w.expectOk('update_escalation_policy', { policyId: alert.policyId, steps });
+  await w.advance({ minutes: 3 });
+  const shown = await w.expectOk('get_incident', { incidentId });
+  expect(shown.escalation).toMatchObject({ state: 'running', nextStep: 1, stepCount: 2, teamId });
+  expect(shown.escalation.steps).toEqual([
+    {
+      index: 0,
+      ...smsTo(anna, 0),
+      useSchedule: false,
+      dueAt: shown.triggeredAt,
+      isBroughtForward: false,
+      state: 'fired',
+      settledAt: shown.triggeredAt,
+      reason: null,
+      people: [{ userId: anna.userId, status: 'delivered' }],
+    },
+    {
+      index: 1,
+      ...smsTo(bram, 10),
+      useSchedule: false,
+      dueAt: shown.escalation.nextStepAt,
+      isBroughtForward: false,
+      state: 'pending',
+      settledAt: null,
+      reason: null,
+      people: [],
+    },
+  ]);
+  await w.expectOk('delete_escalation_policy', { policyId: alert.policyId });
+  expect(await w.expectOk('list_incidents')).toMatchObject({ incidents: [{ escalation: { stepCount: 2 } }] });
+  expect(inShort(await stepsOf(w, incidentId))).toEqual(['0 fired', '10 pending']);
+
+  await w.advance({ minutes: 3 });
+  await w.expectOk('acknowledge_incident', { incidentId });
+  expect(inShort(await stepsOf(w, incidentId))).toEqual(['0 fired', '10 cancelled acknowledged']);
+  await w.expectOk('resolve_incident', { incidentId });
+  expect(inShort(await stepsOf(w, incidentId))).toEqual(['0 fired', '10 cancelled acknowledged']);
+  await w.settle();
+});
+
+test('of an incident that is resolved after a second no step is shown as fired but the one that was', async () => {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const target = { channels: ['sms'], targetUserIds: [anna.userId] } as const;
+  const alert = await w.staff.alert(
+    teamId,
+    [0, 5, 15].map((afterMinutes) => ({ afterMinutes, ...target })),
+  );
+  const incidentId = await alert.trigger();
+  await w.settle();
+  await w.advance({ seconds: 1 });
+  await w.expectOk('resolve_incident', { incidentId });
+  expect(inShort(await stepsOf(w, incidentId))).toEqual(['0 fired', '5 cancelled resolved', '15 cancelled resolved']);
+  await w.settle();
+});
+
+test('a step that reaches nobody is shown as skipped with its reason, and the next as brought forward', async () => {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const bram = await w.staff.responder(teamId, 'Bram');
+  await w.expectOk('update_team_member', { memberId: bram.memberId, smsEnabled: false });
+  const alert = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels: ['sms'], useSchedule: true },
+    { afterMinutes: 30, channels: ['sms'], targetUserIds: [anna.userId, bram.userId] },
+    { afterMinutes: 60, channels: ['sms'], targetUserIds: [anna.userId] },
+  ]);
+  const incidentId = await alert.trigger();
+  await w.settle();
+  const steps = await stepsOf(w, incidentId);
+  const { triggeredAt } = await w.expectOk('get_incident', { incidentId });
+  expect(inShort(steps)).toEqual(['0 skipped nobody_on_call', '30 fired', '60 pending']);
+  expect(steps.map(({ isBroughtForward }) => isBroughtForward)).toEqual([false, true, false]);
+  expect(steps[1]).toMatchObject({
+    dueAt: triggeredAt,
+    people: [
+      { userId: anna.userId, status: 'delivered' },
+      { userId: bram.userId, status: 'skipped' },
+    ],
+  });
+});
