@@ -51,7 +51,7 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
   });
   const tally = new IngestTally();
   mountHealth(app, house, tally);
-  mountOpenApi(app, house.config.baseUrl);
+  await mountOpenApi(app, house.config.baseUrl);
   mountDocs(app);
   await mountRest(app, house.actions);
   await mountMcp(app, house);

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { sessionCookieOf } from '#auth/sessions.ts';
 import type { House } from '#entry/compose.ts';
+import { compressAnswers } from '#entry/http/compress_answers.ts';
 import { CONSOLE_ROUTES } from '#entry/http/console/registry.ts';
 import { serveRoute } from '#entry/http/console/serve.ts';
 import { takeJsonBodies } from '#entry/http/json_body.ts';
@@ -18,6 +19,7 @@ export async function mountConsole(app: FastifyInstance, house: House): Promise<
   await app.register(
     async (scope) => {
       takeJsonBodies(scope);
+      await compressAnswers(scope);
       scope.addHook('onRequest', async (request, reply) => {
         void reply.header('cache-control', 'no-store');
         // A browser tells who made it send a change, and lets no page tell otherwise.

@@ -1,14 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 
+import { compressAnswers } from '#entry/http/compress_answers.ts';
 import { openApiDocument } from '#entry/http/openapi/document.ts';
 
 /** `GET /api/openapi.json`, for anybody: it tells nothing that the product does not publish. */
-export function mountOpenApi(app: FastifyInstance, baseUrl: string): void {
+export async function mountOpenApi(app: FastifyInstance, baseUrl: string): Promise<void> {
   const document = JSON.stringify(openApiDocument(baseUrl));
-  app.get('/api/openapi.json', async (_request, reply) =>
-    reply
-      .headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-cache' })
-      .type('application/json; charset=utf-8')
-      .send(document),
-  );
+  await app.register(async (scope) => {
+    await compressAnswers(scope, { isPublic: true });
+    scope.get('/api/openapi.json', async (_request, reply) =>
+      reply
+        .headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-cache' })
+        .type('application/json; charset=utf-8')
+        .send(document),
+    );
+  });
 }

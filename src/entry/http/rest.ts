@@ -7,6 +7,7 @@ import { getAction } from '#actions/registry.ts';
 import { type ActionRuntime, requirePermission, runAction } from '#actions/run_action.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyBrake } from '#auth/bad_key_brake.ts';
+import { compressAnswers } from '#entry/http/compress_answers.ts';
 import { takeJsonBodies } from '#entry/http/json_body.ts';
 import type { Caller, RequestOrigin } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
@@ -30,6 +31,7 @@ export async function mountRest(app: FastifyInstance, runtime: ActionRuntime): P
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   await app.register(async (scope) => {
     takeJsonBodies(scope);
+    await compressAnswers(scope);
     mountActions(scope, runtime);
   });
 }
