@@ -6,6 +6,7 @@ import { faults } from './faults.ts';
 import { footprint } from './footprint.ts';
 import { type Bench, machineLine } from './harness.ts';
 import { ingestion } from './ingestion.ts';
+import { lists } from './lists.ts';
 import { mcp } from './mcp.ts';
 import { closeHistory } from './metrics/history.ts';
 import { pageLatency } from './page_latency.ts';
@@ -20,6 +21,7 @@ const BENCHES: readonly Bench[] = [
   faults,
   footprint,
   ingestion,
+  lists,
   mcp,
   pageLatency,
   query,

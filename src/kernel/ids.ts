@@ -1,4 +1,4 @@
-import { toUUID, TypeID, typeid, type TypeId } from 'typeid-js';
+import { toUUID, typeid, type TypeId } from 'typeid-js';
 
 /** The kinds of things that have an id; the kind is the id's prefix. */
 export type Kind =
@@ -42,11 +42,6 @@ export function newId<K extends Kind>(kind: K): Id<K> {
 /** The UUID inside an id, for stores that keep 16 bytes instead of text. */
 export function uuidOf(id: Id<Kind>): string {
   return toUUID(id as unknown as TypeId<Kind>);
-}
-
-/** The inverse of `uuidOf`. */
-export function idOfUuid<K extends Kind>(kind: K, uuid: string): Id<K> {
-  return TypeID.fromUUID(kind, uuid).toString() as string as Id<K>;
 }
 
 /**

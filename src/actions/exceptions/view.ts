@@ -1,12 +1,11 @@
 import { type Static, Type } from 'typebox';
 
-import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { LEVELS } from '#core/exceptions/event.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { GroupCounts, GroupScope } from '#storage/clickhouse/exception_reader.ts';
-import type { ExceptionGroupRow } from '#storage/postgres/exception_group_store.ts';
+import type { ExceptionGroupRow, GroupPlace, ListedGroupRow } from '#storage/postgres/exception_group_store.ts';
 
 export const GroupStatusName = Type.Enum(['unresolved', 'resolved', 'ignored']);
 
@@ -60,8 +59,15 @@ export function toExceptionGroupView(
   return { ...toGroupFields(group), eventCount: counts?.events ?? 0, userCount: counts?.users ?? 0 };
 }
 
+export function toListedGroupView(
+  { id: groupId, level: severity, ...group }: ListedGroupRow,
+  counts: GroupCounts | undefined,
+): Static<typeof ExceptionGroupView> {
+  return { groupId, severity, ...group, eventCount: counts?.events ?? 0, userCount: counts?.users ?? 0 };
+}
+
 /** The events of the group that are still to be seen. */
-export function scopeOf(group: ExceptionGroupRow, now: Temporal.Instant): GroupScope {
+export function scopeOf(group: GroupPlace, now: Temporal.Instant): GroupScope {
   return {
     serviceId: group.serviceId,
     groupId: group.id,
@@ -69,11 +75,12 @@ export function scopeOf(group: ExceptionGroupRow, now: Temporal.Instant): GroupS
   };
 }
 
-/** The groups with what is counted over their events. */
-export async function readGroupViews(
-  groups: readonly ExceptionGroupRow[],
-  { exceptions, now }: Pick<ActionContext, 'exceptions' | 'now'>,
-): Promise<Static<typeof ExceptionGroupView>[]> {
-  const counts = await exceptions.countByGroup(groups.map((group) => scopeOf(group, now)));
-  return groups.map((group) => toExceptionGroupView(group, counts.get(group.id)));
+/** The same for many groups; those of services that keep events equally long share the moment. */
+export function scopesOf(groups: readonly GroupPlace[], now: Temporal.Instant): GroupScope[] {
+  const since = new Map<number, Temporal.Instant>();
+  return groups.map(({ id, serviceId, retentionDays }) => {
+    const keptSince = since.get(retentionDays) ?? now.subtract({ hours: 24 * retentionDays });
+    since.set(retentionDays, keptSince);
+    return { serviceId, groupId: id, keptSince };
+  });
 }

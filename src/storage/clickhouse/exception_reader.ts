@@ -1,6 +1,6 @@
 import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
 import type { GroupPeriods } from '#core/exceptions/periods.ts';
-import { type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
+import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { queryArrivals } from '#storage/clickhouse/arrivals.ts';
 import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
@@ -31,8 +31,6 @@ export interface ValueCount {
   readonly count: number;
 }
 
-const GROUPS_A_QUERY = 250;
-
 /** Sets of 64 bits are much faster than those of ids or texts; no count of ours comes near a collision. */
 const EVENTS = 'uniqExact(cityHash64(event_id))';
 const USERS = "uniqExactIf(cityHash64(user_key), user_key != '')";
@@ -58,32 +56,29 @@ export class ExceptionReader {
     return count;
   }
 
-  /** By group id; a group without events is absent. */
+  /** By group id; a group without events is absent. One query for all groups whose services keep events equally long. */
   async countByGroup(scopes: readonly GroupScope[]): Promise<Map<Id<'group'>, GroupCounts>> {
-    const chunks = Array.from({ length: Math.ceil(scopes.length / GROUPS_A_QUERY) }, (_, index) =>
-      scopes.slice(index * GROUPS_A_QUERY, (index + 1) * GROUPS_A_QUERY),
-    );
-    const counted = await Promise.all(chunks.map((chunk) => this.#countChunk(chunk)));
+    const bySince = Map.groupBy(scopes, ({ keptSince }) => keptSince.epochMilliseconds);
+    const counted = await Promise.all([...bySince].map(([since, alike]) => this.#countSince(since, alike)));
     return new Map(counted.flat());
   }
 
-  async #countChunk(scopes: readonly GroupScope[]): Promise<(readonly [Id<'group'>, GroupCounts])[]> {
-    const since = new Map(scopes.map(({ serviceId, keptSince }) => [uuidOf(serviceId), keptSince.epochMilliseconds]));
+  async #countSince(since: number, scopes: readonly GroupScope[]): Promise<(readonly [Id<'group'>, GroupCounts])[]> {
+    const groups = new Map(scopes.map(({ groupId }) => [uuidOf(groupId), groupId]));
     const rows = await this.#rows<[group: string, events: string, users: string]>(
       `SELECT group_id, ${EVENTS}, ${USERS} FROM exception_events
-       PREWHERE service_id IN {services:Array(UUID)} AND group_id IN {groups:Array(UUID)}
-         AND toUnixTimestamp64Milli(at) >= {since:Array(Int64)}[indexOf({services:Array(UUID)}, service_id)]
+       PREWHERE service_id IN {services:Array(UUID)} AND group_id IN {groups:Array(UUID)} AND at >= ${instant('since')}
        GROUP BY group_id`,
       {
-        services: [...since.keys()],
-        since: [...since.values()],
-        groups: scopes.map(({ groupId }) => uuidOf(groupId)),
+        services: [...new Set(scopes.map(({ serviceId }) => serviceId))].map(uuidOf),
+        groups: [...groups.keys()],
+        since,
       },
     );
-    return rows.map(([group, events, users]) => [
-      idOfUuid('group', group),
-      { events: Number(events), users: Number(users) },
-    ]);
+    return rows.flatMap(([uuid, events, users]) => {
+      const groupId = groups.get(uuid);
+      return groupId === undefined ? [] : [[groupId, { events: Number(events), users: Number(users) }] as const];
+    });
   }
 
   async statistics(scope: GroupScope, periods: GroupPeriods): Promise<GroupStatistics> {

@@ -7,17 +7,37 @@ import type { Temporal } from '#kernel/time.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { GroupSightings, type SeenEvent, type SeenGroup } from '#storage/postgres/group_sightings.ts';
 
-/** A group as stored. `updatedAt` is when its status, title or level last changed, not when an event came. */
-export interface ExceptionGroupRow extends GroupState {
+/** What says which events of a group are still kept. */
+export interface GroupPlace {
   readonly id: Id<'group'>;
-  readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
-  readonly groupingVersion: number;
-  readonly groupingParts: readonly GroupingPart[];
   /** How long the service keeps events. */
   readonly retentionDays: number;
+}
+
+/** A group as stored. `updatedAt` is when its status, title or level last changed, not when an event came. */
+export interface ExceptionGroupRow extends GroupPlace, GroupState {
+  readonly orgId: Id<'org'>;
+  readonly groupingVersion: number;
+  readonly groupingParts: readonly GroupingPart[];
   readonly createdAt: Temporal.Instant;
   readonly updatedAt: Temporal.Instant;
+}
+
+/**
+ * A group as lists show it, with times as RFC 3339 texts: making instants of those of 1,000 groups, and texts of these,
+ * held up the process for 20 ms.
+ */
+export interface ListedGroupRow extends Pick<
+  ExceptionGroupRow,
+  'id' | 'serviceId' | 'title' | 'type' | 'culprit' | 'level' | 'status' | 'resolvedInRelease'
+> {
+  readonly statusChangedAt: string;
+  readonly regressedAt: string | null;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
 }
 
 export interface GroupFilter {
@@ -32,9 +52,23 @@ const COLUMNS = `g.id, g.org_id as "orgId", g.service_id as "serviceId", g.group
   g.first_release as "firstRelease", g.last_release as "lastRelease",
   g.created_at as "createdAt", g.updated_at as "updatedAt", s.retention_exceptions as "retentionDays"`;
 
+const LISTED_COLUMNS = `g.id, g.service_id as "serviceId", g.title, g.type, g.culprit, g.level, g.status,
+  g.resolved_in_release as "resolvedInRelease", ${timestamp('status_changed_at')} as "statusChangedAt",
+  ${timestamp('regressed_at')} as "regressedAt", ${timestamp('first_seen_at')} as "firstSeenAt",
+  ${timestamp('last_seen_at')} as "lastSeenAt", ${timestamp('created_at')} as "createdAt",
+  ${timestamp('updated_at')} as "updatedAt"`;
+
 /** Groups are hidden with their service, and once their last event is older than the service keeps ($2 is now). */
 const VISIBLE = `exception_groups g join services s on s.id = g.service_id and s.deleted_at is null
   and g.last_seen_at >= $2::timestamptz - make_interval(hours => 24 * s.retention_exceptions)`;
+
+/** The same for lists: what a service keeps is computed once a service, which took most of the time of a long list. */
+const LISTED = `with kept as materialized (
+    select id, retention_exceptions, $2::timestamptz - make_interval(hours => 24 * retention_exceptions) as since
+    from services where org_id = $1 and deleted_at is null)`;
+
+const LISTED_FROM = `exception_groups g join kept s on s.id = g.service_id and g.last_seen_at >= s.since
+  where g.org_id = $1 and ($3::text is null or g.service_id = $3) and ($4::text is null or g.status = $4)`;
 
 /** Deduplicated exceptions: what people see and decide of them. Their events are in ClickHouse. */
 export class ExceptionGroupStore {
@@ -44,26 +78,33 @@ export class ExceptionGroupStore {
     this.#session = session;
   }
 
-  /** Last seen first, and how many there are in all. */
-  async list(
+  /** Which groups a list shows, last seen first, and how many there are in all. */
+  async listPlaces(
     orgId: Id<'org'>,
     filter: GroupFilter,
     now: Temporal.Instant,
     limit: number,
-  ): Promise<{ groups: ExceptionGroupRow[]; total: number }> {
-    const found = `${VISIBLE} where g.org_id = $1
-      and ($3::text is null or g.service_id = $3) and ($4::text is null or g.status = $4)`;
+  ): Promise<{ places: GroupPlace[]; total: number }> {
     const parameters = [orgId, now.toString(), filter.serviceId, filter.status];
-    const groups = await this.#session.sql.rows<ExceptionGroupRow>(
-      `select ${COLUMNS} from ${found} order by g.last_seen_at desc, g.id desc limit $5`,
-      [...parameters, limit],
+    const [places, counted] = await Promise.all([
+      this.#session.sql.rows<GroupPlace>(
+        `${LISTED} select g.id, g.service_id as "serviceId", s.retention_exceptions as "retentionDays"
+         from ${LISTED_FROM} order by g.last_seen_at desc, g.id desc limit $5`,
+        [...parameters, limit],
+      ),
+      this.#session.sql.row<{ total: number }>(`${LISTED} select count(*) as total from ${LISTED_FROM}`, parameters),
+    ]);
+    return { places, total: Math.max(places.length, counted?.total ?? 0) };
+  }
+
+  /** By id; a group that is gone is absent. */
+  async findListed(ids: readonly Id<'group'>[]): Promise<Map<Id<'group'>, ListedGroupRow>> {
+    const rows = await this.#session.sql.rows<ListedGroupRow>(
+      `select ${LISTED_COLUMNS} from exception_groups g join services s on s.id = g.service_id and s.deleted_at is null
+       where g.id = any($1)`,
+      [ids],
     );
-    if (groups.length < limit) return { groups, total: groups.length };
-    const counted = await this.#session.sql.row<{ total: number }>(
-      `select count(*) as total from ${found}`,
-      parameters,
-    );
-    return { groups, total: counted?.total ?? groups.length };
+    return new Map(rows.map((group) => [group.id, group]));
   }
 
   /** Throws `not_found`. */
@@ -148,4 +189,9 @@ export class ExceptionGroupStore {
     if (row === null) throw notFound('groupId', 'exception group');
     return row;
   }
+}
+
+/** As `toTimestamp` writes it. */
+function timestamp(column: string): string {
+  return `to_char(g.${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }

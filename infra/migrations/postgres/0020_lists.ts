@@ -1,0 +1,14 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** Indexes in the order in which lists are shown, so that a page of a long list reads that page only. */
+export class Lists extends Migration {
+  override up(): void {
+    this.addSql(`
+      create index exception_groups_by_last_seen on exception_groups (org_id, last_seen_at desc, id desc);
+      drop index exception_groups_by_org;
+      create index incidents_by_trigger on incidents (org_id, triggered_at desc, id desc);
+      drop index incidents_by_org;
+      create index incidents_by_status on incidents (org_id, status, triggered_at desc, id desc);
+    `);
+  }
+}
