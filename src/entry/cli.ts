@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { Command, CommanderError } from 'commander';
 
+import { addAuditCommands } from '#entry/cli/audit.ts';
 import { addCalendarCommands } from '#entry/cli/calendars.ts';
 import { addKeyCommands } from '#entry/cli/keys.ts';
 import { addOrganizationCommands } from '#entry/cli/organizations.ts';
@@ -56,6 +57,7 @@ addOrganizationCommands(program);
 addUserCommands(program);
 addKeyCommands(program);
 addCalendarCommands(program);
+addAuditCommands(program);
 
 try {
   await program.parseAsync();

@@ -151,3 +151,19 @@ test('lists organizations, people and keys with their ids, and tells its version
   expect(version.stdout).toMatch(/^tocsin \d+\.\d+\.\d+\n$/);
   expect(versionJson).toEqual({ version: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
 });
+
+test('"audit verify" ends with 0 for whole logs, and with 1 for a broken one, whose first broken row it names', async () => {
+  const w = await world();
+  await w.expectOk('create_team', { name: 'Platform' });
+  await w.expectOk('create_team', { name: 'Payments' });
+  const { auditLogs } = await tocsinJson(w, 'audit', 'verify');
+  expect(auditLogs).toEqual([
+    { organizationId: w.orgId, kind: 'whole', rows: 2, head: expect.stringMatching(/^[0-9a-f]{64}$/) },
+  ]);
+  const { sql } = w.house.db;
+  const row = await sql.row<{ id: string }>('select audit_id as id from audit_links where number = 2');
+  await sql.run('alter table audit_log disable trigger audit_log_no_update');
+  await sql.run(`update audit_log set action = 'delete_team' where id = $1`, [row!.id]);
+  const { code, stdout } = await tocsin(w, 'audit', 'verify', '--org', w.orgId);
+  expect([code, stdout]).toEqual([1, expect.stringContaining(`BROKEN  at row 2, ${row!.id}: it was changed`)]);
+});

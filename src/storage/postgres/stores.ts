@@ -1,6 +1,7 @@
 import { ActiveRuleStore } from '#storage/postgres/active_rule_store.ts';
 import { AlertRuleEntity, AlertRuleStore } from '#storage/postgres/alert_rule_store.ts';
 import { ApiKeyEntity, ApiKeyStore } from '#storage/postgres/api_key_store.ts';
+import { AuditChainReader } from '#storage/postgres/audit_chain_reader.ts';
 import { AuditReader } from '#storage/postgres/audit_reader.ts';
 import { AuditStore } from '#storage/postgres/audit_store.ts';
 import { CalendarFeedStore } from '#storage/postgres/calendar_feed_store.ts';
@@ -82,6 +83,7 @@ export interface Stores {
   readonly outbox: OutboxStore;
   readonly audit: AuditStore;
   readonly auditLog: AuditReader;
+  readonly auditChain: AuditChainReader;
   readonly changes: ChangeReader;
 }
 
@@ -121,6 +123,7 @@ export function storesOf(session: Session): Stores {
     outbox: new OutboxStore(session),
     audit: new AuditStore(session),
     auditLog: new AuditReader(session),
+    auditChain: new AuditChainReader(session),
     changes: new ChangeReader(session),
   };
 }

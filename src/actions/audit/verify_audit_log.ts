@@ -1,0 +1,44 @@
+import { auditGenesis, auditHash } from '#auth/audit_chain.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Stores } from '#storage/postgres/stores.ts';
+
+/** What was found: a whole chain and its last hash, or the first row that is not as it was written. */
+export type VerifiedAuditLog =
+  | { readonly kind: 'whole'; readonly rows: number; readonly head: string | null }
+  | { readonly kind: 'broken'; readonly number: number; readonly auditId: string | null; readonly why: string };
+
+const PAGE = 2_000;
+
+/**
+ * Computes the chain of an organization anew, from its first row on. Rows that are added meanwhile are not looked at.
+ *
+ * Who can write to the database could compute a whole chain anew, too: compare the last hash with one noted elsewhere.
+ */
+export async function verifyAuditLog(
+  { auditChain }: Pick<Stores, 'auditChain'>,
+  orgId: Id<'org'>,
+): Promise<VerifiedAuditLog> {
+  const head = await auditChain.findHead(orgId);
+  const last = head?.number ?? 0;
+  let number = 0;
+  let hash = auditGenesis(orgId);
+  while (number < last) {
+    const links = await auditChain.list(orgId, number, last, PAGE);
+    for (const { auditId, columns, ...link } of links) {
+      number += 1;
+      if (link.number !== number) return { kind: 'broken', number, auditId: null, why: 'it is missing' };
+      if (columns === null) return { kind: 'broken', number, auditId, why: 'it was deleted' };
+      hash = auditHash(hash, columns);
+      if (!hash.equals(link.hash)) return { kind: 'broken', number, auditId, why: 'it was changed' };
+    }
+    if (links.length === 0) return { kind: 'broken', number: number + 1, auditId: null, why: 'it is missing' };
+  }
+  if (head !== null && !hash.equals(head.hash)) {
+    return { kind: 'broken', number, auditId: null, why: 'it is not the row that was added last' };
+  }
+  const unlinked = await auditChain.findUnlinked(orgId);
+  if (unlinked !== null) {
+    return { kind: 'broken', number: number + 1, auditId: unlinked, why: 'it was added beside the chain' };
+  }
+  return { kind: 'whole', rows: number, head: head?.hash.toString('hex') ?? null };
+}

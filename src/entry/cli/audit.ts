@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+
+import { verifyAuditLog, type VerifiedAuditLog } from '#actions/audit/verify_audit_log.ts';
+import { getOrganization, inStores } from '#entry/cli/in_stores.ts';
+import { print, tableOf } from '#entry/cli/text.ts';
+import type { Id } from '#kernel/ids.ts';
+
+type Verified = { readonly organizationId: Id<'org'> } & VerifiedAuditLog;
+
+export function addAuditCommands(program: Command): void {
+  const audit = program.command('audit').description('the audit log');
+  audit
+    .command('verify')
+    .description('check that no row of the audit log was changed, removed or slipped in; ends with 1 if one was')
+    .option('--org <id>', 'only of this organization')
+    .option(
+      '--json',
+      'print JSON: auditLogs, each with organizationId, kind, and rows and head, or number, auditId and why',
+    )
+    .action(async ({ org, json }: { org?: string; json?: true }) => {
+      const auditLogs = await inStores(async ({ stores }) => {
+        const all = org === undefined ? (await stores.people.listOrganizations()).map(({ id }) => id) : [];
+        const wanted = org === undefined ? all : [await getOrganization(stores, org)];
+        const verified: Verified[] = [];
+        for (const id of wanted) verified.push({ organizationId: id, ...(await verifyAuditLog(stores, id)) });
+        return verified;
+      });
+      print(json, { auditLogs }, tableOf(['ORGANIZATION', 'ROWS', 'LAST HASH'], auditLogs.map(toRow)));
+      if (auditLogs.some(({ kind }) => kind === 'broken')) process.exitCode = 1;
+    });
+}
+
+function toRow(verified: Verified): string[] {
+  if (verified.kind === 'whole') return [verified.organizationId, String(verified.rows), verified.head ?? '-'];
+  const { organizationId, number, auditId, why } = verified;
+  return [organizationId, 'BROKEN', `at row ${number}${auditId === null ? '' : `, ${auditId}`}: ${why}`];
+}
