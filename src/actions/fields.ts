@@ -3,8 +3,29 @@ import { type TSchema, Type } from 'typebox';
 /** An identifier: any text is well-formed, and one that names nothing is `not_found`. */
 export const IdText = Type.String();
 
+/*
+ * The contract gives minima only. These maxima are generous for people and programs that mean well, and keep one call from
+ * storing, and every later list from returning, more than anybody reads.
+ */
+const NAME_LENGTH_MAX = 500;
+const TEXT_LENGTH_MAX = 1_000;
+export const METRIC_NAME_LENGTH_MAX = 4_000;
+/** People named by one field. */
+export const USERS_MAX = 1_000;
+
 /** A name: at least one character, and not only white space. */
-export const Name = Type.String({ minLength: 1, pattern: '\\S', description: 'a name that is not blank' });
+export const Name = Type.String({
+  minLength: 1,
+  maxLength: NAME_LENGTH_MAX,
+  pattern: '\\S',
+  description: 'a name that is not blank',
+});
+
+/** A label such as an environment or a repository. */
+export const FreeText = Type.String({ maxLength: TEXT_LENGTH_MAX });
+
+/** A metric's name, with a label selector where one is allowed. */
+export const MetricName = Type.String({ maxLength: METRIC_NAME_LENGTH_MAX });
 
 /** RFC 3339 in UTC with milliseconds, in results. */
 export const Timestamp = Type.String({ format: 'date-time' });

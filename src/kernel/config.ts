@@ -120,6 +120,36 @@ export const SETTINGS = {
     '2048',
     'what may wait in the queue to be stored; 0 for no limit',
   ),
+  callsPerMinute: amount(
+    'CALLS_PER_MINUTE',
+    '6000',
+    'calls that one key, connected app or person may make to one API process, a minute on average; 0 for no limit',
+  ),
+  answerMegabytesPerMinute: amount(
+    'ANSWER_MEGABYTES_PER_MINUTE',
+    '256',
+    'what one of them may get back in a minute, on average; 0 for no limit',
+  ),
+  metricsToken: optionalText(
+    'METRICS_TOKEN',
+    '^\\S{16,}$',
+    'at least 16 characters without a space',
+    'bearer token that opens /metrics on the public port; closed there when unset',
+  ),
+  metricsPort: setting({
+    variable: 'METRICS_PORT',
+    purpose: 'port of a listener for /metrics alone, without a token; none when 0',
+    allowed: 'a port, 0 to 65535',
+    schema: Type.Integer({ minimum: 0, maximum: 65_535 }),
+    fallback: '0',
+  }),
+  metricsHost: setting({
+    variable: 'METRICS_HOST',
+    purpose: 'address that it listens on',
+    allowed: 'a host name or address',
+    schema: Type.String({ minLength: 1 }),
+    fallback: '127.0.0.1',
+  }),
   logLevel: setting({
     variable: 'LOG_LEVEL',
     purpose: 'least severe level that is logged',

@@ -15,7 +15,9 @@ interface Schema {
   readonly additionalProperties?: boolean;
   readonly items?: Schema;
   readonly minItems?: number;
+  readonly maxItems?: number;
   readonly minLength?: number;
+  readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly pattern?: string;
@@ -71,6 +73,7 @@ export function faultyBodies(schema: object, good: object): FaultyBody[] {
         wrong('U+0000 in a text', 'a\0b');
         wrong('half a surrogate pair in a text', 'a\uD800b');
         if ((part.minLength ?? 0) > 0) wrong('an empty text', '');
+        if (part.maxLength !== undefined) wrong('a text that is too long', 'x'.repeat(part.maxLength + 1));
         if (part.pattern === '\\S') wrong('nothing but white space', ' \t\n\u00A0\u3000');
         else if (part.pattern !== undefined) wrong('a text of another form', 'no such form');
         return;
@@ -92,6 +95,13 @@ export function faultyBodies(schema: object, good: object): FaultyBody[] {
         wrong('an object for an array', { 0: 'a' });
         wrong('a text for an array', 'a');
         if ((part.minItems ?? 0) > 0) wrong('an empty array', []);
+        if (part.maxItems !== undefined) {
+          const [item = sampleOf(part.items!)] = value as unknown[];
+          wrong(
+            'an array of too many',
+            Array.from({ length: part.maxItems + 1 }, () => item),
+          );
+        }
         visitLastItem(part.items!, value as unknown[], path, put);
         return;
       case 'object':

@@ -137,7 +137,7 @@ describe('a service that has as many series as it may', () => {
 test('what is taken and refused is counted, by service and reason', async () => {
   await sendJson(['a', 'b', 'c', 'x', 'y']);
   await post('/api/ingest/metrics', 'application/json', Buffer.from('{'), w.app);
-  const { body } = await w.app.inject('/metrics');
+  const body = await w.metrics();
   const { serviceId } = service;
   expect(body).toContain('tocsin_ingest_taken_total{kind="points"} 3');
   expect(body).toContain(
@@ -146,7 +146,7 @@ test('what is taken and refused is counted, by service and reason', async () => 
   expect(body).toContain(
     `tocsin_ingest_refused_requests_total{kind="points",code="invalid_input",service="${serviceId}"} 1`,
   );
-  expect((await w.app.inject('/metrics')).body).toContain('tocsin_ingest_taken_total{kind="points"} 3');
+  expect(await w.metrics()).toContain('tocsin_ingest_taken_total{kind="points"} 3');
 });
 
 test('nothing is refused while it cannot be known which series there are', async () => {

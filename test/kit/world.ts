@@ -64,9 +64,13 @@ export interface World extends Organization {
       dsn: string;
     }>;
   };
+  /** What `/metrics` says of this process. */
+  metrics(): Promise<string>;
   /** The house cannot be used afterwards. Called by itself when the test, or the file's hook, is over. */
   close(): Promise<void>;
 }
+
+const METRICS_TOKEN = 'a token that opens the metrics';
 
 /** Within a test the world is closed at its end; in `beforeAll` the file closes it itself. */
 export async function world(
@@ -82,6 +86,7 @@ export async function world(
     databaseUrl,
     clickhouseUrl,
     appSecret: 'a secret that is long enough for tests',
+    metricsToken: METRICS_TOKEN,
     ...options.settings,
   });
   const house = await compose(config, { log: silentLog, clock });
@@ -106,6 +111,10 @@ export async function world(
     });
     return answer.body.result;
   };
+  const metrics = async (): Promise<string> => {
+    const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+    return (await app.inject({ method: 'GET', url: '/metrics', headers })).body;
+  };
   const close = async (): Promise<void> => {
     await app.close();
     await house.close();
@@ -120,6 +129,7 @@ export async function world(
     clock,
     call,
     expectOk,
+    metrics,
     close,
     given: {
       organization,

@@ -29,7 +29,9 @@ const Widget = Type.Object(
   { additionalProperties: true },
 );
 
-export const Layout = Type.Array(Widget);
+const WIDGETS_MAX = 500;
+
+export const Layout = Type.Array(Widget, { maxItems: WIDGETS_MAX });
 
 const SUMMARY_FIELDS = {
   dashboardId: IdText,

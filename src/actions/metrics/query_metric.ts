@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { CLOSED, IdText, MetricName } from '#actions/fields.ts';
 import { MetricSeriesView, toMetricSeriesView } from '#actions/metrics/view.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregate.ts';
 import { cutWindow } from '#core/metrics/buckets.ts';
@@ -18,7 +18,7 @@ export const queryMetric = defineAction({
   input: Type.Object(
     {
       serviceId: IdText,
-      metricName: Type.String(),
+      metricName: MetricName,
       windowMinutes: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_080, default: 60 })),
       aggregation: Type.Optional(Type.Enum([...AGGREGATIONS], { default: 'avg' })),
     },

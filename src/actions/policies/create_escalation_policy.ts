@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
-import { StepInput, toSteps } from '#actions/policies/steps.ts';
+import { StepInput, STEPS_MAX, toSteps } from '#actions/policies/steps.ts';
 import { PolicyView, toPolicyView } from '#actions/policies/view.ts';
 
 export const createEscalationPolicy = defineAction({
@@ -11,7 +11,10 @@ export const createEscalationPolicy = defineAction({
     'Create an escalation policy for a team: who is paged, through which channels, and how many minutes after the trigger of an incident. Steps 0, 5, 15 fire at once, after 5 and after 15 minutes.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ teamId: IdText, name: Name, steps: Type.Array(StepInput, { minItems: 1 }) }, CLOSED),
+  input: Type.Object(
+    { teamId: IdText, name: Name, steps: Type.Array(StepInput, { minItems: 1, maxItems: STEPS_MAX }) },
+    CLOSED,
+  ),
   result: PolicyView,
   async handle(input, context) {
     const { stores, caller, now, record } = context;

@@ -1,17 +1,21 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { CLOSED, IdText, USERS_MAX } from '#actions/fields.ts';
 import { AfterMinutes, ChannelName } from '#actions/policies/view.ts';
 import { namedUsers, requireUsers } from '#actions/require_users.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
 import { asId } from '#kernel/ids.ts';
 
+/** A channel may be named twice, which means it once. */
+const CHANNELS_MAX = 20;
+export const STEPS_MAX = 100;
+
 export const StepInput = Type.Object(
   {
     afterMinutes: AfterMinutes,
-    channels: Type.Array(ChannelName, { minItems: 1 }),
-    targetUserIds: Type.Optional(Type.Array(IdText)),
+    channels: Type.Array(ChannelName, { minItems: 1, maxItems: CHANNELS_MAX }),
+    targetUserIds: Type.Optional(Type.Array(IdText, { maxItems: USERS_MAX })),
     useSchedule: Type.Optional(
       Type.Boolean({ description: 'also whoever is on call in the team of the policy when the step fires' }),
     ),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
-import { StepInput, toSteps } from '#actions/policies/steps.ts';
+import { StepInput, STEPS_MAX, toSteps } from '#actions/policies/steps.ts';
 import { PolicyView, toPolicyView } from '#actions/policies/view.ts';
 
 export const updateEscalationPolicy = defineAction({
@@ -12,7 +12,11 @@ export const updateEscalationPolicy = defineAction({
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object(
-    { policyId: IdText, name: Type.Optional(Name), steps: Type.Optional(Type.Array(StepInput)) },
+    {
+      policyId: IdText,
+      name: Type.Optional(Name),
+      steps: Type.Optional(Type.Array(StepInput, { maxItems: STEPS_MAX })),
+    },
     CLOSED,
   ),
   result: PolicyView,

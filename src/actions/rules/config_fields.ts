@@ -1,12 +1,15 @@
 import { Type } from 'typebox';
 
-import { CLOSED } from '#actions/fields.ts';
+import { CLOSED, METRIC_NAME_LENGTH_MAX } from '#actions/fields.ts';
 import { LEVELS } from '#core/exceptions/event.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregate.ts';
 import { COMPARATORS } from '#core/metrics/metric_threshold.ts';
 
 const FIELDS = {
-  metricName: Type.String({ description: 'may carry a label selector: http_requests_total{status=~"5.."}' }),
+  metricName: Type.String({
+    maxLength: METRIC_NAME_LENGTH_MAX,
+    description: 'may carry a label selector: http_requests_total{status=~"5.."}',
+  }),
   comparator: Type.Enum([...COMPARATORS]),
   threshold: Type.Number(),
   windowMinutes: Type.Integer({ minimum: 1, maximum: 10_080, description: 'default 5' }),

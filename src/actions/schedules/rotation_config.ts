@@ -1,13 +1,16 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { CLOSED, IdText, SafeInteger } from '#actions/fields.ts';
+import { CLOSED, IdText, SafeInteger, USERS_MAX } from '#actions/fields.ts';
 import { namedUsers, requireUsers } from '#actions/require_users.ts';
 import type { RotationConfig } from '#storage/postgres/schedule_store.ts';
 
 export const RotationConfigInput = Type.Object(
   {
-    userIds: Type.Array(IdText, { description: 'in order of their turns; a user listed twice has two turns' }),
+    userIds: Type.Array(IdText, {
+      maxItems: USERS_MAX,
+      description: 'in order of their turns; a user listed twice has two turns',
+    }),
     shiftHours: Type.Optional(SafeInteger),
   },
   CLOSED,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { CLOSED, FreeText, IdText, Name } from '#actions/fields.ts';
 import { RotationConfigInput, toRotationConfig } from '#actions/schedules/rotation_config.ts';
 import { RotationTypeName, ScheduleView, toScheduleView } from '#actions/schedules/view.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
@@ -18,7 +18,7 @@ export const updateSchedule = defineAction({
     {
       scheduleId: IdText,
       name: Type.Optional(Name),
-      timezone: Type.Optional(Type.String()),
+      timezone: Type.Optional(FreeText),
       rotationType: Type.Optional(RotationTypeName),
       rotationConfig: Type.Optional(RotationConfigInput),
     },

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, Name } from '#actions/fields.ts';
+import { CLOSED, FreeText, Name } from '#actions/fields.ts';
 import { readServiceWithKeys, ServiceWithKeysView, toServiceView } from '#actions/services/view.ts';
 import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
 import { DEFAULT_RETENTION_DAYS } from '#core/capabilities/capability.ts';
@@ -14,9 +14,9 @@ export const createService = defineAction({
   input: Type.Object(
     {
       name: Name,
-      environment: Type.Optional(Type.String()),
-      scmOwner: Type.Optional(Type.String()),
-      scmRepo: Type.Optional(Type.String()),
+      environment: Type.Optional(FreeText),
+      scmOwner: Type.Optional(FreeText),
+      scmRepo: Type.Optional(FreeText),
     },
     CLOSED,
   ),

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText, Name, nullable } from '#actions/fields.ts';
+import { CLOSED, FreeText, IdText, Name, nullable } from '#actions/fields.ts';
 import { changeService } from '#actions/services/change_service.ts';
 import { ServiceView } from '#actions/services/view.ts';
 
@@ -14,9 +14,9 @@ export const updateService = defineAction({
     {
       serviceId: IdText,
       name: Type.Optional(Name),
-      environment: Type.Optional(nullable(Type.String())),
-      scmOwner: Type.Optional(nullable(Type.String())),
-      scmRepo: Type.Optional(nullable(Type.String())),
+      environment: Type.Optional(nullable(FreeText)),
+      scmOwner: Type.Optional(nullable(FreeText)),
+      scmRepo: Type.Optional(nullable(FreeText)),
     },
     CLOSED,
   ),

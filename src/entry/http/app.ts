@@ -5,13 +5,17 @@ import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { mountAnswers } from '#entry/http/answers.ts';
 import { mountCalendar } from '#entry/http/calendar.ts';
 import { mountCallbacks } from '#entry/http/callbacks.ts';
+import { BODY_LIMITS, BodyBudget } from '#entry/http/body_budget.ts';
+import { CallBudget } from '#entry/http/call_budget.ts';
 import { answerClientError } from '#entry/http/client_error.ts';
+import { CONNECTION_LIMITS, guardConnections, HTTP_TIMEOUTS } from '#entry/http/connections.ts';
 import { mountConsolePages } from '#entry/http/console_pages.ts';
 import { mountConsole } from '#entry/http/console.ts';
 import { mountDocs } from '#entry/http/docs.ts';
 import { mountHealth } from '#entry/http/health.ts';
 import { mountIngest } from '#entry/http/ingest.ts';
 import { mountMcp } from '#entry/http/mcp.ts';
+import { mountMetrics } from '#entry/http/metrics.ts';
 import { mountOAuth } from '#entry/http/oauth.ts';
 import { mountOpenApi } from '#entry/http/openapi.ts';
 import { sendProblem } from '#entry/http/problem.ts';
@@ -19,6 +23,9 @@ import { mountRest } from '#entry/http/rest.ts';
 import { IngestTally } from '#ingest/tally.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
+import { LimitLog } from '#kernel/limit_log.ts';
+
+const MEGABYTE = 1024 * 1024;
 
 /** The HTTP surface. Every error leaves as a problem with the request id that the log bears. */
 export async function buildApp(house: House): Promise<FastifyInstance> {
@@ -30,12 +37,28 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
     bodyLimit: ANONYMOUS_BODY_BYTES_MAX,
     trustProxy: house.config.trustedProxies ?? false,
     forceCloseConnections: 'idle',
+    requestTimeout: HTTP_TIMEOUTS.requestTimeout,
+    keepAliveTimeout: HTTP_TIMEOUTS.keepAliveTimeout,
+    http: HTTP_TIMEOUTS,
     routerOptions: { maxParamLength: 200 },
     rewriteUrl: (request) => withoutPrefix(request.url ?? '/', prefix),
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply, house.log),
   });
   readNoBodies(app);
+  const limitLog = new LimitLog(house.log, house.clock);
+  const { trustedProxies } = house.config;
+  const guard = guardConnections(app.server, CONNECTION_LIMITS, { limitLog, trustedProxies });
+  app.addHook('onClose', async () => guard.close());
+  new BodyBudget(BODY_LIMITS, limitLog).mount(app);
+  const budget = new CallBudget(
+    {
+      callsPerMinute: house.config.callsPerMinute,
+      answerBytesPerMinute: house.config.answerMegabytesPerMinute * MEGABYTE,
+    },
+    limitLog,
+  );
+  budget.mount(app);
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, house.log));
   app.addHook('onSend', async (request, reply) => {
     void reply.header('x-request-id', request.id);
@@ -50,16 +73,17 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
     house.log.debug({ ...fields, elapsedMs: Math.round(reply.elapsedTime) }, 'request answered');
   });
   const tally = new IngestTally();
-  mountHealth(app, house, tally);
+  mountHealth(app, house);
+  mountMetrics(app, house, tally, limitLog);
   await mountOpenApi(app, house.config.baseUrl);
   mountDocs(app);
-  await mountRest(app, house.actions);
-  await mountMcp(app, house);
+  await mountRest(app, house.actions, budget);
+  await mountMcp(app, house, budget);
   await mountOAuth(app, house);
   await mountCallbacks(app, house);
   await mountAnswers(app, house);
   mountCalendar(app, house);
-  await mountConsole(app, house);
+  await mountConsole(app, house, budget);
   await mountIngest(app, house, tally);
   const answerUnknownPage = await mountConsolePages(app, house.config);
   app.setNotFoundHandler(async (request, reply) => {

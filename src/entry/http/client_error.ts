@@ -8,27 +8,33 @@ const STATUS: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408
 
 /** Answers what is no HTTP request, and so reaches no route, as a problem too, and hangs up. */
 export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
-  if (error.code !== 'ECONNRESET' && socket.writable) {
-    const status = STATUS[error.code ?? ''] ?? 400;
-    const title = STATUS_CODES[status] ?? 'Error';
-    const problem: Problem = {
-      type: 'about:blank',
-      title,
-      status,
-      detail: 'the request is malformed',
-      code: 'invalid_input',
-      requestId: newId('req'),
-    };
-    const body = JSON.stringify(problem);
-    const head = [
-      `HTTP/1.1 ${status} ${title}`,
-      'content-type: application/problem+json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(body)}`,
-      'connection: close',
-      `x-request-id: ${problem.requestId}`,
-    ];
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy(error);
     return;
   }
-  socket.destroy(error);
+  const status = STATUS[error.code ?? ''] ?? 400;
+  hangUp(socket, status, status === 408 ? TOO_SLOW : 'the request is malformed');
+}
+
+const TOO_SLOW = 'the request took too long to arrive';
+
+/** Answers 408 to whoever sends a body too slowly, and hangs up. */
+export function answerSlowRequest(socket: Socket): void {
+  if (socket.writable) hangUp(socket, 408, TOO_SLOW);
+  else socket.destroy();
+}
+
+function hangUp(socket: Socket, status: number, detail: string): void {
+  const title = STATUS_CODES[status] ?? 'Error';
+  const requestId = newId('req');
+  const problem: Problem = { type: 'about:blank', title, status, detail, code: 'invalid_input', requestId };
+  const body = JSON.stringify(problem);
+  const head = [
+    `HTTP/1.1 ${status} ${title}`,
+    'content-type: application/problem+json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+    `x-request-id: ${requestId}`,
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }

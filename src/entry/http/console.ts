@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { sessionCookieOf } from '#auth/sessions.ts';
 import type { House } from '#entry/compose.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
+import type { CallBudget } from '#entry/http/call_budget.ts';
 import { CONSOLE_ROUTES } from '#entry/http/console/registry.ts';
 import { serveRoute } from '#entry/http/console/serve.ts';
 import { takeJsonBodies } from '#entry/http/json_body.ts';
@@ -11,7 +12,7 @@ import { AppError } from '#kernel/errors.ts';
 export const CONSOLE_PATH = '/api/console';
 
 /** What the console needs beside the actions. No answer is kept by anything on the way. */
-export async function mountConsole(app: FastifyInstance, house: House): Promise<void> {
+export async function mountConsole(app: FastifyInstance, house: House, budget: CallBudget): Promise<void> {
   const own = new URL(house.config.baseUrl).origin;
   const cookie = sessionCookieOf(house.config.baseUrl);
   // Else the streams of consoles would keep the server from closing.
@@ -27,7 +28,7 @@ export async function mountConsole(app: FastifyInstance, house: House): Promise<
           throw new AppError('forbidden', `a change must come from a page of ${own}: the header Origin tells`);
         }
       });
-      for (const route of CONSOLE_ROUTES) serveRoute(scope, house, cookie, route);
+      for (const route of CONSOLE_ROUTES) serveRoute(scope, { house, cookie, budget }, route);
     },
     { prefix: CONSOLE_PATH },
   );

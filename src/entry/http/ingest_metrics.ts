@@ -5,6 +5,7 @@ import { answerPreflight, INGEST_CORS } from '#entry/http/ingest_cors.ts';
 import { everyAddressOf, type IngestHall } from '#entry/http/ingest_hall.ts';
 import { beginRefusal, sendProblem, toAppError } from '#entry/http/problem.ts';
 import { takeBody, contentTypeOf } from '#entry/http/raw_body.ts';
+import { noteSender } from '#entry/http/sender.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { METRIC_PROTOCOLS, type MetricProtocol } from '#ingest/registry.ts';
@@ -35,6 +36,7 @@ export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): voi
         async onRequest(request) {
           const target = await hall.brake.guard(request.ip, () => hall.access.openMetrics(request.headers));
           targets.set(request, target);
+          noteSender(request, target.serviceId);
           hall.pointRates.check(target.serviceId);
         },
         async handler(request, reply) {

@@ -4,6 +4,7 @@ import { everyAddressOf, type IngestHall } from '#entry/http/ingest_hall.ts';
 import { sendProblem, toAppError } from '#entry/http/problem.ts';
 import { takeBody } from '#entry/http/raw_body.ts';
 import { answerPreflight, INGEST_CORS } from '#entry/http/ingest_cors.ts';
+import { noteSender } from '#entry/http/sender.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
 import { readFirstLine } from '#ingest/protocols/sentry/first_line.ts';
@@ -22,6 +23,7 @@ export function mountSentryIngest(scope: FastifyInstance, hall: IngestHall): voi
   const open = async (request: FastifyRequest, key: string | null, projectId: string): Promise<IngestTarget> => {
     const target = await hall.brake.guard(request.ip, () => hall.access.openExceptions(key, projectId));
     targets.set(request, target);
+    noteSender(request, target.serviceId);
     hall.eventRates.check(target.serviceId);
     return target;
   };

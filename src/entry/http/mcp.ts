@@ -8,6 +8,7 @@ import { authenticateConnection } from '#auth/oauth/connections.ts';
 import { ALL_SCOPES } from '#auth/oauth/scopes.ts';
 import { bearerTokenOf } from '#auth/oauth/tokens.ts';
 import type { House } from '#entry/compose.ts';
+import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { takeJsonBodies } from '#entry/http/json_body.ts';
 import { answer } from '#entry/http/mcp/answer.ts';
 import { requireGrant } from '#entry/http/mcp/require_grant.ts';
@@ -15,10 +16,13 @@ import { MCP_PATH, mountResourceMetadata, resourceMetadataUrl } from '#entry/htt
 import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/rest.ts';
+import { noteSender } from '#entry/http/sender.ts';
 import type { Caller } from '#kernel/caller.ts';
 import { AppError, type ErrorCode } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
+/** Messages of one batch, which older clients may send: each may call a tool with a large answer. */
+const BATCH_MAX = 20;
 /** Room for what the protocol wraps around the body of an action. */
 const ENVELOPE_BYTES_MAX = 64 * 1024;
 
@@ -26,7 +30,7 @@ const ENVELOPE_BYTES_MAX = 64 * 1024;
  * The endpoint of agents: Streamable HTTP without sessions, for both generations of the protocol. Who calls is settled
  * before the body is read, as for REST.
  */
-export async function mountMcp(app: FastifyInstance, house: House): Promise<void> {
+export async function mountMcp(app: FastifyInstance, house: House, budget: CallBudget): Promise<void> {
   const { baseUrl } = house.config;
   mountResourceMetadata(app, baseUrl);
   await app.register(async (scope) => {
@@ -35,14 +39,14 @@ export async function mountMcp(app: FastifyInstance, house: House): Promise<void
     scope.addHook('onRequest', hostHeaderValidation([own, ...LOOPBACK]));
     scope.addHook('onRequest', originValidation(LOOPBACK.includes(own) ? LOOPBACK : [own]));
     scope.setErrorHandler((error, request, reply) => sendRpcError(error, request, reply, house));
-    mountEndpoint(scope, house);
+    mountEndpoint(scope, house, budget);
   });
 }
 
 /** A proxy in front may call the product by these; no foreign page can make a browser do so. */
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
-function mountEndpoint(scope: FastifyInstance, house: House): void {
+function mountEndpoint(scope: FastifyInstance, house: House, budget: CallBudget): void {
   const { actions: runtime, clock, db, log } = house;
   const callers = new WeakMap<FastifyRequest, Caller>();
   const brake = createBadKeyBrake(clock);
@@ -63,7 +67,9 @@ function mountEndpoint(scope: FastifyInstance, house: House): void {
     bodyLimit: ACTION_BODY_BYTES_MAX + ENVELOPE_BYTES_MAX,
     async onRequest(request, reply) {
       const { authorization } = request.headers;
-      callers.set(request, await brake.guard(request.ip, () => authenticate(authorization)));
+      const caller = await brake.guard(request.ip, () => authenticate(authorization));
+      noteSender(request, senderIdOf(caller));
+      callers.set(request, caller);
       if (request.method === 'POST') return;
       void reply.header('allow', 'POST');
       throw new AppError('method_not_allowed', 'there are no sessions here; everything is sent with POST');
@@ -73,12 +79,15 @@ function mountEndpoint(scope: FastifyInstance, house: House): void {
       if (caller === undefined) throw new Error('the request was not authenticated');
       if (request.body === undefined)
         throw new AppError('invalid_input', 'the body is missing; send a JSON-RPC message');
+      if (Array.isArray(request.body) && request.body.length > BATCH_MAX) {
+        throw new AppError('invalid_input', `a batch holds at most ${BATCH_MAX} messages; send the others after it`);
+      }
       const origin = { requestId: request.id, address: request.ip };
       await requireGrant(runtime, caller, request.body, origin);
       const { authorization = '' } = request.headers;
       return await answer(
         { request: toWebRequest(request, house.config.baseUrl), body: request.body },
-        { runtime, log, caller, origin },
+        { runtime, budget, log, caller, origin },
         watch,
         { credential: authorization, caller, recheck: () => authenticate(authorization) },
       );

@@ -8,7 +8,9 @@ import { type ActionRuntime, requirePermission, runAction } from '#actions/run_a
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyBrake } from '#auth/bad_key_brake.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
+import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { takeJsonBodies } from '#entry/http/json_body.ts';
+import { noteSender } from '#entry/http/sender.ts';
 import type { Caller, RequestOrigin } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -26,17 +28,17 @@ interface Invocation {
  * `POST /api/rest/actions/{action}`. Who calls (401), what (404) and whether they may (403) is settled before the
  * body is read, so that 415, 413 and 400 come after, as decisions §1 asks.
  */
-export async function mountRest(app: FastifyInstance, runtime: ActionRuntime): Promise<void> {
+export async function mountRest(app: FastifyInstance, runtime: ActionRuntime, budget: CallBudget): Promise<void> {
   // Else Fastify answers those it does not know before any route is asked.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   await app.register(async (scope) => {
     takeJsonBodies(scope);
     await compressAnswers(scope);
-    mountActions(scope, runtime);
+    mountActions(scope, runtime, budget);
   });
 }
 
-function mountActions(scope: FastifyInstance, runtime: ActionRuntime): void {
+function mountActions(scope: FastifyInstance, runtime: ActionRuntime, budget: CallBudget): void {
   const invocations = new WeakMap<FastifyRequest, Invocation>();
   const brake = createBadKeyBrake(runtime.clock);
   // Whatever follows is the action's name, so that a misspelt one is told as such: a slash at its end, too.
@@ -55,6 +57,7 @@ function mountActions(scope: FastifyInstance, runtime: ActionRuntime): void {
       const action = getAction(request.params['*']);
       const origin = { requestId: request.id, address: request.ip };
       await requirePermission(runtime, action, caller, origin);
+      noteSender(request, senderIdOf(caller));
       invocations.set(request, { caller, action, origin });
     },
     async handler(request) {
@@ -64,7 +67,9 @@ function mountActions(scope: FastifyInstance, runtime: ActionRuntime): void {
         throw invalidInput([{ path: '', message: 'the body is missing; send a JSON object, {} at least' }]);
       }
       const { action, caller, origin } = invocation;
-      return { result: await runAction(runtime, action, caller, request.body, origin) };
+      return {
+        result: await budget.run(senderIdOf(caller), () => runAction(runtime, action, caller, request.body, origin)),
+      };
     },
   });
 

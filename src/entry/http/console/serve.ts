@@ -5,11 +5,20 @@ import type { TObject } from 'typebox';
 import { authenticateSession, isManager, memberCallerOf, type SessionCookie } from '#auth/sessions.ts';
 import type { House } from '#entry/compose.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
+import type { CallBudget } from '#entry/http/call_budget.ts';
 import type { ConsoleCall, ConsoleRoute } from '#entry/http/console/route.ts';
+import { noteSender } from '#entry/http/sender.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 import { findUnstorable } from '#kernel/unstorable.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+
+/** What every route of the console is served with. */
+interface Serving {
+  readonly house: House;
+  readonly cookie: SessionCookie;
+  readonly budget: CallBudget;
+}
 
 const BODY_BYTES_MAX = 1024 * 1024;
 
@@ -17,7 +26,7 @@ const BODY_BYTES_MAX = 1024 * 1024;
  * Serves one route. The order of checks is that of the actions (decisions §1): who asks (401), whether they belong
  * there (404) and may (403), then what they send (400), then what it names.
  */
-export function serveRoute(scope: FastifyInstance, house: House, cookie: SessionCookie, route: ConsoleRoute): void {
+export function serveRoute(scope: FastifyInstance, { house, cookie, budget }: Serving, route: ConsoleRoute): void {
   const calls = new WeakMap<FastifyRequest, ConsoleCall>();
   const checkBody = checkerOf(route.body);
   const checkQuery = checkerOf(route.query);
@@ -29,6 +38,7 @@ export function serveRoute(scope: FastifyInstance, house: House, cookie: Session
     exposeHeadRoute: false,
     async onRequest(request, reply) {
       const call = await identify(house, cookie, route, request, reply);
+      if (call.session !== null) noteSender(request, call.session.userId);
       await auditRefusal(route, call, async () => {
         requireManager(route, call);
         await route.check?.(call);
@@ -40,7 +50,8 @@ export function serveRoute(scope: FastifyInstance, house: House, cookie: Session
       if (call === undefined) throw new Error('nobody was asked who calls');
       const query = checkQuery(numbersIn(route.query, request.query));
       const body = checkBody(request.body);
-      const answer = await auditRefusal(route, call, () => route.handle({ ...call, query, body }));
+      const work = () => auditRefusal(route, call, () => route.handle({ ...call, query, body }));
+      const answer = await (call.session === null ? work() : budget.run(call.session.userId, work));
       if (route.result === null) return reply;
       return reply.code(route.status ?? 200).send({ result: answer });
     },

@@ -3,6 +3,7 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcon
 import type { AnyAction } from '#actions/action_context.ts';
 import { getAction } from '#actions/registry.ts';
 import { type ActionRuntime, runAction } from '#actions/run_action.ts';
+import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { nextStepAfter } from '#entry/http/mcp/next_step.ts';
 import { outsideTextIn, warningAbout } from '#entry/http/mcp/outside_text.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
@@ -13,6 +14,7 @@ import type { Log } from '#kernel/log.ts';
 /** One request, from whoever sent it. */
 export interface Exchange {
   readonly runtime: ActionRuntime;
+  readonly budget: CallBudget;
   readonly log: Log;
   readonly caller: Caller;
   readonly origin: RequestOrigin;
@@ -25,8 +27,11 @@ export interface Exchange {
 export async function callTool(exchange: Exchange, name: string, input: unknown): Promise<CallToolResult> {
   const action = getTool(name);
   try {
-    const { runtime, caller, origin } = exchange;
-    return succeeded(action, await runAction(runtime, action, caller, input, origin));
+    const { runtime, budget, caller, origin } = exchange;
+    return succeeded(
+      action,
+      await budget.run(senderIdOf(caller), () => runAction(runtime, action, caller, input, origin)),
+    );
   } catch (error) {
     return failed(action, error, exchange);
   }

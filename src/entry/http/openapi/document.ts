@@ -38,7 +38,7 @@ export function openApiDocument(baseUrl: string): JsonSchema {
 
 const OTHER_TAGS = [
   { name: 'Ingestion', description: 'How data comes in. These are no actions: they take a key that only sends.' },
-  { name: 'Operation', description: 'For those who run the product. No key is asked.' },
+  { name: 'Operation', description: 'For those who run the product.' },
 ];
 
 const SECURITY_SCHEMES: JsonSchema = {
@@ -49,6 +49,7 @@ const SECURITY_SCHEMES: JsonSchema = {
     name: 'tocsin_session',
     description: 'The session of somebody signed in; `__Host-tocsin_session` where the base URL is https.',
   },
+  metricsToken: { type: 'http', scheme: 'bearer', description: 'The value of the setting METRICS_TOKEN.' },
   ingestionKey: {
     type: 'http',
     scheme: 'bearer',

@@ -258,8 +258,14 @@ const METRICS_OF_PROCESS: JsonSchema = {
   operationId: 'process_metrics',
   tags: ['Operation'],
   summary: 'Metrics of the product itself, as Prometheus text',
-  security: [],
-  responses: { '200': { description: 'The metrics.', content: { 'text/plain': { schema: TEXT } } }, ...MALFORMED },
+  description:
+    'For those who hold the value of METRICS_TOKEN. With METRICS_PORT they are also served, without a token, by a listener of their own.',
+  security: [{ metricsToken: [] }],
+  responses: {
+    '200': { description: 'The metrics.', content: { 'text/plain': { schema: TEXT } } },
+    ...refusedAs(['unauthenticated']),
+    ...MALFORMED,
+  },
 };
 
 const THIS_DOCUMENT: JsonSchema = {

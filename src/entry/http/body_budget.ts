@@ -1,0 +1,140 @@
+import { Transform, type TransformCallback } from 'node:stream';
+
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import { networkOf } from '#auth/network.ts';
+import { senderOf } from '#entry/http/sender.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { LimitLog } from '#kernel/limit_log.ts';
+
+/** Bytes of bodies that this process holds at a time, from their arrival until they are answered. */
+export interface BodyLimits {
+  readonly totalBytesMax: number;
+  /** All bodies of those who have shown no key, together: what is left of the total is reserved for keys that are known. */
+  readonly strangersBytesMax: number;
+  /** Bodies of one service, key or session. */
+  readonly senderBytesMax: number;
+}
+
+const MEGABYTE = 1024 * 1024;
+
+export const BODY_LIMITS: BodyLimits = {
+  totalBytesMax: 256 * MEGABYTE,
+  strangersBytesMax: 16 * MEGABYTE,
+  senderBytesMax: 96 * MEGABYTE,
+};
+
+const RETRY_AFTER_SECONDS = 2;
+
+/**
+ * Bounds the bytes of bodies in memory. A length that is declared is counted at once; what comes in chunks, as it
+ * arrives. Where there is no room the answer is 503 with Retry-After, and nothing of the body is read.
+ */
+export class BodyBudget {
+  readonly #limits: BodyLimits;
+  readonly #limitLog: LimitLog;
+  readonly #held = new Map<string, number>();
+  #total = 0;
+  #strangers = 0;
+
+  constructor(limits: BodyLimits, limitLog: LimitLog) {
+    this.#limits = limits;
+    this.#limitLog = limitLog;
+  }
+
+  get totalBytes(): number {
+    return this.#total;
+  }
+
+  /** To be called once who sends is known: every hook that a route adds runs later than those of its scope. */
+  mount(app: FastifyInstance): void {
+    app.addHook('onRoute', (route) => {
+      const own = route.preParsing ?? [];
+      route.preParsing = [
+        ...(Array.isArray(own) ? own : [own]),
+        (request, reply, payload, done) => {
+          const declared = request.headers['content-length'];
+          if (declared === undefined && request.headers['transfer-encoding'] === undefined) {
+            done(null, payload);
+            return;
+          }
+          const hold = this.#open(request);
+          reply.raw.once('close', () => hold.release());
+          try {
+            if (declared !== undefined) {
+              hold.add(Math.min(Number(declared), route.bodyLimit ?? Infinity));
+              done(null, payload);
+            } else {
+              done(null, payload.pipe(new Counted((bytes) => hold.add(bytes))));
+            }
+          } catch (error) {
+            done(error instanceof Error ? error : new Error(String(error)));
+          }
+        },
+      ];
+    });
+  }
+
+  #open(request: FastifyRequest): { add(bytes: number): void; release(): void } {
+    const sender = senderOf(request);
+    const who = sender ?? networkOf(request.ip);
+    let held = 0;
+    return {
+      add: (bytes) => {
+        this.#take(who, sender === undefined, bytes);
+        held += bytes;
+      },
+      release: () => {
+        this.#give(who, sender === undefined, held);
+        held = 0;
+      },
+    };
+  }
+
+  #take(who: string, isStranger: boolean, bytes: number): void {
+    const { totalBytesMax, strangersBytesMax, senderBytesMax } = this.#limits;
+    const own = (this.#held.get(who) ?? 0) + bytes;
+    if (own > senderBytesMax) throw this.#refuse('body_bytes_of_sender', who);
+    if (this.#total + bytes > totalBytesMax) throw this.#refuse('body_bytes', who);
+    if (isStranger && this.#strangers + bytes > strangersBytesMax) throw this.#refuse('body_bytes', who);
+    this.#held.set(who, own);
+    this.#total += bytes;
+    if (isStranger) this.#strangers += bytes;
+  }
+
+  #give(who: string, isStranger: boolean, bytes: number): void {
+    const own = (this.#held.get(who) ?? 0) - bytes;
+    if (own > 0) this.#held.set(who, own);
+    else this.#held.delete(who);
+    this.#total -= bytes;
+    if (isStranger) this.#strangers -= bytes;
+  }
+
+  #refuse(limit: 'body_bytes' | 'body_bytes_of_sender', who: string): AppError {
+    this.#limitLog.met(limit, who);
+    const message =
+      limit === 'body_bytes'
+        ? 'too many bytes are arriving at this server at once; send again shortly'
+        : 'you are sending too many bytes at once; send fewer requests at a time';
+    return new AppError('unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
+}
+
+/** Passes a body on and counts it; a count that is refused ends it. */
+class Counted extends Transform {
+  readonly #count: (bytes: number) => void;
+
+  constructor(count: (bytes: number) => void) {
+    super();
+    this.#count = count;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
+    try {
+      this.#count(chunk.length);
+      callback(null, chunk);
+    } catch (error) {
+      callback(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import type { Clock } from '#kernel/time.ts';
+
+const KEPT_MS = 1_000;
+
+/**
+ * Does the work at most once a second, however many ask: those who come while it is under way share its outcome, and
+ * so do those of the second that follows. A failure is not kept.
+ */
+export function keptForASecond<Result>(clock: Clock, work: () => Promise<Result>): () => Promise<Result> {
+  let kept: { readonly outcome: Promise<Result>; readonly at: number; readonly clockAt: number } | null = null;
+  return async () => {
+    const at = performance.now();
+    const clockAt = clock.now().epochMilliseconds;
+    if (kept !== null && at - kept.at < KEPT_MS && Math.abs(clockAt - kept.clockAt) < KEPT_MS)
+      return await kept.outcome;
+    const outcome = work();
+    const own = { outcome, at, clockAt };
+    kept = own;
+    try {
+      return await outcome;
+    } catch (error) {
+      if (kept === own) kept = null;
+      throw error;
+    }
+  };
+}

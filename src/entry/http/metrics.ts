@@ -1,0 +1,133 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+
+import type { FastifyInstance } from 'fastify';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+import type { House } from '#entry/compose.ts';
+import { findLateness } from '#entry/http/health.ts';
+import { registerIngestCounters } from '#entry/http/ingest_counters.ts';
+import { keptForASecond } from '#entry/http/kept_for_a_second.ts';
+import type { IngestTally } from '#ingest/tally.ts';
+import { AppError } from '#kernel/errors.ts';
+import { type LimitLog, LIMITS } from '#kernel/limit_log.ts';
+
+/** The lag of the event loop is sampled this often: each sample wakes the process. */
+const LAG_PRECISION_MS = 200;
+
+/** `/metrics`: the process about itself, as Prometheus text, behind a token or on a listener of its own. */
+export function mountMetrics(app: FastifyInstance, house: House, tally: IngestTally, limitLog: LimitLog): void {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: 'tocsin_', eventLoopMonitoringPrecision: LAG_PRECISION_MS });
+  const requests = new Histogram({
+    name: 'tocsin_http_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers: [registry],
+  });
+  const queueJobs = new Gauge({
+    name: 'tocsin_queue_jobs',
+    help: 'Jobs by queue: ready ones wait or run, the time of delayed ones has not come.',
+    labelNames: ['queue', 'state'],
+    registers: [],
+    async collect() {
+      for (const [queue, { ready, delayed }] of Object.entries(await house.queue.depths())) {
+        this.set({ queue, state: 'ready' }, ready);
+        this.set({ queue, state: 'delayed' }, delayed);
+      }
+    },
+  });
+  registry.registerMetric(queueJobs);
+  registerIngestCounters(registry, tally);
+  registry.registerMetric(
+    overdueGauge('step', 'How long ago the oldest escalation step that has not fired was due; 0 for none.', house),
+  );
+  registry.registerMetric(
+    overdueGauge('message', 'How long ago the oldest message that has not left was due; 0 for none.', house),
+  );
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none';
+    requests.observe({ method: request.method, route, status: String(reply.statusCode) }, reply.elapsedTime / 1000);
+  });
+  registry.registerMetric(limitCounter(limitLog));
+  const render = keptForASecond(house.clock, () => registry.metrics());
+  app.get('/metrics', async (request, reply) => {
+    requireMetricsToken(house.config.metricsToken, request.headers.authorization);
+    return reply.type(registry.contentType).send(await render());
+  });
+  if (house.config.metricsPort !== 0) serveMetricsAlone(app, house, registry.contentType, render);
+}
+
+/** A listener for metrics alone, which no proxy shows to the world. */
+function serveMetricsAlone(
+  app: FastifyInstance,
+  house: House,
+  contentType: string,
+  render: () => Promise<string>,
+): void {
+  const { metricsHost: host, metricsPort: port } = house.config;
+  const server = createServer((request, response) => {
+    if (request.url?.split('?')[0] !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    render().then(
+      (text) => response.writeHead(200, { 'content-type': contentType }).end(text),
+      (error: unknown) => {
+        house.log.error({ err: error }, 'metrics cannot be read');
+        response.writeHead(503).end();
+      },
+    );
+  });
+  app.addHook('onReady', async () => {
+    server.listen(port, host);
+    await once(server, 'listening');
+    house.log.info({ host, port }, 'metrics are served here');
+  });
+  app.addHook('onClose', async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+}
+
+/** Metrics name services and tell how busy they are: on the public port they are for those who hold the token. */
+function requireMetricsToken(token: string | undefined, authorization: string | undefined): void {
+  if (token === undefined) {
+    throw new AppError(
+      'unauthenticated',
+      'metrics are closed on this port; the operator sets METRICS_TOKEN or METRICS_PORT',
+    );
+  }
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  if (!timingSafeEqual(digest(authorization ?? ''), digest(`Bearer ${token}`))) {
+    throw new AppError('unauthenticated', 'send the value of METRICS_TOKEN as Authorization: Bearer');
+  }
+}
+
+function limitCounter(limitLog: LimitLog): Counter {
+  return new Counter({
+    name: 'tocsin_limits_met_total',
+    help: 'How often a limit was met by those who use this process; the log names who met it.',
+    labelNames: ['limit'],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const limit of LIMITS) this.inc({ limit }, limitLog.counts.get(limit) ?? 0);
+    },
+  });
+}
+
+/** Not a number while the database is away. */
+function overdueGauge(what: 'step' | 'message', help: string, house: House): Gauge {
+  return new Gauge({
+    name: `tocsin_overdue_${what}_seconds`,
+    help,
+    registers: [],
+    async collect() {
+      const lateness = await findLateness(house).catch(() => null);
+      this.set((what === 'step' ? lateness?.overdueStepSeconds : lateness?.overdueMessageSeconds) ?? NaN);
+    },
+  });
+}

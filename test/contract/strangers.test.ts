@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+
+import { expect, onTestFinished, test, vi } from 'vitest';
+
+import { BodyBudget } from '#entry/http/body_budget.ts';
+import { type ConnectionLimits, CONNECTION_LIMITS, guardConnections } from '#entry/http/connections.ts';
+import { LimitLog } from '#kernel/limit_log.ts';
+import { silentLog } from '#kernel/log.ts';
+import { testClock } from '#test/kit/clock.ts';
+import { world } from '#test/kit/world.ts';
+
+const KEY_HEADERS = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
+
+async function guarded(
+  limits: Partial<ConnectionLimits>,
+): Promise<{ server: Server; port: number; limitLog: LimitLog }> {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => response.end('done'));
+  });
+  const limitLog = new LimitLog(silentLog, testClock());
+  const guard = guardConnections(server, { ...CONNECTION_LIMITS, ...limits }, { limitLog, trustedProxies: undefined });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    guard.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  return { server, port: (server.address() as AddressInfo).port, limitLog };
+}
+
+async function opened(port: number): Promise<Socket & { isGone: boolean; heard: string }> {
+  const socket = Object.assign(connect(port, '127.0.0.1'), { isGone: false, heard: '' });
+  socket.on('error', () => {}).on('close', () => (socket.isGone = true));
+  socket.setEncoding('utf8').on('data', (text: string) => (socket.heard += text));
+  await once(socket, 'connect');
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
+
+test('one address without a key has so many connections and no more', async () => {
+  const { port, limitLog } = await guarded({ connectionsOfAddressMax: 3 });
+  const sockets: Awaited<ReturnType<typeof opened>>[] = [];
+  for (let index = 0; index < 5; index += 1) sockets.push(await opened(port));
+  await vi.waitFor(() => expect(sockets.map(({ isGone }) => isGone)).toEqual([false, false, false, true, true]));
+  expect(limitLog.counts.get('connections_of_address')).toBe(2);
+});
+
+test('when all are taken, the connection without a key that was idle longest makes room', async () => {
+  const { port, limitLog } = await guarded({ connectionsMax: 3 });
+  const [first, second, third] = [await opened(port), await opened(port), await opened(port)];
+  first.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await vi.waitFor(() => expect(first.heard).toContain('done'));
+  const fourth = await opened(port);
+  await vi.waitFor(() => expect(second.isGone).toBe(true));
+  expect([first.isGone, third.isGone, fourth.isGone]).toEqual([false, false, false]);
+  expect(limitLog.counts.get('connections')).toBe(1);
+});
+
+test('a body that does not go on arriving is answered 408 and cut off', async () => {
+  const { port, limitLog } = await guarded({ bodyGraceMs: 100, bodyBytesPerSecondMin: 1_000_000 });
+  const slow = await opened(port);
+  slow.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx');
+  await vi.waitFor(() => expect(slow.isGone).toBe(true), { timeout: 5_000 });
+  expect(slow.heard).toMatch(/^HTTP\/1\.1 408 /);
+  expect(slow.heard).toContain('took too long to arrive');
+  expect(limitLog.counts.get('slow_request')).toBe(1);
+});
+
+test('bodies of strangers share a small room, and what is held is given back', async () => {
+  const w = await world();
+  const limitLog = new LimitLog(silentLog, w.clock);
+  const { fastify } = await import('fastify');
+  const app = fastify();
+  const budget = new BodyBudget({ totalBytesMax: 2_000, strangersBytesMax: 1_000, senderBytesMax: 1_500 }, limitLog);
+  budget.mount(app);
+  app.setErrorHandler((error: { status?: number }, _request, reply) => reply.code(error.status ?? 500).send('no'));
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+  let running = 0;
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.post('/', async () => {
+    running += 1;
+    await held;
+    return 'done';
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  onTestFinished(() => app.close());
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/`;
+  const send = (body: Buffer | ReadableStream) =>
+    fetch(url, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'text/x' },
+      ...(Buffer.isBuffer(body) ? {} : { duplex: 'half' }),
+    }).then(({ status }) => status);
+  const first = send(Buffer.alloc(900));
+  await vi.waitFor(() => expect(running).toBe(1));
+  expect(await send(Buffer.alloc(200))).toBe(503);
+  expect(await send(new Blob([Buffer.alloc(200)]).stream())).toBe(503);
+  expect(budget.totalBytes).toBe(900);
+  letGo();
+  expect(await first).toBe(200);
+  await vi.waitFor(() => expect(budget.totalBytes).toBe(0));
+  expect(await send(Buffer.alloc(200))).toBe(200);
+  expect(limitLog.counts.get('body_bytes')).toBe(2);
+});
+
+test('a key that asks for too much is told which limit it met, and no other key is', async () => {
+  const w = await world({ settings: { callsPerMinute: 5 } });
+  const other = await w.given.apiKey();
+  const call = (key: string) =>
+    w.app.inject({ method: 'POST', url: '/api/rest/actions/list_teams', headers: KEY_HEADERS(key), payload: '{}' });
+  const answers = [];
+  for (let index = 0; index < 6; index += 1) answers.push(await call(w.orgKey));
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200, 429]);
+  expect(answers[5]!.json().detail).toBe('you make more than 5 calls a minute; wait and send fewer');
+  expect(Number(answers[5]!.headers['retry-after'])).toBeGreaterThan(0);
+  expect((await call(other)).statusCode).toBe(200);
+  expect(await w.metrics()).toContain('tocsin_limits_met_total{limit="calls_per_minute"} 1');
+});
+
+test('a caller whose answers came to too much in a minute waits', async () => {
+  const w = await world({ settings: { answerMegabytesPerMinute: 1 } });
+  const headers = KEY_HEADERS(w.orgKey);
+  const layout = [{ type: 'text', options: { text: 'x'.repeat(600_000) } }];
+  const { dashboardId } = await w.expectOk('create_dashboard', { name: 'Large', layout });
+  const call = (name: string, body: object) =>
+    w.app.inject({ method: 'POST', url: `/api/rest/actions/${name}`, headers, payload: JSON.stringify(body) });
+  expect((await call('get_dashboard', { dashboardId })).statusCode).toBe(200);
+  const refused = await call('list_teams', {});
+  expect([refused.statusCode, refused.json().detail]).toEqual([
+    429,
+    'your answers come to more than 1 MB a minute; wait and send fewer',
+  ]);
+});
+
+test('metrics are closed to those without the token', async () => {
+  const w = await world();
+  const asked = async (authorization?: string) =>
+    (await w.app.inject({ url: '/metrics', headers: authorization === undefined ? {} : { authorization } })).statusCode;
+  expect([await asked(), await asked('Bearer wrong'), await asked(`Bearer ${w.orgKey}`)]).toEqual([401, 401, 401]);
+  expect(await w.metrics()).toContain('tocsin_process_cpu_seconds_total');
+});
+
+test('a thousand questions after health in one second ask the stores once', async () => {
+  const w = await world();
+  const ping = vi.spyOn(w.house.queue, 'ping');
+  const answers = await Promise.all(
+    Array.from({ length: 1_000 }, async (_, index) => {
+      return (await w.app.inject({ url: index % 2 === 0 ? '/healthz' : '/readyz' })).statusCode;
+    }),
+  );
+  expect(new Set(answers)).toEqual(new Set([200]));
+  expect(ping).toHaveBeenCalledTimes(1);
+});
+
+test('a batch of messages to MCP is bounded', async () => {
+  const w = await world();
+  const message = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  const send = (count: number) =>
+    w.app.inject({
+      method: 'POST',
+      url: '/api/mcp',
+      headers: { ...KEY_HEADERS(w.orgKey), host: 'tocsin.test', accept: 'application/json, text/event-stream' },
+      payload: JSON.stringify(Array.from({ length: count }, (_, id) => ({ ...message, id }))),
+    });
+  expect((await send(20)).statusCode).toBe(200);
+  const refused = await send(21);
+  expect([refused.statusCode, refused.json().error.message]).toEqual([
+    400,
+    'a batch holds at most 20 messages; send the others after it',
+  ]);
+});
