@@ -3,9 +3,12 @@ export interface JsonSurvey {
   /** Never fewer than there are. */
   readonly values: number;
   readonly levels: number;
+  /** Whether a word stands outside of strings that may be the NaN or Infinity of Python, which no JSON has. */
+  readonly mayHaveNaN: boolean;
 }
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const [CAPITAL_I, CAPITAL_N] = [0x49, 0x4e];
 const [BRACE, BRACKET, BRACE_END, BRACKET_END] = [0x7b, 0x5b, 0x7d, 0x5d];
 
 /**
@@ -17,6 +20,7 @@ export function surveyJson(bytes: Uint8Array, valuesMax = Infinity, levelsMax = 
   let values = 1;
   let level = 0;
   let levels = 0;
+  let mayHaveNaN = false;
   for (let at = 0; at < length && values <= valuesMax && levels <= levelsMax; at += 1) {
     const byte = bytes[at];
     if (byte === QUOTE) at = endOfString(bytes, at);
@@ -26,8 +30,9 @@ export function surveyJson(bytes: Uint8Array, valuesMax = Infinity, levelsMax = 
       level += 1;
       if (level > levels) levels = level;
     } else if (byte === BRACE_END || byte === BRACKET_END) level -= 1;
+    else if (byte === CAPITAL_I || byte === CAPITAL_N) mayHaveNaN = true;
   }
-  return { values, levels };
+  return { values, levels, mayHaveNaN };
 }
 
 /** Where the string that begins at `quote` ends: the place of its last quote, or beyond the bytes. */

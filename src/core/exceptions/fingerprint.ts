@@ -17,11 +17,17 @@ export function hasOwnFingerprint(event: ExceptionEvent): boolean {
   return event.fingerprint.some((entry) => !isDefaultEntry(entry));
 }
 
+/** Longer than any name; of a message, as much as tells it from others. */
+const FILLED_LENGTH_MAX = 10_000;
+
 /** The entry with its variables filled in: `{{ type }}`, `db {{ tags.region }}`. One without a value is `<no type>`. */
 export function fillVariables(entry: string, event: ExceptionEvent): string {
+  let left = FILLED_LENGTH_MAX;
   return entry.replace(VARIABLE, (whole: string, name: string) => {
     const value = valueOf(name, event);
-    return value === undefined ? whole : (value ?? `<no ${name}>`);
+    const filled = (value === undefined ? whole : (value ?? `<no ${name}>`)).slice(0, left);
+    left -= filled.length;
+    return filled;
   });
 }
 

@@ -33,10 +33,14 @@ export function groupEvent(event: ExceptionEvent): Grouping {
   return { version: GROUPING_VERSION, key, parts };
 }
 
+/** The default stands for itself once: said again it tells nothing apart. */
 function fingerprintParts(event: ExceptionEvent): readonly GroupingPart[] {
-  return event.fingerprint.flatMap((entry): readonly GroupingPart[] =>
+  const firstDefault = event.fingerprint.findIndex(isDefaultEntry);
+  return event.fingerprint.flatMap((entry, index): readonly GroupingPart[] =>
     isDefaultEntry(entry)
-      ? defaultParts(event)
+      ? index === firstDefault
+        ? defaultParts(event)
+        : []
       : [
           {
             strategy: 'fingerprint',
@@ -142,11 +146,13 @@ function messagePart(event: ExceptionEvent): GroupingPart {
 
 const LINES_COUNTED = 2;
 const LINE_LENGTH_COUNTED = 500;
+/** Far more than comes to so much, its variables masked. */
+const LINE_LENGTH_READ = 4_000;
 
 /** The first lines of a message without its variables; what follows is detail. Null when nothing is said. */
 function textIdentity(text: string | null): string | null {
   const lines = (text ?? '').split('\n').map((line) => line.trim().replaceAll(/\s+/g, ' '));
   const counted = lines.filter((line) => line !== '').slice(0, LINES_COUNTED);
-  const masked = counted.map((line) => maskVariables(line).slice(0, LINE_LENGTH_COUNTED));
+  const masked = counted.map((line) => maskVariables(line.slice(0, LINE_LENGTH_READ), LINE_LENGTH_COUNTED));
   return masked.length === 0 ? null : masked.join(' / ');
 }

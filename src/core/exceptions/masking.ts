@@ -80,20 +80,36 @@ function finderOf(kinds: Readonly<Record<string, readonly string[]>>): RegExp {
   return new RegExp(`${placeholder}|(?<!${placeholder})(?:${groups.join('|')})(?!${placeholder})`, 'gu');
 }
 
-/** The variables of a text by their kinds: `order 17 of bob@example.com` is `order <int> of <email>`. */
-export function maskVariables(text: string): string {
-  return mask(text, VARIABLE);
+/**
+ * The variables of a text by their kinds: `order 17 of bob@example.com` is `order <int> of <email>`. Of the result only
+ * the first `lengthMax` characters, so that no more of the text is looked at than they need.
+ */
+export function maskVariables(text: string, lengthMax = Infinity): string {
+  return mask(text, VARIABLE, lengthMax).slice(0, lengthMax);
 }
 
 /** Masks only what is unique to one occurrence: ids, hashes, tokens, mail addresses and instants. */
 export function maskUnique(text: string): string {
-  return mask(text, UNIQUE_VARIABLE);
+  return mask(text, UNIQUE_VARIABLE, Infinity);
 }
 
-function mask(text: string, variable: RegExp): string {
-  return text.replace(variable, (found: string, ...rest: unknown[]) => {
-    const groups = rest.at(-1) as Readonly<Record<string, string | undefined>>;
-    const kind = ALL.find((name) => groups[name] !== undefined);
-    return kind === undefined ? found : `<${kind}>`;
-  });
+function mask(text: string, variable: RegExp, lengthMax: number): string {
+  let masked = '';
+  let at = 0;
+  variable.lastIndex = 0;
+  while (masked.length < lengthMax) {
+    const match = variable.exec(text);
+    if (match === null) break;
+    const [found] = match;
+    masked += text.slice(at, match.index) + (kindOf(match) ?? found);
+    at = match.index + found.length;
+  }
+  variable.lastIndex = 0;
+  return masked.length < lengthMax ? masked + text.slice(at) : masked;
+}
+
+/** The placeholder of what was found; null for one that was a placeholder already. */
+function kindOf({ groups = {} }: RegExpExecArray): string | null {
+  for (const kind in groups) if (groups[kind] !== undefined) return `<${kind}>`;
+  return null;
 }

@@ -99,11 +99,12 @@ function mergeAligned(a: Template, b: Template): Template {
 /** `scores[i * (b.length + 1) + j]`: the best weight of what a from i on and b from j on have in common. */
 function alignmentScores(a: Template, b: Template): Float64Array {
   const width = b.length + 1;
+  const weights = a.map(weightOf);
   const scores = new Float64Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i -= 1) {
     for (let j = b.length - 1; j >= 0; j -= 1) {
       const token = a[i] ?? '';
-      const matched = token === b[j] ? (scores[(i + 1) * width + j + 1] ?? 0) + weightOf(token) : 0;
+      const matched = token === b[j] ? (scores[(i + 1) * width + j + 1] ?? 0) + (weights[i] ?? 0) : 0;
       const skipped = Math.max(scores[(i + 1) * width + j] ?? 0, scores[i * width + j + 1] ?? 0);
       scores[i * width + j] = Math.max(matched, skipped);
     }

@@ -1,7 +1,12 @@
 import type { EventThread, ExceptionValue, Frame, Mechanism } from '#core/exceptions/event.ts';
 import { asList, asObject, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
 
+/** A crash brings every thread of its process. */
+const THREADS_MAX = 1_000;
 const EXCEPTIONS_MAX = 30;
+/** Of a whole chain, and of each exception whatever the others have. */
+const FRAMES_MAX = 1_000;
+const FRAMES_LEAST = 10;
 const FRAMES_OUTER_MAX = 30;
 const FRAMES_INNER_MAX = 90;
 const NAME_LENGTH_MAX = 256;
@@ -15,8 +20,19 @@ export function asExceptions(value: unknown): readonly ExceptionValue[] {
   const entries = asList(value)
     .map(asException)
     .filter((exception) => exception !== null);
-  if (entries.length <= EXCEPTIONS_MAX) return entries;
-  return [...entries.slice(0, EXCEPTIONS_MAX / 2), ...entries.slice(-EXCEPTIONS_MAX / 2)];
+  if (entries.length <= EXCEPTIONS_MAX) return withFewerFrames(entries);
+  return withFewerFrames([...entries.slice(0, EXCEPTIONS_MAX / 2), ...entries.slice(-EXCEPTIONS_MAX / 2)]);
+}
+
+/** Of a chain with more frames than anybody reads, the exceptions nearest to the report keep theirs. */
+function withFewerFrames(chain: readonly ExceptionValue[]): readonly ExceptionValue[] {
+  let left = FRAMES_MAX;
+  const kept = chain.toReversed().map((exception): ExceptionValue => {
+    const frames = exception.frames.slice(-Math.max(left, FRAMES_LEAST));
+    left -= frames.length;
+    return frames.length === exception.frames.length ? exception : { ...exception, frames };
+  });
+  return kept.toReversed();
 }
 
 function asException(value: unknown): ExceptionValue | null {
@@ -50,13 +66,16 @@ function asMechanism(value: unknown): Mechanism | null {
 
 /** A stack is `{ frames: […] }` or a bare list of frames, the outermost call first. */
 export function asFrames(stacktrace: unknown): readonly Frame[] {
-  const listed = Array.isArray(stacktrace) ? stacktrace : asObject(stacktrace)?.['frames'];
-  const entries = asList(listed)
+  const entries = listedFrames(stacktrace)
     .map(asObject)
     .filter((frame) => frame !== null);
   const isLong = entries.length > FRAMES_OUTER_MAX + FRAMES_INNER_MAX;
   const kept = isLong ? [...entries.slice(0, FRAMES_OUTER_MAX), ...entries.slice(-FRAMES_INNER_MAX)] : entries;
   return kept.map(asFrame);
+}
+
+function listedFrames(stacktrace: unknown): readonly unknown[] {
+  return asList(Array.isArray(stacktrace) ? stacktrace : asObject(stacktrace)?.['frames']);
 }
 
 function asFrame(frame: JsonObject): Frame {
@@ -97,10 +116,13 @@ function asLines(value: unknown): readonly string[] {
 export function asThread(value: unknown): EventThread | null {
   const threads = asList(value)
     .map(asObject)
-    .filter((thread) => thread !== null);
+    .filter((thread) => thread !== null)
+    .slice(0, THREADS_MAX);
   const crashed = threads.filter((thread) => thread['crashed'] === true);
   const current = threads.filter((thread) => thread['current'] === true);
-  const withStack = threads.filter((thread) => asFrames(thread['stacktrace']).length > 0);
+  const withStack = threads.filter((thread) =>
+    listedFrames(thread['stacktrace']).some((frame) => asObject(frame) !== null),
+  );
   const [thread, ...others] = [crashed, current, withStack].find((found) => found.length > 0) ?? [];
   if (thread === undefined || others.length > 0) return null;
   return {

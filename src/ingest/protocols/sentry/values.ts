@@ -162,12 +162,23 @@ function fillParameters(template: string, params: unknown): string {
   const list = Array.isArray(params) ? params : [];
   const named = asObject(params) ?? {};
   let next = 0;
+  let left = MESSAGE_LENGTH_MAX;
+  const texts = new Map<unknown, string | null>();
+  /** One that is asked for again and again is written once. */
+  const textOf = (value: unknown): string | null => {
+    let text = texts.get(value);
+    if (text === undefined) texts.set(value, (text = asTextOrJson(value, 500)));
+    return text;
+  };
   return template.replace(PLACEHOLDER, (whole: string, percentName?: string, braceName?: string) => {
     const name = percentName ?? braceName ?? '';
     const isPosition = name === '' || /^\d+$/.test(name);
     const position = name === '' ? next : Number(name);
     const value: unknown = isPosition ? list[position] : Object.hasOwn(named, name) ? named[name] : undefined;
     if (name === '') next += 1;
-    return asTextOrJson(value, 500) ?? whole;
+    if (left <= 0) return whole;
+    const filled = textOf(value) ?? whole;
+    left -= filled.length;
+    return filled;
   });
 }

@@ -1,0 +1,227 @@
+import { endOfString } from '#kernel/json_survey.ts';
+
+/** The names of an event that mean something to us; what stands under others is passed over unread. */
+const EVENT_NAMES = [
+  'type',
+  'event_id',
+  'message',
+  'logentry',
+  'sentry.interfaces.Message',
+  'sdk',
+  'timestamp',
+  'level',
+  'platform',
+  'environment',
+  'release',
+  'server_name',
+  'transaction',
+  'culprit',
+  'logger',
+  'user',
+  'sentry.interfaces.User',
+  'tags',
+  'exception',
+  'sentry.interfaces.Exception',
+  'threads',
+  'stacktrace',
+  'sentry.interfaces.Stacktrace',
+  'breadcrumbs',
+  'contexts',
+  'extra',
+  'request',
+  'sentry.interfaces.Http',
+  'fingerprint',
+];
+const EVENT_NAMES_BY_LENGTH = Map.groupBy(
+  EVENT_NAMES.map((name) => Buffer.from(name)),
+  ({ length }) => length,
+);
+
+/** More than is kept of any object or list of an event, whose beginnings and ends count most. */
+const ENTRIES_MAX = 200;
+const LIST_ENDS = 150;
+/** Lists are passed over once a level. */
+const LEVELS_MAX = 12;
+
+const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
+const [BRACE, BRACKET, BRACE_END, BRACKET_END] = [0x7b, 0x5b, 0x7d, 0x5d];
+
+/**
+ * Reads of an event what can be kept of it, in time that is bounded whatever the bytes are: at most `valuesMax` values,
+ * and the rest passed over at some nanoseconds a byte. Undefined for what is no JSON object; what is broken elsewhere
+ * reads as null.
+ */
+export function readBounded(bytes: Buffer, valuesMax: number): unknown {
+  return new BoundedReader(bytes, valuesMax).read();
+}
+
+class BoundedReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+  #left: number;
+
+  constructor(bytes: Buffer, valuesMax: number) {
+    this.#bytes = bytes;
+    this.#left = valuesMax;
+  }
+
+  read(): unknown {
+    this.#passBlanks();
+    return this.#bytes[this.#at] === BRACE ? this.#object(0, true) : undefined;
+  }
+
+  #value(level: number): unknown {
+    this.#left -= 1;
+    const byte = this.#bytes[this.#at];
+    const isContainer = byte === BRACE || byte === BRACKET;
+    if (this.#left < 0 || (isContainer && level >= LEVELS_MAX)) {
+      this.#pass();
+      return null;
+    }
+    if (byte === BRACE) return this.#object(level, false);
+    if (byte === BRACKET) return this.#list(level);
+    const start = this.#at;
+    this.#pass();
+    return parseScalar(this.#bytes, start, this.#at);
+  }
+
+  #object(level: number, isEvent: boolean): Readonly<Record<string, unknown>> {
+    const entries: [string, unknown][] = [];
+    this.#at += 1;
+    for (;;) {
+      this.#passBlanks();
+      if (this.#bytes[this.#at] !== QUOTE) break;
+      const start = this.#at;
+      const end = endOfString(this.#bytes, start);
+      this.#at = end + 1;
+      this.#passBlanks();
+      if (this.#bytes[this.#at] !== COLON) break;
+      this.#at += 1;
+      this.#passBlanks();
+      const isRead = isEvent ? isOfEvent(this.#bytes, start + 1, end) : entries.length < ENTRIES_MAX;
+      if (!isEvent && !isRead) break;
+      if (isRead) entries.push([nameOf(this.#bytes, start, end + 1), this.#value(level + 1)]);
+      else this.#pass();
+      this.#passBlanks();
+      if (this.#bytes[this.#at] !== COMMA) break;
+      this.#at += 1;
+    }
+    this.#close(BRACE_END);
+    return Object.fromEntries(entries);
+  }
+
+  #list(level: number): unknown[] {
+    const starts: number[] = [];
+    this.#at += 1;
+    for (;;) {
+      this.#passBlanks();
+      const byte = this.#bytes[this.#at];
+      if (byte === undefined || byte === BRACKET_END || byte === BRACE_END) break;
+      starts.push(this.#at);
+      this.#pass();
+      this.#passBlanks();
+      if (this.#bytes[this.#at] !== COMMA) break;
+      this.#at += 1;
+    }
+    this.#close(BRACKET_END);
+    const end = this.#at;
+    const isLong = starts.length > 2 * LIST_ENDS;
+    const kept = isLong ? [...starts.slice(0, LIST_ENDS), ...starts.slice(-LIST_ENDS)] : starts;
+    const list = kept.map((start) => {
+      this.#at = start;
+      return this.#value(level + 1);
+    });
+    this.#at = end;
+    return list;
+  }
+
+  /** Behind the end of the container, what is left in it passed over. */
+  #close(ending: number): void {
+    if (this.#bytes[this.#at] === ending) this.#at += 1;
+    else this.#at = endOfRest(this.#bytes, this.#at);
+  }
+
+  /** Behind the value that begins here. */
+  #pass(): void {
+    const byte = this.#bytes[this.#at];
+    if (byte === BRACE || byte === BRACKET) this.#at = endOfRest(this.#bytes, this.#at + 1);
+    else if (byte === QUOTE) this.#at = endOfString(this.#bytes, this.#at) + 1;
+    else this.#at = endOfWord(this.#bytes, this.#at);
+  }
+
+  #passBlanks(): void {
+    while (isBlank(this.#bytes[this.#at])) this.#at += 1;
+  }
+}
+
+/** Behind the end of the container that this is in. */
+function endOfRest(bytes: Buffer, from: number): number {
+  let level = 1;
+  let at = from;
+  for (; at < bytes.length && level > 0; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = endOfString(bytes, at);
+    else if (byte === BRACE || byte === BRACKET) level += 1;
+    else if (byte === BRACE_END || byte === BRACKET_END) level -= 1;
+  }
+  return at;
+}
+
+function endOfWord(bytes: Buffer, from: number): number {
+  let at = from;
+  for (; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === COMMA || byte === BRACE_END || byte === BRACKET_END || isBlank(byte)) break;
+  }
+  // Never stands still.
+  return Math.max(at, from + 1);
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+function isOfEvent(bytes: Buffer, start: number, end: number): boolean {
+  const names = EVENT_NAMES_BY_LENGTH.get(end - start) ?? [];
+  for (const name of names) {
+    if (name[0] === bytes[start] && bytes.compare(name, 0, name.length, start, end) === 0) return true;
+  }
+  return false;
+}
+
+const SCALAR_BYTES_MAX = 64 * 1024;
+
+/** Of a name or text only as much is looked at as anything keeps. */
+function nameOf(bytes: Buffer, start: number, end: number): string {
+  const name = parseScalar(bytes, start, Math.min(end, start + 1_000));
+  return typeof name === 'string' ? name : '';
+}
+
+function parseScalar(bytes: Buffer, start: number, end: number): unknown {
+  if (isPlainText(bytes, start, end)) return bytes.toString('latin1', start + 1, end - 1);
+  const isCut = end - start > SCALAR_BYTES_MAX;
+  const text = bytes.toString('utf8', start, isCut ? start + SCALAR_BYTES_MAX : end);
+  if (!text.startsWith('"')) return parsed(text);
+  // A text that was cut lost its end, and may have been cut within an escape.
+  return text.length > 1 && text.endsWith('"') && !isCut
+    ? parsed(text)
+    : parsed(`${text.replace(/\\[^\\]{0,5}$/, '')}"`);
+}
+
+/** A short string of printable ASCII, as most are: a parser takes longer to be called than to read it. */
+function isPlainText(bytes: Buffer, start: number, end: number): boolean {
+  if (bytes[start] !== QUOTE || bytes[end - 1] !== QUOTE || end - start < 2 || end - start > 200) return false;
+  for (let at = start + 1; at < end - 1; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte < 0x20 || byte > 0x7e || byte === 0x5c) return false;
+  }
+  return true;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}
