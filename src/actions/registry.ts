@@ -11,9 +11,11 @@ import { getExceptionGroup } from '#actions/exceptions/get_exception_group.ts';
 import { listExceptionGroups } from '#actions/exceptions/list_exception_groups.ts';
 import { setExceptionStatus } from '#actions/exceptions/set_exception_status.ts';
 import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
+import { countIncidents } from '#actions/incidents/count_incidents.ts';
 import { getIncident } from '#actions/incidents/get_incident.ts';
 import { listIncidents } from '#actions/incidents/list_incidents.ts';
 import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
+import { searchIncidents } from '#actions/incidents/search_incidents.ts';
 import { listMetricNames } from '#actions/metrics/list_metric_names.ts';
 import { queryMetric } from '#actions/metrics/query_metric.ts';
 import { createEscalationPolicy } from '#actions/policies/create_escalation_policy.ts';
@@ -118,7 +120,12 @@ export const ACTION_GROUPS: readonly ActionGroup[] = [
 export const ACTIONS: readonly AnyAction[] = ACTION_GROUPS.flatMap(({ actions }) => actions);
 
 /** What only the console offers, by name. */
-export const CONSOLE_OPERATIONS: readonly AnyConsoleOperation[] = [getBilling, revealIngestKey];
+export const CONSOLE_OPERATIONS: readonly AnyConsoleOperation[] = [
+  getBilling,
+  revealIngestKey,
+  searchIncidents,
+  countIncidents,
+];
 
 const BY_NAME = new Map(ACTIONS.map((action) => [action.name, action]));
 const CONSOLE_OPERATIONS_BY_NAME = new Map(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation]));

@@ -8,7 +8,11 @@ export class Lists extends Migration {
       drop index exception_groups_by_org;
       create index incidents_by_trigger on incidents (org_id, triggered_at desc, id desc);
       drop index incidents_by_org;
-      create index incidents_by_status on incidents (org_id, status, triggered_at desc, id desc);
+      create index incidents_open_by_trigger on incidents (org_id, status, triggered_at desc, id desc)
+        where status <> 'resolved';
+      -- Counting what is resolved reads nothing else.
+      create index incidents_by_resolution on incidents (org_id, resolved_at desc, id desc) include (service_id)
+        where status = 'resolved';
     `);
   }
 }

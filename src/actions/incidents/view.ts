@@ -55,6 +55,11 @@ const INCIDENT_FIELDS = {
 
 export const IncidentView = Type.Object(INCIDENT_FIELDS);
 
+export const StatusCountsView = Type.Object(
+  { triggered: Type.Integer(), acknowledged: Type.Integer(), resolved: Type.Integer() },
+  { description: 'how many incidents there are of each status' },
+);
+
 const NotificationView = Type.Object({
   notificationId: IdText,
   at: Timestamp,

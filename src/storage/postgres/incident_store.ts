@@ -200,18 +200,17 @@ export class IncidentStore {
   /** Newest first; resolved ones only within the retention of their service. */
   async list(
     orgId: Id<'org'>,
-    filter: { readonly serviceId?: string; readonly status?: IncidentStatus },
+    filter: { readonly serviceId?: string | undefined; readonly status?: IncidentStatus | undefined },
     now: Temporal.Instant,
     limit: number,
-  ): Promise<{ incidents: IncidentRow[]; total: number }> {
-    const incidents = await this.#session.sql.rows<IncidentRow & { total: number }>(
-      `select ${COLUMNS}, count(*) over () as total ${FROM}
+  ): Promise<IncidentRow[]> {
+    return await this.#session.sql.rows(
+      `select ${COLUMNS} ${FROM}
        where i.org_id = $1 and ($2::text is null or i.service_id = $2) and ($3::text is null or i.status = $3)
          and ${keptAt('$4')}
        order by i.triggered_at desc, i.id desc limit $5`,
       [orgId, filter.serviceId ?? null, filter.status ?? null, now.toString(), limit],
     );
-    return { incidents, total: incidents[0]?.total ?? 0 };
   }
 
   /**
@@ -258,7 +257,7 @@ export class IncidentStore {
     );
   }
 
-  async listSteps(incidentIds: readonly Id<'incident'>[]): Promise<(StepTimerRow & { incidentId: Id<'incident'> })[]> {
+  async listSteps(incidentIds: readonly string[]): Promise<(StepTimerRow & { incidentId: Id<'incident'> })[]> {
     return await this.#session.sql.rows(
       `select incident_id as "incidentId", step_index as "stepIndex", due_at as "dueAt", state,
          settled_at as "settledAt", reason

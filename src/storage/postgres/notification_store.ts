@@ -136,6 +136,17 @@ export class NotificationStore {
     );
   }
 
+  /** To whom pages of these incidents went, and what became of them; those that were never sent are left out. */
+  async listPagesOf(incidentIds: readonly Id<'incident'>[]): Promise<Omit<PageStatus, 'stepIndex'>[]> {
+    return await this.#session.sql.rows(
+      `select distinct incident_id as "incidentId", user_id as "userId",
+         case status when 'sending' then 'queued' else status end as status
+       from notifications where incident_id = any($1) and kind = 'page' and status not in ('skipped', 'cancelled')
+       order by 1, 2, 3`,
+      [incidentIds],
+    );
+  }
+
   async find(notificationId: string): Promise<NotificationRow | null> {
     return await this.#session.sql.row(`select ${COLUMNS} from notifications n where n.id = $1`, [notificationId]);
   }

@@ -14,6 +14,7 @@ import { DigestStore } from '#storage/postgres/digest_store.ts';
 import { EndedCallStore } from '#storage/postgres/ended_call_store.ts';
 import { ExceptionGroupStore } from '#storage/postgres/exception_group_store.ts';
 import { InboundMessageStore } from '#storage/postgres/inbound_message_store.ts';
+import { IncidentSearch } from '#storage/postgres/incident_search.ts';
 import { IncidentStore } from '#storage/postgres/incident_store.ts';
 import { IngestKeyStore } from '#storage/postgres/ingest_key_store.ts';
 import { IngestRefusalStore } from '#storage/postgres/ingest_refusal_store.ts';
@@ -73,6 +74,7 @@ export interface Stores {
   readonly alertRules: AlertRuleStore;
   readonly activeRules: ActiveRuleStore;
   readonly incidents: IncidentStore;
+  readonly incidentSearch: IncidentSearch;
   readonly notifications: NotificationStore;
   readonly digests: DigestStore;
   readonly overdue: OverdueReader;
@@ -113,6 +115,7 @@ export function storesOf(session: Session): Stores {
     alertRules: new AlertRuleStore(session),
     activeRules: new ActiveRuleStore(session),
     incidents: new IncidentStore(session),
+    incidentSearch: new IncidentSearch(session),
     notifications: new NotificationStore(session),
     digests: new DigestStore(session),
     overdue: new OverdueReader(session),

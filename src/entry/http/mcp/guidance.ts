@@ -42,7 +42,8 @@ export const GUIDANCE: Readonly<Record<string, string>> = {
   create_alert_rule: 'It can wake people: look at the metric with query_metric first. windowMinutes is in minutes.',
   update_alert_rule: 'A field that is left out stays.',
   delete_alert_rule: 'Nobody is paged by it any more: ask your user first.',
-  list_incidents: 'Use it to see what is wrong now. The source of incidentIds.',
+  list_incidents:
+    'Use it to see what is wrong now, with status triggered or acknowledged: of all, only the newest 1,000 are returned. The source of incidentIds.',
   get_incident: 'Use it to see what was measured, and who was reached.',
   acknowledge_incident: 'Nobody else is paged from then on: only when somebody works on it.',
   resolve_incident: 'Only when the cause is gone.',

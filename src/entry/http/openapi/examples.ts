@@ -319,7 +319,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   delete_alert_rule: { body: { ruleId }, result: { deleted: true, ruleId } },
 
-  list_incidents: { body: { serviceId, status: 'triggered' }, result: { incidents: [INCIDENT], total: 1 } },
+  list_incidents: {
+    body: { serviceId, status: 'triggered' },
+    result: { incidents: [INCIDENT], total: 1, counts: { triggered: 1, acknowledged: 0, resolved: 12 } },
+  },
   get_incident: { body: { incidentId }, result: INCIDENT_WITH_LOG },
   acknowledge_incident: { body: { incidentId }, result: ACKNOWLEDGED },
   resolve_incident: { body: { incidentId }, result: RESOLVED },

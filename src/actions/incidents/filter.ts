@@ -1,0 +1,22 @@
+import { type Static, Type } from 'typebox';
+
+import { IdText } from '#actions/fields.ts';
+import { LEVELS } from '#core/exceptions/event.ts';
+import type { IncidentFilter } from '#storage/postgres/incident_search.ts';
+
+/** What the console narrows its lists and counts of incidents by. */
+export const IncidentFilterFields = {
+  serviceId: Type.Optional(IdText),
+  severity: Type.Optional(Type.Enum([...LEVELS])),
+  text: Type.Optional(
+    Type.String({ maxLength: 200, description: 'part of the title, of #number or of the name of the service' }),
+  ),
+};
+
+export function toIncidentFilter({
+  serviceId,
+  severity,
+  text,
+}: Static<ReturnType<typeof Type.Object<typeof IncidentFilterFields>>>): IncidentFilter {
+  return { serviceId, severity, text: text?.trim() === '' ? undefined : text?.trim() };
+}

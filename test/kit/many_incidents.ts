@@ -1,0 +1,39 @@
+import type { IncidentStatus } from '#core/incidents/incident.ts';
+import { type Id, newId } from '#kernel/ids.ts';
+import type { World } from '#test/kit/world.ts';
+
+interface Many {
+  readonly count: number;
+  readonly status?: IncidentStatus;
+  /** How many minutes ago the newest was triggered; each further one a minute earlier. */
+  readonly minutesAgo?: number;
+  readonly title?: string;
+  readonly severity?: string;
+}
+
+/** Incidents as if they had been opened long ago, in one statement; their ids, newest first. */
+export async function givenIncidents(w: World, serviceId: Id<'service'>, many: Many): Promise<Id<'incident'>[]> {
+  const { count, status = 'resolved', minutesAgo = 0, title = 'Latency is high', severity = 'error' } = many;
+  const ids = Array.from({ length: count }, () => newId('incident'));
+  await w.house.db.sql.run(
+    `insert into incidents (id, org_id, service_id, kind, dedup_key, title, severity, details, steps, status,
+       triggered_at, acknowledged_at, acknowledged_by, resolved_at, resolved_by, counted_at, created_at, updated_at)
+     select id, $1, $2, 'metric_threshold', id, $4 || ' ' || n, $5, '{}', '[]', $6, at,
+       case $6 when 'acknowledged' then at end, case $6 when 'acknowledged' then $7::json end,
+       case $6 when 'resolved' then at end, case $6 when 'resolved' then $7::json end, at, at, at
+     from unnest($3::text[]) with ordinality _(id, n),
+       lateral (select $8::timestamptz - make_interval(mins => $9::int + n::int - 1)) t(at)`,
+    [
+      w.orgId,
+      serviceId,
+      ids,
+      title,
+      severity,
+      status,
+      JSON.stringify({ userId: w.owner.userId, via: 'console' }),
+      w.clock.now().toString(),
+      minutesAgo,
+    ],
+  );
+  return ids;
+}
