@@ -14,7 +14,7 @@ import type { ExceptionWriter, GroupedEvent } from '#storage/clickhouse/exceptio
 import type { SeenEvent, SeenGroup } from '#storage/postgres/group_sightings.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import type { KeptHandler } from '#storage/queue/kept_jobs.ts';
+import type { KeptHandler } from '#storage/queue/kept_lane.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
 import { patiently } from '#workers/patiently.ts';
 import { takeBack } from '#workers/take_back.ts';
@@ -56,9 +56,13 @@ interface Batch {
 const LINGER_MS = 5;
 const EVERY_MS = 400;
 const BUSY_FROM_EVENTS = 200;
-/** Half of what a process runs at once: neither exceptions nor points must wait for want of a place. */
 const JOBS_MAX = 48;
-const BATCH_EVENTS_MAX = 1_000;
+const BATCH_EVENTS_MAX = 500;
+/**
+ * One batch of one organization at a time: whoever comes next waits for the one that is under way, and what is left is
+ * for them.
+ */
+const CAPACITY = { items: 2 * BATCH_EVENTS_MAX, itemsOfOrg: BATCH_EVENTS_MAX, jobs: 2 * JOBS_MAX };
 
 /**
  * Brings events to their groups and then into ClickHouse. Both may be done twice without harm. An event that the
@@ -84,6 +88,7 @@ export function onGroupExceptions(runtime: GroupingRuntime): KeptHandler {
   });
   return {
     job: groupExceptions,
+    capacity: CAPACITY,
     async run(packed, { attempt, log }) {
       const unread = unpackEvents(packed, runtime.eventCipher);
       const token = tokenOf(packed);

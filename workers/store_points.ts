@@ -3,7 +3,7 @@ import { type ServicePoints, unpackPoints } from '#ingest/packing/packed_points.
 import { storePoints } from '#jobs/store_points.ts';
 import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import type { KeptHandler } from '#storage/queue/kept_jobs.ts';
+import type { KeptHandler } from '#storage/queue/kept_lane.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
 import { patiently } from '#workers/patiently.ts';
 import { takeBack } from '#workers/take_back.ts';
@@ -28,8 +28,9 @@ const LINGER_MS = 5;
 const EVERY_MS = 1_000;
 const BUSY_POINTS = 150_000;
 const INSERT_POINTS_MAX = 400_000;
-/** Less than half of what a process runs at once: neither points nor exceptions must wait for want of a place. */
-const JOBS_MAX = 40;
+const JOBS_MAX = 400;
+/** In memory. Three inserts' worth of one organization, so that one is always ready; what is left is for the others. */
+const CAPACITY = { items: 1_600_000, itemsOfOrg: 1_200_000, jobs: 800 };
 /** While one is inserted the next is made ready. */
 const INSERTS_MAX = 2;
 
@@ -58,6 +59,7 @@ export function onStorePoints({ db, metricWriter }: StoringRuntime): KeptHandler
   });
   return {
     job: storePoints,
+    capacity: CAPACITY,
     async run(packed, { attempt, log }) {
       const services = unpackPoints(packed);
       const token = tokenOf(packed);

@@ -9,7 +9,7 @@ import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { OutdatedRows } from '#storage/clickhouse/outdated_rows.ts';
 import { RuleReader } from '#storage/clickhouse/rule_reader.ts';
-import { fetchKept } from '#storage/queue/kept_jobs.ts';
+import { fetchKept } from '#storage/queue/kept_lane.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
 import { evaluateRules, LONG_WINDOWS, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
 import { forgetMessages } from '#workers/forget_messages.ts';
@@ -90,7 +90,7 @@ export function workerRole(house: House, runtime = workerRuntime(house)): Role {
       { name: 'forget_sign_ins', everySeconds: 3_600, run: () => forgetSignIns(runtime) },
     ],
     ticks: [
-      { name: 'add_forgotten_jobs', everyMs: KEPT_MS, run: () => house.queue.addForgotten() },
+      { name: 'wake_for_forgotten', everyMs: KEPT_MS, run: () => house.queue.wakeForForgotten() },
       { name: 'publish_outbox', everyMs: OUTBOX_MS, run: () => house.outbox.publishAll() },
     ],
   };

@@ -69,7 +69,7 @@ export async function openFoundation(
   const db = await openDatabase({ url: config.databaseUrl, entities: ENTITIES, poolMax, lockWaitMsMax });
   const { clock, stop: stopClock } = given ? { clock: given, stop: () => {} } : await startDatabaseClock(db.sql, log);
   const queueConnection = connectQueue(config, { durable: true, poolMax: connections.queue });
-  const queue = keepJobs(openJobQueue(queueConnection, log), db, log);
+  const queue = keepJobs(openJobQueue(queueConnection, log), { db, clock, log });
   const outbox = createOutboxPublisher(db, queue, clock, log);
   const twilio = twilioAccountOf(config);
   const answerLinks = createAnswerLinks(config.appSecret, config.baseUrl);

@@ -3,6 +3,7 @@ import type { PointBatch } from '#core/metrics/point.ts';
 import { Gatherer } from '#ingest/gatherer.ts';
 import { type AcceptedEvent, packEvents } from '#ingest/packing/packed_events.ts';
 import { packPoints, type PointSlice } from '#ingest/packing/packed_points.ts';
+import { fromSpooled, toSpooled } from '#ingest/packing/spooled_job.ts';
 import { ToldSeries } from '#ingest/told_series.ts';
 import { IntakeBudget } from '#ingest/intake_budget.ts';
 import type { SentEvent } from '#ingest/protocols/sentry/event.ts';
@@ -15,7 +16,7 @@ import { storePoints } from '#jobs/store_points.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import type { KeepingQueue } from '#storage/queue/kept_jobs.ts';
+import type { JobToKeep, KeepingQueue } from '#storage/queue/kept_jobs.ts';
 
 /** Whose data it is. */
 export interface Owner {
@@ -76,11 +77,10 @@ export function openIntake(options: IntakeOptions): Intake {
     onRoom: () => replayer.run(),
   });
   const door = new QueueDoor({ queue, depth, log, onOpen: () => replayer.run() });
-  const keepPoints = (packed: Buffer): Promise<void> => door.keep(storePoints, packed);
-  const keepEvents = (packed: Buffer): Promise<void> => door.keep(groupExceptions, packed);
-  const replayer = new Replayer(spool, keepEvents, log);
+  const keepEvents = (jobs: readonly JobToKeep[]): Promise<void> => door.keep(groupExceptions, jobs);
+  const replayer = new Replayer(spool, (spooled) => keepEvents([fromSpooled(spooled)]), log);
   const told = new ToldSeries();
-  const points = new Gatherer<PointSlice>({
+  const points = new Gatherer<OwnedSlice>({
     lingerMs: LINGER_MS,
     everyMs: POINTS_EVERY_MS,
     itemsMax: Infinity,
@@ -89,7 +89,12 @@ export function openIntake(options: IntakeOptions): Intake {
     weigh: (slice) => ({ bytes: 0, count: slice.to - slice.from }),
     commit: async (slices) => {
       const telling = told.begin();
-      await keepPoints(packPoints(slices, (serviceId, { key }, newestAt) => telling.isDue(serviceId, key, newestAt)));
+      const jobs = byService(slices).map(({ orgId, serviceId, own }) => {
+        const items = own.reduce((sum, { from, to }) => sum + to - from, 0);
+        const bytes = packPoints(own, (_, { key }, newestAt) => telling.isDue(serviceId, key, newestAt));
+        return { orgId, serviceId, items, bytes };
+      });
+      await door.keep(storePoints, jobs);
       telling.done();
     },
   });
@@ -101,20 +106,22 @@ export function openIntake(options: IntakeOptions): Intake {
     commitsMax: COMMITS_MAX,
     weigh: ({ sent }) => ({ bytes: sent.payload.length, count: 1 }),
     commit: async (accepted) => {
-      const packed = packEvents(accepted, cipher);
+      const jobs = byService(accepted).map(({ orgId, serviceId, own }) => {
+        return { orgId, serviceId, items: own.length, bytes: packEvents(own, cipher) };
+      });
       try {
-        await keepEvents(packed);
+        await keepEvents(jobs);
       } catch (error) {
         if (!isUnavailable(error)) throw error;
-        await spool.write(packed);
+        for (const job of jobs) await spool.write(toSpooled(job));
       }
     },
   });
   const lookThrough = setInterval(() => replayer.run(), LOOK_THROUGH_MS);
   replayer.run();
   return {
-    async takePoints({ serviceId }, batch) {
-      const slices = slicesOf(serviceId, batch);
+    async takePoints({ orgId, serviceId }, batch) {
+      const slices = slicesOf({ orgId, serviceId }, batch);
       const bytes = slices.reduce((sum, slice) => sum + bytesOf(slice), 0);
       await budget.hold(serviceId, bytes, () => allStored(slices.map((slice) => points.add(slice))));
     },
@@ -132,11 +139,23 @@ export function openIntake(options: IntakeOptions): Intake {
   };
 }
 
+interface OwnedSlice extends PointSlice {
+  readonly orgId: Id<'org'>;
+}
+
+/** What is of one service is one job, so that services can have their turns. */
+function byService<Item extends Owner>(items: readonly Item[]): readonly (Owner & { readonly own: readonly Item[] })[] {
+  return [...Map.groupBy(items, ({ serviceId }) => serviceId).values()].flatMap((own) => {
+    const [first] = own;
+    return first === undefined ? [] : [{ orgId: first.orgId, serviceId: first.serviceId, own }];
+  });
+}
+
 /** A request of many points becomes several jobs. */
-function slicesOf(serviceId: Id<'service'>, points: PointBatch): PointSlice[] {
+function slicesOf(owner: Owner, points: PointBatch): OwnedSlice[] {
   const count = Math.ceil(points.length / JOB_POINTS_MAX);
   return Array.from({ length: count }, (_, index) => ({
-    serviceId,
+    ...owner,
     points,
     from: index * JOB_POINTS_MAX,
     to: Math.min(points.length, (index + 1) * JOB_POINTS_MAX),

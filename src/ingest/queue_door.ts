@@ -3,7 +3,7 @@ import { withinPatience } from '#ingest/within_patience.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { KeptJobContract } from '#kernel/job.ts';
-import type { KeepingQueue } from '#storage/queue/kept_jobs.ts';
+import type { JobToKeep, KeepingQueue } from '#storage/queue/kept_jobs.ts';
 
 interface QueueDoorOptions {
   readonly queue: Pick<KeepingQueue, 'keep' | 'ping'>;
@@ -37,15 +37,15 @@ export class QueueDoor {
   }
 
   /**
-   * Returns once the job is stored. Throws `unavailable` when it is not, or not yet: a job that was too slow may still
-   * arrive, so its handler must not mind doubles.
+   * Returns once all the jobs are stored. Throws `unavailable` when they are not, or not yet: what was too slow may
+   * still arrive, so its handler must not mind doubles.
    */
-  async keep(job: KeptJobContract, bytes: Uint8Array): Promise<void> {
+  async keep(job: KeptJobContract, jobs: readonly JobToKeep[]): Promise<void> {
     if (this.#isShut) throw away();
     this.#options.depth.requireRoom();
-    this.#options.depth.add(bytes.length);
+    this.#options.depth.add(jobs.reduce((sum, { bytes }) => sum + bytes.length, 0));
     try {
-      await withinPatience(this.#options.queue.keep(job, bytes), PATIENCE_MS, slow);
+      await withinPatience(this.#options.queue.keep(job, jobs), PATIENCE_MS, slow);
     } catch (error) {
       if (error instanceof AppError && error.code === 'unavailable') this.#shut(error);
       throw error;

@@ -19,19 +19,19 @@ export interface JobContract<Payload extends TObject = TObject> {
   readonly backoff: { readonly firstDelayMs: number; readonly maxDelayMs: number };
 }
 
-/** What the queue holds of kept jobs: under which id their bytes are. */
-const Kept = Type.Object({ keptId: Type.String() });
+/** What the queue holds of kept jobs says nothing of what is to be done. */
+const WakeUp = Type.Object({ keptId: Type.String() });
 
 /**
  * Work over bytes that are the only home of what they hold: they are kept in PostgreSQL until it has run, and the queue
- * only wakes a worker.
+ * only wakes a worker, which takes whatever is next.
  */
-export type KeptJobContract = JobContract<typeof Kept>;
+export type KeptJobContract = JobContract<typeof WakeUp>;
 
 export function defineJob<Payload extends TObject>(contract: JobContract<Payload>): JobContract<Payload> {
   return contract;
 }
 
 export function defineKeptJob(contract: Omit<KeptJobContract, 'payload' | 'key'>): KeptJobContract {
-  return { ...contract, payload: Kept, key: null };
+  return { ...contract, payload: WakeUp, key: null };
 }

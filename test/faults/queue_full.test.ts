@@ -5,7 +5,7 @@ import { AppError } from '#kernel/errors.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { startJobWorkers } from '#storage/queue/job_workers.ts';
-import { fetchKept } from '#storage/queue/kept_jobs.ts';
+import { fetchKept } from '#storage/queue/kept_lane.ts';
 import { bytes, double, label, message, number, otlpRequest, sample, writeRequest } from '#test/ingest/metric_bytes.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { onGroupExceptions } from '#workers/group_exceptions.ts';

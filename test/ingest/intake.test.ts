@@ -14,6 +14,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { KeptJobContract } from '#kernel/job.ts';
 import { silentLog } from '#kernel/log.ts';
+import type { JobToKeep } from '#storage/queue/kept_jobs.ts';
 import { unpackedPoints } from '#test/ingest/arrived.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 
@@ -23,7 +24,7 @@ const BETA = { orgId: 'org_2' as Id<'org'>, serviceId: 'service_b' as Id<'servic
 
 /** A queue that can be away, and can hang, as a Redis client does while it has no connection. */
 class FakeQueue {
-  readonly jobs: { readonly job: KeptJobContract; readonly bytes: Buffer }[] = [];
+  readonly jobs: (JobToKeep & { readonly job: KeptJobContract; readonly bytes: Buffer })[] = [];
   state: 'up' | 'away' | 'hanging' = 'up';
   asked = 0;
   stored = 0;
@@ -32,10 +33,10 @@ class FakeQueue {
     return this.stored;
   }
 
-  async keep(job: KeptJobContract, bytes: Uint8Array): Promise<void> {
+  async keep(job: KeptJobContract, jobs: readonly JobToKeep[]): Promise<void> {
     this.asked += 1;
     await this.ping();
-    this.jobs.push({ job, bytes: Buffer.from(bytes) });
+    this.jobs.push(...jobs.map((one) => ({ ...one, job, bytes: Buffer.from(one.bytes) })));
   }
 
   async ping(): Promise<void> {
@@ -103,6 +104,16 @@ describe('points', () => {
     expect(queue.jobs.length).toBeGreaterThanOrEqual(2);
   });
 
+  test('of several services are a job each, which says whose it is and how much', async () => {
+    const intake = openTestIntake();
+    await Promise.all([intake.takePoints(ALPHA, batch(2)), intake.takePoints(BETA, batch(3))]);
+    const owned = queue.jobs.map(({ orgId, serviceId, items }) => ({ orgId, serviceId, items }));
+    expect(owned).toEqual([
+      { ...ALPHA, items: 2 },
+      { ...BETA, items: 3 },
+    ]);
+  });
+
   test('of many requests are one job', async () => {
     const intake = openTestIntake();
     await Promise.all(Array.from({ length: 50 }, () => intake.takePoints(ALPHA, batch(2))));
@@ -114,9 +125,9 @@ describe('points', () => {
     const intake = openTestIntake();
     const { promise: gate, resolve: openGate } = Promise.withResolvers<void>();
     const keep = vi.spyOn(queue, 'keep');
-    keep.mockImplementationOnce(async (job, bytes) => {
+    keep.mockImplementationOnce(async (job, jobs) => {
       await gate;
-      await queue.keep(job, bytes);
+      await queue.keep(job, jobs);
     });
     let isPromised = false;
     const taking = intake.takePoints(ALPHA, batch(1)).then(() => (isPromised = true));
@@ -165,15 +176,27 @@ describe('points', () => {
 });
 
 describe('events', () => {
-  test('of many requests are one job and keep their owners', async () => {
+  test('of many requests are one job a service and keep their owners', async () => {
     const intake = openTestIntake();
     const first = await event(1);
     const second = await event(2, 'out\nof 🫘');
-    await Promise.all([intake.takeEvents(ALPHA, [first]), intake.takeEvents(BETA, [second])]);
-    expect(queue.jobs).toHaveLength(1);
-    expect(unpackEvents(queue.packed('group_exceptions')[0]!, CIPHER).map(({ read }) => read())).toEqual([
-      { ...ALPHA, event: readEvent(first) },
-      { ...BETA, event: readEvent(second) },
+    const third = await event(3);
+    await Promise.all([
+      intake.takeEvents(ALPHA, [first]),
+      intake.takeEvents(BETA, [second]),
+      intake.takeEvents(ALPHA, [third]),
+    ]);
+    expect(queue.jobs).toMatchObject([
+      { ...ALPHA, items: 2 },
+      { ...BETA, items: 1 },
+    ]);
+    const unpacked = queue.packed('group_exceptions').map((packed) => unpackEvents(packed, CIPHER));
+    expect(unpacked.map((events) => events.map(({ read }) => read()))).toEqual([
+      [
+        { ...ALPHA, event: readEvent(first) },
+        { ...ALPHA, event: readEvent(third) },
+      ],
+      [{ ...BETA, event: readEvent(second) }],
     ]);
   });
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { Redis } from 'ioredis';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
@@ -6,11 +7,15 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
+import { KeptJobStore } from '#storage/postgres/kept_job_store.ts';
 import { connectQueue } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
 import { startJobWorkers } from '#storage/queue/job_workers.ts';
-import { fetchKept, keepJobs } from '#storage/queue/kept_jobs.ts';
+import { type JobToKeep, keepJobs } from '#storage/queue/kept_jobs.ts';
+import { fetchKept } from '#storage/queue/kept_lane.ts';
 import { type World, world } from '#test/kit/world.ts';
+
+const ROOMY = { items: 1_000, itemsOfOrg: 1_000, jobs: 1_000 };
 
 const backends = [
   { name: 'PostgreSQL', isAvailable: true, redisUrl: () => undefined },
@@ -23,22 +28,24 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a kept job on 
     const prefix = `k_${randomBytes(6).toString('hex')}`;
     const address = { redisUrl: redisUrl(), databaseUrl: w.house.config.databaseUrl };
     const bare = openJobQueue(connectQueue(address, { durable: true, poolMax: 4 }), silentLog, prefix);
-    const queue = keepJobs(bare, w.house.db, silentLog, 0);
+    const { db, clock } = w.house;
+    const queue = keepJobs(bare, { db, clock, log: silentLog, graceMs: 0 });
     onTestFinished(() => queue.close());
-    const keep = (text: string) => queue.keep(groupExceptions, Buffer.from(text));
+    const keep = (...texts: readonly string[]) => queue.keep(groupExceptions, texts.map(jobOf));
     const seen: string[] = [];
-    const consume = (run: (text: string) => Promise<void> = async () => {}) => {
-      const kept = fetchKept(w.house.db);
-      const handler = kept({
+    const consume = (run: (text: string, attempt: number) => Promise<void> = async () => {}, capacity = ROOMY) => {
+      const handler = fetchKept(db)({
         job: groupExceptions,
-        async run(bytes) {
-          await run(bytes.toString());
+        capacity,
+        async run(bytes, { attempt }) {
+          await run(bytes.toString(), attempt);
           seen.push(bytes.toString());
         },
       });
       const connect = (poolMax: number) => connectQueue(address, { durable: false, poolMax });
       const workers = startJobWorkers(connect, [handler], silentLog, { prefix });
       onTestFinished(() => workers.close());
+      return workers;
     };
     const wipe = () => (address.redisUrl === undefined ? wipePostgres(w) : wipeRedis(address.redisUrl, prefix));
     return { w, queue, keep, bare, seen, consume, wipe };
@@ -47,7 +54,10 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a kept job on 
   test('runs with all that it was given, and is let go of', async () => {
     const { w, queue, seen, consume } = await place();
     const given = [randomBytes(300_000), Buffer.alloc(0), Buffer.from([0, 255, 10, 13, 92])];
-    for (const bytes of given) await queue.keep(groupExceptions, bytes);
+    await queue.keep(
+      groupExceptions,
+      given.map((bytes) => ({ ...jobOf(''), bytes })),
+    );
     expect(await queue.keptBytes(0)).toBeGreaterThan(300_000);
     expect(await queue.keptBytes(1e12)).toBeGreaterThan(300_000);
     consume();
@@ -55,75 +65,131 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a kept job on 
     await expect.poll(() => listKept(w)).toEqual([]);
   });
 
-  test('runs although the queue has lost it', async () => {
+  test('runs although the queue has lost its wake-up', async () => {
     const { w, queue, keep, bare, seen, consume, wipe } = await place();
-    await Promise.all([keep('first'), keep('second')]);
+    await keep('first', 'second');
     await expect.poll(async () => (await bare.depths()).ingest.ready).toBe(1);
     await wipe();
     expect((await bare.depths()).ingest.ready).toBe(0);
     consume();
-    await queue.addForgotten();
+    await queue.wakeForForgotten();
     await expect.poll(() => seen.toSorted()).toEqual(['first', 'second']);
     await expect.poll(() => listKept(w)).toEqual([]);
   });
 
-  test('is not doubled while the queue has it', async () => {
-    const { queue, keep, bare, seen, consume } = await place();
-    await Promise.all([keep('first'), keep('second')]);
-    await expect.poll(async () => (await bare.depths()).ingest.ready).toBe(1);
-    for (let i = 0; i < 3; i += 1) await queue.addForgotten();
-    expect((await bare.depths()).ingest.ready).toBe(1);
+  test('runs once, however many wake-ups and workers there are', async () => {
+    const { w, queue, keep, bare, seen, consume } = await place();
+    for (let i = 0; i < 20; i += 1) await keep(`${i} a`, `${i} b`);
+    for (let i = 0; i < 3; i += 1) await queue.wakeForForgotten();
     consume();
-    await expect.poll(() => seen.toSorted()).toEqual(['first', 'second']);
+    consume();
+    await expect.poll(() => listKept(w)).toEqual([]);
     await expect.poll(async () => (await bare.depths()).ingest.ready).toBe(0);
-    expect(seen).toHaveLength(2);
+    expect(seen).toHaveLength(40);
+    expect(new Set(seen).size).toBe(40);
   });
 
-  test('that fails is kept until it has run, and those that shared its wake-up are let go of', async () => {
+  test('that fails is kept until it has run, and those beside it are let go of', async () => {
     const { w, keep, seen, consume } = await place();
-    await Promise.all([keep('good'), keep('bad'), keep('better')]);
-    let times = 0;
+    await keep('good', 'bad', 'better');
+    const attempts: number[] = [];
     let keptAtLast: unknown[] = [];
-    consume(async (text) => {
+    consume(async (text, attempt) => {
       if (text !== 'bad') return;
-      times += 1;
-      if (times < 3) throw new Error('not yet');
+      attempts.push(attempt);
+      if (attempt < 2) throw new Error('not yet');
       keptAtLast = await listKept(w);
     });
-    await expect.poll(() => seen.toSorted(), { timeout: 10_000 }).toEqual(['bad', 'better', 'good']);
-    await expect.poll(() => listKept(w)).toEqual([]);
-    expect(seen).toHaveLength(3);
-    expect(keptAtLast).toHaveLength(1);
+    await expect.poll(() => listKept(w), { timeout: 5_000 }).toEqual([]);
+    expect(seen.toSorted()).toEqual(['bad', 'better', 'good']);
+    expect(attempts).toEqual([1, 2]);
+    expect(keptAtLast).not.toEqual([]);
   });
+
+  test('of an organization that sends little waits for none of one that sends much', async () => {
+    const { queue, keep, seen, consume } = await place();
+    const flood = Array.from({ length: 400 }, (_, index) => ({ ...jobOf(`flood ${index}`), items: 10 }));
+    await queue.keep(groupExceptions, flood);
+    const gates: (() => void)[] = [];
+    consume((text) => (text.startsWith('flood') ? new Promise((open) => gates.push(open)) : Promise.resolve()), {
+      items: 100,
+      itemsOfOrg: 50,
+      jobs: 100,
+    });
+    await expect.poll(() => gates.length).toBe(5);
+    await queue.keep(groupExceptions, [{ ...jobOf('page me'), orgId: 'org_2', serviceId: 'service_2' }]);
+    await expect.poll(() => seen).toEqual(['page me']);
+    expect(gates).toHaveLength(5);
+    await keep('another of the flood');
+    for (; seen.length < 402; await delay(1)) gates.splice(0).forEach((open) => open());
+  });
+
+  test('under way ends before the worker stops, and what is not begun is left to others', async () => {
+    const { w, keep, seen, consume } = await place();
+    await keep('first', 'second', 'third');
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const workers = consume(
+      async () => {
+        begin();
+        await gate;
+      },
+      { ...ROOMY, jobs: 1 },
+    );
+    await begun;
+    const closed = workers.close();
+    open();
+    await closed;
+    expect(seen).toEqual(['first']);
+    expect(await listKept(w)).toHaveLength(2);
+  });
+});
+
+test('a job whose worker died is run by another once the lease has ended, and counted as tried', async () => {
+  const w = await world();
+  const store = new KeptJobStore(w.house.db);
+  await store.insert('group_exceptions', [{ ...jobOf('text'), keptId: 'job_1' }], w.clock.now());
+  const place = { keptId: 'job_1', number: 0 };
+  expect(await store.claim([place], 60_000)).toMatchObject([{ attempt: 1 }]);
+  expect(await store.listReady('group_exceptions', 10)).toEqual([]);
+  expect(await store.claim([place], 60_000)).toEqual([]);
+  await store.holdBack([place], 0);
+  expect(await store.listReady('group_exceptions', 10)).toMatchObject([place]);
+  expect(await store.claim([place], 60_000)).toMatchObject([{ attempt: 2, bytes: Buffer.from('text') }]);
+});
+
+test('the oldest job of every service is among those that may be next, whatever others have', async () => {
+  const w = await world();
+  await w.house.db.sql.run(
+    `insert into kept_jobs (kept_id, number, job_name, payload, org_id, service_id)
+     select 'job_' || to_char(n, 'FM00000'), 0, 'group_exceptions', '', 'org_' || least(n / 1000, 3), 'service_' || n % 100
+     from generate_series(0, 3001) n`,
+  );
+  const ready = await new KeptJobStore(w.house.db).listReady('group_exceptions', 400);
+  expect(ready).toHaveLength(400);
+  expect(new Set(ready.map(({ serviceId }) => serviceId)).size).toBe(100);
+  expect(ready.filter(({ orgId }) => orgId === 'org_3')).toHaveLength(2);
 });
 
 test('jobs are kept whether or not the queue answers, and nothing is promised while PostgreSQL does not', async () => {
   const w = await world();
+  const { db, clock } = w.house;
   const away = (): Promise<never> => Promise.reject(new AppError('unavailable', 'away'));
   const queue: JobQueue = { ...w.house.queue, add: away };
-  const bytes = Buffer.from('something');
-  await keepJobs(queue, w.house.db, silentLog).keep(groupExceptions, bytes);
+  const jobs = [jobOf('something')];
+  await keepJobs(queue, { db, clock, log: silentLog }).keep(groupExceptions, jobs);
   const hanging: JobQueue = { ...queue, add: () => new Promise(() => {}) };
-  await keepJobs(hanging, w.house.db, silentLog).keep(groupExceptions, bytes);
+  await keepJobs(hanging, { db, clock, log: silentLog }).keep(groupExceptions, jobs);
   expect(await listKept(w)).toHaveLength(2);
-  const sql = { ...w.house.db.sql, run: away };
-  await expect(keepJobs(queue, { ...w.house.db, sql }, silentLog).keep(groupExceptions, bytes)).rejects.toMatchObject({
-    code: 'unavailable',
-  });
+  const broken = { ...db, sql: { ...db.sql, run: away } };
+  await expect(
+    keepJobs(queue, { db: broken, clock, log: silentLog }).keep(groupExceptions, jobs),
+  ).rejects.toMatchObject({ code: 'unavailable' });
 });
 
-test('all that the queue has lost comes back, however much it is', async () => {
-  const w = await world();
-  await w.house.db.sql.run(
-    `insert into kept_jobs (kept_id, number, job_name, payload, kept_at)
-     select 'job_' || n / 2, n % 2, 'group_exceptions', '', now() - interval '1 minute' from generate_series(2, 2401) n`,
-  );
-  const added = new Set<unknown>();
-  const add: JobQueue['add'] = async (jobs) => jobs.forEach(({ id }) => added.add(id));
-  const queue = keepJobs({ ...w.house.queue, add }, w.house.db, silentLog);
-  for (let i = 0; i < 3; i += 1) await queue.addForgotten();
-  expect(added.size).toBe(1_200);
-});
+function jobOf(text: string): JobToKeep {
+  return { orgId: 'org_1', serviceId: 'service_1', items: 1, bytes: Buffer.from(text) };
+}
 
 async function listKept({ house }: World): Promise<unknown[]> {
   return await house.db.sql.rows('select kept_id from kept_jobs');

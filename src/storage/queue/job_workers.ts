@@ -20,6 +20,8 @@ export interface JobRun {
 export interface JobHandler {
   readonly job: JobContract;
   run(payload: unknown, run: JobRun): Promise<void>;
+  /** Called when nothing more is to be begun: what runs comes to its end. */
+  stop?(): void;
 }
 
 export function handleJob<Payload extends TObject>(
@@ -46,11 +48,8 @@ interface JobWorkersOptions {
   readonly closeWithinMs?: number;
 }
 
-/**
- * Jobs of each line that one process runs at once. Those of ingestion wait for each other, to be stored together, and
- * each may be a wake-up for several.
- */
-const CONCURRENCY: Record<QueueName, number> = { ingest: 96, paging: 16, upkeep: 2 };
+/** Jobs of each queue that one process runs at once. Those of ingestion only wake the process (`kept_lane.ts`). */
+const CONCURRENCY: Record<QueueName, number> = { ingest: 4, paging: 16, upkeep: 2 };
 
 /** A job needs a connection only when it begins and ends. */
 const CONNECTIONS_MAX = 8;
@@ -84,6 +83,7 @@ export function startJobWorkers(
   });
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
+    for (const handler of handlers) handler.stop?.();
     const closed = Promise.all(workers.map((worker) => worker.close())).then(() => true);
     if (await Promise.race([closed, delay(closeWithinMs, false, { ref: false })])) return await connection.close();
     log.warn({}, 'a line did not come to rest: its jobs run elsewhere');
@@ -134,7 +134,7 @@ function startWorker(
 }
 
 /** Exponential, with up to a quarter of jitter, bounded by the contract. */
-function backoffMs(attempt: number, job: JobContract | undefined): number {
+export function backoffMs(attempt: number, job: JobContract | undefined): number {
   const { firstDelayMs, maxDelayMs } = job?.backoff ?? { firstDelayMs: 1_000, maxDelayMs: 60_000 };
   const delay = Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(attempt - 1, 20));
   return Math.round(delay * (0.75 + Math.random() * 0.25));

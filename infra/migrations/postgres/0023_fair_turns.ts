@@ -1,0 +1,20 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/**
+ * Workers take what waits by turns: organization by organization, and of one organization service by service. Rows of
+ * the release before name no owner and share one turn. `ready_at` lies ahead while a worker has the row, or while it
+ * waits to be tried again.
+ */
+export class FairTurns extends Migration {
+  override up(): void {
+    this.addSql(`
+      alter table kept_jobs
+        add column org_id text not null default '',
+        add column service_id text not null default '',
+        add column items integer not null default 1,
+        add column attempts integer not null default 0,
+        add column ready_at timestamptz(3) not null default now();
+      create index kept_jobs_turns on kept_jobs (job_name, org_id, service_id, kept_id, number);
+    `);
+  }
+}
