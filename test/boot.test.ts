@@ -128,7 +128,7 @@ describe('the first start', () => {
 
   test('is the only one on its data folder', async () => {
     const second = await run('infra/embedded/start.ts');
-    expect(second.code).toBe(1);
+    expect(second.code).toBe(2);
     expect(second.stdout).toContain(`another process (pid ${server.process.pid}) already runs on this data folder`);
   });
 });

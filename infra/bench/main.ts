@@ -31,6 +31,11 @@ const BENCHES: readonly Bench[] = [
 const MINUTES_MAX = 15;
 
 const wanted = process.argv.slice(2);
+if (wanted.includes('--help') || wanted.includes('-h')) {
+  console.log(`npm run bench [-- NAME …]: prints figures. There are:\n`);
+  for (const { name, about } of BENCHES) console.log(`  ${name.padEnd(14)}${about}`);
+  process.exit(0);
+}
 const unknown = wanted.filter((name) => BENCHES.every((bench) => bench.name !== name));
 if (unknown.length > 0) {
   console.error(`no such benchmark: ${unknown.join(', ')}. There are: ${BENCHES.map(({ name }) => name).join(', ')}`);

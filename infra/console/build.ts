@@ -15,8 +15,6 @@ import { packFiles } from './pack.ts';
 const began = performance.now();
 if (isConsoleFresh()) {
   console.log('The console is built from these sources already.');
-} else if (!hasBuilder()) {
-  console.log('The console is not built: its build tools are development dependencies, which are not installed.');
 } else {
   const fingerprint = fingerprintOfSources();
   const folder = await buildInto(path.dirname(CONSOLE_FOLDER));
@@ -25,10 +23,6 @@ if (isConsoleFresh()) {
   putInPlace(folder);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   console.log(`The console is built in ${seconds} s; its first load is ${Math.round(size / 1000)} kB packed.`);
-}
-
-function hasBuilder(): boolean {
-  return existsSync(path.resolve(import.meta.dirname, '../../node_modules/vite/package.json'));
 }
 
 /** In a folder of its own, so that whoever is served meanwhile sees the old files or the new ones, never a mixture. */

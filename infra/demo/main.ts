@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
+import { refuseArguments } from '#infra/usage.ts';
 import { loadConfig } from '#kernel/config.ts';
 
 import { type Client, connect } from './client.ts';
@@ -12,6 +13,14 @@ import { heading, line, printTimeline } from './printing.ts';
 const RESPONDER_PHONE = '+31612345678';
 const THRESHOLD = 250;
 
+refuseArguments(
+  `npm run demo: a real program throws and a real metric rises, and both page a simulated phone. It uses the Tocsin that runs on
+DATA_DIR, or starts one of its own and stops it again.`,
+);
+if (!isInstalled('@sentry/node')) {
+  process.stderr.write('The demo needs the development dependencies: run "npm ci" without --omit=dev.\n');
+  process.exit(2);
+}
 heading('Tocsin, from an error to a phone');
 const instance = await findOrStartInstance(loadConfig().dataDir);
 try {
@@ -23,6 +32,14 @@ try {
   line(`The demo did not come to its end: ${error instanceof Error ? error.message : String(error)}`);
 } finally {
   await instance.stop();
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    return import.meta.resolve(name) !== '';
+  } catch {
+    return false;
+  }
 }
 
 async function play(client: Client): Promise<void> {

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
+import { text } from 'node:stream/consumers';
 
 import { logEnd, rotateLog, textSince } from './log_files.ts';
 import { describeEnd } from './processes.ts';
@@ -95,7 +96,7 @@ const MEMORY = {
  */
 const HELPERS = Math.min(4, Math.max(1, os.availableParallelism() - 1));
 
-function spawnNode(program: Program): ChildProcess {
+function spawnNode(program: Program, complaints: 'kept' | 'shown' = 'shown'): ChildProcess {
   const { entry, args = [], env = process.env, memory, niceness, log } = program;
   const flags = [...(memory === undefined ? [] : MEMORY[memory]), `--v8-pool-size=${HELPERS}`];
   const output = log === undefined ? 'inherit' : openSync(log, 'a', 0o600);
@@ -103,7 +104,7 @@ function spawnNode(program: Program): ChildProcess {
     const child = spawn(process.execPath, [...flags, entry, ...args], {
       env: { ...FRUGAL, ...env },
       detached: true,
-      stdio: ['ignore', output, output, 'ipc'],
+      stdio: ['ignore', output, complaints === 'kept' ? 'pipe' : output, 'ipc'],
     });
     if (niceness !== undefined) standBack(child, niceness);
     return child;
@@ -142,14 +143,19 @@ function isReady(message: unknown): message is ReadyMessage {
   return typeof message === 'object' && message !== null && 'ready' in message && message.ready === true;
 }
 
-/** Runs a program to its end. Throws unless that is exit code 0. */
+const COMPLAINT_LENGTH_MAX = 2_000;
+
+/** Runs a program to its end. Throws what it complained of unless that is exit code 0. */
 export async function runNodeProgram(program: Program, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
-  const child = spawnNode(program);
+  const child = spawnNode(program, 'kept');
+  const complaint = child.stderr === null ? '' : text(child.stderr);
   const callOff = () => void child.kill('SIGKILL');
   signal.addEventListener('abort', callOff, { once: true });
   const [code, endSignal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   signal.removeEventListener('abort', callOff);
   signal.throwIfAborted();
-  if (code !== 0) throw new Error(`it failed (${describeEnd(code, endSignal)})`);
+  if (code === 0) return;
+  const said = (await complaint).trim().slice(-COMPLAINT_LENGTH_MAX);
+  throw new Error(said === '' ? `it failed (${describeEnd(code, endSignal)})` : said);
 }

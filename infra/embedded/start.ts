@@ -1,18 +1,22 @@
 /** What `npm start` runs: everything this machine needs, started in order, kept running, and stopped in reverse. */
-import path from 'node:path';
-
+import { exitCodeFor } from '#entry/program.ts';
 import { refreshConsole } from '#infra/console/refresh.ts';
-import { loadConfig, type Config } from '#kernel/config.ts';
+import { refuseArguments } from '#infra/usage.ts';
+import { linksWarning, loadConfig, type Config } from '#kernel/config.ts';
 
 import { Banner } from './banner.ts';
 import { findFreePort } from './free_port.ts';
-import { Installation, makeDataFolder } from './installation.ts';
-import { takeLock } from './lock.ts';
+import { Installation } from './installation.ts';
+import { checkPlace, lockDataFolder } from './place.ts';
 
 /** What is left then is ended by the machine: every engine survives that. */
 const STOP_DEADLINE_MS = 5_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+refuseArguments(
+  `npm start: the whole of Tocsin on this machine, on embedded stores where none are configured. It takes settings from the
+environment, such as PORT, HOST, BASE_URL, DATA_DIR; README.md lists them. Ctrl-C stops it. Other commands: npm run tocsin -- --help`,
+);
 const began = performance.now();
 // Whoever read our output may leave before us.
 process.stdout.on('error', () => {});
@@ -21,18 +25,21 @@ try {
   await run();
 } catch (error) {
   banner.failed(error);
-  process.exit(1);
+  process.exit(exitCodeFor(error));
 }
 
 async function run(): Promise<void> {
   const config = await readConfig();
-  const lock = takeLock(path.join(makeDataFolder(config.dataDir), 'lock'));
+  const lock = lockDataFolder(config.dataDir);
   process.once('exit', () => lock.release());
+  await checkPlace(config, process.env);
+  const warning = linksWarning();
   const installation = new Installation(config, process.env, (progress) => banner.progress(progress));
   const stopped = stopOnSignal(installation);
   try {
     const facts = await installation.start();
     banner.running(facts, performance.now() - began);
+    if (warning !== null) banner.note(warning);
     void refreshConsole(stopped.signal, (outcome) => banner.note(outcome));
   } catch (error) {
     if (stopped.isAsked) return;

@@ -1,25 +1,36 @@
 import { cutBuffersFromSmallPieces } from '#entry/buffer_pool.ts';
 import { compose } from '#entry/compose.ts';
-import { requireStores } from '#entry/running_config.ts';
 import { ensureFirstRun } from '#entry/first_run.ts';
 import { buildApp } from '#entry/http/app.ts';
+import { toListenFault } from '#entry/listen_fault.ts';
 import { createLogger } from '#entry/logger.ts';
+import { awaitStores, runProgram } from '#entry/program.ts';
+import { requireStores } from '#entry/running_config.ts';
 import { onStop } from '#entry/stop.ts';
 import { untilAvailable } from '#entry/until_available.ts';
-import { loadConfig } from '#kernel/config.ts';
+import { ConfigError, linksWarning, loadConfig } from '#kernel/config.ts';
 
 /** The API process: takes requests, writes the truth, enqueues the rest. */
 cutBuffersFromSmallPieces();
-const config = requireStores(loadConfig());
-const log = createLogger(config, 'api');
-const house = await compose(config, { log });
-await untilAvailable(log, () => ensureFirstRun(house));
-const app = await buildApp(house);
-await app.listen({ host: config.host, port: config.port });
-log.info({ host: config.host, port: config.port }, 'the API listens');
-process.send?.({ ready: true, url: config.baseUrl });
+await runProgram(async () => {
+  const config = requireStores(loadConfig());
+  await awaitStores(config, { listens: true });
+  const log = createLogger(config, 'api');
+  const warning = linksWarning();
+  if (warning !== null && process.send === undefined) log.warn({}, warning);
+  const house = await compose(config, { log });
+  await untilAvailable(log, () => ensureFirstRun(house));
+  const app = await buildApp(house);
+  const { host, port } = config;
+  await app.listen({ host, port }).catch((error: unknown) => {
+    const fault = toListenFault(error, host, port);
+    throw fault === null ? error : new ConfigError([fault.sentence]);
+  });
+  log.info({ host, port }, 'the API listens');
+  process.send?.({ ready: true, url: config.baseUrl });
 
-onStop(log, [
-  { name: 'requests', stop: async () => app.close() },
-  { name: 'connections to the stores', stop: () => house.close() },
-]);
+  onStop(log, [
+    { name: 'requests', stop: async () => app.close() },
+    { name: 'connections to the stores', stop: () => house.close() },
+  ]);
+});

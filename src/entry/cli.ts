@@ -10,14 +10,12 @@ import { addOrganizationCommands } from '#entry/cli/organizations.ts';
 import { addUserCommands } from '#entry/cli/users.ts';
 import { versionText } from '#entry/cli/version.ts';
 import { migrate } from '#entry/migrate.ts';
+import { awaitStores, exitCodeFor, WRONG_CALL } from '#entry/program.ts';
 import { requireStores, runningConfig } from '#entry/running_config.ts';
-import { ConfigError, loadConfig } from '#kernel/config.ts';
-import { AppError, messageOf } from '#kernel/errors.ts';
+import { loadConfig } from '#kernel/config.ts';
+import { messageOf } from '#kernel/errors.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-
-/** A wrong call ends with this status, and a sentence that says what is wrong. */
-const WRONG_CALL = 2;
 
 const program = new Command('tocsin')
   .description('Monitoring, exception tracking and on-call that a team runs itself.')
@@ -50,7 +48,9 @@ program
   .command('migrate')
   .description('bring every store to the newest schema')
   .action(async () => {
-    await migrate(requireStores(await runningConfig(loadConfig())));
+    const config = requireStores(await runningConfig(loadConfig()));
+    await awaitStores(config, { listens: false });
+    await migrate(config);
   });
 
 addOrganizationCommands(program);
@@ -68,7 +68,7 @@ try {
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_CALL;
   process.stderr.write(`tocsin: ${messageOf(error)}\n`);
-  return error instanceof AppError || error instanceof ConfigError ? WRONG_CALL : 1;
+  return exitCodeFor(error);
 }
 
 /** Runs another program of the product in place of this one; signals reach it, and its status becomes ours. */

@@ -1,12 +1,34 @@
 import { pino } from 'pino';
 
+import { WarningLimiter } from '#entry/warning_limiter.ts';
 import type { Config } from '#kernel/config.ts';
 import { type Log, redact } from '#kernel/log.ts';
 
-/** Structured logs, one JSON object a line, on standard output; every line passes the redaction of secrets. */
-export function createLogger(config: Pick<Config, 'logLevel'>, process_: 'api' | 'worker' | 'pager' | 'cli'): Log {
+const WARN = 40;
+
+/**
+ * Structured logs, one JSON object a line, on standard output; every line passes the redaction of secrets. Of warnings
+ * that repeat, some are left out, and the next one says how many.
+ */
+export function createLogger(
+  config: Pick<Config, 'logLevel'>,
+  process_: 'api' | 'worker' | 'pager' | 'cli',
+  write: (line: string) => void = (line) => void process.stdout.write(line),
+): Log {
+  const limiter = new WarningLimiter();
   return pino(
-    { level: config.logLevel, base: { process: process_ }, timestamp: pino.stdTimeFunctions.isoTime },
-    { write: (line: string) => process.stdout.write(redact(line)) },
+    {
+      level: config.logLevel,
+      base: { process: process_ },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      hooks: {
+        logMethod([fields, message, ...rest], log, level) {
+          const leftOut = level === WARN ? limiter.admit(String(message), performance.now()) : 0;
+          if (leftOut === null) return;
+          log.apply(this, [leftOut === 0 ? fields : { ...Object(fields), leftOut }, message, ...rest]);
+        },
+      },
+    },
+    { write: (line: string) => write(redact(line)) },
   );
 }

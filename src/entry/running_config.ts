@@ -15,10 +15,10 @@ export function requireStores(config: Config): RunningConfig {
   const { databaseUrl, clickhouseUrl, appSecret } = config;
   if (databaseUrl === undefined || clickhouseUrl === undefined || appSecret === undefined) {
     const missing = { DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, APP_SECRET: appSecret };
-    const names = Object.entries(missing).filter(([, value]) => value === undefined);
-    throw new ConfigError(
-      names.map(([name]) => `${name} is required here; "npm start" provides it for embedded stores`),
-    );
+    const names = Object.entries(missing).flatMap(([name, value]) => (value === undefined ? [name] : []));
+    throw new ConfigError([
+      `set ${names.join(', ')}, which every single process needs; "npm start" provides them for the embedded stores`,
+    ]);
   }
   return { ...config, databaseUrl, clickhouseUrl, appSecret };
 }

@@ -174,10 +174,24 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** What was wrong with the environment: every fault at once, and never a value, for it may be a secret. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
-    super(`These settings are not usable:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    const [only = '', ...others] = faults;
+    super(
+      others.length === 0
+        ? only
+        : `These settings are not usable:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
+    );
     this.name = 'ConfigError';
   }
 }
+
+/** Why links that leave this program would lead nowhere, and what to set; null when they are fine. */
+export function linksWarning(environment: Environment = process.env): string | null {
+  const { host, baseUrl } = loadConfig(environment);
+  if (environment['BASE_URL'] || !EVERY_ADDRESS.has(host)) return null;
+  return `Links in messages and DSNs lead to ${baseUrl}, which only this machine can open: set BASE_URL to the address by which others reach it.`;
+}
+
+const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 /** Reads every setting once. Throws a ConfigError that names each variable that is missing or wrong. */
 export function loadConfig(environment: Environment = process.env): Config {
@@ -214,6 +228,6 @@ function faultsBetweenSettings(environment: Environment): string[] {
 
 /** A link cannot point at "every address of this machine". */
 function hostOfLinks(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  if (EVERY_ADDRESS.has(host)) return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
 }

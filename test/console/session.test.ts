@@ -28,6 +28,27 @@ test('who signs in is known by the cookie until they sign out', async () => {
   expect((await browser.get('/session')).status).toBe(401);
 });
 
+test('on one machine every one of its names lets people sign in, and no other page', async () => {
+  const w = await world({ settings: { baseUrl: 'http://127.0.0.1:3000' } });
+  const { email } = await givenPerson(w, { role: 'editor' });
+  const signIn = async (origin: string, host: string): Promise<number> => {
+    const body = { email, password: PASSWORD };
+    return (await openBrowser(w).ask('POST', '/session', { body, origin, headers: { host } })).status;
+  };
+  for (const host of ['127.0.0.1:3000', 'localhost:3000', '[::1]:3000']) {
+    expect(await signIn(`http://${host}`, host), host).toBe(200);
+  }
+  const strangers: readonly (readonly [origin: string, host: string])[] = [
+    ['http://localhost:8080', 'localhost:3000'],
+    ['http://localhost:3000', '127.0.0.1:3000'],
+    ['https://localhost:3000', 'localhost:3000'],
+    ['http://evil.test:3000', 'evil.test:3000'],
+    ['http://localhost.evil.test', 'localhost.evil.test'],
+    ['null', 'localhost:3000'],
+  ];
+  for (const [origin, host] of strangers) expect(await signIn(origin, host), `${origin} at ${host}`).toBe(403);
+});
+
 test('over https the cookie is bound to this host alone', async () => {
   const w = await world({ settings: { baseUrl: 'https://tocsin.test/alerts' } });
   const browser = openBrowser(w);

@@ -1,19 +1,21 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 
 import { createClient } from '@clickhouse/client';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 
 import { readOrCreateAppSecret } from '#infra/embedded/app_secret.ts';
 import { Banner } from '#infra/embedded/banner.ts';
 import { Installation, makeDataFolder, type Facts, type Progress } from '#infra/embedded/installation.ts';
 import { takeLock } from '#infra/embedded/lock.ts';
 import { loadConfig } from '#kernel/config.ts';
+import { withDatabase } from '#test/kit/stores.ts';
 
 let folder: string;
 let diary: string;
@@ -48,7 +50,13 @@ describe('an installation', () => {
   const build = (progress: Progress[], environment: Record<string, string> = {}) => {
     const programs = {
       phone: write('phone', `ready('http://127.0.0.1:' + process.env.PHONE_PORT);`),
-      migrate: [write('migrate', `note(process.argv[2]); process.exit(process.env.FAIL ? 1 : 0);`), 'migrate'] as const,
+      migrate: [
+        write(
+          'migrate',
+          `note(process.argv[2]); if (process.env.FAIL) console.error('tocsin: no room'); process.exit(process.env.FAIL ? 1 : 0);`,
+        ),
+        'migrate',
+      ] as const,
       api: write(
         'api',
         `import { writeFileSync } from 'node:fs';
@@ -121,7 +129,10 @@ describe('an installation', () => {
 
   test('whose migrations fail does not start', async () => {
     const installation = build([], { FAIL: 'yes' });
-    await expect(installation.start()).rejects.toThrow('the migrations of the stores did not succeed');
+    await expect(installation.start()).rejects.toMatchObject({
+      message: 'the migrations of the stores did not succeed',
+      cause: { message: 'tocsin: no room' },
+    });
     await installation.stop();
     expect(entries()).toEqual(['phone begins', 'migrate migrate', 'phone ends']);
   });
@@ -157,18 +168,106 @@ describe('the command', () => {
     return { code, output };
   }
 
+  async function runProgram(
+    program: string,
+    given: string | Record<string, string> = {},
+  ): Promise<{ code: number | null; stdout: string; stderr: string }> {
+    const [args, env] = typeof given === 'string' ? [[given], {}] : [[], given];
+    const child = spawn(process.execPath, [program, ...args], {
+      env: { PATH: process.env['PATH'], DATA_DIR: folder, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'exit') as Promise<[number | null]>,
+    ]);
+    return { code, stdout, stderr };
+  }
+
   test('says who else runs on the data folder', async () => {
     const lock = takeLock(path.join(folder, 'lock'));
     const { code, output } = await run({ DATA_DIR: folder });
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(output).toContain(`another process (pid ${process.pid}) already runs on this data folder`);
     lock.release();
   });
 
   test('names every setting that is wrong', async () => {
     const { code, output } = await run({ DATA_DIR: folder, PORT: 'x', LOG_LEVEL: 'loud' });
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(output).toMatch(/PORT must be[\s\S]*LOG_LEVEL must be/);
+  });
+
+  test('says in one sentence what does not fit its settings, before it starts anything', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const port = String((taken.address() as AddressInfo).port);
+    const unused = createServer();
+    await new Promise<void>((resolve) => unused.listen(0, '127.0.0.1', resolve));
+    const away = `127.0.0.1:${(unused.address() as AddressInfo).port}`;
+    await new Promise((resolve) => unused.close(resolve));
+    const APP_SECRET = 'a secret that is long enough for tests';
+    const noDatabase = withDatabase(inject('postgresUrl'), 'missing');
+    const clickhouse = new URL(inject('clickhouseUrl'));
+    clickhouse.password = 'wrong';
+    const file = path.join(folder, 'a-file');
+    writeFileSync(file, '');
+    const cases: readonly (readonly [Record<string, string>, RegExp])[] = [
+      [{ PORT: port }, /port \d+ of 127.0.0.1 is taken by another program: end it, or set PORT/],
+      [{ PHONE_PORT: port }, /is taken by another program: end it, or set PHONE_PORT/],
+      [{ HOST: '192.0.2.7' }, /HOST 192.0.2.7 is not an address of this machine: set HOST/],
+      [{ DATA_DIR: path.join(file, 'x') }, /the data folder .* cannot be written .* set DATA_DIR/],
+      [{ REDIS_URL: `redis://${away}` }, /REDIS_URL: Redis does not answer at 127.0.0.1:\d+; start it there, or/],
+      [{ CLICKHOUSE_URL: `http://${away}` }, /CLICKHOUSE_URL: ClickHouse does not answer at/],
+      [{ CLICKHOUSE_URL: clickhouse.href }, /CLICKHOUSE_URL: ClickHouse refuses this user or password; correct them/],
+      [{ APP_SECRET, DATABASE_URL: `postgres://u:hunter2@${away}/x` }, /DATABASE_URL: PostgreSQL does not answer at/],
+      [{ APP_SECRET, DATABASE_URL: noDatabase }, /DATABASE_URL: PostgreSQL has no database of this name; create it/],
+      [{ APP_SECRET, DATABASE_URL: 'postgres://u:100%@h/x' }, /DATABASE_URL is not a valid URL: escape/],
+    ];
+    for (const [settings, says] of cases) {
+      const { code, output } = await run({ DATA_DIR: folder, PORT: '0', ...settings });
+      expect({ settings, code, output }).toMatchObject({ code: 2, output: expect.stringMatching(says) as string });
+      expect(output.trim().split('\n')).toHaveLength(1);
+      expect(output).not.toMatch(/hunter2|    at /);
+    }
+    expect(readdirSync(folder).toSorted()).toEqual(['a-file', 'diary']);
+    taken.close();
+  }, 120_000);
+
+  test.each([
+    ['infra/embedded/start.ts', 'npm start'],
+    ['infra/demo/main.ts', 'npm run demo'],
+  ])('%s says what it is for, and refuses what it does not know', async (program, name) => {
+    const help = await runProgram(program, '--help');
+    expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining(name) as string });
+    const unknown = await runProgram(program, 'fly');
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('unknown argument: fly') as string });
+  });
+
+  test.each(['src/entry/api.ts', 'workers/worker.ts', 'workers/pager.ts'])(
+    '%s alone says which settings it needs, without a stack',
+    async (program) => {
+      const { code, stderr } = await runProgram(program);
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr:
+          'tocsin: set DATABASE_URL, CLICKHOUSE_URL, APP_SECRET, which every single process needs; "npm start" provides them for the embedded stores\n',
+      });
+    },
+  );
+
+  test('an API that cannot listen says so, without a stack', async () => {
+    const { code, stderr } = await runProgram('src/entry/api.ts', {
+      HOST: '192.0.2.7',
+      APP_SECRET: 'a secret that is long enough for tests',
+      DATABASE_URL: inject('postgresUrl'),
+      CLICKHOUSE_URL: inject('clickhouseUrl'),
+    });
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^tocsin: HOST 192.0.2.7 is not an address of this machine.*\n$/) as string,
+    });
   });
 });
 

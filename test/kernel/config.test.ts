@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { ConfigError, loadConfig, SETTINGS } from '#kernel/config.ts';
+import { ConfigError, linksWarning, loadConfig, SETTINGS } from '#kernel/config.ts';
 
 function faultsOf(environment: Record<string, string>): string {
   try {
@@ -24,6 +24,14 @@ test('an empty environment gives the defaults', () => {
     logLevel: 'info',
     databaseUrl: undefined,
   });
+});
+
+test('a server for others whose links lead to itself alone is told to say where it is', () => {
+  const warning = linksWarning({ HOST: '0.0.0.0', PORT: '8080' });
+  expect(warning).toMatch(/lead to http:\/\/localhost:8080, which only this machine can open: set BASE_URL/);
+  expect(linksWarning({ HOST: '::' })).not.toBeNull();
+  expect(linksWarning({ HOST: '0.0.0.0', BASE_URL: 'https://tocsin.example.com' })).toBeNull();
+  expect(linksWarning({})).toBeNull();
 });
 
 test('every fault is named at once, and no value is', () => {

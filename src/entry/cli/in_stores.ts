@@ -1,6 +1,6 @@
 import { inUnitOfWork, type UnitOfWork } from '#actions/unit_of_work.ts';
 import { requireStores, runningConfig, type RunningConfig } from '#entry/running_config.ts';
-import { loadConfig } from '#kernel/config.ts';
+import { ConfigError, loadConfig } from '#kernel/config.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
@@ -23,9 +23,19 @@ export async function inStores<Result>(work: (command: Command) => Promise<Resul
   try {
     // The workers find what is enqueued here when they next look.
     return await inUnitOfWork({ db, clock: systemClock, onOutbox: () => {} }, (unit) => work({ ...unit, by, config }));
+  } catch (error) {
+    // Why it cannot be reached says more than that it cannot.
+    if (!(error instanceof AppError) || error.code === 'unavailable') await requireDatabase(config);
+    throw error;
   } finally {
     await db.close();
   }
+}
+
+async function requireDatabase({ databaseUrl }: RunningConfig): Promise<void> {
+  const { findPostgresFault } = await import('#entry/preflight.ts');
+  const fault = await findPostgresFault(databaseUrl);
+  if (fault !== null) throw new ConfigError([fault.sentence]);
 }
 
 export async function getOrganization({ people }: Stores, id: string): Promise<Id<'org'>> {

@@ -7,6 +7,7 @@ import type { CallBudget } from '#entry/http/call_budget.ts';
 import { CONSOLE_ROUTES } from '#entry/http/console/registry.ts';
 import { serveRoute } from '#entry/http/console/serve.ts';
 import { takeJsonBodies } from '#entry/http/json_body.ts';
+import { isOwnOrigin } from '#entry/http/own_origin.ts';
 import { AppError } from '#kernel/errors.ts';
 
 export const CONSOLE_PATH = '/api/console';
@@ -24,8 +25,12 @@ export async function mountConsole(app: FastifyInstance, house: House, budget: C
       scope.addHook('onRequest', async (request, reply) => {
         void reply.header('cache-control', 'no-store');
         // A browser tells who made it send a change, and lets no page tell otherwise.
-        if (request.method !== 'GET' && request.headers.origin !== own) {
-          throw new AppError('forbidden', `a change must come from a page of ${own}: the header Origin tells`);
+        const { origin, host } = request.headers;
+        if (request.method !== 'GET' && !isOwnOrigin(origin, host, house.config.baseUrl)) {
+          throw new AppError(
+            'forbidden',
+            `a change must come from a page of ${own}, as the header Origin tells: open the console there, or set BASE_URL to the address that you use`,
+          );
         }
       });
       for (const route of CONSOLE_ROUTES) serveRoute(scope, { house, cookie, budget }, route);

@@ -14,6 +14,7 @@ import { answer } from '#entry/http/mcp/answer.ts';
 import { requireGrant } from '#entry/http/mcp/require_grant.ts';
 import { MCP_PATH, mountResourceMetadata, resourceMetadataUrl } from '#entry/http/mcp/resource_metadata.ts';
 import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
+import { LOOPBACK_NAMES } from '#entry/http/own_origin.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/rest.ts';
 import { noteSender } from '#entry/http/sender.ts';
@@ -36,15 +37,13 @@ export async function mountMcp(app: FastifyInstance, house: House, budget: CallB
   await app.register(async (scope) => {
     takeJsonBodies(scope);
     const own = new URL(baseUrl).hostname;
-    scope.addHook('onRequest', hostHeaderValidation([own, ...LOOPBACK]));
-    scope.addHook('onRequest', originValidation(LOOPBACK.includes(own) ? LOOPBACK : [own]));
+    // A proxy in front may call the product by these; no foreign page can make a browser do so.
+    scope.addHook('onRequest', hostHeaderValidation([own, ...LOOPBACK_NAMES]));
+    scope.addHook('onRequest', originValidation(LOOPBACK_NAMES.includes(own) ? [...LOOPBACK_NAMES] : [own]));
     scope.setErrorHandler((error, request, reply) => sendRpcError(error, request, reply, house));
     mountEndpoint(scope, house, budget);
   });
 }
-
-/** A proxy in front may call the product by these; no foreign page can make a browser do so. */
-const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 function mountEndpoint(scope: FastifyInstance, house: House, budget: CallBudget): void {
   const { actions: runtime, clock, db, log } = house;

@@ -1,0 +1,11 @@
+/** Ends a program that takes no arguments and got one: `--help` is answered, anything else is refused with status 2. */
+export function refuseArguments(usage: string, args: readonly string[] = process.argv.slice(2)): void {
+  const [first] = args;
+  if (first === undefined) return;
+  if (first === '--help' || first === '-h') {
+    process.stdout.write(`${usage}\n`);
+    process.exit(0);
+  }
+  process.stderr.write(`unknown argument: ${first}\n\n${usage}\n`);
+  process.exit(2);
+}

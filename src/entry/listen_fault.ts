@@ -1,0 +1,46 @@
+import { createServer } from 'node:net';
+
+/** Why a setting does not fit what is there, as a sentence that says what to change. */
+export interface PreflightFault {
+  readonly sentence: string;
+  /** A store that does not answer may only be starting. */
+  readonly mayPass: boolean;
+}
+
+/** Null when nothing else listens there and the address is one of this machine. */
+export async function findListenFault(host: string, port: number, variable = 'PORT'): Promise<PreflightFault | null> {
+  const server = createServer();
+  const error = await new Promise<unknown>((resolve) => {
+    server.once('error', resolve);
+    server.listen({ host, port, exclusive: true }, () => resolve(null));
+  });
+  await new Promise((resolve) => server.close(resolve));
+  return error === null ? null : toListenFault(error, host, port, variable);
+}
+
+/** Null for an error that is not about listening. */
+export function toListenFault(error: unknown, host: string, port: number, variable = 'PORT'): PreflightFault | null {
+  const sentence = LISTEN_FAULTS[codeOf(error)]?.(host, port, variable);
+  return sentence === undefined ? null : { sentence, mayPass: false };
+}
+
+const unknownAddress = (host: string): string =>
+  `HOST ${host} is not an address of this machine: set HOST to one, 127.0.0.1 for this machine alone or 0.0.0.0 for every network`;
+
+const LISTEN_FAULTS: Readonly<Record<string, (host: string, port: number, variable: string) => string>> = {
+  EADDRINUSE: (host, port, variable) =>
+    `port ${port} of ${host} is taken by another program: end it, or set ${variable} to another port`,
+  EACCES: (_host, port, variable) =>
+    `port ${port} may not be used by this user: set ${variable} to one above 1023, or allow it`,
+  EADDRNOTAVAIL: unknownAddress,
+  ENOTFOUND: unknownAddress,
+  EAI_AGAIN: unknownAddress,
+  EINVAL: unknownAddress,
+};
+
+/** Also of the first of several addresses that were tried. */
+export function codeOf(error: unknown): string {
+  const { code, errors } = (error ?? {}) as { code?: unknown; errors?: unknown };
+  if (typeof code === 'string') return code;
+  return Array.isArray(errors) && errors.length > 0 ? codeOf(errors[0]) : '';
+}

@@ -1,0 +1,161 @@
+import { Redis } from 'ioredis';
+import { Client } from 'pg';
+
+import { codeOf, findListenFault, type PreflightFault } from '#entry/listen_fault.ts';
+import type { Config } from '#kernel/config.ts';
+import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+
+const ANSWER_MS_MAX = 5_000;
+/** Its first digits: 14. */
+const POSTGRES_VERSION_MIN = 140_000;
+
+/** Asks every configured store once, and tries to listen. Takes 5 s at most. */
+export async function findPreflightFaults(
+  config: Config,
+  { listens }: { listens: boolean },
+): Promise<PreflightFault[]> {
+  const { databaseUrl, clickhouseUrl, redisUrl, host, port } = config;
+  const faults = await Promise.all([
+    listens ? findListenFault(host, port) : null,
+    databaseUrl === undefined ? null : findPostgresFault(databaseUrl),
+    clickhouseUrl === undefined ? null : tryStore('CLICKHOUSE_URL', 'ClickHouse', clickhouseUrl, askClickHouse),
+    redisUrl === undefined ? null : tryStore('REDIS_URL', 'Redis', redisUrl, askRedis),
+  ]);
+  return faults.filter((fault) => fault !== null);
+}
+
+export async function findPostgresFault(databaseUrl: string): Promise<PreflightFault | null> {
+  return await tryStore('DATABASE_URL', 'PostgreSQL', databaseUrl, askPostgres);
+}
+
+/** A refusal in words, from a store that answers. */
+class Refusal extends Error {}
+
+type Ask = (url: string, address: string) => Promise<void>;
+
+async function tryStore(variable: string, name: string, url: string, ask: Ask): Promise<PreflightFault | null> {
+  const at = addressOf(url);
+  if (at === null)
+    return { sentence: `${variable} is not a valid URL: escape special characters in it`, mayPass: false };
+  try {
+    await withinTime(ask(url, at));
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return { sentence: `${variable}: ${error.message}`, mayPass: false };
+    if (codeOf(error) === 'ENOTFOUND') {
+      return { sentence: `${variable}: there is no host ${at}; correct the name, or the DNS`, mayPass: false };
+    }
+    const sentence = `${variable}: ${name} does not answer at ${at}; start it there, or correct the address`;
+    return { sentence, mayPass: true };
+  }
+}
+
+/** Host and port without name and password; null for a URL that cannot be read. */
+function addressOf(url: string): string | null {
+  try {
+    const { host, username, password } = new URL(url);
+    for (const part of [username, password]) decodeURIComponent(part);
+    return decodeURIComponent(host);
+  } catch {
+    return null;
+  }
+}
+
+async function withinTime(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), ANSWER_MS_MAX);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function askPostgres(url: string, at: string): Promise<void> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: ANSWER_MS_MAX });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ version: number }>(
+      `select current_setting('server_version_num')::int as version`,
+    );
+    if ((rows[0]?.version ?? 0) < POSTGRES_VERSION_MIN) throw new Refusal(`PostgreSQL at ${at} is older than 14`);
+  } catch (error) {
+    throw POSTGRES_REFUSALS.has(codeOf(error)) ? new Refusal(`${POSTGRES_REFUSALS.get(codeOf(error))} (${at})`) : error;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+const POSTGRES_REFUSALS: ReadonlyMap<string, string> = new Map([
+  ['28P01', 'PostgreSQL refuses this user or password; correct them'],
+  ['28000', 'PostgreSQL refuses this user from this machine; correct the user, or allow it in pg_hba.conf'],
+  ['3D000', 'PostgreSQL has no database of this name; create it, or name another'],
+  ['42501', 'PostgreSQL does not let this user connect to the database; grant it, or name another user'],
+]);
+
+async function askClickHouse(url: string, at: string): Promise<void> {
+  const client = openClickHouse(url, ANSWER_MS_MAX);
+  try {
+    const answer = await client.query({ query: 'SELECT version() AS version', format: 'JSONEachRow' });
+    await answer.json();
+  } catch (error) {
+    if (isAway(error)) throw error;
+    throw new Refusal(`${CLICKHOUSE_REFUSALS.get(codeOf(error)) ?? notClickHouse(error)} (${at})`);
+  } finally {
+    await client.close();
+  }
+}
+
+const CLICKHOUSE_CREDENTIALS = 'ClickHouse refuses this user or password; correct them';
+
+const CLICKHOUSE_REFUSALS: ReadonlyMap<string, string> = new Map([
+  ['81', 'ClickHouse has no database of this name; create it, or name another'],
+  ['192', CLICKHOUSE_CREDENTIALS],
+  ['193', CLICKHOUSE_CREDENTIALS],
+  ['194', CLICKHOUSE_CREDENTIALS],
+  ['516', CLICKHOUSE_CREDENTIALS],
+]);
+
+function notClickHouse(error: unknown): string {
+  const isAnswer = /^\d+$/.test(codeOf(error));
+  return isAnswer
+    ? `ClickHouse refuses a plain query with its error ${codeOf(error)}; look it up in its log`
+    : 'what answers is not ClickHouse over HTTP; its port for that is usually 8123';
+}
+
+async function askRedis(url: string, at: string): Promise<void> {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+    connectTimeout: ANSWER_MS_MAX,
+    enableReadyCheck: false,
+  });
+  let failure: unknown = null;
+  redis.on('error', (error) => (failure ??= error));
+  try {
+    await redis.connect();
+    await redis.ping();
+  } catch (error) {
+    const cause = failure ?? error;
+    const text = cause instanceof Error ? cause.message : '';
+    if (/NOAUTH/.test(text)) throw new Refusal(`Redis wants a password; put it into the address (${at})`);
+    if (/WRONGPASS|invalid password|ERR AUTH/i.test(text)) {
+      throw new Refusal(`Redis refuses this user or password; correct them (${at})`);
+    }
+    throw cause;
+  } finally {
+    redis.disconnect();
+  }
+}
+
+function isAway(error: unknown): boolean {
+  const text = error instanceof Error ? error.message : '';
+  return (
+    /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/.test(codeOf(error)) ||
+    /Timeout error|socket hang up/.test(text)
+  );
+}

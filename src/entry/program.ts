@@ -1,0 +1,46 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { type Config, ConfigError } from '#kernel/config.ts';
+import { AppError, messageOf } from '#kernel/errors.ts';
+
+/** Something a person can mend: a wrong call, a wrong setting, a place that is taken. */
+export const WRONG_CALL = 2;
+
+/** The status of a program that ends with this error. */
+export function exitCodeFor(error: unknown): number {
+  return error instanceof AppError || error instanceof ConfigError ? WRONG_CALL : 1;
+}
+
+/** Runs a process of the product. What a person can mend is told in a sentence, without a stack, and ends it with status 2. */
+export async function runProgram(main: () => Promise<void>): Promise<void> {
+  try {
+    await main();
+  } catch (error) {
+    const code = exitCodeFor(error);
+    const told = code === WRONG_CALL || !(error instanceof Error) ? messageOf(error) : (error.stack ?? error.message);
+    process.stderr.write(`tocsin: ${told}\n`);
+    process.exit(code);
+  }
+}
+
+const PATIENCE_MS = 30_000;
+const AGAIN_MS = 500;
+
+/**
+ * Throws a ConfigError when a setting does not fit what is there. A store that does not answer may be starting beside us
+ * and is waited for, for 30 s. Where a supervisor has started this process, it has looked already.
+ */
+export async function awaitStores(config: Config, { listens }: { listens: boolean }): Promise<void> {
+  if (process.send !== undefined) return;
+  // Loads the clients of every store, of which a pager needs none but PostgreSQL's.
+  const { findPreflightFaults } = await import('#entry/preflight.ts');
+  const deadline = performance.now() + PATIENCE_MS;
+  for (let isTold = false; ; isTold = true) {
+    const faults = await findPreflightFaults(config, { listens });
+    if (faults.length === 0) return;
+    const sentences = faults.map(({ sentence }) => sentence);
+    if (faults.some(({ mayPass }) => !mayPass) || performance.now() > deadline) throw new ConfigError(sentences);
+    if (!isTold) process.stderr.write(`tocsin: waiting for up to 30 s: ${sentences.join('; ')}\n`);
+    await delay(AGAIN_MS);
+  }
+}

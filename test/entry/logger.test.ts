@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+
+import { createLogger } from '#entry/logger.ts';
+import { WarningLimiter } from '#entry/warning_limiter.ts';
+
+test('a warning that repeats is said five times a minute, and then how often it was not', () => {
+  const limiter = new WarningLimiter();
+  const admitted = Array.from({ length: 213 }, (_, index) => limiter.admit('the queue is away', index * 280));
+  expect(admitted.filter((leftOut) => leftOut !== null)).toHaveLength(5);
+  expect(limiter.admit('another', 59_000)).toBe(0);
+  expect(limiter.admit('the queue is away', 60_000)).toBe(208);
+  expect(limiter.admit('the queue is away', 60_001)).toBe(0);
+});
+
+test('only warnings are left out, and no secret is let through', () => {
+  const lines: string[] = [];
+  const log = createLogger({ logLevel: 'info' }, 'api', (line) => lines.push(line));
+  for (let count = 0; count < 20; count += 1) {
+    log.warn({ queue: 'a' }, 'queue connection fault');
+    log.child({ part: 'b' }).error({}, 'failed');
+  }
+  log.info({ url: 'redis://user:hunter2@host' }, 'info');
+  expect(lines.filter((line) => line.includes('queue connection fault'))).toHaveLength(5);
+  expect(lines.filter((line) => line.includes('"failed"'))).toHaveLength(20);
+  expect(lines.join('')).not.toContain('hunter2');
+});
