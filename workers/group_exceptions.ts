@@ -5,11 +5,17 @@ import { groupEvent } from '#core/exceptions/grouping.ts';
 import { sightingOf } from '#core/exceptions/sighting.ts';
 import { titleOf } from '#core/exceptions/title.ts';
 import { Gatherer } from '#ingest/gatherer.ts';
-import { type ArrivedEvent, type UnreadEvent, unpackEvents } from '#ingest/packing/packed_events.ts';
+import {
+  type AcceptedEvent,
+  type ArrivedEvent,
+  type UnreadEvent,
+  unpackEvents,
+} from '#ingest/packing/packed_events.ts';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
 import type { NoEvent } from '#ingest/protocols/sentry/event.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
 import type { ExceptionWriter, GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
 import type { SeenEvent, SeenGroup } from '#storage/postgres/group_sightings.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
@@ -17,8 +23,10 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import type { KeptHandler } from '#storage/queue/kept_lane.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
 import { patiently } from '#workers/patiently.ts';
+import { setAsideEvents } from '#workers/set_aside_events.ts';
 import { takeBack } from '#workers/take_back.ts';
 import { tokenOf } from '#workers/token.ts';
+import { TookTooLong, withinTime } from '#workers/within_time.ts';
 
 /** A group that people are to hear of: never seen before, or back after it was resolved. */
 export interface NewOrRegressed {
@@ -37,11 +45,24 @@ export interface NewOrRegressed {
 
 export interface GroupingRuntime extends UnitOfWorkRuntime {
   /** Opens events that have waited. */
-  readonly eventCipher: Pick<Cipher, 'open'>;
+  readonly eventCipher: Pick<Cipher, 'open' | 'seal'>;
+  /** Other than in production only where tests cannot wait. */
+  readonly reading?: Partial<Reading>;
   readonly exceptionWriter: Pick<ExceptionWriter, 'insert' | 'deleteService'>;
   /** Called in the transaction that made or reopened the groups; called once for each, also when jobs run twice. */
   readonly onNewOrRegressed: (unit: UnitOfWork, groups: readonly NewOrRegressed[]) => Promise<void>;
 }
+
+/** How long what senders wrote may be looked at before it is stopped, and what looks at it. */
+interface Reading {
+  /** All events of a job, and those of a batch of jobs: a hundred times what they take. */
+  readonly jobMs: number;
+  /** One event, once it is looked at by itself. */
+  readonly eventMs: number;
+  readonly group: typeof groupEvent;
+}
+
+const READING: Reading = { jobMs: 2_000, eventMs: 500, group: groupEvent };
 
 /** The events of one job. */
 interface Batch {
@@ -66,7 +87,8 @@ const CAPACITY = { items: 2 * BATCH_EVENTS_MAX, itemsOfOrg: BATCH_EVENTS_MAX, jo
 
 /**
  * Brings events to their groups and then into ClickHouse. Both may be done twice without harm. An event that the
- * stores refuse twice is dropped and logged, and holds up no other.
+ * stores refuse twice is dropped and logged, and holds up no other. One that takes too long to read is stopped, first
+ * with its job and then by itself, and set aside for hours.
  */
 export function onGroupExceptions(runtime: GroupingRuntime): KeptHandler {
   const batches = new Gatherer<Batch>({
@@ -93,21 +115,61 @@ export function onGroupExceptions(runtime: GroupingRuntime): KeptHandler {
       const unread = unpackEvents(packed, runtime.eventCipher);
       const token = tokenOf(packed);
       if (attempt === 1) {
-        const read = unread.map(readNow);
+        const read = withinTime(readingOf(runtime).jobMs, () => unread.map(readNow));
         const malformed = unread.filter((_, index) => read[index] === 'malformed');
         if (malformed.length > 0) await countMalformed(runtime, malformed);
         return await batches.add({ events: read.filter(isEvent), token });
       }
-      const work = async (part: readonly UnreadEvent[]): Promise<void> => {
-        const events = part.map(readNow).filter(isEvent);
-        await groupAndStore(runtime, events, tokenOf(token, ...part.map(({ eventId }) => eventId)));
-      };
-      for (const { item, error } of await isolateFaults(unread, attempt, work)) {
-        const { serviceId, eventId } = item;
-        log.error({ serviceId, eventId, err: error }, 'event dropped: it can be stored in no way');
-      }
+      const slow = await groupOneByOne(runtime, unread, { token, attempt, log });
+      if (slow.length > 0) await setAsideEvents(runtime, slow, log);
     },
   };
+}
+
+interface OneByOne {
+  readonly token: string;
+  readonly attempt: number;
+  readonly log: Log;
+}
+
+/** Each event by itself, so that none holds up another. Resolves to those that took too long to read. */
+export async function groupOneByOne(
+  runtime: GroupingRuntime,
+  unread: readonly UnreadEvent[],
+  { token, attempt, log }: OneByOne,
+): Promise<readonly AcceptedEvent[]> {
+  const slow: AcceptedEvent[] = [];
+  const others = unread.filter((event) => {
+    if (event.accepted === null || isReadInTime(runtime, event)) return true;
+    slow.push(event.accepted());
+    return false;
+  });
+  const work = async (part: readonly UnreadEvent[]): Promise<void> => {
+    const events = part.map(readNow).filter(isEvent);
+    await groupAndStore(runtime, events, tokenOf(token, ...part.map(({ eventId }) => eventId)));
+  };
+  for (const { item, error } of await isolateFaults(others, attempt, work)) {
+    const { serviceId, eventId } = item;
+    log.error({ serviceId, eventId, err: error }, 'event dropped: it can be stored in no way');
+  }
+  return slow;
+}
+
+/** What else is wrong with it is found out where that is dealt with. */
+function isReadInTime(runtime: GroupingRuntime, unread: UnreadEvent): boolean {
+  try {
+    withinTime(readingOf(runtime).eventMs, () => {
+      const event = unread.read();
+      if (isEvent(event)) toSeen(runtime, event);
+    });
+  } catch (error) {
+    return !(error instanceof TookTooLong);
+  }
+  return true;
+}
+
+function readingOf({ reading }: GroupingRuntime): Reading {
+  return { ...READING, ...reading };
 }
 
 /** What was sent as an event and is none is shown with what else was refused of its service. */
@@ -137,7 +199,7 @@ function readNow({ eventId, read }: UnreadEvent): ArrivedEvent | NoEvent {
 /** The groups first, since an event is stored with the id of its own. Events of services that are gone are left out. */
 async function groupAndStore(runtime: GroupingRuntime, events: readonly ArrivedEvent[], token: string): Promise<void> {
   const { exceptionWriter } = runtime;
-  const seen = events.map(toSeen);
+  const seen = withinTime(readingOf(runtime).jobMs, () => events.map((event) => toSeen(runtime, event)));
   const groups = await inUnitOfWork(runtime, async (unit) => {
     const found = await unit.stores.exceptionGroups.upsertSeen(seen, unit.now);
     const telling = newOrRegressed(events, seen, found);
@@ -163,9 +225,9 @@ async function tell(runtime: GroupingRuntime, unit: UnitOfWork, groups: readonly
   }
 }
 
-function toSeen({ orgId, serviceId, event }: ArrivedEvent): SeenEvent {
+function toSeen(runtime: GroupingRuntime, { orgId, serviceId, event }: ArrivedEvent): SeenEvent {
   try {
-    return { orgId, serviceId, grouping: groupEvent(event), sighting: sightingOf(event) };
+    return { orgId, serviceId, grouping: readingOf(runtime).group(event), sighting: sightingOf(event) };
   } catch (cause) {
     throw new AppError('invalid_input', `no group can be found for event ${event.eventId}`, { cause });
   }

@@ -19,6 +19,7 @@ import { openExceptionIncidents } from '#workers/open_exception_incidents.ts';
 import { pruneConnections } from '#workers/prune_connections.ts';
 import { onPurgeService, purgeDeleted } from '#workers/purge_service.ts';
 import { renewCapabilities } from '#workers/renew_capabilities.ts';
+import { retrySetAside } from '#workers/retry_set_aside.ts';
 import type { Role } from '#workers/run_role.ts';
 import { onSendInvitation } from '#workers/send_invitation.ts';
 import { onSendPasswordReset } from '#workers/send_password_reset.ts';
@@ -70,11 +71,12 @@ const KEPT_MS = 4_000;
  */
 export function workerRole(house: House, runtime = workerRuntime(house)): Role {
   const kept = fetchKept(runtime.db);
+  const grouping = { ...runtime, onNewOrRegressed: openExceptionIncidents };
   return {
     name: 'worker',
     handlers: [
       kept(onStorePoints(runtime)),
-      kept(onGroupExceptions({ ...runtime, onNewOrRegressed: openExceptionIncidents })),
+      kept(onGroupExceptions(grouping)),
       onPurgeService(runtime),
       onSendPasswordReset(runtime),
       onSendInvitation(runtime),
@@ -84,6 +86,7 @@ export function workerRole(house: House, runtime = workerRuntime(house)): Role {
       { name: 'evaluate_long_rules', everySeconds: 12, run: () => evaluateRules(runtime, LONG_WINDOWS) },
       { name: 'renew_capabilities', everySeconds: 60, run: () => renewCapabilities(runtime) },
       { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
+      { name: 'retry_set_aside', everySeconds: 300, run: () => retrySetAside(grouping) },
       { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },
       { name: 'prune_connections', everySeconds: 3_600, run: () => pruneConnections(runtime) },
       { name: 'forget_messages', everySeconds: 86_400, run: () => forgetMessages(runtime) },

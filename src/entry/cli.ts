@@ -7,6 +7,7 @@ import { addAuditCommands } from '#entry/cli/audit.ts';
 import { addCalendarCommands } from '#entry/cli/calendars.ts';
 import { addKeyCommands } from '#entry/cli/keys.ts';
 import { addOrganizationCommands } from '#entry/cli/organizations.ts';
+import { addSetAsideCommands } from '#entry/cli/set_aside.ts';
 import { addUserCommands } from '#entry/cli/users.ts';
 import { versionText } from '#entry/cli/version.ts';
 import { migrate } from '#entry/migrate.ts';
@@ -58,6 +59,7 @@ addUserCommands(program);
 addKeyCommands(program);
 addCalendarCommands(program);
 addAuditCommands(program);
+addSetAsideCommands(program);
 
 try {
   await program.parseAsync();

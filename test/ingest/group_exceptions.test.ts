@@ -2,19 +2,22 @@ import { randomBytes } from 'node:crypto';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
+import { readIngestStatus } from '#actions/services/ingest_status.ts';
 import { createCipher } from '#auth/cipher.ts';
+import { groupEvent } from '#core/exceptions/grouping.ts';
 import { packEvents } from '#ingest/packing/packed_events.ts';
 import type { SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
-import type { Temporal } from '#kernel/time.ts';
+import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { ExceptionWriter, type GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { type GroupingRuntime, type NewOrRegressed, onGroupExceptions } from '#workers/group_exceptions.ts';
+import { retrySetAside } from '#workers/retry_set_aside.ts';
 
 const CIPHER = createCipher('a secret that is long enough');
 
@@ -179,5 +182,71 @@ describe('a service that is gone', () => {
     await run([await event('out of beans')]);
     expect(await groups()).toEqual([]);
     expect(told).toEqual([]);
+  });
+});
+
+describe('an event that takes too long to read', () => {
+  let endless: string | null;
+  beforeEach(() => {
+    endless = 'poison';
+    runtime = {
+      ...runtime,
+      reading: {
+        jobMs: 300,
+        eventMs: 150,
+        group: (read) => {
+          // As a regular expression that backtracks would, or a loop with a fault.
+          while (read.message === endless);
+          return groupEvent(read);
+        },
+      },
+    };
+  });
+  const status = async () => {
+    const stores = storesOf(w.house.db.session());
+    return (await readIngestStatus({ ...w.house.actions, stores }, w.orgId, serviceId, w.clock.now())).setAside;
+  };
+  const retry = () => retrySetAside({ ...runtime, log: silentLog });
+
+  test('is stopped, set aside and shown, and holds up no other event of its job', async () => {
+    const events = [await event('before'), await event('poison'), await event('after')];
+    await expect(run(events)).rejects.toThrow('stopped after 300 ms');
+    await run(events, 2);
+    expect(await counts()).toEqual({ before: 1, after: 1 });
+    expect(await status()).toEqual({
+      events: 1,
+      since: toTimestamp(w.clock.now()),
+      nextTryAt: toTimestamp(w.clock.now().add({ hours: 6 })),
+    });
+    await run(events, 3);
+    expect(await status(), 'set aside once, however often its job runs').toMatchObject({ events: 1 });
+  });
+
+  test('does not come back for hours, and is stored once it can be read', async () => {
+    const events = [await event('poison')];
+    await run(events, 2);
+    endless = null;
+    w.clock.advance({ hours: 5 });
+    await retry();
+    expect(await counts()).toEqual({});
+    w.clock.advance({ hours: 1 });
+    endless = 'poison';
+    await retry();
+    expect(await status()).toMatchObject({ events: 1, nextTryAt: toTimestamp(w.clock.now().add({ hours: 6 })) });
+    endless = null;
+    await storesOf(w.house.db.session()).setAside.retry(null, w.clock.now());
+    await retry();
+    expect(await counts()).toEqual({ poison: 1 });
+    expect(await status()).toEqual({ events: 0, since: null, nextTryAt: null });
+  });
+
+  test('is given up for good after a month, and counted', async () => {
+    await run([await event('poison')], 2);
+    w.clock.advance({ hours: 30 * 24 + 1 });
+    await retry();
+    expect(await status()).toMatchObject({ events: 0 });
+    const stores = storesOf(w.house.db.session());
+    const { refused } = await readIngestStatus({ ...w.house.actions, stores }, w.orgId, serviceId, w.clock.now());
+    expect(refused).toMatchObject([{ kind: 'events', reason: 'faulty', count: 1 }]);
   });
 });

@@ -25,6 +25,10 @@ export const IngestStatusView = Type.Object({
   refused: Type.Array(Refused, {
     description: `what was refused in the last ${SHOW_REFUSALS_HOURS} hours, most frequent first; some seconds late`,
   }),
+  setAside: Type.Object(
+    { events: COUNT, since: nullable(Timestamp), nextTryAt: nullable(Timestamp) },
+    { description: 'events that took too long to read: they wait where they hold up nothing, and are tried again' },
+  ),
 });
 
 /** What has come in of the service, as far as it was stored, and what was refused. Throws `not_found`. */
@@ -37,6 +41,7 @@ export async function readIngestStatus(
   const service = await stores.services.get(orgId, serviceId);
   const since = now.subtract({ hours: 1 });
   const refused = await stores.ingestRefusals.listSince(service.id, now.subtract({ hours: SHOW_REFUSALS_HOURS }));
+  const setAside = await stores.setAside.summary(service.id);
   const points = await metrics.arrivals(service.id, since);
   return {
     metrics: { lastSeenAt: toTimestampOrNull(points.lastAt), pointsLastHour: points.count },
@@ -45,5 +50,10 @@ export async function readIngestStatus(
       eventsLastHour: await exceptions.countOfService(service.id, since),
     },
     refused: refused.map(({ lastAt, ...others }) => ({ ...others, lastAt: toTimestamp(lastAt) })),
+    setAside: {
+      events: setAside.events,
+      since: toTimestampOrNull(setAside.since),
+      nextTryAt: toTimestampOrNull(setAside.nextTryAt),
+    },
   };
 }

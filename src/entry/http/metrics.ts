@@ -11,6 +11,7 @@ import { registerIngestCounters } from '#entry/http/ingest_counters.ts';
 import { keptForASecond } from '#entry/http/kept_for_a_second.ts';
 import type { IngestTally } from '#ingest/tally.ts';
 import { AppError } from '#kernel/errors.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import { type LimitLog, LIMITS } from '#kernel/limit_log.ts';
 
 /** The lag of the event loop is sampled this often: each sample wakes the process. */
@@ -51,6 +52,7 @@ export function mountMetrics(app: FastifyInstance, house: House, tally: IngestTa
     const route = request.routeOptions.url ?? 'none';
     requests.observe({ method: request.method, route, status: String(reply.statusCode) }, reply.elapsedTime / 1000);
   });
+  registry.registerMetric(setAsideGauge(house));
   registry.registerMetric(limitCounter(limitLog));
   const render = keptForASecond(house.clock, () => registry.metrics());
   app.get('/metrics', async (request, reply) => {
@@ -115,6 +117,21 @@ function limitCounter(limitLog: LimitLog): Counter {
     collect() {
       this.reset();
       for (const limit of LIMITS) this.inc({ limit }, limitLog.counts.get(limit) ?? 0);
+    },
+  });
+}
+
+/** Not a number while the database is away. */
+function setAsideGauge({ db }: House): Gauge {
+  return new Gauge({
+    name: 'tocsin_ingest_set_aside_events',
+    help: 'Events that took too long to read and wait to be tried again; "tocsin set-aside list" shows them.',
+    registers: [],
+    async collect() {
+      const summary = await storesOf(db.session())
+        .setAside.summary(null)
+        .catch(() => null);
+      this.set(summary?.events ?? NaN);
     },
   });
 }

@@ -23,6 +23,8 @@ export interface ArrivedEvent {
 export interface UnreadEvent {
   readonly serviceId: Id<'service'>;
   readonly eventId: string;
+  /** As it was packed; null for one that an earlier release has read already. */
+  readonly accepted: (() => AcceptedEvent) | null;
   readonly read: () => ArrivedEvent | NoEvent;
 }
 
@@ -60,11 +62,16 @@ export function unpackEvents(packed: Buffer, cipher: Pick<Cipher, 'open'>): Unre
     const headEnd = bytes.indexOf(NEWLINE, at);
     const { orgId, serviceId, receivedAt, length, ...scene } = JSON.parse(bytes.toString('utf8', at, headEnd)) as Head;
     const payload = bytes.subarray(headEnd + 1, headEnd + 1 + length);
+    const sent = (): SentEvent => ({
+      scene: { ...scene, receivedAt: fromEpochMilliseconds(receivedAt) },
+      payload,
+    });
     const read = (): ArrivedEvent | NoEvent => {
-      const event = readEvent({ scene: { ...scene, receivedAt: fromEpochMilliseconds(receivedAt) }, payload });
+      const event = readEvent(sent());
       return typeof event === 'string' ? event : { orgId, serviceId, event };
     };
-    events.push({ serviceId, eventId: scene.eventId, read });
+    const accepted = (): AcceptedEvent => ({ orgId, serviceId, sent: sent() });
+    events.push({ serviceId, eventId: scene.eventId, accepted, read });
     at = headEnd + length + 2;
   }
   return events;
@@ -88,6 +95,6 @@ function unpackEarlier(bytes: Buffer): UnreadEvent[] {
     const [orgId = '', serviceId = ''] = line.split(' ', 2);
     const event = parseEvent(line.slice(orgId.length + serviceId.length + 2));
     const arrived: ArrivedEvent = { orgId: orgId as Id<'org'>, serviceId: serviceId as Id<'service'>, event };
-    return { serviceId: arrived.serviceId, eventId: event.eventId, read: () => arrived };
+    return { serviceId: arrived.serviceId, eventId: event.eventId, accepted: null, read: () => arrived };
   });
 }

@@ -31,6 +31,7 @@ import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store
 import { PolicyEntity, PolicyStore } from '#storage/postgres/policy_store.ts';
 import { ScheduleEntity, ScheduleOverrideEntity, ScheduleStore } from '#storage/postgres/schedule_store.ts';
 import { ServiceEntity, ServiceStore } from '#storage/postgres/service_store.ts';
+import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
 import { SessionStore } from '#storage/postgres/session_store.ts';
 import { SignInBrakeStore } from '#storage/postgres/sign_in_brake_store.ts';
 import { TeamEntity, TeamMemberEntity, TeamStore } from '#storage/postgres/team_store.ts';
@@ -64,6 +65,7 @@ export interface Stores {
   readonly capabilities: CapabilityStore;
   readonly ingestKeys: IngestKeyStore;
   readonly ingestRefusals: IngestRefusalStore;
+  readonly setAside: SetAsideStore;
   readonly dashboards: DashboardStore;
   readonly exceptionGroups: ExceptionGroupStore;
   readonly teams: TeamStore;
@@ -105,6 +107,7 @@ export function storesOf(session: Session): Stores {
     capabilities: new CapabilityStore(session),
     ingestKeys: new IngestKeyStore(session),
     ingestRefusals: new IngestRefusalStore(session),
+    setAside: new SetAsideStore(session),
     dashboards: new DashboardStore(session),
     exceptionGroups: new ExceptionGroupStore(session),
     teams: new TeamStore(session),

@@ -27,7 +27,7 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
     );
   }
   if (data === undefined) return <Skeleton height={150} radius="lg" mt="lg" />;
-  const { metrics, exceptions, refused } = data;
+  const { metrics, exceptions, refused, setAside } = data;
   return (
     <Card
       title="Arriving"
@@ -49,6 +49,7 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
           {refused.map((refusal) => (
             <Refusal key={`${refusal.kind} ${refusal.reason}`} refusal={refusal} />
           ))}
+          {setAside.events > 0 && <SetAside setAside={setAside} />}
         </>
       }
     />
@@ -88,6 +89,22 @@ function Arrival({ title, isEnabled, lastSeenAt, rate, isQuietGood = false }: Ar
       {isEnabled && lastSeenAt !== null && (
         <Status tone={isRecent || isQuietGood ? 'green' : 'amber'}>{isRecent ? 'arriving' : 'quiet'}</Status>
       )}
+    </Row>
+  );
+}
+
+function SetAside({ setAside: { events, since, nextTryAt } }: { readonly setAside: IngestStatus['setAside'] }) {
+  return (
+    <Row
+      title={`${COUNT.format(events)} ${events === 1 ? 'event' : 'events'} took too long to read`}
+      sub={
+        <>
+          Set aside <Moment at={since ?? ''} />, so that nothing waits for them. Next try{' '}
+          <Moment at={nextTryAt ?? ''} />.
+        </>
+      }
+    >
+      <Status tone="amber">set aside</Status>
     </Row>
   );
 }

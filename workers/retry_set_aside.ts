@@ -1,0 +1,44 @@
+import { unpackEvents } from '#ingest/packing/packed_events.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
+import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { groupOneByOne, type GroupingRuntime } from '#workers/group_exceptions.ts';
+import { TRIED_AGAIN_AFTER_HOURS } from '#workers/set_aside_events.ts';
+import { tokenOf } from '#workers/token.ts';
+
+/** A round ends after so many, so that what is set aside never takes the place of what arrives. */
+const ROUND_MAX = 20;
+const KEPT_DAYS = 30;
+/** What the stores refuse is told apart from what they cannot do now. */
+const ATTEMPT = 2;
+
+/** Tries what was set aside once more, hours after the last time, and gives it up for good after a month. */
+export async function retrySetAside(runtime: GroupingRuntime & { readonly log: Log }): Promise<void> {
+  const now = runtime.clock.now();
+  for (let tried = 0; tried < ROUND_MAX && (await retryNext(runtime, now)); tried += 1);
+  const store = new SetAsideStore(runtime.db.session());
+  const lost = await store.removeBefore(now.subtract({ hours: KEPT_DAYS * 24 }));
+  if (lost.length === 0) return;
+  runtime.log.error({ rows: lost.length }, `events dropped: they could not be read in ${KEPT_DAYS} days`);
+  await storesOf(runtime.db.session()).ingestRefusals.add(
+    lost.map(({ serviceId, events: count }) => {
+      return { serviceId, kind: 'events', reason: 'faulty', hour: refusalHour(now), count, lastAt: now };
+    }),
+  );
+}
+
+/** False when nothing is due. */
+async function retryNext(runtime: GroupingRuntime & { readonly log: Log }, now: Temporal.Instant): Promise<boolean> {
+  const { db, log } = runtime;
+  const store = new SetAsideStore(db.session());
+  const due = await store.takeDue(now, now.add({ hours: TRIED_AGAIN_AFTER_HOURS }));
+  if (due === null) return false;
+  const { id, serviceId, events, tries, payload } = due;
+  const unread = unpackEvents(payload, runtime.eventCipher);
+  const slow = await groupOneByOne(runtime, unread, { token: tokenOf(payload), attempt: ATTEMPT, log });
+  if (slow.length === 0) await store.remove(id);
+  log.info({ serviceId, events, tries, isStored: slow.length === 0 }, 'events that were set aside were tried again');
+  return true;
+}

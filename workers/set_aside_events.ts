@@ -1,0 +1,33 @@
+import type { Cipher } from '#auth/cipher.ts';
+import { type AcceptedEvent, packEvents } from '#ingest/packing/packed_events.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
+import { tokenOf } from '#workers/token.ts';
+
+/** What takes too long today takes as long in a minute: another release may know better. */
+export const TRIED_AGAIN_AFTER_HOURS = 6;
+
+interface SettingAside {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly eventCipher: Pick<Cipher, 'seal'>;
+}
+
+/** Puts events that were given up twice where they hold up nobody: shown to their service, and tried again hours later. */
+export async function setAsideEvents(runtime: SettingAside, events: readonly AcceptedEvent[], log: Log): Promise<void> {
+  const now = runtime.clock.now();
+  const rows = [...Map.groupBy(events, ({ serviceId }) => serviceId)].map(([serviceId, own]) => ({
+    id: tokenOf(serviceId, ...own.map(({ sent }) => sent.scene.eventId)).slice(0, 32),
+    serviceId,
+    events: own.length,
+    payload: packEvents(own, runtime.eventCipher),
+    setAsideAt: now,
+    dueAt: now.add({ hours: TRIED_AGAIN_AFTER_HOURS }),
+  }));
+  await new SetAsideStore(runtime.db.session()).add(rows);
+  for (const { serviceId, events: count } of rows) {
+    log.error({ serviceId, events: count }, 'events set aside: reading them took too long');
+  }
+}
