@@ -14,8 +14,10 @@ import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts'
 import { countIncidents } from '#actions/incidents/count_incidents.ts';
 import { getIncident } from '#actions/incidents/get_incident.ts';
 import { listIncidents } from '#actions/incidents/list_incidents.ts';
+import { reopenIncident } from '#actions/incidents/reopen_incident.ts';
 import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
 import { searchIncidents } from '#actions/incidents/search_incidents.ts';
+import { unacknowledgeIncident } from '#actions/incidents/unacknowledge_incident.ts';
 import { listMetricNames } from '#actions/metrics/list_metric_names.ts';
 import { queryMetric } from '#actions/metrics/query_metric.ts';
 import { createEscalationPolicy } from '#actions/policies/create_escalation_policy.ts';
@@ -26,6 +28,7 @@ import { deleteAlertRule } from '#actions/rules/delete_alert_rule.ts';
 import { updateAlertRule } from '#actions/rules/update_alert_rule.ts';
 import { createSchedule } from '#actions/schedules/create_schedule.ts';
 import { createScheduleOverride } from '#actions/schedules/create_schedule_override.ts';
+import { deleteScheduleOverride } from '#actions/schedules/delete_schedule_override.ts';
 import { deleteSchedule } from '#actions/schedules/delete_schedule.ts';
 import { updateSchedule } from '#actions/schedules/update_schedule.ts';
 import { whoIsOnCall } from '#actions/schedules/who_is_on_call.ts';
@@ -125,6 +128,9 @@ export const CONSOLE_OPERATIONS: readonly AnyConsoleOperation[] = [
   revealIngestKey,
   searchIncidents,
   countIncidents,
+  reopenIncident,
+  unacknowledgeIncident,
+  deleteScheduleOverride,
 ];
 
 const BY_NAME = new Map(ACTIONS.map((action) => [action.name, action]));

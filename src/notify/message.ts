@@ -24,7 +24,7 @@ export interface DigestItem {
 export type Message =
   /** Wakes somebody. */
   | { readonly kind: 'page'; readonly subject: PageSubject }
-  /** Tells somebody who was woken that it is taken care of. */
+  /** Tells somebody who was woken that it is taken care of, or that it is not after all. */
   | { readonly kind: 'news'; readonly subject: PageSubject; readonly event: NewsEvent }
   /** Stands for at least two messages that would have been too many, oldest first. */
   | { readonly kind: 'digest'; readonly items: readonly DigestItem[] }
@@ -42,11 +42,18 @@ export interface OutgoingMessage {
   readonly message: Message;
 }
 
+/** What follows the name of the incident. */
+export function newsText(event: NewsEvent): string {
+  return event === 'reopened' ? 'is open again: the answer was taken back.' : `is ${event}. No need to act.`;
+}
+
 /** "2 more incidents", or what else a digest says in half a sentence. */
 export function digestSummary(items: readonly DigestItem[]): string {
   const pages = items.filter(({ news }) => news === null).length;
-  const others = items.length - pages;
+  const again = items.filter(({ news }) => news === 'reopened').length;
+  const others = items.length - pages - again;
   const more = pages === 0 ? '' : `${pages} more ${pages === 1 ? 'incident' : 'incidents'}`;
   const settled = others === 0 ? '' : `${others} taken care of`;
-  return [more, settled].filter((part) => part !== '').join(', ');
+  const open = again === 0 ? '' : `${again} open again`;
+  return [more, open, settled].filter((part) => part !== '').join(', ');
 }

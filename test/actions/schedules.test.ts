@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 
+import { toTimestamp } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { givenPerson, signedIn } from '#test/kit/browser.ts';
 import { world, type World } from '#test/kit/world.ts';
 
 const NOBODY = 'user_00000000000000000000000000';
@@ -254,6 +256,7 @@ test('who_is_on_call tells the turn, its limits and who follows', async () => {
         timezone: 'Europe/Amsterdam',
         onCall: person(anna),
         source: 'rotation',
+        overrideId: null,
         since: '2026-03-02T08:00:00.000Z',
         until: '2026-03-09T08:00:00.000Z',
         next: { ...person(bram), at: '2026-03-09T08:00:00.000Z' },
@@ -298,6 +301,7 @@ test('nobody is on call before the start of a schedule', async () => {
       {
         onCall: null,
         source: null,
+        overrideId: null,
         since: null,
         until: null,
         next: { ...person(anna), at: '2026-03-10T09:00:00.000Z' },
@@ -318,11 +322,12 @@ test('an override replaces the rotation for its window, and the one created last
   const override = (userId: string, startAt: string, endAt: string) =>
     w.expectOk('create_schedule_override', { scheduleId, userId, startAt, endAt });
   await override(bram.userId, '2026-03-04T10:00', '2026-03-04T16:00');
-  await override(cleo.userId, '2026-03-04T11:00', '2026-03-04T14:00');
+  const { overrideId } = await override(cleo.userId, '2026-03-04T11:00', '2026-03-04T14:00');
   const [schedule] = (await w.expectOk('who_is_on_call', { teamId })).schedules;
   expect(schedule).toMatchObject({
     onCall: person(cleo),
     source: 'override',
+    overrideId,
     since: '2026-03-04T11:00:00.000Z',
     until: '2026-03-04T14:00:00.000Z',
     next: { ...person(bram), at: '2026-03-04T14:00:00.000Z' },
@@ -331,10 +336,40 @@ test('an override replaces the rotation for its window, and the one created last
   expect((await w.expectOk('who_is_on_call', { teamId })).schedules[0]).toMatchObject({
     onCall: person(anna),
     source: 'rotation',
+    overrideId: null,
     since: '2026-03-04T16:00:00.000Z',
     until: null,
     next: null,
   });
+});
+
+test('an override that is removed in the console gives the turn back at once, and the audit log keeps what it was', async () => {
+  const w = await world();
+  const { teamId, anna, bram } = await team(w);
+  const { scheduleId } = await w.expectOk('create_schedule', {
+    teamId,
+    name: 'Primary',
+    rotationConfig: { userIds: [anna.userId] },
+  });
+  const now = w.clock.now();
+  const override = await w.expectOk('create_schedule_override', {
+    scheduleId,
+    userId: bram.userId,
+    startAt: toTimestamp(now),
+    endAt: toTimestamp(now.add({ hours: 4 })),
+  });
+  const { email } = await givenPerson(w, { role: 'responder' });
+  const browser = await signedIn(w, email);
+  const { overrideId } = override;
+  const remove = () => browser.post(`/organizations/${w.orgId}/actions/delete_schedule_override`, { overrideId });
+  expect((await remove()).body.result).toEqual({ deleted: true, overrideId });
+  expect((await w.expectOk('who_is_on_call', { teamId })).onCall).toEqual([person(anna)]);
+  expect((await remove()).status).toBe(404);
+  const audited = await w.house.db.sql.rows(
+    `select action, before, after, result from audit_log where target = $1 order by at desc, id desc limit 1`,
+    [overrideId],
+  );
+  expect(audited).toEqual([{ action: 'delete_schedule_override', before: override, after: null, result: 'done' }]);
 });
 
 test('somebody who has left the organization is passed over, in rotation and override', async () => {

@@ -1,9 +1,8 @@
 import { recordSystemChange } from '#actions/system_change.ts';
+import { tellOthers } from '#actions/incidents/tell_others.ts';
 import type { UnitOfWork } from '#actions/unit_of_work.ts';
-import { decideAcknowledge, decideResolve, type NewsEvent, type SettledBy } from '#core/incidents/incident.ts';
-import { deliverPage } from '#jobs/deliver_page.ts';
+import { decideAcknowledge, decideResolve, type SettledBy, type SettledStatus } from '#core/incidents/incident.ts';
 import { AppError } from '#kernel/errors.ts';
-import type { Id } from '#kernel/ids.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 
 /**
@@ -29,17 +28,17 @@ export async function resolve(unit: UnitOfWork, incident: IncidentRow, by: Settl
   return true;
 }
 
-async function settle(unit: UnitOfWork, incident: IncidentRow, event: NewsEvent, by: SettledBy): Promise<void> {
+async function settle(unit: UnitOfWork, incident: IncidentRow, event: SettledStatus, by: SettledBy): Promise<void> {
   const { stores, now } = unit;
   await stores.incidents.cancelSteps(incident.id, event, now);
   const cancelled = await stores.notifications.cancelQueued(incident.id, event, now);
-  const told = await tellOthers(unit, incident, event, by);
+  const told = await tellOthers(unit, incident, await stores.notifications.listSmsRecipients(incident.id), event, by);
   await stores.incidents.recordEvent(incident.id, event, { by, cancelledMessages: cancelled.length, told }, now);
   if ('system' in by) await recordSettling(unit, incident, event);
 }
 
 /** A person's call is audited as the action it is; what a rule does is audited here. */
-async function recordSettling(unit: UnitOfWork, incident: IncidentRow, event: NewsEvent): Promise<void> {
+async function recordSettling(unit: UnitOfWork, incident: IncidentRow, event: SettledStatus): Promise<void> {
   await recordSystemChange(unit, {
     orgId: incident.orgId,
     action: event === 'resolved' ? 'resolve_incident' : 'acknowledge_incident',
@@ -48,32 +47,4 @@ async function recordSettling(unit: UnitOfWork, incident: IncidentRow, event: Ne
     before: { status: incident.status },
     after: { status: event },
   });
-}
-
-/** People who were sent an SMS are told by SMS what became of it, except the one who did it; resolves to who they are. */
-async function tellOthers(
-  { stores, now, enqueue }: UnitOfWork,
-  incident: IncidentRow,
-  event: NewsEvent,
-  by: SettledBy,
-): Promise<Id<'user'>[]> {
-  const settler = 'userId' in by ? by.userId : null;
-  const others = (await stores.notifications.listSmsRecipients(incident.id)).filter(({ userId }) => userId !== settler);
-  const ids = await stores.notifications.insert(
-    others.map(({ userId, address }) => ({
-      orgId: incident.orgId,
-      incidentId: incident.id,
-      stepIndex: null,
-      kind: 'update' as const,
-      userId,
-      channel: 'sms' as const,
-      address,
-      news: event,
-      status: 'queued' as const,
-      reason: null,
-    })),
-    now,
-  );
-  for (const notificationId of ids) enqueue(deliverPage, { notificationId });
-  return [...new Set(others.map(({ userId }) => userId))];
 }

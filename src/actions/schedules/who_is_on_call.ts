@@ -4,7 +4,8 @@ import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { readWarnings, WarningView } from '#actions/teams/warnings.ts';
 import { peopleOnCall } from '#core/oncall/on_call.ts';
-import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { overrideAt } from '#core/oncall/overrides.ts';
+import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { ScheduleOnCall, TeamOnCall } from '#storage/postgres/on_call_reader.ts';
 import type { Person } from '#storage/postgres/people_store.ts';
 
@@ -18,6 +19,7 @@ const ScheduleOnCallView = Type.Object({
   timezone: Type.String({ description: 'IANA name' }),
   onCall: nullable(PersonView),
   source: nullable(Type.Enum(['rotation', 'override'], { description: 'null when nobody is on call' })),
+  overrideId: nullable(Type.String({ description: 'of the override that puts them on call' })),
   since: nullable(Timestamp),
   until: nullable(Timestamp),
   next: nullable(Type.Object({ ...PERSON_FIELDS, at: Timestamp }, { description: 'who takes over, and when' })),
@@ -48,15 +50,16 @@ export const whoIsOnCall = defineAction({
       teamId: team.id,
       at: toTimestamp(now),
       onCall: peopleOnCall(found.schedules.map(({ onCall }) => onCall)).map((userId) => personOf(found, userId)),
-      schedules: found.schedules.map((schedule) => toScheduleOnCallView(schedule, found)),
+      schedules: found.schedules.map((schedule) => toScheduleOnCallView(schedule, found, now)),
       warnings,
     };
   },
 });
 
 function toScheduleOnCallView(
-  { schedule, onCall: { shift, next } }: ScheduleOnCall,
+  { schedule, overrides, onCall: { shift, next } }: ScheduleOnCall,
   found: TeamOnCall,
+  now: Temporal.Instant,
 ): Static<typeof ScheduleOnCallView> {
   return {
     scheduleId: schedule.id,
@@ -64,6 +67,7 @@ function toScheduleOnCallView(
     timezone: schedule.timezone,
     onCall: shift && personOf(found, shift.userId),
     source: shift && shift.source,
+    overrideId: overrideAt(overrides, now, (userId) => found.people.has(userId))?.overrideId ?? null,
     since: toTimestampOrNull(shift && shift.since),
     until: toTimestampOrNull(shift && shift.until),
     next: next && { ...personOf(found, next.userId), at: toTimestamp(next.at) },

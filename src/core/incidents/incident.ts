@@ -4,8 +4,11 @@ export const INCIDENT_STATUSES = ['triggered', 'acknowledged', 'resolved'] as co
 
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 
-/** What people who were paged are told. */
-export const NEWS_EVENTS = ['acknowledged', 'resolved'] as const;
+/** Somebody has taken care of it. */
+export type SettledStatus = Exclude<IncidentStatus, 'triggered'>;
+
+/** What people who were paged are told; those who were told that it is settled also when that was taken back. */
+export const NEWS_EVENTS = ['acknowledged', 'resolved', 'reopened'] as const;
 
 export type NewsEvent = (typeof NEWS_EVENTS)[number];
 
@@ -50,4 +53,29 @@ export function decideAcknowledge(status: IncidentStatus): SettleDecision {
 
 export function decideResolve(status: IncidentStatus): SettleDecision {
   return status === 'resolved' ? 'unchanged' : 'settle';
+}
+
+/** What taking back that an incident was resolved makes of it: what it was before. */
+export type ReopenDecision = { readonly kind: 'unchanged' } | { readonly kind: 'reopen'; readonly to: OpenStatus };
+
+type OpenStatus = Exclude<IncidentStatus, 'resolved'>;
+
+export function decideReopen(incident: {
+  readonly status: IncidentStatus;
+  readonly acknowledgedAt: object | null;
+}): ReopenDecision {
+  if (incident.status !== 'resolved') return { kind: 'unchanged' };
+  return { kind: 'reopen', to: incident.acknowledgedAt === null ? 'triggered' : 'acknowledged' };
+}
+
+/** What taking back an acknowledgement does to an incident of this status. */
+export function decideUnacknowledge(status: IncidentStatus): SettleDecision {
+  switch (status) {
+    case 'triggered':
+      return 'unchanged';
+    case 'acknowledged':
+      return 'settle';
+    case 'resolved':
+      return 'conflict';
+  }
 }

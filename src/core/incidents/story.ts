@@ -52,6 +52,10 @@ export function storyOf(event: string, data: Data, names: ReadonlyMap<string, st
       return `Acknowledged by ${settler(data, nameOf)}; escalation is paused.${aftermath(data, nameOf)}`;
     case 'resolved':
       return `Resolved by ${settler(data, nameOf)}.${aftermath(data, nameOf)}`;
+    case 'reopened':
+      return `Reopened by ${settler(data, nameOf)}; ${goingOn(data)}.${toldAgain(data, nameOf)}`;
+    case 'unacknowledged':
+      return `The acknowledgement was taken back by ${settler(data, nameOf)}; ${goingOn(data)}.${toldAgain(data, nameOf)}`;
     default:
       return event.replaceAll('_', ' ');
   }
@@ -132,14 +136,30 @@ function whatFollows(data: Data): string {
 
 function aftermath(data: Data, nameOf: NameOf): string {
   const told = listOf(data['told']);
-  const people = told.length > NAMED_MAX ? `${told.length} people` : joined(told.map(nameOf));
   const cancelled = Number(data['cancelledMessages'] ?? 0);
   return [
     cancelled === 0
       ? ''
       : ` ${plural(cancelled, 'message that had not left is', 'messages that had not left are')} cancelled.`,
-    told.length === 0 ? '' : ` ${people} ${told.length === 1 ? 'hears' : 'hear'} of it by SMS.`,
+    told.length === 0 ? '' : ` ${peopleOf(told, nameOf)} ${told.length === 1 ? 'hears' : 'hear'} of it by SMS.`,
   ].join('');
+}
+
+function goingOn(data: Data): string {
+  if (data['status'] === 'acknowledged') return 'it is acknowledged as before';
+  const resumed = Number(data['resumedMessages'] ?? 0);
+  const sent = resumed === 0 ? '' : ` and ${plural(resumed, 'cancelled message is', 'cancelled messages are')} sent`;
+  return `escalation goes on${sent}`;
+}
+
+function toldAgain(data: Data, nameOf: NameOf): string {
+  const told = listOf(data['told']);
+  if (told.length === 0) return '';
+  return ` ${peopleOf(told, nameOf)} ${told.length === 1 ? 'hears' : 'hear'} by SMS that it is open again.`;
+}
+
+function peopleOf(told: readonly unknown[], nameOf: NameOf): string {
+  return told.length > NAMED_MAX ? `${told.length} people` : joined(told.map(nameOf));
 }
 
 function settler(data: Data, nameOf: NameOf): string {

@@ -39,6 +39,20 @@ export function stepAfter(steps: readonly Pick<EscalationStep, 'afterMinutes'>[]
   return place === -1 ? null : (order[place + 1] ?? null);
 }
 
+/** An answer that is taken back so soon was a slip, for which no clock has stopped. */
+const SLIP_MS_MAX = 5 * 60_000;
+
+/**
+ * The timers that an answer has stopped, once it is taken back. After a slip each is due when it always was, which for
+ * some is at once. After longer they go on from where they stood: what has come due in the meantime must not page
+ * everybody in the same second.
+ */
+export function resumeTimers(stopped: readonly PlannedStep[], stoppedAt: Instant, now: Instant): PlannedStep[] {
+  const stoppedMs = now.epochMilliseconds - stoppedAt.epochMilliseconds;
+  const laterMinutes = stoppedMs <= SLIP_MS_MAX ? 0 : Math.ceil(stoppedMs / 60_000);
+  return stopped.map(({ stepIndex, dueAt }) => ({ stepIndex, dueAt: addMinutesSaturating(dueAt, laterMinutes) }));
+}
+
 /** A timer as its row has it; `dueAt` may have been brought forward. */
 export interface StepTimer extends PlannedStep {
   readonly firedAt: Instant | null;

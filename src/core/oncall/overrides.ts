@@ -47,6 +47,14 @@ export function overrideLayer(overrides: readonly Override[], isPresent: IsPrese
   return layer;
 }
 
+/** The override that puts somebody on call at this instant; null when none does. */
+export function overrideAt(overrides: readonly Override[], at: Instant, isPresent: IsPresent): Override | null {
+  const running = overrides.filter(
+    ({ userId, startAt, endAt }) => isPresent(userId) && isAtOrBefore(startAt, at) && !isAtOrBefore(endAt, at),
+  );
+  return running.toSorted(byCreation).at(-1) ?? null;
+}
+
 /** Two made in the same instant are told apart by their ids, which sort by creation. */
 function byCreation(a: Override, b: Override): number {
   const order = Temporal.Instant.compare(a.createdAt, b.createdAt);

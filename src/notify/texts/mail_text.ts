@@ -1,5 +1,5 @@
 import type { AnswerLinks } from '#notify/answer_link.ts';
-import { type DigestItem, digestSummary, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
+import { type DigestItem, digestSummary, newsText, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
 import { type MailText, type Piece, render } from '#notify/texts/mail_pieces.ts';
 
 /** Longer lists are read in the console. */
@@ -19,7 +19,7 @@ export function mailText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
     case 'news':
       return render(`Re: ${subjectOf(message.subject)}`, [
         { kind: 'heading', text: titleOf(message.subject) },
-        { kind: 'paragraph', text: `Incident ${message.subject.number} is ${message.event}. No need to act.` },
+        { kind: 'paragraph', text: `Incident ${message.subject.number} ${newsText(message.event)}` },
         { kind: 'links', links: [openLink(message.subject, baseUrl)] },
       ]);
     case 'digest':
@@ -65,7 +65,7 @@ function digestPieces(
           { kind: 'paragraph', text: `#${subject.number} ${titleOf(subject)} (${subject.severity})` },
           { kind: 'links', links: linksOf(subject, { notificationId, createdAt }, links, baseUrl) },
         ]
-      : [{ kind: 'paragraph', text: `#${subject.number} ${titleOf(subject)} is ${news}. No need to act.` }],
+      : [{ kind: 'paragraph', text: `#${subject.number} ${titleOf(subject)} ${newsText(news)}` }],
   );
   const left = items.length - DIGEST_ITEMS_MAX;
   const hasPages = items.some(({ news }) => news === null);

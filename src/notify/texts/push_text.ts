@@ -1,5 +1,5 @@
 import type { AnswerLinks } from '#notify/answer_link.ts';
-import { digestSummary, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
+import { digestSummary, newsText, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
 
 /** What the service worker of the console shows. A button opens its `url`, which asks once before it acts. */
 export interface PushText {
@@ -36,7 +36,7 @@ export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
     case 'news':
       return {
         ...aboutIncident(message.subject, baseUrl),
-        body: `Incident ${message.subject.number} is ${message.event}. No need to act.`,
+        body: `Incident ${message.subject.number} ${newsText(message.event)}`,
         actions: [],
       };
     case 'digest': {

@@ -1,4 +1,4 @@
-import { type DigestItem, digestSummary, type Message, type PageSubject } from '#notify/message.ts';
+import { type DigestItem, digestSummary, type Message, newsText, type PageSubject } from '#notify/message.ts';
 
 /** One segment of the GSM 03.38 alphabet. */
 const SEGMENT = 160;
@@ -15,7 +15,7 @@ export function smsText(message: Message, baseUrl: string): string {
       return fit(subject, `${order} ${baseUrl}/incidents/${subject.id}`);
     }
     case 'news':
-      return fit(message.subject, `is ${message.event}. No need to act.`);
+      return fit(message.subject, newsText(message.event));
     case 'digest':
       return digestText(message.items, baseUrl);
     case 'test':
@@ -28,7 +28,8 @@ function digestText(items: readonly DigestItem[], baseUrl: string): string {
   const pages = items.filter(({ news }) => news === null);
   const [first] = pages.length > 0 ? pages : items;
   if (first === undefined) throw new Error('a digest stands for something');
-  const order = pages.length > 0 ? 'Reply ACK ALL' : 'No need to act.';
+  const isOver = items.every(({ news }) => news !== null && news !== 'reopened');
+  const order = pages.length > 0 ? 'Reply ACK ALL' : isOver ? 'No need to act.' : 'See';
   const tail = `${order} ${baseUrl}/incidents`;
   const head = `Tocsin: ${digestSummary(items)}: `;
   const room = Math.max(SEGMENT - head.length - tail.length - 1, 20);

@@ -1,4 +1,4 @@
-import { digestSummary, type Message, type PageSubject } from '#notify/message.ts';
+import { digestSummary, type Message, newsText, type PageSubject } from '#notify/message.ts';
 
 const TITLE_LENGTH_MAX = 200;
 
@@ -17,7 +17,7 @@ export function spoken(message: Message): Spoken {
     }
     case 'news': {
       const { subject, event } = message;
-      const text = `This is Tocsin. Incident ${subject.number} on ${subject.serviceName} is ${event}. No need to act.`;
+      const text = `This is Tocsin. Incident ${subject.number} on ${subject.serviceName} ${newsText(event)}`;
       return { text, hasChoice: false };
     }
     case 'digest': {

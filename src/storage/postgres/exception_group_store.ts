@@ -136,6 +136,15 @@ export class ExceptionGroupStore {
     };
   }
 
+  /** Nobody decides anything else of the group until the transaction ends; null when it is gone. */
+  async lockStatus(groupId: Id<'group'>): Promise<GroupStatus | null> {
+    const group = await this.#session.sql.row<{ status: GroupStatus }>(
+      'select status from exception_groups where id = $1 for share',
+      [groupId],
+    );
+    return group?.status ?? null;
+  }
+
   /** When the service's newest event was; null when no group is left. */
   async lastSeenAt(serviceId: Id<'service'>): Promise<Temporal.Instant | null> {
     const row = await this.#session.sql.row<{ at: Temporal.Instant }>(

@@ -4,7 +4,7 @@ import type { EscalationStep, PlannedStep } from '#core/oncall/escalation.ts';
 import { notFound } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { isUniqueViolation, type Session } from '#storage/postgres/database.ts';
 
 /** An incident as stored. `details` says what was measured, `steps` is the policy as it was at the trigger. */
 export interface IncidentRow {
@@ -244,6 +244,28 @@ export class IncidentStore {
   }
 
   /**
+   * The incident is open again, or waits for somebody again. Since when its condition is false counts from anew after
+   * it was resolved: nobody has looked meanwhile. False when another one is open for the same cause.
+   */
+  async reopen(incidentId: Id<'incident'>, to: 'triggered' | 'acknowledged', now: Temporal.Instant): Promise<boolean> {
+    const answered = to === 'triggered' ? ', acknowledged_at = null, acknowledged_by = null' : '';
+    try {
+      const reopened = await this.#session.sql.run(
+        `update incidents i set status = $2, resolved_at = null, resolved_by = null, updated_at = $3,
+           clear_since = case when status = 'resolved' then null else clear_since end ${answered}
+         where id = $1 and not exists (
+           select 1 from incidents o where o.dedup_key = i.dedup_key and o.status <> 'resolved' and o.id <> i.id)`,
+        [incidentId, to, now.toString()],
+      );
+      return reopened > 0;
+    } catch (error) {
+      // One that was opened at this very moment: the transaction is lost with it.
+      if (isUniqueViolation(error, 'incidents_open')) return false;
+      throw error;
+    }
+  }
+
+  /**
    * Notes since when the conditions of metric rules have been false, null for true, where that is still as it was
    * `before`.
    */
@@ -307,6 +329,17 @@ export class IncidentStore {
       `update incident_steps set state = 'cancelled', settled_at = $3, reason = $2
        where incident_id = $1 and state = 'pending'`,
       [incidentId, reason, now.toString()],
+    );
+  }
+
+  /** Timers that were cancelled wait again, each until then. */
+  async resumeSteps(incidentId: Id<'incident'>, timers: readonly PlannedStep[]): Promise<void> {
+    await this.#session.sql.run(
+      `update incident_steps t set state = 'pending', due_at = (r->>'dueAt')::timestamptz, settled_at = null,
+         reason = null
+       from json_array_elements($2::json) r
+       where t.incident_id = $1 and t.step_index = (r->>'stepIndex')::int and t.state = 'cancelled'`,
+      [incidentId, JSON.stringify(timers.map(({ stepIndex, dueAt }) => ({ stepIndex, dueAt: dueAt.toString() })))],
     );
   }
 

@@ -111,8 +111,15 @@ export class NotificationStore {
     this.#session = session;
   }
 
-  /** Adds entries; a page that the log has already (same incident, step, person, channel) is left as it is. */
-  async insert(entries: readonly NewNotification[], now: Temporal.Instant): Promise<Id<'notification'>[]> {
+  /**
+   * Adds entries, those that are queued to be sent at `dueAt`; a page that the log has already (same incident, step,
+   * person, channel) is left as it is.
+   */
+  async insert(
+    entries: readonly NewNotification[],
+    now: Temporal.Instant,
+    dueAt: Temporal.Instant = now,
+  ): Promise<Id<'notification'>[]> {
     if (entries.length === 0) return [];
     const rows = entries.map((entry) => ({ id: newId('notification'), ...entry }));
     const inserted = await this.#session.sql.rows<{ id: Id<'notification'> }>(
@@ -120,11 +127,11 @@ export class NotificationStore {
          reason, due_at, created_at, updated_at)
        select n->>'id', n->>'orgId', n->>'incidentId', (n->>'stepIndex')::int, n->>'kind', n->>'news', n->>'userId',
          n->>'channel', n->>'address', n->>'status', n->>'reason',
-         case when n->>'status' = 'queued' then $2::timestamptz end, $2, $2
+         case when n->>'status' = 'queued' then $3::timestamptz end, $2, $2
        from json_array_elements($1::json) n
        on conflict (incident_id, step_index, user_id, channel) where kind = 'page' do nothing
        returning id`,
-      [JSON.stringify(rows), now.toString()],
+      [JSON.stringify(rows), now.toString(), dueAt.toString()],
     );
     return inserted.map(({ id }) => id);
   }
@@ -306,6 +313,44 @@ export class NotificationStore {
              order by id for update) waiting
        where n.id = waiting.id returning ${COLUMNS}`,
       [incidentId, reason, now.toString()],
+    );
+  }
+
+  /** Pages that an answer has cancelled wait again, as if they had not been tried yet; resolves to which. */
+  async requeueCancelled(incidentId: Id<'incident'>, now: Temporal.Instant): Promise<Id<'notification'>[]> {
+    const rows = await this.#session.sql.rows<{ id: Id<'notification'> }>(
+      `update notifications n set status = 'queued', reason = null, digest_id = null, attempts = 0, released_at = null,
+         due_at = $2, updated_at = $2
+       from (select id from notifications where incident_id = $1 and kind = 'page' and status = 'cancelled'
+               and reason in ('acknowledged', 'resolved') order by id for update) waiting
+       where n.id = waiting.id returning n.id`,
+      [incidentId, now.toString()],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /**
+   * Cancels news of an answer that have not left; resolves to the numbers for which they are the last that has, each
+   * once with its person.
+   */
+  async takeBackNews(
+    incidentId: Id<'incident'>,
+    news: NewsEvent,
+    now: Temporal.Instant,
+  ): Promise<{ userId: Id<'user'>; address: string }[]> {
+    await this.#session.sql.run(
+      `update notifications n set status = 'cancelled', reason = 'taken_back', due_at = null, updated_at = $3
+       from (select id from notifications where incident_id = $1 and kind = 'update' and news = $2
+               and status = 'queued' order by id for update) waiting
+       where n.id = waiting.id`,
+      [incidentId, news, now.toString()],
+    );
+    return await this.#session.sql.rows(
+      `select "userId", address from (
+         select distinct on (user_id, address) user_id as "userId", address, news from notifications
+         where incident_id = $1 and kind = 'update' and status in ('sending', 'sent', 'delivered')
+         order by user_id, address, created_at desc, id desc) last where news = $2`,
+      [incidentId, news],
     );
   }
 

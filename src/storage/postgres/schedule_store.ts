@@ -170,6 +170,20 @@ export class ScheduleStore {
     return row;
   }
 
+  /** Throws `not_found`. Resolves to what it was. */
+  async deleteOverride(
+    orgId: Id<'org'>,
+    overrideId: string,
+  ): Promise<Pick<ScheduleOverrideRow, 'id' | 'scheduleId' | 'userId' | 'startAt' | 'endAt'>> {
+    const deleted = await this.#session.sql.row<ScheduleOverrideRow>(
+      `delete from schedule_overrides where org_id = $1 and id = $2
+       returning id, schedule_id as "scheduleId", user_id as "userId", start_at as "startAt", end_at as "endAt"`,
+      [orgId, overrideId],
+    );
+    if (deleted === null) throw notFound('overrideId', 'override');
+    return deleted;
+  }
+
   /** The overrides of all the schedules that end after `after`, oldest first. */
   async listOverrides(
     orgId: Id<'org'>,

@@ -5,6 +5,7 @@ import {
   type EscalationDecision,
   nextEscalation,
   planSteps,
+  resumeTimers,
   stepAfter,
   type StepTimer,
 } from '#core/oncall/escalation.ts';
@@ -133,5 +134,20 @@ describe('the step that fires at once when one reaches nobody', () => {
         expect(met).toHaveLength(minutes.length);
       }),
     );
+  });
+});
+
+describe('an answer that is taken back', () => {
+  const stopped = planSteps(stepsAfter(10, 30, Number.MAX_SAFE_INTEGER), TRIGGERED);
+  const stoppedAt = TRIGGERED.add({ minutes: 8 });
+  const dueAfter = (minutes: number) =>
+    resumeTimers(stopped, stoppedAt, stoppedAt.add({ minutes })).map(({ dueAt }) => dueAt.toString());
+
+  test('within five minutes leaves every timer as it was, so that what has come due fires at once', () => {
+    expect(dueAfter(5)).toEqual(stopped.map(({ dueAt }) => dueAt.toString()));
+  });
+
+  test('later takes the escalation up where it stood, and never beyond what can be stored', () => {
+    expect(dueAfter(60)).toEqual(['2026-03-29T01:40:00Z', '2026-03-29T02:00:00Z', FAR_FUTURE.toString()]);
   });
 });

@@ -150,6 +150,7 @@ export const ON_CALL = {
       timezone: SCHEDULE.timezone,
       onCall: ANNA,
       source: 'rotation',
+      overrideId: null,
       since: '2027-02-01T08:00:00.000Z',
       until: '2027-02-08T08:00:00.000Z',
       next: { ...BRAM, at: '2027-02-08T08:00:00.000Z' },

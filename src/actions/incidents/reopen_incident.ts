@@ -1,0 +1,27 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { lockCause, reopen } from '#actions/incidents/reopen.ts';
+import { settleIncident } from '#actions/incidents/settle_incident.ts';
+import { IncidentView } from '#actions/incidents/view.ts';
+
+export const reopenIncident = defineAction({
+  name: 'reopen_incident',
+  consoleOnly: true,
+  summary:
+    'Take back that an incident was resolved: it is acknowledged again if it was, and else its escalation goes on. News ' +
+    'of it that have not left are cancelled, and whoever has got them is told that it is open again.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object({ incidentId: IdText }, CLOSED),
+  result: IncidentView,
+  conflict: 'its cause has opened a new incident meanwhile, or its exception group is resolved or ignored',
+  example: { incidentId: EXAMPLE_IDS.incidentId },
+  async handle({ incidentId }, context) {
+    const { stores, caller, now } = context;
+    await lockCause(context, await stores.incidents.get(caller.orgId, incidentId, now));
+    return await settleIncident(incidentId, context, reopen);
+  },
+});
