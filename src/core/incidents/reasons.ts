@@ -38,6 +38,7 @@ const WORDS: Readonly<Record<string, string>> = {
   digest: 'in one message with others',
   acknowledged: 'the incident was acknowledged first',
   resolved: 'the incident was resolved first',
+  taken_back: 'the answer was taken back first',
   service_deleted: 'its service was deleted',
   left_organization: 'the person has left the organization',
 };
