@@ -42,6 +42,7 @@ import { revealIngestKey } from '#actions/services/reveal_ingest_key.ts';
 import { rotateIngestKey } from '#actions/services/rotate_ingest_key.ts';
 import { setRetention } from '#actions/services/set_retention.ts';
 import { updateService } from '#actions/services/update_service.ts';
+import { getSetupProgress } from '#actions/setup/get_setup_progress.ts';
 import { addTeamMember } from '#actions/teams/add_team_member.ts';
 import { createTeam } from '#actions/teams/create_team.ts';
 import { deleteTeam } from '#actions/teams/delete_team.ts';
@@ -125,6 +126,7 @@ export const ACTIONS: readonly AnyAction[] = ACTION_GROUPS.flatMap(({ actions })
 /** What only the console offers, by name. */
 export const CONSOLE_OPERATIONS: readonly AnyConsoleOperation[] = [
   getBilling,
+  getSetupProgress,
   revealIngestKey,
   searchIncidents,
   countIncidents,

@@ -3,7 +3,7 @@ import './styles.ts';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 
-import { addressOf } from '#console/api/http.ts';
+import { addressOf, isProblem } from '#console/api/http.ts';
 import { App } from '#console/app.tsx';
 import { guardSecondTaps } from '#console/parts/second_tap.ts';
 
@@ -28,7 +28,11 @@ guardSecondTaps(window);
 
 const root = document.querySelector('#root');
 if (root === null) throw new Error('the page has no root element');
-createRoot(root).render(
+/** A refusal or an outage is shown to the person, and is no fault of the page. */
+const onCaughtError = (error: unknown): void => {
+  if (!isProblem(error)) console.error(error);
+};
+createRoot(root, { onCaughtError }).render(
   <StrictMode>
     <App />
   </StrictMode>,

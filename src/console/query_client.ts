@@ -4,6 +4,10 @@ import { isProblem } from '#console/api/http.ts';
 import { sessionQuery } from '#console/api/session.ts';
 
 const TRIES_MAX = 2;
+/** What could not be loaded because the server was away is asked for again, without anybody pressing a button. */
+const ASK_AGAIN_MS = 5_000;
+
+const isOutage = (error: unknown): boolean => isProblem(error) && error.isOutage;
 
 /** `onSignedOut` is called when the server no longer knows who asks: the session has ended meanwhile. */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
@@ -21,7 +25,8 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
         staleTime: 10_000,
         gcTime: 10 * 60_000,
         // What was refused once is refused again; only a server that is away may come back.
-        retry: (failures, error) => isProblem(error) && error.isOutage && failures < TRIES_MAX,
+        retry: (failures, error) => isOutage(error) && failures < TRIES_MAX,
+        refetchInterval: ({ state }) => (isOutage(state.error) ? ASK_AGAIN_MS : false),
         networkMode: 'always',
       },
       mutations: { networkMode: 'always' },

@@ -125,7 +125,7 @@ inBrowser('every page', () => {
     'works below a path, behind a proxy that keeps it: $keeps',
     async ({ keeps }) => {
       const port = await freePort();
-      const publicUrl = `${await startProxy(port, '/on/call', keeps)}/on/call`;
+      const publicUrl = `${(await startProxy(port, '/on/call', keeps)).origin}/on/call`;
       const h = await openHouse({ publicUrl, port });
       const { page } = await h.visitor({ path: '/' });
       await page.getByText('Your open incidents').waitFor();
@@ -137,12 +137,53 @@ inBrowser('every page', () => {
       expect(await page.evaluate('navigator.serviceWorker.ready.then(({ scope }) => scope)')).toBe(`${publicUrl}/`);
     },
   );
+
+  test('recovers by itself once the server is back, whatever it showed meanwhile', async () => {
+    const port = await freePort();
+    const proxy = await startProxy(port, '/', true);
+    const h = await openHouse({ publicUrl: proxy.origin, port });
+    const { page } = await h.visitor({ path: '/services' });
+    const isBack = async (): Promise<boolean> => {
+      proxy.isAway = () => false;
+      await page.getByText('No service yet').waitFor();
+      return true;
+    };
+    await page.getByText('No service yet').waitFor();
+    await page.evaluate('navigator.serviceWorker.ready.then(() => true)');
+    await page.reload();
+
+    proxy.isAway = () => true;
+    await page.reload();
+    await page.getByRole('heading', { name: 'Tocsin is out of reach' }).waitFor();
+    expect(await isBack()).toBe(true);
+
+    proxy.isAway = (url) => url.includes('list_services');
+    await page.reload();
+    await page.getByText('The server did not answer.').waitFor();
+    expect(await isBack()).toBe(true);
+
+    proxy.isAway = (url) => url.includes('/api/');
+    await page.reload();
+    await page.getByRole('heading', { name: 'The server is out of reach' }).waitFor();
+    expect(await isBack()).toBe(true);
+  });
 });
 
-/** Reaches the server at the port below the path only; returns its own origin. */
-async function startProxy(port: number, path: string, keeps: boolean): Promise<string> {
+interface Proxy {
+  readonly origin: string;
+  /** Requests for paths that this accepts get no answer. */
+  isAway: (url: string) => boolean;
+}
+
+/** Reaches the server at the port below the path only. */
+async function startProxy(port: number, path: string, keeps: boolean): Promise<Proxy> {
+  const proxy = { origin: '', isAway: (_url: string): boolean => false };
   const server = createServer((incoming, outgoing) => {
     const url = incoming.url ?? '/';
+    if (proxy.isAway(url)) {
+      outgoing.destroy();
+      return;
+    }
     if (!url.startsWith(path)) {
       outgoing.writeHead(404).end();
       return;
@@ -163,5 +204,5 @@ async function startProxy(port: number, path: string, keeps: boolean): Promise<s
     server.closeAllConnections();
     server.close();
   });
-  return `http://127.0.0.1:${own}`;
+  return Object.assign(proxy, { origin: `http://127.0.0.1:${own}` });
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { pointsArrive } from '#test/kit/arrivals.ts';
 import { staffedWorld } from '#test/kit/staff.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -35,25 +36,74 @@ test('billing is told month by month, under the names of then, also of services 
   );
 });
 
-test('the health of each channel tells what went well and wrong last', async () => {
+test('a channel fails while its provider refuses or is silent, not because somebody does not answer', async () => {
   const w = await staffedWorld();
   const { browser, org } = await signedInAs(w, 'viewer');
   const anna = await w.staff.responder(await w.staff.team(), 'Anna');
   const health = async () => (await browser.get(`${org}/delivery-health`)).body.result.channels;
   const never = { lastSucceededAt: null, lastFailedAt: null, lastFailure: null };
   expect(await health()).toEqual([
-    { channel: 'sms', configured: true, via: 'simulator', ...never },
-    { channel: 'call', configured: true, via: 'simulator', ...never },
-    { channel: 'push', configured: true, via: 'web-push', ...never },
-    { channel: 'email', configured: false, via: null, ...never },
+    { channel: 'sms', configured: true, via: 'simulator', state: 'unused', ...never },
+    { channel: 'call', configured: true, via: 'simulator', state: 'unused', ...never },
+    { channel: 'push', configured: true, via: 'web-push', state: 'unused', ...never },
+    { channel: 'email', configured: false, via: null, state: 'not_configured', ...never },
   ]);
   const person = { key: anna.key };
   const teamId = (await w.expectOk('list_teams', {}, person)).teams[0].teamId as string;
-  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
-  await alert.trigger();
-  await w.settle();
-  const [sms] = await health();
-  expect(sms).toMatchObject({ lastSucceededAt: expect.stringMatching(/Z$/), lastFailedAt: null });
+  const page = async (channel: 'sms' | 'call') => {
+    const steps = [{ afterMinutes: 0, channels: [channel, 'email'], targetUserIds: [anna.userId] }] as const;
+    const alert = await w.staff.alert(teamId, steps);
+    await w.advance({ minutes: 2 });
+    await alert.trigger();
+    await w.settle();
+  };
+  w.phone.addFault({ kind: 'call_ends', as: 'no-answer', number: anna.phone, times: 1 });
+  w.phone.addFault({ kind: 'undelivered', errorCode: 30003, number: anna.phone, times: 1 });
+  await page('call');
+  await page('sms');
+  const works = { state: 'works', lastSucceededAt: expect.stringMatching(/Z$/), lastFailedAt: null };
+  expect(await health()).toMatchObject([works, works, { state: 'unused' }, { state: 'not_configured', ...never }]);
+
+  w.phone.addFault({ kind: 'http_error', status: 401, code: 20003, times: 1 });
+  await page('sms');
+  const refused = { state: 'failing', lastFailure: 'provider_refused_credentials' };
+  expect(await health()).toMatchObject([refused, works, {}, {}]);
+  await page('sms');
+  expect(await health()).toMatchObject([{ ...refused, state: 'works' }, works, {}, {}]);
+
+  w.phone.addFault({ kind: 'http_error', status: 503, times: 1 });
+  await page('call');
+  expect(await health()).toMatchObject([{}, { state: 'failing', lastFailure: 'provider_fault' }, {}, {}]);
+  await w.advance({ seconds: 10 });
+  expect(await health()).toMatchObject([{}, { state: 'works' }, {}, {}]);
+});
+
+test('the checklist tells what is there, of every service', async () => {
+  const w = await staffedWorld();
+  const { browser, org, userId } = await signedInAs(w, 'owner');
+  const progress = async () => (await browser.post(`${org}/actions/get_setup_progress`, {})).body.result;
+  const nothing = {
+    hasService: false,
+    hasData: false,
+    hasTeamWithPolicy: false,
+    canBeReached: false,
+    hasPagingRule: false,
+    hasSentMessage: false,
+    firstServiceId: null,
+  };
+  expect(await progress()).toEqual(nothing);
+  const teamId = await w.staff.team();
+  await w.expectOk('add_team_member', { teamId, userId, phone: '+31612345678' });
+  const services = [];
+  for (let n = 0; n < 6; n += 1) services.push(await w.given.service({ name: `service ${n}`, capabilities: [] }));
+  const { serviceId: firstServiceId } = services[0]!;
+  expect(await progress()).toEqual({ ...nothing, hasService: true, canBeReached: true, firstServiceId });
+  const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [userId] }] as const;
+  const alert = await w.staff.alert(teamId, steps);
+  await pointsArrive(w.runtime, alert.serviceId, [{ name: 'latency', at: w.clock.now(), value: 250 }]);
+  await w.evaluate();
+  const all = Object.fromEntries(Object.keys(nothing).map((part) => [part, true]));
+  expect(await progress()).toEqual({ ...all, firstServiceId });
 });
 
 test('people change how they themselves are reached, and nobody else', async () => {

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
 
-import { nullable, Timestamp } from '#actions/fields.ts';
+import { nullable } from '#actions/fields.ts';
 import { ChannelName } from '#actions/policies/view.ts';
 import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
+import { CHANNEL_STATES, channelStateOf } from '#core/oncall/channel_state.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestampOrNull } from '#kernel/time.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
@@ -15,8 +16,15 @@ export const DeliveryHealthView = Type.Object({
       channel: ChannelName,
       configured: Type.Boolean(),
       via: nullable(Type.Enum([...VIAS])),
-      lastSucceededAt: nullable(Timestamp),
-      lastFailedAt: nullable(Timestamp),
+      state: Type.Enum([...CHANNEL_STATES], {
+        description: 'failing: its provider refused the last message or did not answer, and has taken none since',
+      }),
+      lastSucceededAt: nullable(
+        Type.String({ format: 'date-time', description: 'when the provider last took a message' }),
+      ),
+      lastFailedAt: nullable(
+        Type.String({ format: 'date-time', description: 'when the provider last refused a message or did not answer' }),
+      ),
       lastFailure: nullable(Type.String({ description: 'why it failed' })),
     }),
     { description: 'of messages of the last 30 days' },
@@ -41,6 +49,7 @@ export async function readDeliveryHealth(
       return {
         channel,
         configured,
+        state: channelStateOf(configured, found),
         via: configured ? viaOf(channel, settings.isSimulator) : null,
         lastSucceededAt: toTimestampOrNull(found?.lastSucceededAt ?? null),
         lastFailedAt: toTimestampOrNull(found?.lastFailedAt ?? null),

@@ -19,6 +19,7 @@ import type { revealIngestKey } from '#actions/services/reveal_ingest_key.ts';
 import type { rotateIngestKey } from '#actions/services/rotate_ingest_key.ts';
 import type { setRetention } from '#actions/services/set_retention.ts';
 import type { updateService } from '#actions/services/update_service.ts';
+import type { getSetupProgress } from '#actions/setup/get_setup_progress.ts';
 import type { listTeams } from '#actions/teams/list_teams.ts';
 import { ask } from '#console/api/http.ts';
 
@@ -42,6 +43,7 @@ interface Actions {
   set_retention: typeof setRetention;
   rotate_ingest_key: typeof rotateIngestKey;
   list_teams: typeof listTeams;
+  get_setup_progress: typeof getSetupProgress;
   get_billing: typeof getBilling;
   reveal_ingest_key: typeof revealIngestKey;
 }

@@ -66,9 +66,7 @@ export async function ask<Result>(path: string, { method = 'GET', body, signal }
 }
 
 function silence(): Problem {
-  const message = navigator.onLine
-    ? 'The server did not answer. It may be restarting; this page keeps trying.'
-    : 'This device is offline. What you see may be old.';
+  const message = navigator.onLine ? 'The server did not answer. It may be restarting.' : 'This device is offline.';
   return new Problem({ status: 0, code: 'unreachable', message });
 }
 

@@ -62,7 +62,7 @@ function MissingChannels() {
     <div className={classes.banner}>
       <IconBellOff size={18} aria-hidden />
       <span>
-        Escalation policies page by {names}, which {missing.length === 1 ? 'is' : 'are'} not set up on this server.
+        Some escalation policies use {names}, which {missing.length === 1 ? 'is' : 'are'} not set up on this server.
       </span>
       <Link to="/settings/delivery">See delivery</Link>
     </div>

@@ -27,7 +27,23 @@ const OFFLINE_PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"
 a{display:inline-block;padding:.7em 1.6em;border-radius:.5em;background:#1c2024;color:#fff;text-decoration:none;font-weight:600}
 @media(prefers-color-scheme:dark){body{color:#edeef0;background:#0f1114}a{background:#edeef0;color:#1c2024}}</style></head>
 <body><h1>Tocsin is out of reach</h1><p>This device is offline, or the server does not answer. Replies by SMS still work:
-answer a page with ACK or RES and its number.</p><p><a href="">Try again</a></p></body></html>`;
+answer a page with ACK or RES and its number.</p><p>This page tries again every few seconds.</p>
+<p><a href="">Try again now</a></p><script>
+let isAsking = false;
+async function ask() {
+  if (isAsking) return;
+  isAsking = true;
+  const answer = await fetch(location.href, { cache: 'no-store' }).catch(() => null);
+  isAsking = false;
+  if (answer !== null && answer.status < 500) location.reload();
+}
+addEventListener('online', ask);
+addEventListener('visibilitychange', ask);
+setInterval(ask, 5000);
+</script></body></html>`;
+
+/** What a proxy answers while the server behind it is away. */
+const AWAY = new Set([502, 504]);
 
 self.addEventListener('install', () => void self.skipWaiting());
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
@@ -43,7 +59,9 @@ self.addEventListener('notificationclick', (event) => {
 
 self.addEventListener('fetch', (event) => {
   if (event.request.mode !== 'navigate') return;
-  event.respondWith(fetch(event.request).catch(offlineAnswer));
+  event.respondWith(
+    fetch(event.request).then((answer) => (AWAY.has(answer.status) ? offlineAnswer() : answer), offlineAnswer),
+  );
 });
 
 function read(event: PushEvent): PushText {

@@ -57,6 +57,20 @@ export class MetricReader {
     return rows.map(([metric]) => metric);
   }
 
+  /** Whether any of the services has sent points that are still kept. */
+  async hasAny(serviceIds: readonly Id<'service'>[]): Promise<boolean> {
+    if (serviceIds.length === 0) return false;
+    const rows = await guardClickHouse(async () => {
+      const result = await this.#client.query({
+        query: 'SELECT 1 FROM metric_names WHERE service_id IN {services:Array(UUID)} LIMIT 1',
+        query_params: { services: serviceIds.map(uuidOf) },
+        format: 'JSONCompactEachRow',
+      });
+      return await result.json<[number]>();
+    });
+    return rows.length > 0;
+  }
+
   /** When the newest point was, and how many there are since then; the hours since then are counted, the rest looked up. */
   async arrivals(serviceId: Id<'service'>, since: Temporal.Instant): Promise<Arrivals> {
     return await queryArrivals(

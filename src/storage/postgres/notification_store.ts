@@ -1,5 +1,6 @@
 import type { NewsEvent } from '#core/incidents/incident.ts';
 import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
+import type { ChannelHistory } from '#core/oncall/channel_state.ts';
 import type { NotificationStatus } from '#core/oncall/recipients.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -58,10 +59,8 @@ export interface PageStatus {
 }
 
 /** How a channel fared lately. */
-export interface ChannelHealth {
+export interface ChannelHealth extends ChannelHistory {
   readonly channel: Channel;
-  readonly lastSucceededAt: Temporal.Instant | null;
-  readonly lastFailedAt: Temporal.Instant | null;
   readonly lastFailure: string | null;
 }
 
@@ -158,17 +157,22 @@ export class NotificationStore {
     return await this.#session.sql.row(`select ${COLUMNS} from notifications n where n.id = $1`, [notificationId]);
   }
 
-  /** What went well and wrong last in each channel, of messages to people of the organization since then. */
+  /**
+   * When the provider of each channel last took a message to people of the organization, and when and why it last
+   * refused one or did not answer, of messages since then. Our reasons that say so begin with `provider_`.
+   */
   async listHealth(orgId: Id<'org'>, since: Temporal.Instant): Promise<ChannelHealth[]> {
-    const last = (columns: string, statuses: string) =>
-      `left join lateral (select ${columns} from notifications n
-         where n.org_id = $1 and n.channel = c.channel and n.created_at >= $2 and n.status in (${statuses})
-         order by n.created_at desc limit 1)`;
+    const last = (condition: string) =>
+      `left join lateral (select n.updated_at as at, n.reason from notifications n
+         where n.org_id = $1 and n.channel = c.channel and n.updated_at >= $2 and (${condition})
+         order by n.updated_at desc limit 1)`;
+    const taken = "n.provider_id is not null or n.status in ('sent', 'delivered')";
+    const refused = `n.reason = '${UNCONFIRMED}' or starts_with(n.reason, 'provider_')`;
     return await this.#session.sql.rows(
       `select c.channel, good.at as "lastSucceededAt", bad.at as "lastFailedAt", bad.reason as "lastFailure"
        from unnest($3::text[]) c (channel)
-       ${last('n.updated_at as at', "'sent', 'delivered'")} good on true
-       ${last('n.updated_at as at, n.reason', "'failed'")} bad on true`,
+       ${last(`(${taken}) and (${refused}) is not true`)} good on true
+       ${last(refused)} bad on true`,
       [orgId, since.toString(), [...CHANNELS]],
     );
   }

@@ -32,6 +32,7 @@ import { PolicyEntity, PolicyStore } from '#storage/postgres/policy_store.ts';
 import { ScheduleEntity, ScheduleOverrideEntity, ScheduleStore } from '#storage/postgres/schedule_store.ts';
 import { ServiceEntity, ServiceStore } from '#storage/postgres/service_store.ts';
 import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
+import { SetupReader } from '#storage/postgres/setup_reader.ts';
 import { SessionStore } from '#storage/postgres/session_store.ts';
 import { SignInBrakeStore } from '#storage/postgres/sign_in_brake_store.ts';
 import { TeamEntity, TeamMemberEntity, TeamStore } from '#storage/postgres/team_store.ts';
@@ -89,6 +90,7 @@ export interface Stores {
   readonly auditLog: AuditReader;
   readonly auditChain: AuditChainReader;
   readonly changes: ChangeReader;
+  readonly setup: SetupReader;
 }
 
 export function storesOf(session: Session): Stores {
@@ -131,5 +133,6 @@ export function storesOf(session: Session): Stores {
     auditLog: new AuditReader(session),
     auditChain: new AuditChainReader(session),
     changes: new ChangeReader(session),
+    setup: new SetupReader(session),
   };
 }

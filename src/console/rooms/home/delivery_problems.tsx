@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 
 import { deliveryQuery } from '#console/api/organization.ts';
 import { teamsQuery } from '#console/api/queries.ts';
@@ -11,14 +12,15 @@ import { reasonOf } from '#core/incidents/reasons.ts';
 
 const SHOWN_MAX = 6;
 
-/** Why a page might not arrive: channels whose last message failed, and what teams are warned of. */
+/** How soon a channel that has recovered is no longer shown as failing. */
+const REFRESH_MS = 15_000;
+
+/** Why a page might not arrive: channels whose provider takes no messages, and what teams are warned of. */
 export function DeliveryProblems() {
   const { orgId } = useHere().org;
-  const channels = useQuery(deliveryQuery(orgId)).data?.channels ?? [];
+  const channels = useQuery({ ...deliveryQuery(orgId), refetchInterval: REFRESH_MS }).data?.channels ?? [];
   const teams = useQuery(teamsQuery(orgId)).data?.teams ?? [];
-  const failing = channels.filter(
-    ({ lastFailedAt, lastSucceededAt }) => lastFailedAt !== null && (lastSucceededAt ?? '') < lastFailedAt,
-  );
+  const failing = channels.filter(({ state }) => state === 'failing');
   const warnings = teams.flatMap(({ name, warnings }) => warnings.map(({ message }) => ({ team: name, message })));
   if (failing.length === 0 && warnings.length === 0) return null;
   return (
@@ -33,8 +35,9 @@ export function DeliveryProblems() {
               title={`${CHANNEL_TITLES[channel]} fails`}
               sub={
                 <>
-                  {lastFailure === null ? 'The last message failed' : reasonOf(lastFailure)},{' '}
-                  {lastFailedAt !== null && <Moment at={lastFailedAt} />}
+                  Its last message failed {lastFailedAt !== null && <Moment at={lastFailedAt} />}
+                  {lastFailure !== null && `: ${reasonOf(lastFailure)}`}. None has left since.{' '}
+                  <Link to="/me">Send yourself a test</Link> to try again.
                 </>
               }
             >

@@ -7,7 +7,7 @@ import { CHANNEL_TITLES, ChannelIcon } from '#console/parts/channel.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import { Page } from '#console/parts/page.tsx';
-import { Status } from '#console/parts/status.tsx';
+import { Status, type Tone } from '#console/parts/status.tsx';
 import { useHere } from '#console/shell/organization.tsx';
 import { reasonOf } from '#core/incidents/reasons.ts';
 
@@ -58,12 +58,12 @@ function Channel({ health }: { readonly health: ChannelHealth }) {
             <div>Sent {via === null ? '' : VIA[via]}.</div>
             {lastSucceededAt !== null && (
               <div>
-                Last success <Moment at={lastSucceededAt} />.
+                The last message was taken <Moment at={lastSucceededAt} />.
               </div>
             )}
             {lastFailedAt !== null && (
               <div>
-                Last failure <Moment at={lastFailedAt} />
+                The last failure was <Moment at={lastFailedAt} />
                 {lastFailure !== null && `: ${reasonOf(lastFailure)}`}.
               </div>
             )}
@@ -78,9 +78,14 @@ function Channel({ health }: { readonly health: ChannelHealth }) {
   );
 }
 
-function Health({ health: { configured, lastSucceededAt, lastFailedAt } }: { readonly health: ChannelHealth }) {
-  if (!configured) return <Status tone="gray">not set up</Status>;
-  if (lastSucceededAt === null && lastFailedAt === null) return <Status tone="gray">not used yet</Status>;
-  const isFailing = lastFailedAt !== null && lastFailedAt > (lastSucceededAt ?? '');
-  return isFailing ? <Status tone="red">failing</Status> : <Status tone="green">works</Status>;
+const STATES: Record<ChannelHealth['state'], readonly [tone: Tone, word: string]> = {
+  not_configured: ['gray', 'not set up'],
+  unused: ['gray', 'not used yet'],
+  works: ['green', 'works'],
+  failing: ['red', 'failing'],
+};
+
+function Health({ health: { state } }: { readonly health: ChannelHealth }) {
+  const [tone, word] = STATES[state];
+  return <Status tone={tone}>{word}</Status>;
 }
