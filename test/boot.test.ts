@@ -115,14 +115,15 @@ describe('the first start', () => {
     });
   });
 
-  test('writes how to sign in for its owner alone, and shows it once', async () => {
+  test('writes how to sign in for its owner alone, and says where when it does not write to a terminal', async () => {
     const file = path.join(dataDir, 'first-run.json');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const firstRun = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
     const keys = ['apiKey', 'baseUrl', 'email', 'organizationId', 'password', 'userId'];
     expect(Object.keys(firstRun).toSorted()).toEqual(keys);
     expect(firstRun['baseUrl']).toBe(server.baseUrl);
-    expect(server.output()).toContain(firstRun['password']);
+    expect(server.output()).not.toContain(firstRun['password']);
+    expect(server.output()).toContain(`are in ${path.join(dataDir, 'first-run.json')}`);
     expect(await listServices(firstRun['apiKey'] ?? '')).toBe(200);
   });
 

@@ -51,9 +51,11 @@ export class Banner {
     );
   }
 
-  /** Shown at the first start only; the file keeps them. */
-  #credentials({ firstRun }: Facts): string {
+  /** Shown at the first start only, and only to somebody at a terminal: what is written elsewhere is kept there. */
+  #credentials({ firstRun, firstRunFile }: Facts): string {
     if (firstRun === null) return '';
+    if (this.#screen.isTTY !== true)
+      return `\nThe password and the API key of this first start are in ${firstRunFile}.\n`;
     const rows = [
       ['E-mail', firstRun.email],
       ['Password', firstRun.password],

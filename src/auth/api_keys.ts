@@ -3,11 +3,12 @@ import type { Actor, Caller, Via } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { PERMISSIONS, type Permission, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { LiveApiKey } from '#storage/postgres/api_key_store.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
-export const API_KEY_PREFIX = 'tocsin_key';
+export const API_KEY_PREFIX = SECRET_PREFIXES.apiKey;
 
 interface NewApiKey {
   readonly orgId: Id<'org'>;

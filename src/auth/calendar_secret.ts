@@ -1,7 +1,8 @@
 import type { Cipher } from '#auth/cipher.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
+import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 
-const PREFIX = 'tocsin_cal';
+const PREFIX = SECRET_PREFIXES.calendar;
 
 /** A new secret for the address of a calendar, and what is stored of it. */
 export function newCalendarSecret(cipher: Cipher): { secret: string; secretHash: Buffer; secretSealed: Buffer } {

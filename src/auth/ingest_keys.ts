@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 
 import type { Cipher } from '#auth/cipher.ts';
 import { hashSecret, newSecretText } from '#auth/secret_text.ts';
+import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 import type { StoredIngestKey } from '#storage/postgres/ingest_key_store.ts';
 
-export const INGEST_KEY_PREFIX = 'tocsin_ing';
+export const INGEST_KEY_PREFIX = SECRET_PREFIXES.ingestKey;
 
 /** A service's two ways to send data. `dsnKey` is 32 lower hex digits, the only form every Sentry SDK takes. */
 export interface IngestKeyPair {

@@ -1,19 +1,18 @@
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
+import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 
 /** What a link in a mail is good for. */
 export type LinkPurpose = 'reset' | 'invitation';
 
-const PREFIXES: Record<LinkPurpose, string> = { reset: 'tocsin_rst', invitation: 'tocsin_inv' };
-
 /** A new token for a link, and the hash, which alone is kept. */
 export function newLinkToken(purpose: LinkPurpose): { token: string; tokenHash: Buffer } {
-  const token = newSecretText(PREFIXES[purpose]);
+  const token = newSecretText(SECRET_PREFIXES[purpose]);
   return { token, tokenHash: hashSecret(token) };
 }
 
 /** What a token of the right form is found by; null for any other text. */
 export function linkTokenHash(purpose: LinkPurpose, token: string): Buffer | null {
-  return isSecretText(PREFIXES[purpose], token) ? hashSecret(token) : null;
+  return isSecretText(SECRET_PREFIXES[purpose], token) ? hashSecret(token) : null;
 }
 
 /** The page of the console that the link opens. */

@@ -1,6 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
+import type { SecretPrefix } from '#kernel/secret_prefixes.ts';
+
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BODY_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
@@ -25,13 +27,18 @@ function checksumOf(text: string): string {
  * A new 256-bit secret: prefix, 43 base-62 digits, and a CRC-32 in 6 more, so that secret scanners can recognise a
  * leaked one and a mistyped one is refused without asking the database.
  */
-export function newSecretText(prefix: string): string {
-  const body = `${prefix}_${base62(randomBytes(32), BODY_LENGTH)}`;
+export function newSecretText(prefix: SecretPrefix): string {
+  return secretTextOf(prefix, randomBytes(32));
+}
+
+/** The same of 256 bits that are as good as random. */
+export function secretTextOf(prefix: SecretPrefix, bytes: Buffer): string {
+  const body = `${prefix}_${base62(bytes, BODY_LENGTH)}`;
   return body + checksumOf(body);
 }
 
 /** Whether the text has the form and checksum of a secret with this prefix. */
-export function isSecretText(prefix: string, text: string): boolean {
+export function isSecretText(prefix: SecretPrefix, text: string): boolean {
   if (text.length !== prefix.length + 1 + BODY_LENGTH + CHECKSUM_LENGTH || !text.startsWith(`${prefix}_`)) return false;
   return checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }

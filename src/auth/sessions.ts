@@ -3,11 +3,12 @@ import type { Caller } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { Liveness, SessionOfPerson, SessionRow } from '#storage/postgres/session_store.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
-const TOKEN_PREFIX = 'tocsin_ses';
+const TOKEN_PREFIX = SECRET_PREFIXES.session;
 
 /** Unused for this long, a session ends. */
 const IDLE = Temporal.Duration.from({ hours: 14 * 24 });

@@ -3,6 +3,9 @@ import { pino } from 'pino';
 import { WarningLimiter } from '#entry/warning_limiter.ts';
 import type { Config } from '#kernel/config.ts';
 import { type Log, redact } from '#kernel/log.ts';
+import { deriveVapidKeys } from '#notify/vapid.ts';
+
+type LogConfig = Pick<Config, 'logLevel'> & Partial<Pick<Config, 'appSecret' | 'twilioAuthToken'>>;
 
 const WARN = 40;
 
@@ -11,11 +14,12 @@ const WARN = 40;
  * that repeat, some are left out, and the next one says how many.
  */
 export function createLogger(
-  config: Pick<Config, 'logLevel'>,
+  config: LogConfig,
   process_: 'api' | 'worker' | 'pager' | 'cli',
   write: (line: string) => void = (line) => void process.stdout.write(line),
 ): Log {
   const limiter = new WarningLimiter();
+  const secrets = secretsOf(config);
   return pino(
     {
       level: config.logLevel,
@@ -29,6 +33,14 @@ export function createLogger(
         },
       },
     },
-    { write: (line: string) => write(redact(line)) },
+    { write: (line: string) => write(redact(line, secrets)) },
   );
+}
+
+/** Those without a form of their own, as a line of JSON has them. */
+function secretsOf({ appSecret, twilioAuthToken }: LogConfig): string[] {
+  const secrets = [appSecret, twilioAuthToken, appSecret && deriveVapidKeys(appSecret).privateKey];
+  return secrets
+    .filter((secret) => secret !== undefined && secret !== '')
+    .map((secret) => JSON.stringify(secret).slice(1, -1));
 }

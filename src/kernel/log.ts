@@ -1,3 +1,5 @@
+import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
+
 /** The little of a logger that the rooms need; `entry/logger.ts` builds the real one. */
 export interface Log {
   debug(fields: object, message: string): void;
@@ -8,19 +10,33 @@ export interface Log {
 }
 
 /**
- * What a secret looks like wherever it appears: API keys, ingestion keys and DSNs carry recognisable prefixes
- * for this very reason. A URL's credentials and bearer headers are caught as well.
+ * What a secret looks like wherever it appears. Those of ours have recognisable prefixes for this very reason; the rest
+ * is known by what stands in front of it.
  */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
-  [/\b(tocsin_key|tocsin_ing|tocsin_cal)_[A-Za-z0-9]{8,}/g, '$1_…'],
+  [new RegExp(`(${Object.values(SECRET_PREFIXES).join('|')})_[A-Za-z0-9]{8,}`, 'g'), '$1_…'],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, '$1 …'],
+  // Of a DSN and of the address of a store, whatever the scheme.
   [/([a-z][a-z0-9+.-]*:\/\/)[^/\s:@]*(?::[^/\s@]*)?@/gi, '$1…@'],
   [/\b(sentry_key=)[0-9a-f]+/gi, '$1…'],
+  // The links in messages act in somebody's name: what is behind the id of the message is the seal.
+  [/(\/api\/answers\/[a-z]+\/[a-z0-9_]+\/)[^\s"\\]+/gi, '$1…'],
+  // In a query, a form or a cookie; codes and verifiers of OAuth, and what apps for one-time passwords are given.
+  [
+    /\b((?:code|code_verifier|token|access_token|refresh_token|client_secret|password|secret|seal)=)[^\s&"'\\;]+/gi,
+    '$1…',
+  ],
+  // In JSON, also where that is a text in JSON again.
+  [
+    /(\\*"(?:[a-z]+_?)?(?:password|secret|privateKey|private_key|token|recoveryCode)\\*"\s*:\s*\\*")(?:[^"\\]|\\+[^"\\])+/gi,
+    '$1…',
+  ],
 ];
 
-/** The text without its secrets. */
-export function redact(text: string): string {
-  return SECRETS.reduce((redacted, [pattern, replacement]) => redacted.replace(pattern, replacement), text);
+/** The text without its secrets; without `known` ones, too, whatever form those have. */
+export function redact(text: string, known: readonly string[] = []): string {
+  const unknown = known.reduce((redacted, secret) => redacted.replaceAll(secret, '…'), text);
+  return SECRETS.reduce((redacted, [pattern, replacement]) => redacted.replace(pattern, replacement), unknown);
 }
 
 export const silentLog: Log = {

@@ -1,11 +1,14 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { createCipher } from '#auth/cipher.ts';
 import { dsnOf, newIngestKeyPair, openIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
 import { hashPassword, isPasswordOf } from '#auth/passwords.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
+import { createLogger } from '#entry/logger.ts';
 import { redact } from '#kernel/log.ts';
+import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
+import { deriveVapidKeys } from '#notify/vapid.ts';
 
 test('a secret text is recognised by its prefix and checksum', () => {
   const text = newSecretText('tocsin_key');
@@ -34,12 +37,76 @@ test('two secrets are never the same, and neither are their hashes', () => {
   expect(new Set(texts.map((text) => hashSecret(text).toString('hex'))).size).toBe(1_000);
 });
 
-test('logs never show a secret, wherever it stands', () => {
-  const { ingestionKey } = newIngestKeyPair();
-  const key = newSecretText('tocsin_key');
-  const line = `Bearer ${key} at postgres://app:hunter2@db/x?sentry_key=0123456789abcdef and ${ingestionKey}`;
-  const shown = redact(line);
-  for (const secret of [key, ingestionKey, 'hunter2', '0123456789abcdef']) expect(shown).not.toContain(secret);
+/** Every secret of the product, and what a log line says around it. */
+const SECRETS: readonly (readonly [string, (secret: string) => string, string])[] = [
+  ...Object.entries(SECRET_PREFIXES).map(([kind, prefix]) => {
+    return [kind, (secret: string) => secret, newSecretText(prefix)] as const;
+  }),
+  ['DSN', (secret) => `http://${secret}@tocsin.example/1`, newIngestKeyPair().dsnKey],
+  ['key of a DSN in a query', (secret) => `/api/1/envelope/?sentry_key=${secret}&x=1`, newIngestKeyPair().dsnKey],
+  ['password of a store', (secret) => `postgres://app:${secret}@db/x`, 'hunter2'],
+  [
+    'password of a mail server',
+    (secret) => `smtps://mail%40x:${secret}@mail.example:465`,
+    'p%40ss/w0rd'.replace('/', ''),
+  ],
+  ['password in JSON', (secret) => `{"email":"a@b.c","currentPassword":"${secret}"}`, 'amber kettle 41'],
+  ['password in JSON in JSON', (secret) => JSON.stringify({ body: JSON.stringify({ password: secret }) }), 'amber 41'],
+  [
+    'secret of an app for one-time passwords',
+    (secret) => `otpauth://totp/Tocsin:a?secret=${secret}&issuer=T`,
+    'JBSWY3DPEHPK3PXP',
+  ],
+  ['code of OAuth', (secret) => `/callback?code=${secret}&state=x`, newSecretText('tocsin_oac')],
+  [
+    'verifier of OAuth',
+    (secret) => `grant_type=authorization_code&code_verifier=${secret}`,
+    'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+  ],
+  [
+    'secret of a client that we did not make',
+    (secret) => `client_id=x&client_secret=${secret}`,
+    'ZJYCqe3GGRvdrudKyZS0XhGv',
+  ],
+  [
+    'link that answers',
+    (secret) => `GET /api/answers/acknowledge/notification_01k9/${secret} 200`,
+    '1800000000.Y2hlY2tlZA-x_y',
+  ],
+  ['header of an API', (secret) => `authorization: Bearer ${secret}`, 'abc.def-ghi'],
+  ['header with a password', (secret) => `authorization: Basic ${secret}`, 'dXNlcjpwYXNz'],
+  ['header with a key of our own', (secret) => `"authorization":"Bearer ${secret}"`, newSecretText('tocsin_key')],
+];
+
+test.each(SECRETS)('a log never shows the %s, wherever it stands', (_kind, around, secret) => {
+  for (const line of [
+    around(secret),
+    `x${around(secret)}`,
+    `'${around(secret)}'.`,
+    JSON.stringify({ m: around(secret) }),
+  ]) {
+    expect(redact(line)).not.toContain(secret);
+  }
+});
+
+test('a log shows none of the secrets of the configuration, nor what is derived from them', () => {
+  const config = {
+    appSecret: 'an app "secret" with \\ that is long',
+    twilioAuthToken: '0123456789abcdef0123456789abcdef',
+  };
+  const { privateKey } = deriveVapidKeys(config.appSecret);
+  const lines: string[] = [];
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
+  createLogger({ ...config, logLevel: 'info' }, 'cli').info(
+    { config, err: new Error(config.appSecret), privateKey },
+    privateKey,
+  );
+  write.mockRestore();
+  expect(lines).toHaveLength(1);
+  for (const secret of [config.twilioAuthToken, privateKey, 'long', JSON.stringify(config.appSecret).slice(1, -1)]) {
+    expect(lines[0]).not.toContain(secret);
+  }
+  expect(() => JSON.parse(lines[0]!) as unknown).not.toThrow();
 });
 
 test('a sealed key pair opens with the same secret only', () => {

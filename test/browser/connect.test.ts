@@ -74,6 +74,8 @@ inBrowser('connecting an app', () => {
     await page.waitForURL(/\/connect\//);
     const asked = page.url();
     await page.getByRole('button', { name: 'Refuse' }).click();
+    await page.getByRole('heading', { name: 'The app is not connected.' }).waitFor();
+    await page.getByRole('link', { name: `Tell the app, at ${app.host}` }).click();
     await app.calledBack(page);
     expect(new URL(page.url()).searchParams.get('error')).toBe('access_denied');
     await page.goto(asked);

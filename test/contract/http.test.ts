@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import { connect } from 'node:net';
+import path from 'node:path';
 import { Readable } from 'node:stream';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -307,3 +309,28 @@ async function raw(bytes: string): Promise<string> {
   await once(socket, 'close');
   return text;
 }
+
+test('every answer has a content-security policy, and over https tells browsers to come by https only', async () => {
+  const secure = await world({ settings: { baseUrl: 'https://tocsin.example' } });
+  const routes = readFileSync(path.join(import.meta.dirname, 'surface.txt'), 'utf8').matchAll(/^route (\S+) (\S+)$/gm);
+  const asked: (readonly ['GET' | 'POST', string])[] = [...routes].map(([, url, methods]) => {
+    return [methods!.includes('GET') ? 'GET' : 'POST', url!.replaceAll(/:\w+/g, 'x').replaceAll('*', 'x')] as const;
+  });
+  asked.push(
+    ['GET', '/nowhere'],
+    ['GET', '/%ff'],
+    ['GET', '/oauth/authorize?client_id=x'],
+    ['GET', '/assets/nothing.js'],
+  );
+  for (const [method, url] of asked) {
+    for (const accept of ['text/html', 'application/json']) {
+      const { headers } = await secure.app.inject({ method, url, headers: { accept } });
+      const policy = String(headers['content-security-policy']);
+      expect(policy, `${method} ${url}`).toContain("default-src 'none'");
+      expect(policy, `${method} ${url}`).toContain("frame-ancestors 'none'");
+      expect(headers['strict-transport-security'], `${method} ${url}`).toBe('max-age=31536000');
+      expect(headers['x-content-type-options'], `${method} ${url}`).toBe('nosniff');
+    }
+  }
+  expect((await w.app.inject({ method: 'GET', url: '/' })).headers).not.toHaveProperty('strict-transport-security');
+});

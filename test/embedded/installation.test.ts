@@ -308,6 +308,19 @@ Ctrl-C stops everything.
 `);
   });
 
+  test('shows secrets on a terminal only, and elsewhere says where they are', () => {
+    const firstRun = { email: 'owner@localhost', password: 'amber-kettle', apiKey: 'tocsin_key_1' };
+    for (const isTTY of [true, false]) {
+      let output = '';
+      const banner = new Banner({ isTTY, write: (part) => (output += part) });
+      banner.running({ ...facts, firstRun: { ...firstRun, baseUrl: '', organizationId: '', userId: '' } }, 1);
+      for (const secret of [firstRun.password, firstRun.apiKey]) expect(output.includes(secret)).toBe(isTTY);
+      expect(output.includes('The password and the API key of this first start are in /data/first-run.json')).toBe(
+        !isTTY,
+      );
+    }
+  });
+
   test('has colours on a terminal only', () => {
     expect(shown(true)).toContain('\u001B[');
     expect(shown(false)).not.toContain('\u001B');

@@ -53,9 +53,19 @@ test('a refresh may be repeated for ten seconds; later the same token ends the c
   const { app, tokens, connectionId } = await connected(s, await s.person());
   const atOnce = await Promise.all(Array.from({ length: 4 }, () => app.refresh(tokens.refresh_token)));
   expect(atOnce.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  // One chain: all of them got the same next token, which follows from what only we know.
+  const [next] = new Set(atOnce.map(({ body }) => body.refresh_token));
+  expect(new Set(atOnce.map(({ body }) => body.refresh_token)).size).toBe(1);
+  const live = await s.house.db.sql.row<{ n: number }>(
+    `select count(*)::int as n from oauth_records
+     where kind = 'RefreshToken' and connection_id = $1 and consumed_at is null`,
+    [connectionId],
+  );
+  expect(live).toEqual({ n: 1 });
   s.clock.advance({ seconds: 10 });
   const repeated = await app.refresh(tokens.refresh_token);
   expect(repeated.status).toBe(200);
+  expect(repeated.body.refresh_token).toBe(next);
   expect(await statusWith(repeated.body.access_token)).toBe(200);
   s.clock.advance({ seconds: 1 });
   expect(await app.refresh(tokens.refresh_token)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
@@ -217,13 +227,34 @@ test.each([
   ['with PKCE that proves nothing', { code_challenge_method: 'plain' }],
   ['with PKCE of no method', { code_challenge_method: null }],
   ['for a token at once', { response_type: 'token' }],
-])('a request %s is refused', async (_, changed) => {
+  ['for nobody to be asked', { prompt: 'none' }],
+  ['for another resource', { resource: 'https://elsewhere.example/mcp' }],
+  ['for a form that posts itself', { prompt: 'none', response_mode: 'form_post' }],
+  ['for an answer behind the #', { prompt: 'none', response_mode: 'fragment' }],
+])('a request %s is refused on a page of ours: nobody has approved the app', async (_, changed) => {
+  const app = await rawApp(s, { redirect_uris: [REDIRECT, 'https://evil.example/login'] });
+  const url = app.authorizationUrl({ redirect_uri: 'https://evil.example/login', ...changed });
+  for (const jar of [null, (await s.person()).jar]) {
+    const response = await (jar === null ? fetch(url, { redirect: 'manual' }) : jar.fetch(url));
+    expect([response.status, response.headers.get('location')]).toEqual([400, null]);
+    const page = await response.text();
+    expect(page).toContain('This app cannot be connected.');
+    expect(page).not.toContain('evil.example');
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+  }
+});
+
+test('who refuses an app stays here, and may follow a link that tells it', async () => {
   const app = await rawApp(s);
-  const response = await fetch(app.authorizationUrl(changed), { redirect: 'manual' });
-  const location = new URL(response.headers.get('location') ?? 'none:');
-  const { error, iss } = Object.fromEntries([...location.searchParams, ...new URLSearchParams(location.hash.slice(1))]);
-  expect(error).toMatch(/^(?:invalid_request|unsupported_response_type|unsupported_response_mode)$/);
-  expect(iss).toBe(s.baseUrl);
+  const anna = await s.person();
+  const uid = await anna.open(app.authorizationUrl());
+  const { body } = await anna.ask('POST', `/connect/${uid}/refusal`, {});
+  const response = await anna.jar.fetch(body.result.redirectTo);
+  expect(response.headers.get('location')).toBeNull();
+  const [, link] = /<a href="([^"]+)">Tell the app, at 127\.0\.0\.1:4711</.exec(await response.text())!;
+  const { searchParams, origin, pathname } = new URL(link!.replaceAll('&amp;', '&'));
+  expect(origin + pathname).toBe(REDIRECT);
+  expect(Object.fromEntries(searchParams)).toMatchObject({ error: 'access_denied', state: 'a state', iss: s.baseUrl });
 });
 
 test('a code is worth nothing without its verifier, its client and its address', async () => {
@@ -276,10 +307,6 @@ test('tokens are for the one resource, whichever way it is written', async () =>
     expect(await statusWith(body.access_token)).toBe(200);
     expect(await statusWith((await app.refresh(body.refresh_token)).body.access_token)).toBe(200);
   }
-  const response = await fetch((await rawApp(s)).authorizationUrl({ resource: 'https://elsewhere.example/mcp' }), {
-    redirect: 'manual',
-  });
-  expect(new URL(response.headers.get('location')!).searchParams.get('error')).toBe('invalid_target');
 });
 
 test('no token, code, secret or id of a request is in the database', async () => {

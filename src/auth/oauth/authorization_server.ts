@@ -1,4 +1,4 @@
-import { hkdfSync } from 'node:crypto';
+import { createHmac, hkdfSync } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC, Provider } from 'oidc-provider';
@@ -12,11 +12,11 @@ import { createRateLimit } from '#auth/oauth/rate_limit.ts';
 import { hashOfClientSecret, recordAdapterOf } from '#auth/oauth/record_adapter.ts';
 import { ALL_SCOPES, OFFLINE_SCOPE, requestedScope, SCOPES } from '#auth/oauth/scopes.ts';
 import { signingKeyOf } from '#auth/oauth/signing_key.ts';
-import { ACCESS_TOKEN_PREFIX, REFRESH_TOKEN_PREFIX } from '#auth/oauth/tokens.ts';
-import { newSecretText } from '#auth/secret_text.ts';
+import { newSecretText, secretTextOf } from '#auth/secret_text.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
+import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 
@@ -46,10 +46,17 @@ export interface AuthorizationServerOptions {
   /** Who is signed in to the console in the browser that sent this. */
   readonly signedInUser: (request: IncomingMessage) => Promise<Id<'user'> | null>;
   /** The page for somebody whom an app sent here with a request that cannot be taken. */
-  readonly errorPage: (sentence: string) => {
+  readonly errorPage: (about: AuthorizationError) => {
     readonly headers: Readonly<Record<string, string>>;
     readonly html: string;
   };
+}
+
+/** Why an app cannot be connected. */
+export interface AuthorizationError {
+  readonly sentence: string;
+  /** Given when the person has refused the app: what they may follow to tell it. */
+  readonly wayBack: string | null;
 }
 
 /** OAuth 2.1 for the apps that connect. */
@@ -68,7 +75,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const { baseUrl, log } = options;
   const provider = new Provider(baseUrl, configurationOf(options));
   standAtBaseUrl(provider, new URL(baseUrl));
-  issueRecognisableTokens(provider);
+  issueRecognisableTokens(provider, options.appSecret);
   compareHashesOfSecrets(provider);
   provider.use(async (context, next) => {
     if (context.path === OAUTH_PATHS.authorization) {
@@ -76,6 +83,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     }
     await next();
   });
+  showErrorsHere(provider, options);
   provider.on('server_error', (_context, error) => log.error({ err: error }, 'the authorization server failed'));
   // Koa would print what breaks off outside of its handlers, such as a request that its sender gives up.
   Object.assign(provider, {
@@ -132,10 +140,7 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
     fetch: createOutsideFetch({ mayReachInside: isLoopbackHost(new URL(baseUrl).hostname) }),
     fetchResponseBodyLimits: { 'client_id metadata document': 16_384, jwks_uri: 16_384, sector_identifier_uri: 1 },
     renderError: (context, { error, error_description: why = error }) => {
-      const { headers, html } = options.errorPage(why);
-      context.set(headers);
-      context.type = 'html';
-      context.body = html;
+      sendErrorPage(context, options, { sentence: why, wayBack: null });
     },
     features: {
       clientIdMetadataDocument: {
@@ -147,7 +152,12 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
       devInteractions: { enabled: false },
       dPoP: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
-      registration: { enabled: true, idFactory: () => newId('client'), issueRegistrationAccessToken: false },
+      registration: {
+        enabled: true,
+        idFactory: () => newId('client'),
+        secretFactory: () => newSecretText(SECRET_PREFIXES.clientSecret),
+        issueRegistrationAccessToken: false,
+      },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => resource,
@@ -163,6 +173,41 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
       userinfo: { enabled: false },
     },
   };
+}
+
+/**
+ * An error of the app's request is shown here and not sent to the address that it gave: nobody has approved the app, and
+ * anybody can register one, so that our address would lead wherever they like (RFC 9700 §4.11.2). Who has refused an app
+ * may follow a link that tells it.
+ */
+function showErrorsHere(provider: Provider, options: AuthorizationServerOptions): void {
+  const failed = new WeakMap<object, Error>();
+  const note = (context: object, error: Error): void => void failed.set(context, error);
+  provider.on('authorization.error', note);
+  provider.on('server_error', note);
+  provider.use(async (context, next) => {
+    await next();
+    const error = failed.get(context);
+    if (error === undefined || !`${context.path}/`.startsWith(`${OAUTH_PATHS.authorization}/`)) return;
+    const isOurs = !(error instanceof errors.OIDCProviderError);
+    const location = context.response.get('location');
+    context.remove('location');
+    context.status = isOurs ? 500 : Math.max(error.statusCode, 400);
+    const isRefused = error.message === 'access_denied' && location !== '';
+    const sentence = isOurs ? 'something went wrong on our side' : (error.error_description ?? error.message);
+    sendErrorPage(context, options, { sentence, wayBack: isRefused ? location : null });
+  });
+}
+
+function sendErrorPage(
+  context: { set(headers: Readonly<Record<string, string>>): void; type: string; body: unknown },
+  { errorPage }: AuthorizationServerOptions,
+  about: AuthorizationError,
+): void {
+  const { headers, html } = errorPage(about);
+  context.set(headers);
+  context.type = 'html';
+  context.body = html;
 }
 
 /** The console decides who is signed in: whoever it does not know, or no longer, is asked again. */
@@ -205,17 +250,31 @@ function standAtBaseUrl(provider: Provider, base: URL): void {
   Object.assign(provider.context, { mountPath: pathOf(base.href) });
 }
 
-/** Tokens that secret scanners and our own log know by their form. The provider settles more than the text of an id here. */
-function issueRecognisableTokens({ AccessToken, RefreshToken }: Provider): void {
-  for (const [model, prefix] of [
-    [AccessToken, ACCESS_TOKEN_PREFIX],
-    [RefreshToken, REFRESH_TOKEN_PREFIX],
+/**
+ * Tokens that secret scanners and our own log know by their form. A refresh token follows from the one that it takes the
+ * place of and a key that only we have: whoever uses one twice at the same time gets the same next one both times, so
+ * that a connection never has two live refresh tokens.
+ */
+function issueRecognisableTokens(provider: Provider, appSecret: string): void {
+  const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', 'refresh-tokens', 32));
+  const nextRefreshToken = (): string => {
+    const rotated = Provider.ctx?.oidc.entities.RotatedRefreshToken?.jti;
+    const prefix = SECRET_PREFIXES.refreshToken;
+    return rotated === undefined
+      ? newSecretText(prefix)
+      : secretTextOf(prefix, createHmac('sha256', key).update(rotated).digest());
+  };
+  for (const [model, next] of [
+    [provider.AccessToken, () => newSecretText(SECRET_PREFIXES.accessToken)],
+    [provider.AuthorizationCode, () => newSecretText(SECRET_PREFIXES.authorizationCode)],
+    [provider.RefreshToken, nextRefreshToken],
   ] as const) {
     const prototype = model.prototype as unknown as { generateTokenId(): string };
     const generate = prototype.generateTokenId;
     prototype.generateTokenId = function () {
+      // The provider settles more than the text of an id here.
       generate.call(this);
-      return newSecretText(prefix);
+      return next();
     };
   }
 }

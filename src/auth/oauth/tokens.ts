@@ -1,9 +1,8 @@
 import { isSecretText } from '#auth/secret_text.ts';
+import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 
 /** What a client sends with each request. */
-export const ACCESS_TOKEN_PREFIX = 'tocsin_oat';
-/** What a client obtains a new access token with. */
-export const REFRESH_TOKEN_PREFIX = 'tocsin_ort';
+const ACCESS_TOKEN_PREFIX = SECRET_PREFIXES.accessToken;
 
 /** Whether the text has the form and checksum of an access token of a connection. */
 export function isAccessToken(text: string): boolean {

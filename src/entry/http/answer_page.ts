@@ -11,11 +11,13 @@ export interface AnswerPage {
   readonly paragraphs: readonly string[];
   /** What the button says; pressing it posts to the same address. */
   readonly button?: string;
+  /** Leads away from here. */
+  readonly link?: { readonly text: string; readonly url: string };
 }
 
 const STYLE = `body{font:18px/1.5 system-ui,sans-serif;max-width:32em;margin:12vh auto;padding:0 1em;color:#1a1a1a;background:#fff}
 h1{font-size:1.3em}button{font:inherit;font-weight:600;padding:.6em 1.4em;border:0;border-radius:.4em;background:#1446a0;color:#fff}
-@media(prefers-color-scheme:dark){body{color:#eee;background:#111}button{background:#7aa2f7;color:#111}}`;
+@media(prefers-color-scheme:dark){body{color:#eee;background:#111}a{color:#7aa2f7}button{background:#7aa2f7;color:#111}}`;
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
@@ -40,10 +42,11 @@ export function sendAnswerPage(reply: FastifyReply, page: AnswerPage): FastifyRe
     .send(renderAnswerPage(page));
 }
 
-export function renderAnswerPage({ heading, paragraphs, button }: Omit<AnswerPage, 'status'>): string {
+export function renderAnswerPage({ heading, paragraphs, button, link }: Omit<AnswerPage, 'status'>): string {
   const title = escapeHtml(heading);
   const body = paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join('');
   const form = button === undefined ? '' : `<form method="post"><button>${escapeHtml(button)}</button></form>`;
+  const way = link === undefined ? '' : `<p><a href="${escapeHtml(link.url)}">${escapeHtml(link.text)}</a></p>`;
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${title}</title><style>${STYLE}</style></head><body><h1>${title}</h1>${body}${form}</body></html>`;
+<title>${title}</title><style>${STYLE}</style></head><body><h1>${title}</h1>${body}${form}${way}</body></html>`;
 }

@@ -20,6 +20,7 @@ import { mountOAuth } from '#entry/http/oauth.ts';
 import { mountOpenApi } from '#entry/http/openapi.ts';
 import { sendProblem } from '#entry/http/problem.ts';
 import { mountRest } from '#entry/http/rest.ts';
+import { securityHeadersOf, sendSecurityHeaders } from '#entry/http/security_headers.ts';
 import { IngestTally } from '#ingest/tally.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
@@ -30,6 +31,7 @@ const MEGABYTE = 1024 * 1024;
 /** The HTTP surface. Every error leaves as a problem with the request id that the log bears. */
 export async function buildApp(house: House): Promise<FastifyInstance> {
   const prefix = new URL(house.config.baseUrl).pathname.replace(/\/+$/, '');
+  const headers = securityHeadersOf(house.config.baseUrl);
   const app = fastify({
     logger: false,
     genReqId: () => newId('req'),
@@ -43,8 +45,11 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: 200 },
     rewriteUrl: (request) => withoutPrefix(request.url ?? '/', prefix),
     clientErrorHandler: answerClientError,
-    frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply, house.log),
+    // No hook runs before these.
+    frameworkErrors: (error, request, reply) =>
+      void sendProblem(error, request, reply.headers({ ...headers }), house.log),
   });
+  sendSecurityHeaders(app, house.config.baseUrl);
   readNoBodies(app);
   const limitLog = new LimitLog(house.log, house.clock);
   const { trustedProxies } = house.config;

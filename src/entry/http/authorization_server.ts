@@ -1,7 +1,7 @@
 import { type AuthorizationServer, createAuthorizationServer } from '#auth/oauth/authorization_server.ts';
 import { authenticateSession, sessionCookieOf } from '#auth/sessions.ts';
 import type { House } from '#entry/compose.ts';
-import { ANSWER_PAGE_HEADERS, renderAnswerPage } from '#entry/http/answer_page.ts';
+import { ANSWER_PAGE_HEADERS, type AnswerPage, renderAnswerPage } from '#entry/http/answer_page.ts';
 import { MCP_PATH } from '#entry/http/mcp/resource_metadata.ts';
 import { AppError } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -26,15 +26,28 @@ export function openAuthorizationServer(house: Pick<House, 'config' | 'db' | 'cl
         throw error;
       }
     },
-    errorPage: (sentence) => ({
+    errorPage: ({ sentence, wayBack }) => ({
       headers: ANSWER_PAGE_HEADERS,
-      html: renderAnswerPage({
-        heading: 'This app cannot be connected.',
-        paragraphs: [
-          'What it sent along with you is not valid, or too old. Begin again in the app.',
-          `For its makers: ${sentence}.`,
-        ],
-      }),
+      html: renderAnswerPage(wayBack === null ? notConnected(sentence) : refused(wayBack)),
     }),
   });
+}
+
+function notConnected(sentence: string): Omit<AnswerPage, 'status'> {
+  return {
+    heading: 'This app cannot be connected.',
+    paragraphs: [
+      'What it sent along with you is not valid, or too old. Begin again in the app.',
+      `For its makers: ${sentence}.`,
+    ],
+  };
+}
+
+function refused(wayBack: string): Omit<AnswerPage, 'status'> {
+  const { host, protocol } = new URL(wayBack);
+  return {
+    heading: 'The app is not connected.',
+    paragraphs: ['You refused it. You can close this page.'],
+    link: { text: `Tell the app, at ${host === '' ? protocol : host}`, url: wayBack },
+  };
 }

@@ -53,6 +53,9 @@ const policyWith = (nonce: string): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
+/** The policy of a service worker is that of its file: it asks for what the pages ask for, and runs nothing else. */
+const WORKER_POLICY = "default-src 'none'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+
 const PAGE_HEADERS = {
   'cache-control': 'no-cache',
   'x-content-type-options': 'nosniff',
@@ -112,6 +115,7 @@ export async function mountConsolePages(
   for (const name of FILES) {
     app.get(`/${name}`, (_request, reply) => {
       void reply.headers({ 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' });
+      if (name === 'sw.js') void reply.header('content-security-policy', WORKER_POLICY);
       return reply.sendFile(name, folder, { cacheControl: false });
     });
   }
