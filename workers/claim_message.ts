@@ -2,7 +2,11 @@ import type { UnitOfWork } from '#actions/unit_of_work.ts';
 import { decideStorm } from '#core/oncall/storm.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { ClaimedNotification, NotificationRow } from '#storage/postgres/notification_store.ts';
+import {
+  type ClaimedNotification,
+  isAboutAccount,
+  type NotificationRow,
+} from '#storage/postgres/notification_store.ts';
 
 /**
  * Takes a message to send until the lease ends. Null when it is not to be sent now: somebody else has it, its incident
@@ -15,7 +19,7 @@ export async function claimMessage(
 ): Promise<ClaimedNotification | null> {
   if (message.kind === 'digest') return await claimDigest(unit, message, leaseUntil);
   const { stores, now } = unit;
-  if (message.kind !== 'test' && message.releasedAt === null) {
+  if (!isAboutAccount(message.kind) && message.releasedAt === null) {
     await stores.digests.holdLine(message);
     if (!(await stores.digests.lockWaiting(message.id, now))) return null;
     if (await foldIfTooMany(unit, message)) return null;

@@ -18,6 +18,9 @@ import { reopenIncident } from '#actions/incidents/reopen_incident.ts';
 import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
 import { searchIncidents } from '#actions/incidents/search_incidents.ts';
 import { unacknowledgeIncident } from '#actions/incidents/unacknowledge_incident.ts';
+import { confirmPhone } from '#actions/me/confirm_phone.ts';
+import { requestPhoneCode } from '#actions/me/request_phone_code.ts';
+import { setReplyPin } from '#actions/me/set_reply_pin.ts';
 import { listMetricNames } from '#actions/metrics/list_metric_names.ts';
 import { queryMetric } from '#actions/metrics/query_metric.ts';
 import { createEscalationPolicy } from '#actions/policies/create_escalation_policy.ts';
@@ -133,6 +136,9 @@ export const CONSOLE_OPERATIONS: readonly AnyConsoleOperation[] = [
   reopenIncident,
   unacknowledgeIncident,
   deleteScheduleOverride,
+  requestPhoneCode,
+  confirmPhone,
+  setReplyPin,
 ];
 
 const BY_NAME = new Map(ACTIONS.map((action) => [action.name, action]));

@@ -46,7 +46,14 @@ export async function runAction(
   await requirePermission(runtime, action, caller, origin);
   checkInput(action, input);
   const now = runtime.clock.now();
-  if (action.effect !== 'read') return await change(runtime, action, caller, input, origin);
+  if (action.effect !== 'read') {
+    try {
+      return await change(runtime, action, caller, input, origin);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'forbidden') await recordRefusal(runtime, action, caller, origin);
+      throw error;
+    }
+  }
   const targets = new Set<string>();
   const context = contextOf(runtime, runtime.db.session(), caller, now);
   const recordCredentialRead = (target: string): void => void targets.add(target);
@@ -69,22 +76,7 @@ export async function requirePermission(
     throw new AppError('forbidden', `${action.name} is an operation of the console`);
   }
   if (caller.permissions.has(action.permission)) return;
-  if (action.effect !== 'read') {
-    await storesOf(runtime.db.session()).audit.append(
-      {
-        orgId: caller.orgId,
-        actor: caller.actor,
-        via: caller.via,
-        action: action.name,
-        target: null,
-        before: null,
-        after: null,
-        result: 'forbidden',
-        origin,
-      },
-      runtime.clock.now(),
-    );
-  }
+  if (action.effect !== 'read') await recordRefusal(runtime, action, caller, origin);
   throw caller.withheld?.has(action.permission) === true
     ? new AppError(
         'insufficient_scope',
@@ -96,6 +88,16 @@ export async function requirePermission(
           ? `${action.name} is for owners and admins of the organization`
           : `${action.name} needs the permission ${action.permission}, which ${holderOf(caller)} does not have`,
       );
+}
+
+async function recordRefusal(
+  runtime: Pick<ActionRuntime, 'db' | 'clock'>,
+  action: AnyOperation,
+  { orgId, actor, via }: Caller,
+  origin: RequestOrigin,
+): Promise<void> {
+  const refused = { action: action.name, target: null, before: null, after: null, result: 'forbidden' } as const;
+  await storesOf(runtime.db.session()).audit.append({ orgId, actor, via, ...refused, origin }, runtime.clock.now());
 }
 
 function holderOf({ actor }: Caller): string {

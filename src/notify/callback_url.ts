@@ -1,5 +1,12 @@
 /** Addresses that Twilio calls back: what happened to a message or call, what to say, which digit was pressed. */
-export const CALLBACKS = ['sms-status', 'voice', 'voice-digit', 'call-status'] as const;
+export const CALLBACKS = [
+  'sms-status',
+  'voice',
+  'voice-digit',
+  'voice-pin-acknowledge',
+  'voice-pin-resolve',
+  'call-status',
+] as const;
 
 export type CallbackName = (typeof CALLBACKS)[number];
 

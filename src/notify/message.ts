@@ -29,7 +29,11 @@ export type Message =
   /** Stands for at least two messages that would have been too many, oldest first. */
   | { readonly kind: 'digest'; readonly items: readonly DigestItem[] }
   /** Asked for by its receiver, to see that the channel works. */
-  | { readonly kind: 'test' };
+  | { readonly kind: 'test' }
+  /** Shows that the number which got it belongs to whoever types the code. */
+  | { readonly kind: 'code'; readonly code: string }
+  /** Tells somebody that the number which pages them was changed, or tells owners and admins that a member's was. */
+  | { readonly kind: 'number_changed' | 'member_number_changed' };
 
 /** One message to one person. */
 export interface OutgoingMessage {

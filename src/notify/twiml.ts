@@ -21,6 +21,16 @@ export function askForDigit(message: Message, digitUrl: string): string {
   return response.toString();
 }
 
+/** Asks for the PIN of whoever is on the line; the hash key ends it. */
+export function askForPin(pinUrl: string): string {
+  const response = new VoiceResponse();
+  const gather = response.gather({ finishOnKey: '#', action: pinUrl, method: 'POST', timeout: SECONDS_TO_PRESS });
+  gather.say('Enter your PIN, then press the hash key.');
+  response.say('No PIN was entered. Nothing was changed. Goodbye.');
+  response.hangup();
+  return response.toString();
+}
+
 export function sayAndHangUp(text: string): string {
   const response = new VoiceResponse();
   response.say(text);

@@ -10,8 +10,13 @@ export async function writeMessage(stores: Stores, notification: NotificationRow
 }
 
 async function contentOf(stores: Stores, notification: NotificationRow): Promise<Message | null> {
-  if (notification.kind === 'test') return { kind: 'test' };
-  if (notification.kind === 'digest') {
+  const { kind } = notification;
+  if (kind === 'test' || kind === 'number_changed' || kind === 'member_number_changed') return { kind };
+  if (kind === 'code') {
+    const code = await stores.phoneNumbers.findCodeOf(notification.id);
+    return code === null ? null : { kind: 'code', code };
+  }
+  if (kind === 'digest') {
     const members = await stores.digests.listMembers(notification.id);
     const items = await itemsOf(
       stores,

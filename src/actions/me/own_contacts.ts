@@ -1,10 +1,12 @@
 import { type Static, Type } from 'typebox';
 
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { tellOfNumberChange } from '#actions/teams/change_number.ts';
 import { CHANNEL_SWITCHES, Phone } from '#actions/teams/contact_fields.ts';
 import { toMemberRecord } from '#actions/teams/view.ts';
 import type { UnitOfWork } from '#actions/unit_of_work.ts';
 import type { MemberCaller } from '#auth/sessions.ts';
+import type { Channel } from '#core/oncall/channel.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 import type { MemberContact } from '#storage/postgres/team_store.ts';
@@ -32,12 +34,15 @@ export async function listOwnContacts(
 
 /** Everybody may change how they themselves are reached, whatever their role. Throws `not_found` for another's team. */
 export async function changeOwnContact(
-  { stores, now }: UnitOfWork,
-  { orgId, actor, via }: MemberCaller,
+  unit: UnitOfWork,
+  caller: MemberCaller,
   teamId: string,
   input: Static<typeof ContactInput>,
   origin: RequestOrigin,
+  configured: ReadonlySet<Channel>,
 ): Promise<Static<typeof ContactView>> {
+  const { stores, now } = unit;
+  const { orgId, actor, via } = caller;
   const member = await stores.teams.lockMemberOf(orgId, teamId, actor.userId);
   const before = toMemberRecord(member);
   const wasReached = toView(member);
@@ -45,6 +50,7 @@ export async function changeOwnContact(
   await stores.teams.saveMember(member, now);
   const contact = toView(member);
   if (JSON.stringify(contact) === JSON.stringify(wasReached)) return contact;
+  if (contact.phone !== wasReached.phone) await tellOfNumberChange(unit, caller, member, wasReached.phone, configured);
   // Two numbers may look the same once they are masked.
   const after = { ...toMemberRecord(member), ...(contact.phone === wasReached.phone ? {} : { phoneChanged: true }) };
   const change = { action: 'update_own_contact', target: member.id, before, after };

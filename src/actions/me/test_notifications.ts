@@ -26,6 +26,8 @@ export const TestNotificationView = Type.Object({
 });
 
 const PER_MINUTE_MAX = 3;
+/** Tests cost money, and ring a phone. */
+const PER_DAY_MAX = 30;
 
 const NO_ADDRESS: Record<Channel, string> = {
   sms: 'no team that you are in knows a phone number of yours',
@@ -36,7 +38,7 @@ const NO_ADDRESS: Record<Channel, string> = {
 
 /**
  * Sends a test to each own address of the channel, whether or not the caller has the channel on. Throws `conflict` when
- * there is nowhere to send it to, `rate_limited` after three within a minute.
+ * there is nowhere to send it to, `rate_limited` after three within a minute or thirty within a day.
  */
 export async function sendTestNotifications(
   unit: UnitOfWork,
@@ -50,7 +52,17 @@ export async function sendTestNotifications(
   if (!configuredChannels.has(channel)) throw new AppError('conflict', `${channel} is not set up on this server`);
   const addresses = await listOwnAddresses(stores, caller.orgId, userId, channel);
   if (addresses.length === 0) throw new AppError('conflict', NO_ADDRESS[channel]);
-  if ((await stores.notifications.countRecentTests(userId, channel, now)) >= PER_MINUTE_MAX) {
+  const askedFor = (hours: number) =>
+    stores.notifications.countAskedFor('test', userId, channel, {
+      since: now.subtract({ seconds: Math.round(hours * 3_600) }),
+      now,
+    });
+  if ((await askedFor(24)) >= PER_DAY_MAX) {
+    throw new AppError('rate_limited', `no more than ${PER_DAY_MAX} tests of a channel a day`, {
+      retryAfterSeconds: 3_600,
+    });
+  }
+  if ((await askedFor(1 / 60)) >= PER_MINUTE_MAX) {
     const message = `no more than ${PER_MINUTE_MAX} tests a minute`;
     throw new AppError('rate_limited', message, { retryAfterSeconds: 60 });
   }

@@ -2,12 +2,14 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, nullable, SafeInteger } from '#actions/fields.ts';
+import { requireMayChangeNumber, tellOfNumberChange } from '#actions/teams/change_number.ts';
 import { CHANNEL_SWITCHES, Phone } from '#actions/teams/contact_fields.ts';
 import { MemberView, readMember, toMemberRecord } from '#actions/teams/view.ts';
 
 export const updateTeamMember = defineAction({
   name: 'update_team_member',
-  summary: 'Update the phone, the channels or the place of a team member. A phone of null is forgotten.',
+  summary:
+    'Update the phone, the channels or the place of a team member. A phone of null is forgotten. A number that its owner has confirmed is changed by them, or by an owner or admin.',
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object(
@@ -25,10 +27,13 @@ export const updateTeamMember = defineAction({
     const member = await stores.teams.lockMember(caller.orgId, memberId);
     const before = toMemberRecord(member);
     const phoneBefore = member.phone;
+    const isNumberChanged = fields.phone !== undefined && fields.phone !== phoneBefore;
+    if (isNumberChanged) await requireMayChangeNumber(context, caller, member, phoneBefore);
     Object.assign(member, fields);
     await stores.teams.saveMember(member, now);
+    if (isNumberChanged) await tellOfNumberChange(context, caller, member, phoneBefore, context.configuredChannels);
     // Two numbers may look the same once they are masked.
-    const phoneChange = member.phone === phoneBefore ? {} : { phoneChanged: true };
+    const phoneChange = isNumberChanged ? { phoneChanged: true } : {};
     record({ target: member.id, before, after: { ...toMemberRecord(member), ...phoneChange } });
     return await readMember(member, context);
   },

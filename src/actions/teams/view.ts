@@ -22,6 +22,7 @@ export const MemberView = Type.Object({
   name: Type.String({ description: 'of the user' }),
   email: Type.String({ description: 'of the user' }),
   phone: nullable(Type.String({ description: 'E.164' })),
+  phoneConfirmed: Type.Boolean({ description: 'whether the person has confirmed that the number is theirs' }),
   smsEnabled: Type.Boolean(),
   callEnabled: Type.Boolean(),
   pushEnabled: Type.Boolean(),
@@ -41,8 +42,9 @@ export function toTeamView(team: TeamRow): Static<typeof TeamView> {
 }
 
 export function toMemberView(member: TeamMemberWithPerson): Static<typeof MemberView> {
-  const { memberId, teamId, userId, ...contact } = fieldsOf(member);
-  return { memberId, teamId, userId, name: member.name, email: member.email, ...contact };
+  const { memberId, teamId, userId, phone, ...contact } = fieldsOf(member);
+  const { name, email, phoneConfirmed } = member;
+  return { memberId, teamId, userId, name, email, phone, phoneConfirmed, ...contact };
 }
 
 /** The member with what the account says of the person. */
@@ -52,7 +54,8 @@ export async function readMember(
 ): Promise<Static<typeof MemberView>> {
   const person = (await stores.people.listPeople(member.orgId, [member.userId])).get(member.userId);
   if (person === undefined) throw new Error(`member ${member.id} is nobody of its organization`);
-  return toMemberView({ ...member, name: person.name, email: person.email });
+  const phoneConfirmed = member.phone !== null && (await stores.phoneNumbers.isConfirmed(member.userId, member.phone));
+  return toMemberView({ ...member, name: person.name, email: person.email, phoneConfirmed });
 }
 
 /** A member as the audit log keeps it: whose it is by id only, and the phone number masked. */

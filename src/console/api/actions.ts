@@ -1,6 +1,9 @@
 import type { Static, TObject, TSchema } from 'typebox';
 
 import type { getBilling } from '#actions/billing/get_billing.ts';
+import type { confirmPhone } from '#actions/me/confirm_phone.ts';
+import type { requestPhoneCode } from '#actions/me/request_phone_code.ts';
+import type { setReplyPin } from '#actions/me/set_reply_pin.ts';
 import type { getIncident } from '#actions/incidents/get_incident.ts';
 import type { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
 import type { listIncidents } from '#actions/incidents/list_incidents.ts';
@@ -45,6 +48,9 @@ interface Actions {
   list_teams: typeof listTeams;
   get_setup_progress: typeof getSetupProgress;
   get_billing: typeof getBilling;
+  request_phone_code: typeof requestPhoneCode;
+  confirm_phone: typeof confirmPhone;
+  set_reply_pin: typeof setReplyPin;
   reveal_ingest_key: typeof revealIngestKey;
 }
 

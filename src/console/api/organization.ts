@@ -42,6 +42,8 @@ export interface Me {
   readonly pushSubscriptions: readonly PushDevice[];
   readonly vapidPublicKey: string;
   readonly channels: readonly { readonly channel: Channel; readonly configured: boolean }[];
+  readonly confirmedPhones: readonly string[];
+  readonly hasReplyPin: boolean;
 }
 
 export const membersQuery = (orgId: string) => orgQuery<{ members: Member[] }>(orgId, 'settings', 'members');

@@ -6,7 +6,7 @@ import type { House } from '#entry/compose.ts';
 import { recordRefusal } from '#entry/http/record_refusal.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { answerSms } from '#entry/http/sms_replies.ts';
-import { answerDigit, answerVoice } from '#entry/http/voice.ts';
+import { answerDigit, answerPin, answerVoice } from '#entry/http/voice.ts';
 import type { Via } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { CallbackName } from '#notify/callback_url.ts';
@@ -33,6 +33,8 @@ const VIA: Record<CallbackName, Via> = {
   'sms-status': 'sms',
   voice: 'call',
   'voice-digit': 'call',
+  'voice-pin-acknowledge': 'call',
+  'voice-pin-resolve': 'call',
   'call-status': 'call',
 };
 
@@ -56,6 +58,12 @@ export async function mountCallbacks(root: FastifyInstance, house: House): Promi
     });
     onMessage(app, house, 'voice', (notification, fields) => answerVoice(house, notification, fields));
     onMessage(app, house, 'voice-digit', (notification, fields) => answerDigit(house, notification, fields));
+    onMessage(app, house, 'voice-pin-acknowledge', (notification, fields) =>
+      answerPin(house, notification, fields, 'acknowledge'),
+    );
+    onMessage(app, house, 'voice-pin-resolve', (notification, fields) =>
+      answerPin(house, notification, fields, 'resolve'),
+    );
 
     app.post('/api/callbacks/twilio/sms', async (request, reply) => {
       const fields = await signedFields(house, request, { action: 'reply_by_sms', via: 'sms' });
@@ -72,7 +80,7 @@ function onMessage(
   answer: (notification: NotificationRow, fields: Fields) => Promise<string>,
 ): void {
   app.post<{ Params: { id: string } }>(`/api/callbacks/twilio/${name}/:id`, async (request, reply) => {
-    const what = { action: `report_${name.replace('-', '_')}`, via: VIA[name], notificationId: request.params.id };
+    const what = { action: `report_${name.replaceAll('-', '_')}`, via: VIA[name], notificationId: request.params.id };
     const fields = await signedFields(house, request, what);
     const notification = await storesOf(house.db.session()).notifications.find(request.params.id);
     if (notification === null) throw new AppError('not_found', 'no such message');
@@ -81,7 +89,7 @@ function onMessage(
       await recordRefusal(house, request, { ...what, notification, why: 'stale call-back' });
       throw new AppError('forbidden', 'this message is too old for a report about it');
     }
-    if ((name === 'voice' || name === 'voice-digit') && (await isCallLongOver(house, fields))) {
+    if (name.startsWith('voice') && (await isCallLongOver(house, fields))) {
       await recordRefusal(house, request, { ...what, notification, why: 'replayed call-back' });
       throw new AppError('forbidden', 'this call has ended');
     }

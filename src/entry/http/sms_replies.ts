@@ -1,11 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 
+import { checkReplyPin } from '#auth/reply_pins.ts';
 import { parseSmsReply } from '#core/oncall/sms_reply.ts';
 import type { House } from '#entry/compose.ts';
-import { answerAsPerson, answeredSentence } from '#entry/http/answer_as_person.ts';
+import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answer_as_person.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { type Fields, type InboundSms, inboundSms } from '#notify/callbacks.ts';
 import { replyBySms } from '#notify/twiml.ts';
+import type { PagedAtNumber } from '#storage/postgres/phone_number_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 /**
@@ -29,31 +31,64 @@ export async function answerSms(house: House, request: FastifyRequest, fields: F
   }
 }
 
-/** The text of the answer; null for none. */
+const HOW_TO =
+  'Answer ACK or RES and the number of the incident, for example: ACK 1234. ACK ALL acknowledges all of yours.';
+
+const PIN_REFUSALS = {
+  missing: 'Add your PIN at the end, for example: ACK 1234 PIN.',
+  wrong: 'That PIN is wrong. Nothing was changed.',
+  locked: 'Too many wrong PINs. Try again in 15 minutes, or use the console.',
+} as const;
+
+/** Best first: when people answer alike, this decides what the sender is told. */
+const OUTCOMES: readonly Answered['outcome'][] = [
+  'done',
+  'resolved_already',
+  'not_allowed',
+  'left_organization',
+  'nothing_left',
+];
+
+/**
+ * The text of the answer; null for none. The sender speaks only for people who were paged at this number, or who have
+ * confirmed it and were paged otherwise, in every organization that paged them.
+ */
 async function act(
   house: House,
   request: FastifyRequest,
   { from, text, isOptOut }: InboundSms,
 ): Promise<string | null> {
+  if (isOptOut) return null;
   const stores = storesOf(house.db.session());
-  const people = isOptOut ? [] : await stores.teams.listByPhone(from);
-  if (people.length === 0) return null;
   const reply = parseSmsReply(text);
-  if (reply.kind === 'unknown' || reply.kind === 'which') {
-    return 'Answer ACK or RES and the number of the incident, for example: ACK 1234. ACK ALL acknowledges all of yours.';
+  const isOrder = reply.kind !== 'unknown' && reply.kind !== 'which';
+  const number = isOrder && reply.kind !== 'acknowledge_all' ? reply.number : null;
+  const paged = await stores.phoneNumbers.listPagedAt(from, number);
+  if (paged.length === 0 && !(await stores.phoneNumbers.isKnown(from))) return null;
+  if (!isOrder) return HOW_TO;
+  if (paged.length === 0) {
+    return number === null ? 'No incident of yours waits for an answer.' : `There is no incident ${number}.`;
   }
+  const answer = reply.kind === 'resolve' ? 'resolve' : 'acknowledge';
   const origin = { requestId: request.id, address: null };
-  for (const { orgId, userId } of people) {
-    const incidentIds =
-      reply.kind === 'acknowledge_all'
-        ? await stores.digests.listUnanswered(orgId, userId)
-        : await stores.incidents.findByNumber(orgId, reply.number).then((incident) => (incident ? [incident.id] : []));
+  const answered: Answered[] = [];
+  const settled = new Set<string>();
+  for (const [{ orgId, userId }, own] of byPerson(paged)) {
+    const incidentIds = own.map(({ incidentId }) => incidentId).filter((id) => !settled.has(id));
     if (incidentIds.length === 0) continue;
-    const answer = reply.kind === 'resolve' ? 'resolve' : 'acknowledge';
-    const answerer = { orgId, userId, via: 'sms', origin } as const;
-    return answeredSentence(await answerAsPerson(house, answerer, incidentIds, answer), answer);
+    const pin = await checkReplyPin(stores, userId, reply.pin, house.clock.now());
+    if (pin === 'missing' || pin === 'wrong' || pin === 'locked') return PIN_REFUSALS[pin];
+    const outcome = await answerAsPerson(house, { orgId, userId, via: 'sms', origin }, incidentIds, answer);
+    answered.push(outcome);
+    if (outcome.outcome === 'done') for (const id of incidentIds) settled.add(id);
   }
-  return reply.kind === 'acknowledge_all'
-    ? 'No incident of yours waits for an answer.'
-    : `There is no incident ${reply.number}.`;
+  const outcome = OUTCOMES.find((candidate) => answered.some((one) => one.outcome === candidate)) ?? 'nothing_left';
+  const count = answered.reduce((sum, one) => sum + one.count, 0);
+  return answeredSentence({ outcome, count }, answer);
+}
+
+/** In the order given, which has those first who have confirmed the number. */
+function byPerson(paged: readonly PagedAtNumber[]): [PagedAtNumber, PagedAtNumber[]][] {
+  const groups = Map.groupBy(paged, ({ orgId, userId }) => `${orgId} ${userId}`);
+  return [...groups.values()].flatMap((own): [PagedAtNumber, PagedAtNumber[]][] => (own[0] ? [[own[0], own]] : []));
 }

@@ -1,11 +1,13 @@
 import { listIncidentsOfMessage } from '#actions/incidents/incidents_of_message.ts';
 import { recordDeliveryReport } from '#actions/incidents/record_delivery_report.ts';
 import { writeMessage } from '#actions/incidents/write_message.ts';
+import { checkReplyPin } from '#auth/reply_pins.ts';
 import type { House } from '#entry/compose.ts';
 import { answerAsPerson, answeredSentence } from '#entry/http/answer_as_person.ts';
+import type { Answer } from '#notify/answer_link.ts';
 import { callbackUrl } from '#notify/callback_url.ts';
 import { answeredCall, type Fields } from '#notify/callbacks.ts';
-import { askForDigit, sayAndHangUp } from '#notify/twiml.ts';
+import { askForDigit, askForPin, sayAndHangUp } from '#notify/twiml.ts';
 import type { NotificationRow } from '#storage/postgres/notification_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
@@ -23,12 +25,40 @@ export async function answerVoice(house: House, notification: NotificationRow, f
   return sayAndHangUp('This is Tocsin. An incident needs attention.');
 }
 
-/** 1 acknowledges, 2 resolves a single incident, anything else says it again. */
+/** 1 acknowledges, 2 resolves a single incident, anything else says it again. Whoever has set a PIN is asked for it. */
 export async function answerDigit(house: House, notification: NotificationRow, fields: Fields): Promise<string> {
-  const { orgId, userId, kind } = notification;
+  const { userId, kind } = notification;
   const digit = fields['Digits'] ?? '';
   const answer = digit === '1' ? 'acknowledge' : digit === '2' && kind !== 'digest' ? 'resolve' : null;
   if (answer === null) return await ask(house, notification);
+  const stores = storesOf(house.db.session());
+  if ((await stores.phoneNumbers.findPin(userId)) === null) return await settle(house, notification, answer);
+  return askForPin(callbackUrl(house.config.baseUrl, `voice-pin-${answer}`, notification.id));
+}
+
+/** The PIN that was typed after 1 or 2. */
+export async function answerPin(
+  house: House,
+  notification: NotificationRow,
+  fields: Fields,
+  answer: Answer,
+): Promise<string> {
+  const stores = storesOf(house.db.session());
+  const pin = await checkReplyPin(stores, notification.userId, fields['Digits'] ?? '', house.clock.now());
+  switch (pin) {
+    case 'none_set':
+    case 'right':
+      return await settle(house, notification, answer);
+    case 'missing':
+    case 'wrong':
+      return askForPin(callbackUrl(house.config.baseUrl, `voice-pin-${answer}`, notification.id));
+    case 'locked':
+      return sayAndHangUp('Too many wrong PINs. Try again in 15 minutes, or use the console.');
+  }
+}
+
+async function settle(house: House, notification: NotificationRow, answer: Answer): Promise<string> {
+  const { orgId, userId } = notification;
   const incidents = await listIncidentsOfMessage(storesOf(house.db.session()), notification);
   const answerer = { orgId, userId, via: 'call', origin: { requestId: notification.id, address: null } } as const;
   const ids = incidents.map(({ id }) => id);

@@ -28,7 +28,7 @@ export function emailSender(server: MailServer, links: AnswerLinks, baseUrl: str
 
 /** Every mail about an incident refers to the same first one, which need not exist: so they become one thread. */
 function threadOf(message: Message, host: string): { inReplyTo?: string; references?: string } {
-  if (message.kind === 'digest' || message.kind === 'test') return {};
+  if (message.kind !== 'page' && message.kind !== 'news') return {};
   const first = messageIdOf(message.subject.id, host);
   return { inReplyTo: first, references: first };
 }

@@ -1,6 +1,7 @@
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import { type DigestItem, digestSummary, newsText, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
 import { type MailText, type Piece, render } from '#notify/texts/mail_pieces.ts';
+import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 
 /** Longer lists are read in the console. */
 const DIGEST_ITEMS_MAX = 50;
@@ -32,6 +33,14 @@ export function mailText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
       return render('Test message', [
         { kind: 'heading', text: 'Mail from Tocsin reaches you.' },
         { kind: 'paragraph', text: 'Somebody asked for this test in your name. No need to act.' },
+      ]);
+    case 'code':
+      return render('Your code', [{ kind: 'heading', text: message.code }]);
+    case 'number_changed':
+    case 'member_number_changed':
+      return render('A phone number was changed', [
+        { kind: 'paragraph', text: NUMBER_CHANGED[message.kind] },
+        { kind: 'links', links: [{ label: 'Open Tocsin', url: `${baseUrl}/me` }] },
       ]);
   }
 }

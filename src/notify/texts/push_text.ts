@@ -1,5 +1,6 @@
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import { digestSummary, newsText, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
+import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 
 /** What the service worker of the console shows. A button opens its `url`, which asks once before it acts. */
 export interface PushText {
@@ -57,7 +58,16 @@ export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
         url: baseUrl,
         actions: [],
       };
+    case 'code':
+      return accountText('Your code', message.code, outgoing, baseUrl);
+    case 'number_changed':
+    case 'member_number_changed':
+      return accountText('A phone number was changed', NUMBER_CHANGED[message.kind], outgoing, baseUrl);
   }
+}
+
+function accountText(title: string, body: string, { notificationId: tag }: OutgoingMessage, baseUrl: string): PushText {
+  return { title, body, tag, url: `${baseUrl}/me`, actions: [] };
 }
 
 function aboutIncident(subject: PageSubject, baseUrl: string) {

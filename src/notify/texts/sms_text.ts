@@ -1,4 +1,5 @@
 import { type DigestItem, digestSummary, type Message, newsText, type PageSubject } from '#notify/message.ts';
+import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 
 /** One segment of the GSM 03.38 alphabet. */
 const SEGMENT = 160;
@@ -20,6 +21,11 @@ export function smsText(message: Message, baseUrl: string): string {
       return digestText(message.items, baseUrl);
     case 'test':
       return 'Tocsin: this is a test. SMS reaches you; no need to act.';
+    case 'code':
+      return `Tocsin: ${message.code} is your code to confirm this number. It works for 10 minutes.`;
+    case 'number_changed':
+    case 'member_number_changed':
+      return `Tocsin: ${NUMBER_CHANGED[message.kind]}`;
   }
 }
 

@@ -1,4 +1,5 @@
 import { digestSummary, type Message, newsText, type PageSubject } from '#notify/message.ts';
+import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 
 const TITLE_LENGTH_MAX = 200;
 
@@ -29,6 +30,11 @@ export function spoken(message: Message): Spoken {
     }
     case 'test':
       return { text: 'This is Tocsin. This is a test call. No need to act. Goodbye.', hasChoice: false };
+    case 'code':
+      return { text: `This is Tocsin. Your code is ${message.code.split('').join(', ')}.`, hasChoice: false };
+    case 'number_changed':
+    case 'member_number_changed':
+      return { text: `This is Tocsin. ${NUMBER_CHANGED[message.kind]}`, hasChoice: false };
   }
 }
 

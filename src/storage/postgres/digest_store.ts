@@ -49,7 +49,7 @@ export class DigestStore {
     const parameters = [line.orgId, line.userId, line.channel, line.address];
     const sent = await this.#session.sql.rows<RecentMessage>(
       `select n.released_at as at, n.kind = 'page' or ${STANDS_FOR_A_PAGE} as "carriesPage" from notifications n
-       where ${ON_LINE} and n.released_at > $5 and n.released_at <= $6 and n.kind <> 'test'
+       where ${ON_LINE} and n.released_at > $5 and n.released_at <= $6 and n.kind in ('page', 'update', 'digest')
          and not (n.kind = 'digest' and n.status = 'cancelled')
        order by n.released_at desc limit 100`,
       [...parameters, now.subtract({ minutes: 1 }).toString(), now.toString()],
@@ -113,16 +113,5 @@ export class DigestStore {
       `select ${NOTIFICATION_COLUMNS} from notifications n where n.digest_id = $1 order by n.id`,
       [digestId],
     );
-  }
-
-  /** The incidents that wait for an answer of this person: triggered, and a page about them has left. */
-  async listUnanswered(orgId: Id<'org'>, userId: Id<'user'>): Promise<Id<'incident'>[]> {
-    const rows = await this.#session.sql.rows<{ id: Id<'incident'> }>(
-      `select i.id from incidents i where i.org_id = $1 and i.status = 'triggered' and exists (
-         select 1 from notifications n where n.incident_id = i.id and n.user_id = $2 and n.kind = 'page'
-           and n.status in ('sending', 'sent', 'delivered')) order by i.id`,
-      [orgId, userId],
-    );
-    return rows.map(({ id }) => id);
   }
 }

@@ -8,9 +8,22 @@ import type { Session } from '#storage/postgres/database.ts';
 
 /**
  * `page` wakes somebody; `update` tells somebody who was paged what became of it; a `digest` stands for several of
- * these; a `test` was asked for by its receiver. Only the first two are about one incident, and in its log.
+ * these; a `test` was asked for by its receiver; the others are about a phone number. Only the first two are about one
+ * incident, and in its log.
  */
-export type NotificationKind = 'page' | 'update' | 'digest' | 'test';
+export type NotificationKind =
+  | 'page'
+  | 'update'
+  | 'digest'
+  | 'test'
+  | 'code'
+  | 'number_changed'
+  | 'member_number_changed';
+
+/** Kinds that count towards nobody's messages of the minute, and are never folded into a digest. */
+export function isAboutAccount(kind: NotificationKind): boolean {
+  return kind === 'test' || kind === 'code' || kind === 'number_changed' || kind === 'member_number_changed';
+}
 
 /** An entry as stored; `sending` is what the log shows as `queued`. */
 export interface NotificationRow {
@@ -379,13 +392,17 @@ export class NotificationStore {
     return rows.map(({ id }) => id);
   }
 
-  /** How many tests the person has asked for on the channel within the last minute. */
-  async countRecentTests(userId: Id<'user'>, channel: Channel, now: Temporal.Instant): Promise<number> {
+  /** How many messages of this kind the person has asked for on the channel between the two. */
+  async countAskedFor(
+    kind: 'test' | 'code',
+    userId: Id<'user'>,
+    channel: Channel,
+    { since, now }: { readonly since: Temporal.Instant; readonly now: Temporal.Instant },
+  ): Promise<number> {
     const row = await this.#session.sql.row<{ count: number }>(
       `select count(*)::int as count from notifications
-       where incident_id is null and created_at > $3::timestamptz - interval '1 minute' and created_at <= $3
-         and kind = 'test' and user_id = $1 and channel = $2`,
-      [userId, channel, now.toString()],
+       where incident_id is null and created_at > $4 and created_at <= $5 and kind = $1 and user_id = $2 and channel = $3`,
+      [kind, userId, channel, since.toString(), now.toString()],
     );
     return row?.count ?? 0;
   }

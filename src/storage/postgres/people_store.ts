@@ -193,6 +193,15 @@ export class PeopleStore {
     );
   }
 
+  /** Owners and admins, longest-standing first. */
+  async listManagers(orgId: Id<'org'>, limit: number): Promise<{ userId: Id<'user'>; email: string }[]> {
+    return await this.#session.sql.rows(
+      `select u.id as "userId", u.email from memberships m join users u on u.id = m.user_id
+       where m.org_id = $1 and m.role in ('owner', 'admin') order by m.created_at, u.id limit $2`,
+      [orgId, limit],
+    );
+  }
+
   /** Until the transaction ends, nobody else changes who belongs to the organization with which role. */
   async lockMemberships(orgId: Id<'org'>): Promise<void> {
     await this.#session.sql.run('select 1 from organizations where id = $1 for no key update', [orgId]);

@@ -28,6 +28,7 @@ import { OutboxStore } from '#storage/postgres/outbox_store.ts';
 import { PasswordResetStore } from '#storage/postgres/password_reset_store.ts';
 import { MembershipEntity, OrganizationEntity, PeopleStore, UserEntity } from '#storage/postgres/people_store.ts';
 import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store.ts';
+import { PhoneNumberStore } from '#storage/postgres/phone_number_store.ts';
 import { PolicyEntity, PolicyStore } from '#storage/postgres/policy_store.ts';
 import { ScheduleEntity, ScheduleOverrideEntity, ScheduleStore } from '#storage/postgres/schedule_store.ts';
 import { ServiceEntity, ServiceStore } from '#storage/postgres/service_store.ts';
@@ -83,6 +84,7 @@ export interface Stores {
   readonly overdue: OverdueReader;
   readonly inboundMessages: InboundMessageStore;
   readonly endedCalls: EndedCallStore;
+  readonly phoneNumbers: PhoneNumberStore;
   readonly pushSubscriptions: PushSubscriptionStore;
   readonly leases: LeaseStore;
   readonly outbox: OutboxStore;
@@ -126,6 +128,7 @@ export function storesOf(session: Session): Stores {
     overdue: new OverdueReader(session),
     inboundMessages: new InboundMessageStore(session),
     endedCalls: new EndedCallStore(session),
+    phoneNumbers: new PhoneNumberStore(session),
     pushSubscriptions: new PushSubscriptionStore(session),
     leases: new LeaseStore(session),
     outbox: new OutboxStore(session),

@@ -42,7 +42,12 @@ export type TeamRow = InferEntity<typeof TeamEntity>;
 export type TeamMemberRow = InferEntity<typeof TeamMemberEntity>;
 
 /** A member with what the account says of the person. */
-export type TeamMemberWithPerson = TeamMemberRow & { readonly name: string; readonly email: string };
+export type TeamMemberWithPerson = TeamMemberRow & {
+  readonly name: string;
+  readonly email: string;
+  /** Whether the person has confirmed that the number is theirs. */
+  readonly phoneConfirmed: boolean;
+};
 
 /** The same with the name of the team. */
 export type TeamMemberOfTeam = TeamMemberWithPerson & { readonly teamName: string };
@@ -58,6 +63,7 @@ const TEAM_COLUMNS = 'id, org_id as "orgId", name, created_at as "createdAt", up
 const MEMBER_COLUMNS = `t.id, t.org_id as "orgId", t.team_id as "teamId", t.user_id as "userId", u.name, u.email,
   t.phone, t.sms_enabled as "smsEnabled", t.call_enabled as "callEnabled", t.push_enabled as "pushEnabled",
   t.email_enabled as "emailEnabled", t.sort_order as "sortOrder",
+  exists (select 1 from confirmed_numbers c where c.user_id = t.user_id and c.phone = t.phone) as "phoneConfirmed",
   t.created_at as "createdAt", t.updated_at as "updatedAt"`;
 
 /** On-call teams and who is in them. Somebody who leaves the organization leaves its teams in the same moment. */
@@ -119,14 +125,6 @@ export class TeamStore {
       `select ${MEMBER_COLUMNS} from team_members t join users u on u.id = t.user_id
        where t.org_id = $1 and t.team_id = any($2) order by t.team_id, t.sort_order, t.id`,
       [orgId, [...teamIds]],
-    );
-  }
-
-  /** Everybody, of any organization, whom this number (E.164) reaches: who answers by SMS is found this way. */
-  async listByPhone(phone: string): Promise<{ orgId: Id<'org'>; userId: Id<'user'> }[]> {
-    return await this.#session.sql.rows(
-      'select distinct org_id as "orgId", user_id as "userId" from team_members where phone = $1',
-      [phone],
     );
   }
 

@@ -7,6 +7,7 @@ import { Page } from '#console/parts/page.tsx';
 import { AccountCard } from '#console/rooms/me/account_card.tsx';
 import { ChannelsCard } from '#console/rooms/me/channels_card.tsx';
 import { ContactCard } from '#console/rooms/me/contact_card.tsx';
+import { RepliesCard } from '#console/rooms/me/replies_card.tsx';
 import { DevicesCard } from '#console/rooms/me/devices_card.tsx';
 import { SessionsCard } from '#console/rooms/me/sessions_card.tsx';
 import { useHere } from '#console/shell/organization.tsx';
@@ -31,6 +32,7 @@ export function MePage() {
           {data.teams.map((team) => (
             <ContactCard key={team.teamId} team={team} />
           ))}
+          <RepliesCard me={data} />
         </>
       )}
       <AccountCard />

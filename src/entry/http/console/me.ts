@@ -21,6 +21,8 @@ const MeView = Type.Object({
   pushSubscriptions: Type.Array(SubscriptionView),
   vapidPublicKey: Type.String({ description: 'for PushManager.subscribe' }),
   channels: Type.Array(Type.Object({ channel: ChannelName, configured: Type.Boolean() })),
+  confirmedPhones: Type.Array(Type.String(), { description: 'own numbers of any team that are confirmed' }),
+  hasReplyPin: Type.Boolean({ description: 'whether replies by SMS and call must carry a PIN' }),
 });
 
 export const ME_ROUTES = [
@@ -41,6 +43,8 @@ export const ME_ROUTES = [
         channels: CHANNELS.map((channel) => {
           return { channel, configured: house.actions.configuredChannels.has(channel) };
         }),
+        confirmedPhones: await stores.phoneNumbers.listConfirmed(caller.actor.userId),
+        hasReplyPin: (await stores.phoneNumbers.findPin(caller.actor.userId)) !== null,
       };
     },
   }),
@@ -54,7 +58,9 @@ export const ME_ROUTES = [
     body: ContactInput,
     result: ContactView,
     handle: ({ house, caller, params, body, origin }) =>
-      inUnitOfWork(house.actions, (unit) => changeOwnContact(unit, caller, params['teamId'] ?? '', body, origin)),
+      inUnitOfWork(house.actions, (unit) =>
+        changeOwnContact(unit, caller, params['teamId'] ?? '', body, origin, house.actions.configuredChannels),
+      ),
   }),
   consoleRoute({
     name: 'create_push_subscription',

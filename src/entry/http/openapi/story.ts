@@ -110,6 +110,7 @@ export const MEMBER: Static<typeof MemberView> = {
   teamId: IDS.teamId,
   ...ANNA,
   phone: '+31612345678',
+  phoneConfirmed: true,
   smsEnabled: true,
   callEnabled: true,
   pushEnabled: true,

@@ -1,0 +1,65 @@
+import { randomInt } from 'node:crypto';
+
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { callerUser } from '#actions/me/caller_user.ts';
+import { Phone } from '#actions/teams/contact_fields.ts';
+import { maskPhone } from '#core/oncall/masking.ts';
+import { deliverPage } from '#jobs/deliver_page.ts';
+import { AppError, notFound } from '#kernel/errors.ts';
+import { toTimestamp } from '#kernel/time.ts';
+
+const WORKS_MINUTES = 10;
+/** Each costs money, and goes to a phone whose owner may not have asked. */
+const PER_DAY_MAX = 10;
+
+export const requestPhoneCode = defineAction({
+  name: 'request_phone_code',
+  consoleOnly: true,
+  summary: 'Send a code by SMS to a phone number of your own, so that you can confirm that it is yours.',
+  permission: 'organization:view',
+  effect: 'write',
+  input: Type.Object({ phone: Phone }, CLOSED),
+  result: Type.Object({ notificationId: IdText, expiresAt: Timestamp }),
+  conflict: 'SMS is not set up on this server, or the number is confirmed already',
+  example: { phone: '+31612345678' },
+  async handle({ phone }, { caller, stores, now, enqueue, record, configuredChannels }) {
+    const userId = callerUser(caller);
+    if (!configuredChannels.has('sms')) throw new AppError('conflict', 'SMS is not set up on this server');
+    if (!(await stores.teams.listPhonesOf(caller.orgId, userId)).includes(phone)) {
+      throw notFound('phone', 'phone number of yours in any team');
+    }
+    if (await stores.phoneNumbers.isConfirmed(userId, phone)) {
+      throw new AppError('conflict', 'this number is confirmed already');
+    }
+    const since = now.subtract({ hours: 24 });
+    if ((await stores.notifications.countAskedFor('code', userId, 'sms', { since, now })) >= PER_DAY_MAX) {
+      throw new AppError('rate_limited', `no more than ${PER_DAY_MAX} codes a day`, { retryAfterSeconds: 3_600 });
+    }
+    const [notificationId] = await stores.notifications.insert(
+      [
+        {
+          orgId: caller.orgId,
+          incidentId: null,
+          stepIndex: null,
+          kind: 'code',
+          userId,
+          channel: 'sms',
+          address: phone,
+          status: 'queued',
+          reason: null,
+        },
+      ],
+      now,
+    );
+    if (notificationId === undefined) throw new Error('the message was not stored');
+    const expiresAt = now.add({ minutes: WORKS_MINUTES });
+    const code = String(randomInt(1_000_000)).padStart(6, '0');
+    await stores.phoneNumbers.insertCode({ notificationId, userId, phone, code }, expiresAt);
+    enqueue(deliverPage, { notificationId });
+    record({ target: userId, before: null, after: { phone: maskPhone(phone), codeSent: true } });
+    return { notificationId, expiresAt: toTimestamp(expiresAt) };
+  },
+});
