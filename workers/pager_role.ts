@@ -1,5 +1,6 @@
 import type { UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import type { Channel } from '#core/oncall/channel.ts';
+import { WATCHED_WORK } from '#core/oncall/pager_health.ts';
 import type { Connections, Foundation } from '#entry/foundation.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Senders } from '#notify/registry.ts';
@@ -41,11 +42,12 @@ const OUTBOX_MS = 1_000;
 /** What gets people out of bed, and nothing else: it fires steps, sends pages, and says whether they leave in time. */
 export function pagerRole(foundation: Foundation, runtime = pagerRuntime(foundation)): Role {
   const { heartbeatUrl } = runtime;
+  const [rounds] = WATCHED_WORK.pager;
   return {
     name: 'pager',
     handlers: [onRunEscalationStep(runtime), onDeliverPage(runtime)],
     periodic: [
-      { name: 'bring_timers_back', everySeconds: 15, run: () => bringTimersBack(runtime) },
+      { name: rounds, everySeconds: 10, run: () => bringTimersBack(runtime) },
       ...(heartbeatUrl === undefined
         ? []
         : [{ name: 'send_heartbeat', everySeconds: 60, run: () => sendHeartbeat(runtime, heartbeatUrl) }]),

@@ -1,9 +1,8 @@
-import { pagerLateness } from '#core/oncall/pager.ts';
+import { checkPager } from '#entry/pager_check.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
 
 export interface HeartbeatRuntime {
   readonly db: Database;
@@ -14,14 +13,13 @@ export interface HeartbeatRuntime {
 const TIMEOUT_MS = 10_000;
 
 /**
- * Tells an outside watchdog that pages leave in time, and nothing while they do not: a watchdog that hears nothing wakes
- * somebody by another way. The address is a secret of its own and stands in no log.
+ * Tells an outside watchdog that what is accepted pages people in time, and nothing while it does not: a watchdog that
+ * hears nothing wakes somebody by another way. The address is a secret of its own and stands in no log.
  */
 export async function sendHeartbeat({ db, clock, log }: HeartbeatRuntime, url: string): Promise<void> {
-  const now = clock.now();
-  const lateness = pagerLateness(await storesOf(db.session()).overdue.find(now), now);
-  if (lateness.isDegraded) {
-    log.error({ ...lateness }, 'pages are late: no heartbeat is sent');
+  const { problems } = await checkPager({ db, clock });
+  if (problems.length > 0) {
+    log.error({ problems }, 'pages are late: no heartbeat is sent');
     return;
   }
   try {

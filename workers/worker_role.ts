@@ -1,5 +1,6 @@
 import type { UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import { createCipher, type Cipher } from '#auth/cipher.ts';
+import { WATCHED_WORK } from '#core/oncall/pager_health.ts';
 import type { House } from '#entry/compose.ts';
 import type { Log } from '#kernel/log.ts';
 import type { MailServer } from '#notify/post_letter.ts';
@@ -72,6 +73,7 @@ const KEPT_MS = 4_000;
 export function workerRole(house: House, runtime = workerRuntime(house)): Role {
   const kept = fetchKept(runtime.db);
   const grouping = { ...runtime, onNewOrRegressed: openExceptionIncidents };
+  const [shortRules, longRules] = WATCHED_WORK.rules;
   return {
     name: 'worker',
     handlers: [
@@ -82,8 +84,8 @@ export function workerRole(house: House, runtime = workerRuntime(house)): Role {
       onSendInvitation(runtime),
     ],
     periodic: [
-      { name: 'evaluate_rules', everySeconds: 5, run: () => evaluateRules(runtime, SHORT_WINDOWS) },
-      { name: 'evaluate_long_rules', everySeconds: 12, run: () => evaluateRules(runtime, LONG_WINDOWS) },
+      { name: shortRules, everySeconds: 5, run: () => evaluateRules(runtime, SHORT_WINDOWS) },
+      { name: longRules, everySeconds: 12, run: () => evaluateRules(runtime, LONG_WINDOWS) },
       { name: 'renew_capabilities', everySeconds: 60, run: () => renewCapabilities(runtime) },
       { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
       { name: 'retry_set_aside', everySeconds: 300, run: () => retrySetAside(grouping) },

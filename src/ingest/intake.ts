@@ -16,6 +16,7 @@ import { storePoints } from '#jobs/store_points.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
+import type { Temporal } from '#kernel/time.ts';
 import type { JobToKeep, KeepingQueue } from '#storage/queue/kept_jobs.ts';
 
 /** Whose data it is. */
@@ -46,6 +47,8 @@ interface IntakeOptions {
   /** Where events wait while the queue is away or full. */
   readonly spoolFolder: string;
   readonly spoolBytesMax?: number;
+  /** Hears since when events have been waiting there; null when none are. */
+  readonly tellSpooled?: (oldestAt: Temporal.Instant | null) => Promise<void>;
 }
 
 const LINGER_MS = 2;
@@ -68,6 +71,7 @@ const LOOK_THROUGH_MS = 30_000;
 
 export function openIntake(options: IntakeOptions): Intake {
   const { queue, queueBytesMax = Infinity, log, cipher, spoolFolder, spoolBytesMax = SPOOL_BYTES_MAX } = options;
+  const { tellSpooled = async () => {} } = options;
   const budget = new IntakeBudget();
   const spool = new Spool({ folder: spoolFolder, bytesMax: spoolBytesMax });
   const depth = new QueueDepth({
@@ -78,7 +82,11 @@ export function openIntake(options: IntakeOptions): Intake {
   });
   const door = new QueueDoor({ queue, depth, log, onOpen: () => replayer.run() });
   const keepEvents = (jobs: readonly JobToKeep[]): Promise<void> => door.keep(groupExceptions, jobs);
-  const replayer = new Replayer(spool, (spooled) => keepEvents([fromSpooled(spooled)]), log);
+  const replayer = new Replayer(spool, {
+    add: (spooled) => keepEvents([fromSpooled(spooled)]),
+    tellOldest: tellSpooled,
+    log,
+  });
   const told = new ToldSeries();
   const points = new Gatherer<OwnedSlice>({
     lingerMs: LINGER_MS,

@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
+import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 
 interface SpoolOptions {
   /** Made when it is first needed. Processes of one machine may share it. */
@@ -53,6 +54,12 @@ export class Spool {
     return entries.length;
   }
 
+  /** When the oldest entry was written; null when there is none. */
+  async findOldest(): Promise<Temporal.Instant | null> {
+    const [oldest] = await this.#list();
+    return oldest === undefined ? null : fromEpochMilliseconds(Math.floor(oldest.writtenMs));
+  }
+
   /** Written aside, forced to disk and then renamed: an entry is there as a whole or not at all. */
   async #writeEntry(bytes: Uint8Array): Promise<void> {
     const { folder } = this.#options;
@@ -70,18 +77,19 @@ export class Spool {
   }
 
   /** By the time of their making, which their names begin with. What a crash left half-written, unpromised, goes. */
-  async #list(): Promise<{ readonly file: string; readonly bytes: number }[]> {
+  async #list(): Promise<{ readonly file: string; readonly bytes: number; readonly writtenMs: number }[]> {
     const names = (await unlessMissing(readdir(this.#options.folder))) ?? [];
     const files = await Promise.all(
       names.toSorted().map(async (name) => {
         const file = path.join(this.#options.folder, name);
         const { size = 0, mtimeMs = Infinity } = (await unlessMissing(stat(file))) ?? {};
-        return { file, bytes: size, isEntry: name.endsWith(ENTRY), isOld: Date.now() - mtimeMs > ABANDONED_AFTER_MS };
+        const isOld = Date.now() - mtimeMs > ABANDONED_AFTER_MS;
+        return { file, bytes: size, writtenMs: mtimeMs, isEntry: name.endsWith(ENTRY), isOld };
       }),
     );
     const abandoned = files.filter(({ isEntry, isOld }) => !isEntry && isOld);
     await Promise.all(abandoned.map(({ file }) => unlessMissing(unlink(file))));
-    return files.filter(({ isEntry }) => isEntry);
+    return files.filter(({ isEntry, writtenMs }) => isEntry && writtenMs !== Infinity);
   }
 }
 

@@ -2,15 +2,23 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import type { InjectOptions } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 
+import { WATCHED_WORK } from '#core/oncall/pager_health.ts';
+import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { startJobs } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 import { pagerRole } from '#workers/pager_role.ts';
+import { startPeriodic } from '#workers/periodic.ts';
 import { sendHeartbeat } from '#workers/send_heartbeat.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
+import { workerRole } from '#workers/worker_role.ts';
 
-/** No worker works; a step was due when the incident triggered. */
+/** No pager works; a step was due when the incident triggered. */
 async function deadPager() {
   const w = await staffedWorld({ jobs: false });
   const teamId = await w.staff.team();
@@ -26,16 +34,61 @@ async function catchUp(w: StaffedWorld): Promise<void> {
   await w.settle();
 }
 
+/** Rules are evaluated, and a pager does its rounds, as of now. */
+async function doRounds(w: StaffedWorld, names = [...WATCHED_WORK.rules, ...WATCHED_WORK.pager] as string[]) {
+  await w.house.db.sql.run('update leases set done_at = $1 where name = any($2)', [w.clock.now().toString(), names]);
+}
+
+/** So long an answer is kept. */
+const aSecondLater = (w: StaffedWorld): void => w.clock.advance({ seconds: 1 });
+
 const health = async (w: StaffedWorld) => {
   const { statusCode, body } = await w.app.inject({ method: 'GET', url: '/healthz' });
   const { status, pager } = JSON.parse(body);
   return { code: statusCode, status, pager };
 };
 
+const readiness = async (w: StaffedWorld) => {
+  const { statusCode, body } = await w.app.inject({ method: 'GET', url: '/readyz' });
+  return { code: statusCode, ...JSON.parse(body) };
+};
+
 const metric = async (w: StaffedWorld, name: string): Promise<number> => {
   const body = await w.metrics();
-  return Number(new RegExp(`^tocsin_overdue_${name}_seconds (\\S+)$`, 'm').exec(body)?.[1]);
+  return Number(new RegExp(`^tocsin_${name} (\\S+)$`, 'm').exec(body)?.[1]);
 };
+
+/** All who ask how the pager is are told the same: what is wrong, how old, and the watchdog hears nothing. */
+async function expectLate(w: StaffedWorld, problem: RegExp): Promise<void> {
+  const dog = await watchdog();
+  const problems = [expect.stringMatching(problem)];
+  expect(await health(w)).toMatchObject({ code: 503, status: 'degraded', pager: { status: 'degraded', problems } });
+  expect(await readiness(w)).toEqual({ code: 503, ready: false, because: problems });
+  expect(await metric(w, 'pager_problems')).toBe(1);
+  await sendHeartbeat({ ...w.runtime, log: silentLog }, dog.url);
+  expect(dog.heard()).toBe(0);
+}
+
+async function expectWell(w: StaffedWorld): Promise<void> {
+  const dog = await watchdog();
+  expect(await health(w)).toMatchObject({ code: 200, status: 'up', pager: { status: 'up', problems: [] } });
+  expect(await readiness(w)).toEqual({ code: 200, ready: true });
+  expect(await metric(w, 'pager_problems')).toBe(0);
+  await sendHeartbeat({ ...w.runtime, log: silentLog }, dog.url);
+  expect(dog.heard()).toBe(1);
+}
+
+/** As a process of the role does it: by a lease, which says afterwards as of when it was done. */
+async function periodically(w: StaffedWorld, name: string, run: () => Promise<void>): Promise<void> {
+  let done = 0;
+  const counted = async (): Promise<void> => {
+    await run();
+    done += 1;
+  };
+  const ticker = startPeriodic({ ...w.house, holder: newId('job') }, [{ name, everySeconds: 1, run: counted }]);
+  await expect.poll(() => done).toBe(1);
+  await ticker.stop();
+}
 
 /** A watchdog that counts what it hears. */
 async function watchdog(): Promise<{ url: string; heard: () => number; answer(status: number): void }> {
@@ -52,21 +105,17 @@ async function watchdog(): Promise<{ url: string; heard: () => number; answer(st
   return { url, heard: () => heard, answer: (next) => (status = next) };
 }
 
-test('a step that nobody fires shows in the metric at once, and in the health check after half a minute', async () => {
+test('a stalled pager: a step that does not fire shows in the metric at once, and to all who ask after 15 seconds', async () => {
   const w = await deadPager();
-  expect(await health(w)).toMatchObject({ code: 200, status: 'up', pager: { status: 'up', overdueStepSeconds: 0 } });
-  w.clock.advance({ seconds: 30 });
-  expect(await metric(w, 'step')).toBe(30);
-  expect(await health(w)).toMatchObject({ code: 200, status: 'up' });
+  await expectWell(w);
+  w.clock.advance({ seconds: 15 });
+  expect(await metric(w, 'overdue_step_seconds')).toBe(15);
+  await expectWell(w);
   w.clock.advance({ seconds: 1 });
-  expect(await health(w)).toEqual({
-    code: 503,
-    status: 'degraded',
-    pager: { status: 'degraded', overdueStepSeconds: 31, overdueMessageSeconds: 0 },
-  });
+  await expectLate(w, /^an escalation step is overdue by 16 s$/);
 });
 
-test('a message that does not leave is as bad as a step that does not fire', async () => {
+test('a stalled pager: a message of which no provider was asked is as bad as a step that does not fire', async () => {
   const w = await deadPager();
   await w.house.db.sql.run(`update incident_steps set state = 'fired'`);
   await w.house.db.sql.run(
@@ -75,40 +124,105 @@ test('a message that does not leave is as bad as a step that does not fire', asy
     [w.clock.now().toString()],
   );
   w.clock.advance({ minutes: 1 });
-  expect(await metric(w, 'message')).toBe(60);
-  expect(await health(w)).toMatchObject({ code: 503, status: 'degraded', pager: { overdueStepSeconds: 0 } });
+  await doRounds(w);
+  expect(await metric(w, 'overdue_message_seconds')).toBe(60);
+  await expectLate(w, /^a page is overdue by 60 s$/);
 });
 
-test('all is well again once a worker has caught up', async () => {
+test('a pager that is not there is missed though nobody is to be paged', async () => {
+  const w = await staffedWorld({ jobs: false });
+  w.clock.advance({ seconds: 31 });
+  await doRounds(w, [...WATCHED_WORK.rules]);
+  expect(await metric(w, 'pager_silent_seconds')).toBe(31);
+  await expectLate(w, /^no pager process has been at work for 31 s$/);
+  for (const { name, run } of pagerRole(w.house, w.runtime).periodic) {
+    if (name === WATCHED_WORK.pager[0]) await periodically(w, name, run);
+  }
+  aSecondLater(w);
+  await expectWell(w);
+});
+
+test('a stalled worker: rules that are not evaluated are missed though no data waits', async () => {
+  const w = await staffedWorld({ jobs: false });
+  w.clock.advance({ seconds: 31 });
+  await doRounds(w, ['evaluate_rules', ...WATCHED_WORK.pager]);
+  expect(await metric(w, 'unseen_data_seconds')).toBe(31);
+  await expectLate(w, /^rules were last evaluated 31 s ago$/);
+  for (const { name, run } of workerRole(w.house, w.runtime).periodic) {
+    if (name === 'evaluate_long_rules') await periodically(w, name, run);
+  }
+  aSecondLater(w);
+  await expectWell(w);
+});
+
+test('a stalled worker or queue: data that was accepted and that no rule has seen is told of until one has', async () => {
+  const w = await staffedWorld({ jobs: false });
+  const { dsn, ingestionKey } = await w.given.service();
+  const { username, pathname } = new URL(dsn);
+  const event = { method: 'POST', url: `/api${pathname}/store/?sentry_key=${username}`, payload: { message: 'beans' } };
+  const point = {
+    method: 'POST',
+    url: '/api/ingest/metrics',
+    headers: { authorization: `Bearer ${ingestionKey}` },
+    payload: { points: [{ name: 'cpu', value: 1 }] },
+  };
+  for (const request of [event, point] as const) {
+    expect((await w.app.inject(request as InjectOptions)).statusCode).toBeLessThan(300);
+    w.clock.advance({ seconds: 20 });
+    await doRounds(w);
+    await expectWell(w);
+    w.clock.advance({ minutes: 8 });
+    await doRounds(w);
+    await expectLate(w, /^data accepted \d{3} s ago has not reached the rules$/);
+    const jobs = startJobs(w.house, w.runtime);
+    await expect.poll(() => w.house.db.sql.row('select 1 from kept_jobs'), { timeout: 10_000 }).toBeNull();
+    await jobs.close();
+    aSecondLater(w);
+    await doRounds(w);
+    await expectWell(w);
+  }
+});
+
+test('data that waits on the disk of an API process is told of, and forgotten when nobody looks there any more', async () => {
+  const w = await staffedWorld({ jobs: false });
+  const { spooledData } = storesOf(w.house.db.session());
+  const acceptedAt = w.clock.now();
+  const tell = (folder: string, oldestAt: Temporal.Instant | null) => {
+    const now = w.clock.now();
+    return spooledData.tell(folder, oldestAt, { now, dropBefore: now.subtract({ hours: 1 }) });
+  };
+  w.clock.advance({ minutes: 2 });
+  await doRounds(w);
+  await tell('one', acceptedAt);
+  await tell('other', w.clock.now());
+  expect(await metric(w, 'unseen_data_seconds')).toBe(120);
+  await expectLate(w, /^data accepted 120 s ago has not reached the rules$/);
+  await tell('one', null);
+  aSecondLater(w);
+  await expectWell(w);
+  await tell('one', acceptedAt);
+  w.clock.advance({ minutes: 61 });
+  await doRounds(w);
+  await tell('other', null);
+  await expectWell(w);
+});
+
+test('all is well again once a pager has caught up', async () => {
   const w = await deadPager();
   w.clock.advance({ minutes: 5 });
-  expect(await health(w)).toMatchObject({ code: 503 });
+  await doRounds(w);
+  await expectLate(w, /^an escalation step is overdue by 300 s$/);
   await catchUp(w);
-  // An answer is kept for a second.
-  w.clock.advance({ seconds: 1 });
-  expect(await health(w)).toMatchObject({ code: 200, status: 'up' });
-  expect([await metric(w, 'step'), await metric(w, 'message')]).toEqual([0, 0]);
+  aSecondLater(w);
+  await expectWell(w);
+  expect([await metric(w, 'overdue_step_seconds'), await metric(w, 'overdue_message_seconds')]).toEqual([0, 0]);
 });
 
 test('steps of a deleted service are nobody’s any more', async () => {
   const w = await deadPager();
   w.clock.advance({ minutes: 5 });
   await w.house.db.sql.run('update services set deleted_at = $1', [w.clock.now().toString()]);
-  expect(await metric(w, 'step')).toBe(0);
-});
-
-test('a watchdog hears from us only while pages leave in time', async () => {
-  const w = await deadPager();
-  const dog = await watchdog();
-  const runtime = { ...w.runtime, log: silentLog };
-  await sendHeartbeat(runtime, dog.url);
-  expect(dog.heard()).toBe(1);
-  w.clock.advance({ seconds: 31 });
-  await sendHeartbeat(runtime, dog.url);
-  expect(dog.heard()).toBe(1);
-  await catchUp(w);
-  await sendHeartbeat(runtime, dog.url);
-  expect(dog.heard()).toBe(2);
+  expect(await metric(w, 'overdue_step_seconds')).toBe(0);
 });
 
 test('a watchdog that is away or refuses us stops nothing, and its address is in no log', async () => {

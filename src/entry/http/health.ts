@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 
-import { type PagerLateness, pagerLateness } from '#core/oncall/pager.ts';
+import type { PagerHealth } from '#core/oncall/pager_health.ts';
 import type { House } from '#entry/compose.ts';
 import { keptForASecond } from '#entry/http/kept_for_a_second.ts';
+import { checkPager } from '#entry/pager_check.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { redact } from '#kernel/log.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
 
 interface Check {
   readonly status: 'up' | 'down';
@@ -16,8 +16,9 @@ interface Check {
 const CHECK_TIMEOUT_MS = 3_000;
 
 /**
- * `/healthz`: the process, each store with its latency, and the pager; 503 when a store is down or pages are late. `/readyz`: whether to send traffic
- * here; 503 while starting or draining. Anybody may ask, so an answer is kept for a second.
+ * `/healthz`: the process, each store with its latency, and the pager; 503 when a store is down or pages are late.
+ * `/readyz`: whether to send traffic here, and if not, why; 503 also while starting or draining. Anybody may ask, so an
+ * answer is kept for a second.
  */
 export function mountHealth(app: FastifyInstance, house: House): void {
   let isDraining = false;
@@ -33,10 +34,10 @@ export function mountHealth(app: FastifyInstance, house: House): void {
     ]);
     return { postgres, clickhouse, queue: { ...queue, engine: house.queue.engine } };
   });
-  const checkPagerOnce = keptForASecond(house.clock, () => checkPager(house));
+  const tellPager = keptForASecond(house.clock, () => pagerState(house));
 
   app.get('/healthz', async (_request, reply) => {
-    const [stores, pager] = await Promise.all([checkAll(), checkPagerOnce()]);
+    const [stores, pager] = await Promise.all([checkAll(), tellPager()]);
     const isUp = Object.values(stores).every(({ status }) => status === 'up');
     const status = isUp ? pager.status : 'down';
     return reply.code(status === 'up' ? 200 : 503).send({
@@ -48,8 +49,14 @@ export function mountHealth(app: FastifyInstance, house: House): void {
   });
 
   app.get('/readyz', async (_request, reply) => {
-    const isReady = !isDraining && Object.values(await checkAll()).every(({ status }) => status === 'up');
-    return reply.code(isReady ? 200 : 503).send({ ready: isReady });
+    const [stores, pager] = await Promise.all([checkAll(), tellPager()]);
+    const because = [
+      ...(isDraining ? ['this process is stopping'] : []),
+      ...Object.entries(stores).flatMap(([name, { status }]) => (status === 'up' ? [] : [`${name} is ${status}`])),
+      ...pager.problems,
+    ];
+    const isReady = because.length === 0;
+    return reply.code(isReady ? 200 : 503).send(isReady ? { ready: true } : { ready: false, because });
   });
 }
 
@@ -64,25 +71,25 @@ async function check(work: () => Promise<unknown>): Promise<Check> {
   }
 }
 
-interface PagerCheck {
+type PagerState = Pick<PagerHealth, 'problems'> & {
   readonly status: 'up' | 'degraded' | 'down';
-  readonly overdueStepSeconds: number | null;
-  readonly overdueMessageSeconds: number | null;
-}
+} & { readonly [Figure in Exclude<keyof PagerHealth, 'problems'>]: number | null };
 
-/** Whether steps fire and messages leave in time, whichever worker should have seen to it. */
-async function checkPager(house: House): Promise<PagerCheck> {
+/** Whether what is accepted pages people in time, whichever process should have seen to it. */
+async function pagerState(house: House): Promise<PagerState> {
   try {
-    const { isDegraded, ...overdue } = await Promise.race([findLateness(house), rejectAfter(CHECK_TIMEOUT_MS)]);
-    return { status: isDegraded ? 'degraded' : 'up', ...overdue };
+    const health = await Promise.race([checkPager(house), rejectAfter(CHECK_TIMEOUT_MS)]);
+    return { status: health.problems.length === 0 ? 'up' : 'degraded', ...health };
   } catch {
-    return { status: 'down', overdueStepSeconds: null, overdueMessageSeconds: null };
+    return {
+      status: 'down',
+      unseenDataSeconds: null,
+      overdueStepSeconds: null,
+      overdueMessageSeconds: null,
+      pagerSilentSeconds: null,
+      problems: ['nobody can tell whether pages are late'],
+    };
   }
-}
-
-export async function findLateness({ db, clock }: House): Promise<PagerLateness> {
-  const now = clock.now();
-  return pagerLateness(await storesOf(db.session()).overdue.find(now), now);
 }
 
 function rejectAfter(milliseconds: number): Promise<never> {

@@ -1,3 +1,4 @@
+import os from 'node:os';
 import path from 'node:path';
 
 import type { FastifyInstance } from 'fastify';
@@ -16,6 +17,8 @@ import { RateLimiter } from '#ingest/rate_limiter.ts';
 import { RefusalKeeper } from '#ingest/refusal_keeper.ts';
 import { SeriesGuard } from '#ingest/series_guard.ts';
 import type { IngestTally } from '#ingest/tally.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 
 /** Bodies that are unpacked at the same time: as many as Node has threads for it. */
 const UNPACKING = { places: 4, placesOfOne: 2 };
@@ -24,6 +27,7 @@ const MEGABYTE = 1024 * 1024;
 /** The addresses that take metrics and exceptions (ingestion §1). What they took is stored before the app has closed. */
 export async function mountIngest(app: FastifyInstance, house: House, tally: IngestTally): Promise<void> {
   const { clock, config, db, log } = house;
+  const spoolFolder = path.resolve(config.dataDir, 'spool');
   const hall: IngestHall = {
     access: createIngestAccess(db, clock, log),
     brake: createBadKeyBrake(clock),
@@ -32,7 +36,8 @@ export async function mountIngest(app: FastifyInstance, house: House, tally: Ing
       queueBytesMax: config.ingestQueueMegabytes * MEGABYTE || Infinity,
       log,
       cipher: createCipher(config.appSecret, 'waiting-events'),
-      spoolFolder: path.join(config.dataDir, 'spool'),
+      spoolFolder,
+      tellSpooled: tellSpooledIn(house, spoolFolder),
     }),
     unpacking: new Gate(UNPACKING),
     pointRates: new RateLimiter({ perSecond: config.ingestPointsPerSecond, noun: 'points', clock }),
@@ -53,4 +58,16 @@ export async function mountIngest(app: FastifyInstance, house: House, tally: Ing
       mount(scope, hall);
     });
   }
+}
+
+/** What is known of a folder that no process looks into any more says nothing: it is gone, or cannot be reached. */
+const SPOOLED_KNOWN_HOURS = 1;
+
+function tellSpooledIn({ db, clock }: House, folder: string) {
+  const place = `${os.hostname()}:${folder}`;
+  return async (oldestAt: Temporal.Instant | null): Promise<void> => {
+    const now = clock.now();
+    const dropBefore = now.subtract({ hours: SPOOLED_KNOWN_HOURS });
+    await storesOf(db.session()).spooledData.tell(place, oldestAt, { now, dropBefore });
+  };
 }

@@ -6,9 +6,9 @@ import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import type { House } from '#entry/compose.ts';
-import { findLateness } from '#entry/http/health.ts';
 import { registerIngestCounters } from '#entry/http/ingest_counters.ts';
 import { keptForASecond } from '#entry/http/kept_for_a_second.ts';
+import { registerPagerGauges } from '#entry/http/pager_gauges.ts';
 import type { IngestTally } from '#ingest/tally.ts';
 import { AppError } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -42,12 +42,7 @@ export function mountMetrics(app: FastifyInstance, house: House, tally: IngestTa
   });
   registry.registerMetric(queueJobs);
   registerIngestCounters(registry, tally);
-  registry.registerMetric(
-    overdueGauge('step', 'How long ago the oldest escalation step that has not fired was due; 0 for none.', house),
-  );
-  registry.registerMetric(
-    overdueGauge('message', 'How long ago the oldest message that has not left was due; 0 for none.', house),
-  );
+  registerPagerGauges(registry, house);
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none';
     requests.observe({ method: request.method, route, status: String(reply.statusCode) }, reply.elapsedTime / 1000);
@@ -132,19 +127,6 @@ function setAsideGauge({ db }: House): Gauge {
         .setAside.summary(null)
         .catch(() => null);
       this.set(summary?.events ?? NaN);
-    },
-  });
-}
-
-/** Not a number while the database is away. */
-function overdueGauge(what: 'step' | 'message', help: string, house: House): Gauge {
-  return new Gauge({
-    name: `tocsin_overdue_${what}_seconds`,
-    help,
-    registers: [],
-    async collect() {
-      const lateness = await findLateness(house).catch(() => null);
-      this.set((what === 'step' ? lateness?.overdueStepSeconds : lateness?.overdueMessageSeconds) ?? NaN);
     },
   });
 }

@@ -23,7 +23,7 @@ import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { NotificationStore } from '#storage/postgres/notification_store.ts';
 import { OAuthRecordStore } from '#storage/postgres/oauth_record_store.ts';
 import { OnCallReader } from '#storage/postgres/on_call_reader.ts';
-import { OverdueReader } from '#storage/postgres/overdue_reader.ts';
+import { PagerSignsReader } from '#storage/postgres/pager_signs_reader.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';
 import { PasswordResetStore } from '#storage/postgres/password_reset_store.ts';
 import { MembershipEntity, OrganizationEntity, PeopleStore, UserEntity } from '#storage/postgres/people_store.ts';
@@ -34,6 +34,7 @@ import { ScheduleEntity, ScheduleOverrideEntity, ScheduleStore } from '#storage/
 import { ServiceEntity, ServiceStore } from '#storage/postgres/service_store.ts';
 import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
 import { SetupReader } from '#storage/postgres/setup_reader.ts';
+import { SpooledDataStore } from '#storage/postgres/spooled_data_store.ts';
 import { SessionStore } from '#storage/postgres/session_store.ts';
 import { SignInBrakeStore } from '#storage/postgres/sign_in_brake_store.ts';
 import { TeamEntity, TeamMemberEntity, TeamStore } from '#storage/postgres/team_store.ts';
@@ -81,7 +82,8 @@ export interface Stores {
   readonly incidentSearch: IncidentSearch;
   readonly notifications: NotificationStore;
   readonly digests: DigestStore;
-  readonly overdue: OverdueReader;
+  readonly pagerSigns: PagerSignsReader;
+  readonly spooledData: SpooledDataStore;
   readonly inboundMessages: InboundMessageStore;
   readonly endedCalls: EndedCallStore;
   readonly phoneNumbers: PhoneNumberStore;
@@ -125,7 +127,8 @@ export function storesOf(session: Session): Stores {
     incidentSearch: new IncidentSearch(session),
     notifications: new NotificationStore(session),
     digests: new DigestStore(session),
-    overdue: new OverdueReader(session),
+    pagerSigns: new PagerSignsReader(session),
+    spooledData: new SpooledDataStore(session),
     inboundMessages: new InboundMessageStore(session),
     endedCalls: new EndedCallStore(session),
     phoneNumbers: new PhoneNumberStore(session),

@@ -213,12 +213,29 @@ const HEALTH_BODY: JsonSchema = {
         stores: { type: 'object', additionalProperties: STORE_STATE },
         pager: {
           type: 'object',
-          description: 'degraded when a step or a message has been due for more than 30 seconds',
-          required: ['status', 'overdueStepSeconds', 'overdueMessageSeconds'],
+          description:
+            'from accepted data to a request at a provider; degraded when data waits, or rules or the pager stand still, for more than 30 seconds, or a step or message is overdue by more than 15',
+          required: [
+            'status',
+            'unseenDataSeconds',
+            'overdueStepSeconds',
+            'overdueMessageSeconds',
+            'pagerSilentSeconds',
+            'problems',
+          ],
           properties: {
             status: { type: 'string', enum: ['up', 'degraded', 'down'] },
+            unseenDataSeconds: {
+              type: ['number', 'null'],
+              description: 'age of the oldest accepted event or point that no rule has seen; null when nobody can tell',
+            },
             overdueStepSeconds: LATE_SECONDS,
             overdueMessageSeconds: LATE_SECONDS,
+            pagerSilentSeconds: {
+              type: ['number', 'null'],
+              description: 'since a pager process was last at work; null when nobody can tell',
+            },
+            problems: { type: 'array', items: TEXT, description: 'what is wrong and how old it is; empty when up' },
           },
         },
       },
@@ -239,7 +256,16 @@ const HEALTH: JsonSchema = {
 };
 
 const READY_BODY: JsonSchema = {
-  'application/json': { schema: { type: 'object', required: ['ready'], properties: { ready: { type: 'boolean' } } } },
+  'application/json': {
+    schema: {
+      type: 'object',
+      required: ['ready'],
+      properties: {
+        ready: { type: 'boolean' },
+        because: { type: 'array', items: TEXT, description: 'why not; absent when ready' },
+      },
+    },
+  },
 };
 
 const READY: JsonSchema = {
@@ -249,7 +275,7 @@ const READY: JsonSchema = {
   security: [],
   responses: {
     '200': { description: 'Ready.', content: READY_BODY },
-    '503': { description: 'Starting, draining, or a store is down.', content: READY_BODY },
+    '503': { description: 'Starting, draining, a store is down, or pages are late.', content: READY_BODY },
     ...MALFORMED,
   },
 };

@@ -1,0 +1,52 @@
+import { Gauge, type Registry } from 'prom-client';
+
+import type { PagerHealth } from '#core/oncall/pager_health.ts';
+import type { House } from '#entry/compose.ts';
+import { checkPager } from '#entry/pager_check.ts';
+
+/** What keeps people from being paged in time, in figures; not numbers while the database is away. */
+export function registerPagerGauges(registry: Registry, house: House): void {
+  let underWay: Promise<PagerHealth | null> | null = null;
+  /** One question for all figures of a scrape. */
+  const look = (): Promise<PagerHealth | null> =>
+    (underWay ??= checkPager(house)
+      .catch(() => null)
+      .finally(() => (underWay = null)));
+  const register = (name: string, help: string, figure: (health: PagerHealth) => number): void => {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      registers: [],
+      async collect() {
+        const health = await look();
+        gauge.set(health === null ? NaN : figure(health));
+      },
+    });
+    registry.registerMetric(gauge);
+  };
+  register(
+    'tocsin_pager_problems',
+    'How many things keep people from being paged in time; /healthz names them.',
+    ({ problems }) => problems.length,
+  );
+  register(
+    'tocsin_unseen_data_seconds',
+    'Age of the oldest accepted event or point that no rule has seen.',
+    (health) => health.unseenDataSeconds,
+  );
+  register(
+    'tocsin_pager_silent_seconds',
+    'How long ago a pager process was last at work.',
+    (health) => health.pagerSilentSeconds,
+  );
+  register(
+    'tocsin_overdue_step_seconds',
+    'How long ago the oldest escalation step that has not fired was due; 0 for none.',
+    (health) => health.overdueStepSeconds,
+  );
+  register(
+    'tocsin_overdue_message_seconds',
+    'How long ago the oldest message that has not left was due; 0 for none.',
+    (health) => health.overdueMessageSeconds,
+  );
+}

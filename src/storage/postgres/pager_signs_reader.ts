@@ -1,0 +1,35 @@
+import { type PagerSigns, WATCHED_WORK } from '#core/oncall/pager_health.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { Session } from '#storage/postgres/database.ts';
+
+/** As of when all of the named work was done; long ago when some of it never was. */
+const doneAt = (names: string): string =>
+  `(select coalesce(min(coalesce(l.done_at, 'epoch')), 'epoch') from unnest(${names}::text[]) w (name) left join leases l using (name))`;
+
+/** What is left to do between accepted data and people, of all organizations. */
+export class PagerSignsReader {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** What belongs to deleted services is nobody's any more. */
+  async find(now: Temporal.Instant): Promise<PagerSigns> {
+    const signs = await this.#session.sql.row<PagerSigns>(
+      `select
+         least((select kept_at from kept_jobs order by kept_id limit 1),
+               (select min(oldest_at) from spooled_data)) as "acceptedAt",
+         ${doneAt('$2')} as "rulesAsOf",
+         ${doneAt('$3')} as "pagerSeenAt",
+         (select min(t.due_at) from incident_steps t
+            join incidents i on i.id = t.incident_id join services s on s.id = i.service_id and s.deleted_at is null
+          where t.state = 'pending' and t.due_at <= $1) as "stepDueAt",
+         (select min(n.due_at) from notifications n
+          where n.status in ('queued', 'sending') and n.due_at <= $1) as "messageDueAt"`,
+      [now.toString(), WATCHED_WORK.rules, WATCHED_WORK.pager],
+    );
+    if (signs === null) throw new Error('no row came back');
+    return signs;
+  }
+}
