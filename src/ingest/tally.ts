@@ -27,9 +27,15 @@ export class IngestTally {
     this.refusedItems.add({ kind: 'points', reason: 'faulty', serviceId }, rejected.count - beyondSeries);
   }
 
-  tookEvents(serviceId: Id<'service'>, taken: number, faulty: number): void {
+  /** An event that is refused beside others that are taken is counted here; one that came alone, as its request. */
+  tookEvents(
+    serviceId: Id<'service'>,
+    taken: number,
+    refused: { readonly faulty: number; readonly tooLarge: number },
+  ): void {
     this.taken.events += taken;
-    this.refusedItems.add({ kind: 'events', reason: 'faulty', serviceId }, faulty);
+    this.refusedItems.add({ kind: 'events', reason: 'faulty', serviceId }, refused.faulty);
+    this.refusedItems.add({ kind: 'events', reason: 'too_large', serviceId }, refused.tooLarge);
   }
 
   /** All that was refused: of a whole request, its error code is the reason. */

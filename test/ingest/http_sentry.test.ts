@@ -248,6 +248,26 @@ describe('a request', () => {
     expect(await send(service, { body: bomb, headers: { 'content-encoding': 'br' } })).toMatchObject({ status: 413 });
   });
 
+  test('of an event over 1 MiB is refused with 413, which says why, and counted; beside another, that one is taken', async () => {
+    const sender = await w.given.service();
+    const big = eventOf(newEventId(), { extra: { note: 'x'.repeat(1024 * 1024) } });
+    const session = '{"type":"session"}\n{"sid":"1"}';
+    for (const body of [envelopeOf(big), Buffer.concat([envelopeOf(big), Buffer.from(`\n${session}`)])]) {
+      const answer = await send(sender, { body });
+      expect(answer).toMatchObject({ status: 413, headers: { 'x-sentry-error': expect.stringContaining('1 MiB') } });
+      expect(answer.headers).not.toHaveProperty('x-sentry-rate-limits');
+    }
+    const small = eventOf();
+    const both = [envelopeOf(big), '{"type":"event"}', JSON.stringify(small)].map(String).join('\n');
+    expect(await send(sender, { body: both })).toMatchObject({ status: 200 });
+    expect(await eventsOf(sender)).toMatchObject([{ message: 'out of beans' }]);
+    // Rendered at most once a second.
+    w.clock.advance({ seconds: 2 });
+    const metrics = await w.metrics();
+    expect(metrics).toContain(`code="payload_too_large",service="${sender.serviceId}"} 2`);
+    expect(metrics).toContain(`reason="too_large",service="${sender.serviceId}"} 1`);
+  });
+
   test('that is larger than the limit is refused with 413', async () => {
     expect(await send(service, { body: Buffer.alloc(21 * 1024 * 1024, ' ') })).toMatchObject({ status: 413 });
   });

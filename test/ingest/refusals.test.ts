@@ -85,10 +85,10 @@ describe('what keeps refusals', () => {
     const keeper = new RefusalKeeper({ tally, db, clock: w.clock, log: silentLog });
     onTestFinished(() => keeper.close());
     w.clock.set('2026-03-04T12:59:50Z');
-    tally.tookEvents(serviceId, 0, 3);
+    tally.tookEvents(serviceId, 0, { faulty: 3, tooLarge: 0 });
     await keeper.write();
     w.clock.advance({ seconds: 20 });
-    tally.tookEvents(serviceId, 0, 2);
+    tally.tookEvents(serviceId, 0, { faulty: 2, tooLarge: 0 });
     await keeper.write();
     isAway = false;
     await keeper.write();
@@ -107,7 +107,7 @@ describe('what keeps refusals', () => {
     onTestFinished(() => void vi.useRealTimers());
     const tally = new IngestTally();
     const keeper = new RefusalKeeper({ tally, db: w.house.db, clock: w.clock, log: silentLog });
-    tally.tookEvents(serviceId, 0, 1);
+    tally.tookEvents(serviceId, 0, { faulty: 1, tooLarge: 0 });
     vi.advanceTimersByTime(10_000);
     await expect.poll(() => w.house.db.sql.rows('select 1 from ingest_refusals')).toHaveLength(1);
     await keeper.close();

@@ -110,7 +110,55 @@ describe('the body', () => {
     expect(delivery).toMatchObject({ events: [], dropped: [{ type: 'transaction', reason: 'not_an_exception' }] });
   });
 
-  test('an event over 1 MiB is dropped and named', async () => {
+  test('an event over 1 MiB loses its variables, then its context lines, then its breadcrumbs, as much as it takes', async () => {
+    const lines = (size: number) => Array.from({ length: size / 1_000 }, () => 'x'.repeat(996));
+    const eventOf = (sizes: { vars?: number; context?: number; crumbs?: number; extra?: number }) => {
+      const { vars = 100, context = 2_000, crumbs = 2_000, extra = 100 } = sizes;
+      const own = {
+        vars: { v: 'v'.repeat(vars) },
+        pre_context: lines(context),
+        context_line: 'here',
+        post_context: ['p'],
+      };
+      return JSON.stringify({
+        extra: { frames: { vars: 'mine' }, more: 'e'.repeat(extra) },
+        exception: { values: [{ type: 'E', stacktrace: { frames: [{ function: 'f', ...own, lineno: 3 }] } }] },
+        breadcrumbs: { values: lines(crumbs).map((message) => ({ message })) },
+        message: 'kept }"] \\',
+      });
+    };
+    const MB = 1024 * 1024;
+    const readBack = async (body: string) => {
+      const delivery = await decodeSentryRequest(requestOf('store', body), async (bytes) => bytes);
+      expect(delivery.events[0]!.payload.length).toBeLessThanOrEqual(MB);
+      return { sent: delivery.events[0]!.payload.toString(), event: readEvent(delivery.events[0]!) };
+    };
+    const kept = { message: 'kept }"] \\', extra: { frames: { vars: 'mine' } } };
+    const frameOf = (context: number) => ({
+      function: 'f',
+      lineno: 3,
+      contextLine: 'here',
+      preContext: { length: context },
+    });
+
+    const vars = await readBack(eventOf({ vars: 2 * MB }));
+    expect(vars.sent).not.toContain('vvvv');
+    expect(vars.event).toMatchObject({ ...kept, exceptions: [{ frames: [frameOf(2)] }], breadcrumbs: { length: 2 } });
+    const context = await readBack(eventOf({ vars: MB, context: 1_200_000 }));
+    expect(context.event).toMatchObject({
+      ...kept,
+      exceptions: [{ frames: [frameOf(0)] }],
+      breadcrumbs: { length: 2 },
+    });
+    const crumbs = await readBack(eventOf({ context: 600_000, crumbs: 1_200_000 }));
+    expect(crumbs.event).toMatchObject({ ...kept, exceptions: [{ frames: [frameOf(0)] }], breadcrumbs: { length: 0 } });
+
+    const dropped = { events: [], dropped: [{ type: 'event', reason: 'too_large' }] };
+    expect(await decode(requestOf('store', eventOf({ extra: MB })))).toMatchObject(dropped);
+    expect(await decode(requestOf('store', eventOf({ vars: 9 * MB })))).toMatchObject(dropped);
+  });
+
+  test('an event over 1 MiB of which nothing can be left out is dropped and named', async () => {
     const big = JSON.stringify({ message: 'x'.repeat(1024 * 1024) });
     const expected = { events: [], dropped: [{ type: 'event', reason: 'too_large' }] };
     expect(await decode(requestOf('store', big))).toMatchObject(expected);
@@ -148,14 +196,12 @@ describe('an envelope', () => {
     });
   });
 
-  test('an event whose id its envelope tells is not looked into, if it ends as it should', async () => {
+  test('an event is not looked into, if it ends as it should', async () => {
     const body = `{"event_id":"${ID}"}\n{"type":"event"}\n{"message": boom} \r\n`;
-    const { events } = await decodeSentryRequest(requestOf('envelope', body), async (bytes) => bytes);
-    expect(events.map(readEvent)).toEqual(['malformed']);
-    expect(await read(body.replace(`"event_id":"${ID}"`, ''))).toMatchObject({
-      events: [],
-      dropped: [{ type: 'event', reason: 'malformed' }],
-    });
+    for (const sent of [body, body.replace(`"event_id":"${ID}"`, '')]) {
+      const { events } = await decodeSentryRequest(requestOf('envelope', sent), async (bytes) => bytes);
+      expect(events.map(readEvent)).toEqual(['malformed']);
+    }
   });
 
   test.each([

@@ -64,12 +64,14 @@ export function mountSentryIngest(scope: FastifyInstance, hall: IngestHall): voi
           const { eventId, events, dropped } = await hall.unpacking.run(target.serviceId, () =>
             decodeSentryRequest(toSentryRequest(kind, request, hall), inflateSentry),
           );
+          const tooLarge = dropped.filter(({ reason }) => reason === 'too_large').length;
+          if (events.length === 0 && tooLarge > 0) throw new AppError('payload_too_large', TOO_LARGE);
           if (events.length > 0) {
             const taking = () => hall.intake.takeEvents(target, events);
             await hall.eventRates.spend(target.serviceId, events.length, taking);
           }
-          const faulty = dropped.filter(({ reason }) => reason !== 'not_an_exception').length;
-          hall.tally.tookEvents(target.serviceId, events.length, faulty);
+          const faulty = dropped.filter(({ reason }) => reason === 'malformed' || reason === 'too_many').length;
+          hall.tally.tookEvents(target.serviceId, events.length, { faulty, tooLarge });
           return { id: eventId };
         },
       });
@@ -78,6 +80,9 @@ export function mountSentryIngest(scope: FastifyInstance, hall: IngestHall): voi
     }
   }
 }
+
+const TOO_LARGE =
+  'the event is larger than 1 MiB, even without its variables, context lines and breadcrumbs; send less with it';
 
 /** Quiets a client whose data is not wanted: it sends nothing for an hour. */
 const QUIET = '3600::organization:disabled';

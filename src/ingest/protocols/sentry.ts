@@ -4,9 +4,11 @@ import type { Temporal } from '#kernel/time.ts';
 
 import { parseDsn, sentryClientOf, sentryKeyOf, type Headers, type Query } from '#ingest/protocols/sentry/auth.ts';
 import { notSentry, plainBody, type Inflate } from '#ingest/protocols/sentry/body.ts';
+import { readHead } from '#ingest/protocols/sentry/bounded_json.ts';
 import { readEnvelope, type EnvelopeItem } from '#ingest/protocols/sentry/envelope.ts';
-import { type NoEvent, parsePayload, seemsObject, type SentEvent } from '#ingest/protocols/sentry/event.ts';
+import { type NoEvent, seemsObject, type SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { asObject, asText, type JsonObject } from '#ingest/protocols/sentry/json.ts';
+import { trimEvent } from '#ingest/protocols/sentry/trim_event.ts';
 import { asEventId } from '#ingest/protocols/sentry/values.ts';
 
 export interface SentryRequest {
@@ -26,7 +28,7 @@ export interface SentryRequest {
 export const SENTRY_BODY_LIMITS = { compressedBytesMax: 20 * 1024 * 1024, inflatedBytesMax: 100 * 1024 * 1024 };
 
 interface SentryLimits {
-  /** Of one event as JSON, before anything is cut from it. */
+  /** Of one event as JSON, once what tells least is left out of a larger one. */
   readonly eventBytesMax: number;
   readonly eventsMax: number;
 }
@@ -50,7 +52,7 @@ export interface SentryDelivery {
   readonly projectId: string | null;
   /** For the answer `{ "id": … }`: the first event's, or the envelope's, or a new one. */
   readonly eventId: string;
-  /** As they were sent, and not all of them looked into: one may turn out to be none when it is read. */
+  /** As they were sent, and not looked into: one may turn out to be none when it is read. */
   readonly events: readonly SentEvent[];
   /** Everything else: transactions, sessions, attachments and the like quietly, the rest with a reason. */
   readonly dropped: readonly DroppedItem[];
@@ -111,15 +113,15 @@ class EventReader {
 
   read(item: EnvelopeItem): void {
     if (item.type !== 'event') return this.drop(item.type, 'not_an_exception');
-    if (item.payload.length > this.#limits.eventBytesMax) return this.drop(item.type, 'too_large');
     if (this.events.length >= this.#limits.eventsMax) return this.drop(item.type, 'too_many');
+    // Parsing is most of the work, and the worker's: what is none turns out there.
+    if (!seemsObject(item.payload)) return this.drop(item.type, 'malformed');
     const givenId = this.events.length === 0 ? this.#envelopeId : null;
-    // Parsing is most of the work, and can wait where it is not needed for the answer.
-    if (givenId !== null && seemsObject(item.payload)) return this.#take(givenId, item.payload);
-    const event = parsePayload(item.payload);
-    if (event === 'not_an_exception') return this.drop('transaction', event);
-    if (event === 'malformed') return this.drop(item.type, event);
-    this.#take(givenId ?? asEventId(event['event_id']) ?? newEventId(), item.payload);
+    const head = givenId === null ? readHead(item.payload) : {};
+    if (head['type'] === 'transaction') return this.drop('transaction', 'not_an_exception');
+    const payload = trimEvent(item.payload, this.#limits.eventBytesMax);
+    if (payload === null) return this.drop(item.type, 'too_large');
+    this.#take(givenId ?? asEventId(head['event_id']) ?? newEventId(), payload);
   }
 
   #take(eventId: string, payload: Buffer): void {

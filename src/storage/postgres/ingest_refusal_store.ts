@@ -7,7 +7,7 @@ export const INGESTED = ['points', 'events'] as const;
 export type Ingested = (typeof INGESTED)[number];
 
 /** Why single points or events of a request were refused while the rest was taken. */
-export const ITEM_REFUSALS = ['too_many_series', 'faulty'] as const;
+export const ITEM_REFUSALS = ['too_many_series', 'faulty', 'too_large'] as const;
 export type ItemRefusal = (typeof ITEM_REFUSALS)[number];
 
 /** Of a request that was refused as a whole: the code of its error. Then requests are counted, not what they held. */

@@ -8,6 +8,7 @@ const COUNT = new Intl.NumberFormat();
 const ITEM_REASONS: Partial<Record<Refusal['reason'], string>> = {
   too_many_series: 'too many new series in a day',
   faulty: 'faulty, as their sender was told',
+  too_large: 'larger than 1 MiB',
 };
 
 /** What is counted are requests, refused as a whole. */

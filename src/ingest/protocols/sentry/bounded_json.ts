@@ -32,14 +32,21 @@ const EVENT_NAMES = [
   'sentry.interfaces.Http',
   'fingerprint',
 ];
-const EVENT_NAMES_BY_LENGTH = Map.groupBy(
-  EVENT_NAMES.map((name) => Buffer.from(name)),
-  ({ length }) => length,
-);
+const HEAD_NAMES = ['type', 'event_id'];
+const EVENT_NAMES_BY_LENGTH = byLength(EVENT_NAMES);
+const HEAD_NAMES_BY_LENGTH = byLength(HEAD_NAMES);
+
+function byLength(names: readonly string[]): ReadonlyMap<number, readonly Buffer[]> {
+  return Map.groupBy(
+    names.map((name) => Buffer.from(name)),
+    ({ length }) => length,
+  );
+}
 
 /** More than is kept of any object or list of an event, whose beginnings and ends count most. */
 const ENTRIES_MAX = 200;
 const LIST_ENDS = 150;
+const BYTE_ORDER_MARK_BYTES = 3;
 /** Lists are passed over once a level. */
 const LEVELS_MAX = 12;
 
@@ -52,20 +59,31 @@ const [BRACE, BRACKET, BRACE_END, BRACKET_END] = [0x7b, 0x5b, 0x7d, 0x5d];
  * reads as null.
  */
 export function readBounded(bytes: Buffer, valuesMax: number): unknown {
-  return new BoundedReader(bytes, valuesMax).read();
+  return new BoundedReader(bytes, valuesMax, EVENT_NAMES_BY_LENGTH).read();
 }
+
+/** What an event says of itself, all else passed over: who takes it in need not know more. */
+export function readHead(bytes: Buffer): Readonly<Record<string, unknown>> {
+  return new BoundedReader(bytes, HEAD_NAMES.length, HEAD_NAMES_BY_LENGTH).read() ?? {};
+}
+
+type Names = ReadonlyMap<number, readonly Buffer[]>;
 
 class BoundedReader {
   readonly #bytes: Buffer;
   #at = 0;
   #left: number;
+  /** Of the event itself, what is read. */
+  readonly #names: Names;
 
-  constructor(bytes: Buffer, valuesMax: number) {
+  constructor(bytes: Buffer, valuesMax: number, names: Names) {
     this.#bytes = bytes;
     this.#left = valuesMax;
+    this.#names = names;
   }
 
-  read(): unknown {
+  read(): Readonly<Record<string, unknown>> | undefined {
+    if (this.#bytes[0] === 0xef) this.#at = BYTE_ORDER_MARK_BYTES;
     this.#passBlanks();
     return this.#bytes[this.#at] === BRACE ? this.#object(0, true) : undefined;
   }
@@ -98,7 +116,7 @@ class BoundedReader {
       if (this.#bytes[this.#at] !== COLON) break;
       this.#at += 1;
       this.#passBlanks();
-      const isRead = isEvent ? isOfEvent(this.#bytes, start + 1, end) : entries.length < ENTRIES_MAX;
+      const isRead = isEvent ? isAmong(this.#names, this.#bytes, start + 1, end) : entries.length < ENTRIES_MAX;
       if (!isEvent && !isRead) break;
       if (isRead) entries.push([nameOf(this.#bytes, start, end + 1), this.#value(level + 1)]);
       else this.#pass();
@@ -181,9 +199,8 @@ function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-function isOfEvent(bytes: Buffer, start: number, end: number): boolean {
-  const names = EVENT_NAMES_BY_LENGTH.get(end - start) ?? [];
-  for (const name of names) {
+function isAmong(names: Names, bytes: Buffer, start: number, end: number): boolean {
+  for (const name of names.get(end - start) ?? []) {
     if (name[0] === bytes[start] && bytes.compare(name, 0, name.length, start, end) === 0) return true;
   }
   return false;

@@ -17,6 +17,8 @@ export interface Envelope {
 /** Real envelopes hold one to three items. */
 const ITEMS_MAX = 500;
 const HEADER_BYTES_MAX = 16 * 1024;
+/** A type, a length, and what a file is called. */
+const ITEM_HEADER_BYTES_MAX = 2 * 1024;
 const NEWLINE = 0x0a;
 
 /**
@@ -33,7 +35,7 @@ export function readEnvelope(body: Buffer): Envelope {
   let lines = 0;
   for (; at < body.length && lines < ITEMS_MAX; lines += 1) {
     const end = lineEnd(body, at);
-    const itemHeader = headerOf(body.subarray(at, end));
+    const itemHeader = headerOf(body.subarray(at, end), ITEM_HEADER_BYTES_MAX);
     at = end + 1;
     if (itemHeader === null) continue;
     const payloadEnd = endOfPayload(body, at, itemHeader['length']);
@@ -47,8 +49,8 @@ export function readEnvelope(body: Buffer): Envelope {
   return { header, items, isCut: at < body.length };
 }
 
-function headerOf(line: Buffer): Readonly<Record<string, unknown>> | null {
-  return line.length > HEADER_BYTES_MAX ? null : asObject(parseJson(line));
+function headerOf(line: Buffer, bytesMax = HEADER_BYTES_MAX): Readonly<Record<string, unknown>> | null {
+  return line.length > bytesMax ? null : asObject(parseJson(line));
 }
 
 /** A `length` is believed if the item then ends at a newline or at the end of the body. */

@@ -4,6 +4,7 @@ import type { Temporal } from '#kernel/time.ts';
 import {
   asList,
   asObject,
+  asPlainText,
   asText,
   asTextOrJson,
   boundedJson,
@@ -44,7 +45,7 @@ export function readEvent({ scene, payload }: SentEvent): ExceptionEvent | NoEve
 }
 
 /** The client's own words. */
-export function parsePayload(payload: Buffer): JsonObject | NoEvent {
+function parsePayload(payload: Buffer): JsonObject | NoEvent {
   const event = asObject(parseJson(payload));
   if (event === null) return 'malformed';
   return event['type'] === 'transaction' ? 'not_an_exception' : event;
@@ -57,8 +58,12 @@ const [OPENING, CLOSING] = [0x7b, 0x7d];
 export function seemsObject(payload: Buffer): boolean {
   let end = payload.length - 1;
   while (BLANKS.has(payload[end])) end -= 1;
-  return payload[0] === OPENING && payload[end] === CLOSING;
+  let start = payload[0] === 0xef ? BYTE_ORDER_MARK_BYTES : 0;
+  while (BLANKS.has(payload[start])) start += 1;
+  return payload[start] === OPENING && payload[end] === CLOSING;
 }
+
+const BYTE_ORDER_MARK_BYTES = 3;
 
 /**
  * One event of any client as our own. Whatever its shape it becomes an event: a field that cannot be understood is as
@@ -77,7 +82,7 @@ function toExceptionEvent(payload: JsonObject, scene: EventScene): ExceptionEven
     environment: asText(payload['environment'], NAME_LENGTH_MAX),
     release: asText(payload['release'], NAME_LENGTH_MAX)?.trim() ?? null,
     serverName: asText(payload['server_name'], NAME_LENGTH_MAX),
-    transaction: asText(payload['transaction'] ?? payload['culprit'], NAME_LENGTH_MAX),
+    transaction: asPlainText(payload['transaction'] ?? payload['culprit'], NAME_LENGTH_MAX),
     logger: asText(payload['logger'], NAME_LENGTH_MAX),
     user: asUser(payload['user'] ?? payload['sentry.interfaces.User'], scene.clientIp, infersIp),
     tags: asTags(payload['tags']),
@@ -124,6 +129,6 @@ function asFingerprint(value: unknown): readonly string[] {
   const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
   return entries
     .slice(0, FINGERPRINT_MAX)
-    .map((entry) => asText(entry, NAME_LENGTH_MAX))
+    .map((entry) => asPlainText(entry, NAME_LENGTH_MAX))
     .filter((entry) => entry !== null);
 }

@@ -1,4 +1,5 @@
 import type { Json } from '#core/exceptions/event.ts';
+import { FILTERED, isSecretName, withoutSecrets } from '#core/exceptions/secrets.ts';
 import { readBounded } from '#ingest/protocols/sentry/bounded_json.ts';
 import { endOfString, surveyJson } from '#kernel/json_survey.ts';
 
@@ -94,11 +95,17 @@ export function asText(value: unknown, lengthMax: number): string | null {
   return cut.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
-/** A text as above, and JSON for what has parts. */
+/** The same without secrets: for what people and programs have written, rather than what things are called. */
+export function asPlainText(value: unknown, lengthMax: number): string | null {
+  const text = asText(value, lengthMax);
+  return text === null ? null : withoutSecrets(text);
+}
+
+/** The same, and JSON for what has parts. */
 export function asTextOrJson(value: unknown, lengthMax: number): string | null {
   return typeof value === 'object' && value !== null
     ? asText(JSON.stringify(boundedJson(value)), lengthMax)
-    : asText(value, lengthMax);
+    : asPlainText(value, lengthMax);
 }
 
 const DEPTH_MAX = 6;
@@ -107,14 +114,6 @@ const TEXT_LENGTH_MAX = 2_000;
 const NODES_MAX = 2_000;
 
 const NAME_LENGTH_MAX = 200;
-
-/** Names under which senders carry what nobody should read later; their values are kept as `[filtered]`. */
-const SECRET =
-  /^(?:auth|pwd|pass|pin|cvv|ssn)$|pass(?:word|wd|phrase)|secret|api_?key|access_?key|private_?key|credential|authorization|(?:^|[_-])(?:token|bearer|jwt|csrf|xsrf|cookies?|session_?id)$|token$|^(?:set-)?cookies?$/i;
-
-function isSecretName(name: string): boolean {
-  return SECRET.test(name.slice(0, NAME_LENGTH_MAX));
-}
 
 /**
  * Whatever a sender put in `contexts`, `extra`, `request` or a breadcrumb, cut in depth, length and number (2,000
@@ -127,8 +126,8 @@ export function boundedJson(value: unknown): Json {
 function copy(value: unknown, depth: number, budget: { left: number }): Json {
   budget.left -= 1;
   if (budget.left < 0) return null;
-  if (typeof value === 'string') return asText(value, TEXT_LENGTH_MAX) ?? '';
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (typeof value === 'string') return asPlainText(value, TEXT_LENGTH_MAX) ?? '';
+  if (typeof value === 'number') return plainNumber(value);
   if (typeof value !== 'object' || value === null) return typeof value === 'boolean' ? value : null;
   if (depth >= DEPTH_MAX) return '…';
   if (Array.isArray(value)) return copyList(value, depth, budget);
@@ -136,15 +135,23 @@ function copy(value: unknown, depth: number, budget: { left: number }): Json {
   return Object.fromEntries(
     entries.map(([name, entry]) => [
       asText(name, NAME_LENGTH_MAX) ?? '',
-      isSecretName(name) && entry !== null && entry !== '' ? '[filtered]' : copy(entry, depth + 1, budget),
+      isSecretName(name) && entry !== null && entry !== '' ? FILTERED : copy(entry, depth + 1, budget),
     ]),
   );
+}
+
+/** Cards are sent as numbers, too. */
+function plainNumber(value: number): Json {
+  if (!Number.isFinite(value)) return null;
+  const text = value >= 1e12 && Number.isSafeInteger(value) ? String(value) : '';
+  const clean = withoutSecrets(text);
+  return clean === text ? value : clean;
 }
 
 /** Headers also come as pairs: `["Cookie", "…"]`. */
 function copyList(list: readonly unknown[], depth: number, budget: { left: number }): Json {
   const [name, value] = list;
   const isSecretPair = list.length === 2 && typeof name === 'string' && typeof value === 'string' && isSecretName(name);
-  const entries = isSecretPair ? [name, '[filtered]'] : list.slice(0, ENTRIES_MAX);
+  const entries = isSecretPair ? [name, FILTERED] : list.slice(0, ENTRIES_MAX);
   return entries.map((entry) => copy(entry, depth + 1, budget));
 }

@@ -1,5 +1,6 @@
 import type { EventThread, ExceptionValue, Frame, Mechanism } from '#core/exceptions/event.ts';
-import { asList, asObject, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
+import { withoutSecrets, withoutTokens } from '#core/exceptions/secrets.ts';
+import { asList, asObject, asPlainText, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
 
 /** A crash brings every thread of its process. */
 const THREADS_MAX = 1_000;
@@ -38,7 +39,7 @@ function withFewerFrames(chain: readonly ExceptionValue[]): readonly ExceptionVa
 function asException(value: unknown): ExceptionValue | null {
   const object = asObject(value);
   if (object === null) {
-    const text = asText(value, VALUE_LENGTH_MAX);
+    const text = asPlainText(value, VALUE_LENGTH_MAX);
     return text === null ? null : { type: null, value: text, module: null, mechanism: null, frames: [] };
   }
   const exception = {
@@ -83,8 +84,8 @@ function asFrame(frame: JsonObject): Frame {
   return {
     function: asText(frame['function'] ?? frame['raw_function'], NAME_LENGTH_MAX),
     module: asText(frame['module'], NAME_LENGTH_MAX),
-    filename: asText(frame['filename'], PATH_LENGTH_MAX),
-    absPath: asText(frame['abs_path'], PATH_LENGTH_MAX),
+    filename: asPath(frame['filename']),
+    absPath: asPath(frame['abs_path']),
     lineno: asLineNumber(frame['lineno']),
     colno: asLineNumber(frame['colno']),
     contextLine: asLine(frame['context_line']),
@@ -92,6 +93,12 @@ function asFrame(frame: JsonObject): Frame {
     postContext: asLines(frame['post_context']).slice(0, CONTEXT_LINES_MAX),
     inApp: typeof inApp === 'boolean' ? inApp : null,
   };
+}
+
+/** Of an address, which may carry what signs its reader in, without that. */
+function asPath(value: unknown): string | null {
+  const path = asText(value, PATH_LENGTH_MAX);
+  return path !== null && /[?@]/.test(path) ? withoutSecrets(path) : path;
 }
 
 function asLineNumber(value: unknown): number | null {
@@ -102,7 +109,8 @@ function asLineNumber(value: unknown): number | null {
 /** An empty line is a line. Ruby's clients send the ends of lines too. */
 function asLine(value: unknown): string | null {
   const line = typeof value === 'string' ? value.replace(/\r?\n$/, '') : value;
-  return line === '' ? '' : asText(line, LINE_LENGTH_MAX);
+  const text = line === '' ? '' : asText(line, LINE_LENGTH_MAX);
+  return text === null ? null : withoutTokens(text);
 }
 
 function asLines(value: unknown): readonly string[] {

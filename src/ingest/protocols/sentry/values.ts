@@ -1,7 +1,8 @@
 import type { EventUser, Level } from '#core/exceptions/event.ts';
+import { FILTERED, isSecretName } from '#core/exceptions/secrets.ts';
 import { Temporal } from '#kernel/time.ts';
 
-import { asList, asObject, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
+import { asList, asObject, asPlainText, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
 
 const LEVEL_NAMES: Readonly<Record<string, Level>> = {
   trace: 'debug',
@@ -108,7 +109,7 @@ export function asTags(value: unknown): Readonly<Record<string, string>> {
   for (const [name, content] of pairs) {
     if (tags.size >= TAGS_MAX) break;
     const key = asText(name, TAG_LENGTH_MAX)?.trim();
-    const text = asTextOrJson(content, TAG_LENGTH_MAX);
+    const text = key !== undefined && isSecretName(key) ? FILTERED : asTextOrJson(content, TAG_LENGTH_MAX);
     if (key !== undefined && key !== '' && text !== null) tags.set(key, text);
   }
   return Object.fromEntries(tags);
@@ -146,12 +147,12 @@ const MESSAGE_LENGTH_MAX = 8_192;
 /** A string, or `{ formatted, message, params }`, or the latter under `logentry`. */
 export function asMessage(message: unknown, logentry: unknown): EventMessage {
   const entry = asObject(logentry) ?? asObject(message);
-  const plain = asText(message, MESSAGE_LENGTH_MAX) ?? asText(logentry, MESSAGE_LENGTH_MAX);
+  const plain = asPlainText(message, MESSAGE_LENGTH_MAX) ?? asPlainText(logentry, MESSAGE_LENGTH_MAX);
   if (entry === null) return { text: plain, template: null };
-  const template = asText(entry['message'], MESSAGE_LENGTH_MAX);
-  const formatted = asText(entry['formatted'], MESSAGE_LENGTH_MAX) ?? plain;
+  const template = asPlainText(entry['message'], MESSAGE_LENGTH_MAX);
+  const formatted = asPlainText(entry['formatted'], MESSAGE_LENGTH_MAX) ?? plain;
   if (template === null) return { text: formatted, template: null };
-  const text = formatted ?? asText(fillParameters(template, entry['params']), MESSAGE_LENGTH_MAX);
+  const text = formatted ?? asPlainText(fillParameters(template, entry['params']), MESSAGE_LENGTH_MAX);
   return { text, template: text === template ? null : template };
 }
 

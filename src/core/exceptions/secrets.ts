@@ -1,0 +1,301 @@
+/*
+ * What nobody should read later, in whatever a sender puts into an event. Every step is linear in the text: patterns
+ * begin at the edge of a run and repeat a bounded number of times, or over characters that cannot end the repetition.
+ */
+
+export const FILTERED = '[filtered]';
+
+/** Words that make a name a secret's by themselves, unless what follows says that only something about it is told. */
+const SECRET_WORDS: ReadonlySet<string> = new Set([
+  'auth',
+  'authorization',
+  'bearer',
+  'cookie',
+  'cookies',
+  'credential',
+  'credentials',
+  'csrf',
+  'cvc',
+  'cvv',
+  'jwt',
+  'passphrase',
+  'passwd',
+  'password',
+  'passwords',
+  'passwort',
+  'pin',
+  'pwd',
+  'secret',
+  'secrets',
+  'sid',
+  'sig',
+  'signature',
+  'ssn',
+  'token',
+  'xsrf',
+  'pass',
+  'mypass',
+  'userpass',
+  'cardnumber',
+  'sessionid',
+  'phpsessid',
+  'jsessionid',
+  'otp',
+]);
+/** Of those, the ones that mean much else in the midst of a name: `pass_rate`, `auth_flow`. */
+const LAST_WORDS: ReadonlySet<string> = new Set(['auth', 'pass', 'pin', 'sid', 'sig', 'otp', 'secrets', 'cookies']);
+const SECRET_PAIRS: ReadonlySet<string> = new Set([
+  'api key',
+  'access key',
+  'secret key',
+  'private key',
+  'card number',
+  'session id',
+  'signing key',
+  'account key',
+  'encryption key',
+  'service key',
+  'shared key',
+  'webhook key',
+  'master key',
+  'session key',
+]);
+/** Written as one word. */
+const SECRET_ENDINGS = /(?:password|passwd|secret|token|(?:api|access|secret|private)key|sessionid)$/;
+/** `token_count`, `secret_name`: about a secret, and none. */
+const ABOUT: ReadonlySet<string> = new Set([
+  'count',
+  'counts',
+  'expired',
+  'expires',
+  'expiry',
+  'index',
+  'length',
+  'limit',
+  'name',
+  'names',
+  'policy',
+  'size',
+  'type',
+  'ttl',
+  'url',
+  'usage',
+  'used',
+  'valid',
+  'version',
+  'at',
+  'in',
+  'strength',
+  'reset',
+]);
+
+const NAME_LENGTH_MAX = 100;
+const NAMES_REMEMBERED_MAX = 4_000;
+const judged = new Map<string, boolean>();
+
+/** Whether what stands under this name is kept as `[filtered]`: `X-Api-Key`, `dbPassword`, `refresh_token`. */
+export function isSecretName(name: string): boolean {
+  if (name.length > NAME_LENGTH_MAX) return isSecretName(name.slice(-NAME_LENGTH_MAX));
+  let isSecret = judged.get(name);
+  if (isSecret === undefined) {
+    if (judged.size >= NAMES_REMEMBERED_MAX) judged.clear();
+    judged.set(name, (isSecret = judge(name)));
+  }
+  return isSecret;
+}
+
+function judge(name: string): boolean {
+  const words = name
+    .replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, ' ')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '');
+  return words.some((word, index) => {
+    const next = words[index + 1] ?? '';
+    if (ABOUT.has(next) || (LAST_WORDS.has(word) && next !== '')) return false;
+    return SECRET_WORDS.has(word) || SECRET_PAIRS.has(`${word} ${next}`) || SECRET_ENDINGS.test(word);
+  });
+}
+
+/** What the characters of a text may be part of. A dash joins words and digits alike. */
+const [WORD, DIGIT, SPACER, MARK] = [1, 2, 4, 8];
+const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
+  const char = String.fromCharCode(code);
+  if (/\d/.test(char)) return WORD | DIGIT;
+  if (/[A-Za-z_]/.test(char)) return WORD;
+  if (char === '-') return WORD | SPACER;
+  if (char === ' ') return SPACER;
+  return /[=:@]/.test(char) ? MARK : 0;
+});
+const RUN_LEAST = 16;
+/** `-----BEGIN`. */
+const DASHES_LEAST = 5;
+const CARD_DIGITS_LEAST = 13;
+
+/** The text without secrets. Most texts hold nothing that could be one, and are looked at once. */
+export function withoutSecrets(text: string): string {
+  let digits = 0;
+  let hasDigits = false;
+  let hasMark = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const kind = CLASSES[text.charCodeAt(at)] ?? 0;
+    if ((kind & DIGIT) !== 0) digits += 1;
+    else if ((kind & SPACER) === 0) digits = 0;
+    if (digits >= CARD_DIGITS_LEAST) hasDigits = true;
+    if ((kind & MARK) !== 0) hasMark = true;
+  }
+  let clean = hasKeyRun(text) ? withoutKeys(text) : text;
+  if (hasMark) clean = withoutNamed(clean);
+  if (hasDigits) clean = clean.replace(DIGITS, (found) => (isCard(found) ? '[card number]' : found));
+  return clean;
+}
+
+/** Of a line of source only what is a secret by its form: `login(token=token)` is no secret, and says where it went wrong. */
+export function withoutTokens(line: string): string {
+  return hasKeyRun(line) ? withoutKeys(line) : line;
+}
+
+/** Whether so many characters of words follow each other, a digit or a row of dashes among them. */
+function hasKeyRun(text: string): boolean {
+  let run = 0;
+  let marks = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const kind = CLASSES[text.charCodeAt(at)] ?? 0;
+    if ((kind & WORD) === 0) {
+      run = 0;
+      marks = 0;
+      continue;
+    }
+    run += 1;
+    if ((kind & (DIGIT | SPACER)) !== 0) marks += 1;
+    if ((run >= RUN_LEAST && marks > 0) || marks >= DASHES_LEAST) return true;
+  }
+  return false;
+}
+
+/** Tokens that say by their form what they are. */
+const TOKENS = new RegExp(
+  String.raw`(?<![\w-])(?:` +
+    [
+      String.raw`eyJ[\w-]{8,4000}\.[\w-]{8,4000}(?:\.[\w-]{0,4000})?`,
+      'A(?:KIA|SIA|ROA|IDA)[0-9A-Z]{16}',
+      'gh[pousr]_[A-Za-z0-9]{30,255}',
+      String.raw`github_pat_\w{22,255}`,
+      String.raw`glpat-[\w-]{20,255}`,
+      String.raw`xox[abeoprs]-[\w-]{10,255}`,
+      String.raw`xapp-[\w-]{20,255}`,
+      '(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{10,255}',
+      String.raw`whsec_[\w+/=]{16,255}`,
+      String.raw`AIza[\w-]{35}`,
+      String.raw`ya29\.[\w-]{20,500}`,
+      String.raw`SG\.[\w-]{16,64}\.[\w-]{16,64}`,
+      'npm_[A-Za-z0-9]{36}',
+      String.raw`pypi-[\w-]{50,255}`,
+      String.raw`sk-(?:ant-|proj-|svcacct-)?[\w-]{20,255}`,
+      'do[opr]_v1_[a-f0-9]{64}',
+      String.raw`hf_[A-Za-z0-9]{30,64}`,
+      'key-[a-f0-9]{32}',
+      'SK[a-f0-9]{32}',
+      'tocsin_[a-z]{3}_[A-Za-z0-9]{8,255}',
+    ].join('|') +
+    ')(?![A-Za-z0-9])',
+  'g',
+);
+const WEBHOOK = /(hooks\.slack\.com\/(?:services|workflows)\/|discord(?:app)?\.com\/api\/webhooks\/)[\w/-]{8,200}/g;
+const SCHEME = /\b(Bearer|Basic|Digest|Token)( {1,4})([\w.~+/=-]{12,})/gi;
+const KEY_BLOCK = '-----BEGIN ';
+
+function withoutKeys(text: string): string {
+  const clean = text
+    .replace(TOKENS, FILTERED)
+    .replace(SCHEME, (whole: string, scheme: string, blanks: string, value: string) =>
+      seemsRandom(value) ? `${scheme}${blanks}${FILTERED}` : whole,
+    );
+  return clean.includes(KEY_BLOCK) ? withoutKeyBlocks(clean) : clean;
+}
+
+const KEY_BLOCK_BEGIN = /^-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----/;
+const KEY_BLOCK_END = /-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----/g;
+
+function withoutKeyBlocks(text: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (let begin = text.indexOf(KEY_BLOCK); begin !== -1; begin = text.indexOf(KEY_BLOCK, Math.max(at, begin + 1))) {
+    if (!KEY_BLOCK_BEGIN.test(text.slice(begin, begin + 80))) continue;
+    parts.push(text.slice(at, begin), FILTERED);
+    KEY_BLOCK_END.lastIndex = begin;
+    const end = KEY_BLOCK_END.exec(text);
+    at = end === null ? text.length : end.index + end[0].length;
+    if (end === null) break;
+  }
+  parts.push(text.slice(at));
+  return parts.join('');
+}
+
+/** `token=…`, `"password": "…"`, `X-Api-Key: …`, `https://user:password@host`. */
+const ASSIGNED = /(?<![\w.%[\]-])(["']?)([\w.%[\]-]{2,100})\1(=|: ?)(["'])?/g;
+const HEADER_NAME = /^(?:authorization|cookie)$|-/i;
+const VALUE_END = /[\s&#;,"'<>)}\]]/g;
+const QUOTED_END = /(?<!\\)["']/g;
+const LINE_END = /[\r\n"']/g;
+const CREDENTIALS = /(?<=[a-z0-9]:\/\/[^\s/?#@:]{0,200}:)[^\s/?#@]{1,200}(?=@)/gi;
+
+function withoutNamed(text: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  ASSIGNED.lastIndex = 0;
+  for (let match = ASSIGNED.exec(text); match !== null; match = ASSIGNED.exec(text)) {
+    const [whole, nameQuote = '', name = '', sign = '', quote] = match;
+    const from = match.index + whole.length;
+    if (text.startsWith(FILTERED, from) || !isSecretName(name)) continue;
+    const isHeader = sign !== '=' && quote === undefined && HEADER_NAME.test(name);
+    const ending = quote === undefined ? (isHeader ? LINE_END : VALUE_END) : QUOTED_END;
+    ending.lastIndex = from;
+    const end = ending.exec(text)?.index ?? text.length;
+    const value = text.slice(from, end);
+    // `Invalid token: expected a name` says what is wrong, and tells nobody's secret.
+    const isTold = sign === '=' || isHeader || nameQuote !== '' || seemsRandom(value);
+    if (value === '' || !isTold) continue;
+    parts.push(text.slice(at, from), FILTERED);
+    at = end;
+    ASSIGNED.lastIndex = Math.max(end, from);
+  }
+  const clean = at === 0 ? text : parts.join('') + text.slice(at);
+  if (!clean.includes('://')) return clean;
+  const address = clean.includes('@') ? clean.replace(CREDENTIALS, FILTERED) : clean;
+  return address.includes('hooks') ? address.replace(WEBHOOK, `$1${FILTERED}`) : address;
+}
+
+/** Long, and not made of words. */
+function seemsRandom(value: string): boolean {
+  return value.length >= 12 && /\d/.test(value.slice(0, 200)) && /[A-Za-z]/.test(value.slice(0, 200));
+}
+
+/** 13 to 19 digits, as people group them. */
+const DIGITS = /(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-]|\.\d)/g;
+
+/** By the issuer's prefix and length, and by Luhn's check digit: other long numbers are ids and times. */
+function isCard(found: string): boolean {
+  const number = found.replaceAll(/[ -]/g, '');
+  return CARDS.some((form) => form.test(number)) && hasLuhnDigit(number);
+}
+
+const CARDS = [
+  /^4(?:\d{12}|\d{15}|\d{18})$/,
+  /^(?:5[1-5]\d\d|22[2-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}$/,
+  /^3[47]\d{13}$/,
+  /^(?:6011|64[4-9]\d|65\d\d)\d{12}$/,
+  /^3(?:0[0-5]|[689]\d)\d{11}$/,
+  /^35(?:2[89]|[3-8]\d)\d{12}$/,
+  /^62\d{14,17}$/,
+];
+
+function hasLuhnDigit(number: string): boolean {
+  let sum = 0;
+  for (let place = 0; place < number.length; place += 1) {
+    const digit = Number(number[number.length - 1 - place]);
+    const counted = place % 2 === 0 ? digit : digit * 2;
+    sum += counted > 9 ? counted - 9 : counted;
+  }
+  return sum % 10 === 0;
+}

@@ -1,0 +1,112 @@
+import { endOfString } from '#kernel/json_survey.ts';
+
+/** What is left out of an event that is too large, in this order: what tells least of what happened first. */
+const CLASSES = ['variables', 'context lines', 'breadcrumbs'] as const;
+type Class = (typeof CLASSES)[number];
+
+/** No real client sends more; so much is looked through in some milliseconds. */
+const TRIMMED_BYTES_MAX = 8 * 1024 * 1024;
+const CUTS_MAX = 20_000;
+/** A smaller one would save nothing. */
+const CUT_BYTES_LEAST = 16;
+const NAME_BYTES_MAX = 12;
+const LEVELS_MAX = 64;
+
+const FRAME_CLASSES: ReadonlyMap<string, Class> = new Map([
+  ['vars', 'variables'],
+  ['pre_context', 'context lines'],
+  ['post_context', 'context lines'],
+]);
+
+/** Frames also come as a bare list. */
+const FRAME_LISTS: ReadonlySet<string> = new Set(['frames', 'stacktrace']);
+
+/** A value to be left out: from `start` up to `end`. */
+interface Cut {
+  readonly kind: Class;
+  readonly start: number;
+  readonly end: number;
+}
+
+const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
+const [BRACE, BRACKET, BRACE_END, BRACKET_END] = [0x7b, 0x5b, 0x7d, 0x5d];
+const NULL = Buffer.from('null');
+
+/**
+ * The JSON of an event without the variables of its frames, then without the lines around them, then without its
+ * breadcrumbs, as much as it takes to come to `bytesMax`. Null where that is not enough.
+ */
+export function trimEvent(payload: Buffer, bytesMax: number): Buffer | null {
+  if (payload.length <= bytesMax) return payload;
+  if (payload.length > TRIMMED_BYTES_MAX) return null;
+  const cuts = findCuts(payload);
+  const left = new Set<Class>();
+  for (const kind of CLASSES) {
+    left.add(kind);
+    const made = cuts.filter((cut) => left.has(cut.kind));
+    const saved = made.reduce((sum, { start, end }) => sum + end - start - NULL.length, 0);
+    if (payload.length - saved <= bytesMax) return withoutCuts(payload, made, payload.length - saved);
+  }
+  return null;
+}
+
+function withoutCuts(payload: Buffer, cuts: readonly Cut[], length: number): Buffer {
+  const trimmed = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  let from = 0;
+  for (const { start, end } of cuts) {
+    at += payload.copy(trimmed, at, from, start);
+    at += NULL.copy(trimmed, at);
+    from = end;
+  }
+  payload.copy(trimmed, at, from);
+  return trimmed;
+}
+
+/** Walks once over the text. What is no JSON gives no cuts that matter, or fails where it is read. */
+function findCuts(bytes: Buffer): readonly Cut[] {
+  const cuts: Cut[] = [];
+  /** The name under which each container that is open stands, and what it is. */
+  const names: string[] = [];
+  const isObject: boolean[] = [];
+  let name = '';
+  let isName = false;
+  let open: { readonly kind: Class; readonly start: number; readonly level: number } | null = null;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    const level = names.length;
+    if (byte === QUOTE) {
+      const start = at;
+      at = endOfString(bytes, at);
+      if (isName) name = at - start > NAME_BYTES_MAX ? '' : bytes.toString('latin1', start + 1, at);
+    } else if (byte === COLON && isName) {
+      isName = false;
+      const kind: Class | null = open === null ? classOf(names, name) : null;
+      if (kind !== null && cuts.length < CUTS_MAX) open = { kind, start: at + 1, level };
+    } else if (byte === BRACE || byte === BRACKET) {
+      if (level >= LEVELS_MAX) return [];
+      names.push(name);
+      isObject.push(byte === BRACE);
+      isName = byte === BRACE;
+      name = '';
+    } else if (byte === COMMA || byte === BRACE_END || byte === BRACKET_END) {
+      if (open?.level === level) {
+        if (at - open.start >= CUT_BYTES_LEAST) cuts.push({ kind: open.kind, start: open.start, end: at });
+        open = null;
+      }
+      if (byte !== COMMA) {
+        names.pop();
+        isObject.pop();
+      }
+      isName = byte === COMMA && isObject.at(-1) === true;
+      name = '';
+    }
+  }
+  return cuts;
+}
+
+/** Whether a value under this name, in an object that stands where `names` say, may be left out. */
+function classOf(names: readonly string[], name: string): Class | null {
+  if (names.length === 1) return name === 'breadcrumbs' ? 'breadcrumbs' : null;
+  return FRAME_LISTS.has(names.at(-2) ?? '') ? (FRAME_CLASSES.get(name) ?? null) : null;
+}
