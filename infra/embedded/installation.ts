@@ -53,6 +53,8 @@ const PROGRAMS_KILLED_AFTER_MS = 3_000;
 const ENGINES_KILLED_AFTER_MS = 4_000;
 /** Senders and people wait for the API, and pages for the pager. Half a share of a busy processor is enough for a worker. */
 const WORKER_NICENESS = 3;
+/** Data is refused before the disk is full: what is left is for the database. */
+const DISK_MEGABYTES_MIN = '128';
 /** A number that belongs to nobody: Twilio's own for tests. */
 const PHONE_NUMBER = '+15005550006';
 
@@ -110,6 +112,7 @@ export class Installation {
       APP_SECRET: appSecret,
       DATABASE_URL: databaseUrl ?? urlOf(postgres),
       CLICKHOUSE_URL: clickhouseUrl ?? urlOf(clickhouse),
+      ...(postgres && { INGEST_DISK_MEGABYTES: this.#environment['INGEST_DISK_MEGABYTES'] || DISK_MEGABYTES_MIN }),
       ...account,
       ...(phone && { TWILIO_API_BASE: phone.url }),
     };

@@ -1,10 +1,13 @@
 /** What `npm start` runs: everything this machine needs, started in order, kept running, and stopped in reverse. */
+import path from 'node:path';
+
 import { exitCodeFor } from '#entry/program.ts';
 import { refreshConsole } from '#infra/console/refresh.ts';
 import { refuseArguments } from '#infra/usage.ts';
 import { linksWarning, loadConfig, type Config } from '#kernel/config.ts';
 
 import { Banner } from './banner.ts';
+import { DiskReserve } from './disk_reserve.ts';
 import { findFreePort } from './free_port.ts';
 import { Installation } from './installation.ts';
 import { checkPlace, lockDataFolder } from './place.ts';
@@ -35,11 +38,16 @@ async function run(): Promise<void> {
   await checkPlace(config, process.env);
   const warning = linksWarning();
   const installation = new Installation(config, process.env, (progress) => banner.progress(progress));
+  const reserve =
+    config.databaseUrl === undefined
+      ? new DiskReserve({ dataDir: path.resolve(config.dataDir), report: (text) => banner.note(text) })
+      : null;
   const stopped = stopOnSignal(installation);
   try {
     const facts = await installation.start();
     banner.running(facts, performance.now() - began);
     if (warning !== null) banner.note(warning);
+    reserve?.keepUp();
     void refreshConsole(stopped.signal, (outcome) => banner.note(outcome));
   } catch (error) {
     if (stopped.isAsked) return;

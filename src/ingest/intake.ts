@@ -7,6 +7,7 @@ import { fromSpooled, toSpooled } from '#ingest/packing/spooled_job.ts';
 import { ToldSeries } from '#ingest/told_series.ts';
 import { IntakeBudget } from '#ingest/intake_budget.ts';
 import type { SentEvent } from '#ingest/protocols/sentry/event.ts';
+import type { DiskSpace } from '#ingest/disk_space.ts';
 import { QueueDepth } from '#ingest/queue_depth.ts';
 import { QueueDoor } from '#ingest/queue_door.ts';
 import { Replayer } from '#ingest/replayer.ts';
@@ -41,6 +42,8 @@ interface IntakeOptions {
   readonly queue: Pick<KeepingQueue, 'keep' | 'ping' | 'keptBytes'>;
   /** What may wait in the queue; Infinity for no bound. */
   readonly queueBytesMax?: number;
+  /** Where data waits. */
+  readonly disk?: Pick<DiskSpace, 'requireRoom'>;
   readonly log: Log;
   /** For events that wait. */
   readonly cipher: Pick<Cipher, 'seal'>;
@@ -70,7 +73,7 @@ const SPOOL_BYTES_MAX = 256 * 1024 * 1024;
 const LOOK_THROUGH_MS = 30_000;
 
 export function openIntake(options: IntakeOptions): Intake {
-  const { queue, queueBytesMax = Infinity, log, cipher, spoolFolder, spoolBytesMax = SPOOL_BYTES_MAX } = options;
+  const { queue, queueBytesMax = Infinity, disk, log, cipher, spoolFolder, spoolBytesMax = SPOOL_BYTES_MAX } = options;
   const { tellSpooled = async () => {} } = options;
   const budget = new IntakeBudget();
   const spool = new Spool({ folder: spoolFolder, bytesMax: spoolBytesMax });
@@ -129,11 +132,13 @@ export function openIntake(options: IntakeOptions): Intake {
   replayer.run();
   return {
     async takePoints({ orgId, serviceId }, batch) {
+      disk?.requireRoom();
       const slices = slicesOf({ orgId, serviceId }, batch);
       const bytes = slices.reduce((sum, slice) => sum + bytesOf(slice), 0);
       await budget.hold(serviceId, bytes, () => allStored(slices.map((slice) => points.add(slice))));
     },
     async takeEvents({ orgId, serviceId }, taken) {
+      disk?.requireRoom();
       const accepted = taken.map((sent) => ({ orgId, serviceId, sent }));
       const bytes = taken.reduce((sum, { payload }) => sum + payload.length, 0);
       await budget.hold(serviceId, bytes, () => allStored(accepted.map((event) => events.add(event))));

@@ -24,7 +24,8 @@ const RETRY_AFTER_SECONDS = 5;
  */
 export class QueueDoor {
   readonly #options: QueueDoorOptions;
-  #isShut = false;
+  /** Why it is shut; null while it is open. */
+  #reason: AppError | null = null;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -33,7 +34,7 @@ export class QueueDoor {
   }
 
   get isShut(): boolean {
-    return this.#isShut;
+    return this.#reason !== null;
   }
 
   /**
@@ -41,7 +42,7 @@ export class QueueDoor {
    * still arrive, so its handler must not mind doubles.
    */
   async keep(job: KeptJobContract, jobs: readonly JobToKeep[]): Promise<void> {
-    if (this.#isShut) throw away();
+    if (this.#reason !== null) throw this.#reason;
     this.#options.depth.requireRoom();
     this.#options.depth.add(jobs.reduce((sum, { bytes }) => sum + bytes.length, 0));
     try {
@@ -58,8 +59,8 @@ export class QueueDoor {
   }
 
   #shut(error: AppError): void {
-    if (this.#isShut || this.#isClosed) return;
-    this.#isShut = true;
+    if (this.#reason !== null || this.#isClosed) return;
+    this.#reason = error;
     this.#options.log.warn({ err: error.cause ?? error }, 'the queue is away');
     this.#pingSoon();
   }
@@ -77,19 +78,15 @@ export class QueueDoor {
       return;
     }
     if (this.#isClosed) return;
-    this.#isShut = false;
+    this.#reason = null;
     this.#options.log.info({}, 'the queue answers again');
     this.#options.onOpen();
   }
 }
 
 function slow(): AppError {
-  return away(new Error(`no answer within ${PATIENCE_MS} ms`));
-}
-
-function away(cause?: unknown): AppError {
   return new AppError('unavailable', 'the queue does not answer; send again shortly', {
-    cause,
+    cause: new Error(`no answer within ${PATIENCE_MS} ms`),
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }

@@ -112,7 +112,9 @@ async function unlessMissing<Result>(work: Promise<Result>): Promise<Result | nu
 }
 
 function cannotKeep(cause?: unknown): AppError {
-  return new AppError('unavailable', 'the queue takes nothing and nothing more can be kept until it does', {
+  const isFull = cause instanceof Error && 'code' in cause && cause.code === 'ENOSPC';
+  const why = isFull ? 'the disk of this server is full' : 'nothing more can be kept until it does';
+  return new AppError('unavailable', `the queue takes nothing and ${why}; send again later`, {
     cause,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });

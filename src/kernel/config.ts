@@ -115,6 +115,11 @@ export const SETTINGS = {
     '1000000',
     'series that one service may have a day (UTC), points of further ones are refused; 0 for no limit',
   ),
+  ingestDiskMegabytes: amount(
+    'INGEST_DISK_MEGABYTES',
+    '0',
+    'free space on the disk of DATA_DIR below which metrics and exceptions are refused; 0 for no limit. "npm start" sets 128 where it runs PostgreSQL',
+  ),
   ingestQueueMegabytes: amount(
     'INGEST_QUEUE_MEGABYTES',
     '2048',

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 
 import { openDatabase } from '#storage/postgres/database.ts';
 import { ENTITIES } from '#storage/postgres/stores.ts';
@@ -29,4 +29,19 @@ test('what goes wrong in a transaction is thrown as it is, and all of it is undo
   await expect(failed).rejects.toThrow(new RangeError('no'));
   const names = await w.house.db.sql.rows('select name from organizations where id = $1', [w.orgId]);
   expect(names).toEqual([{ name: 'Acme' }]);
+});
+
+test('a full disk of the database is told as such, is remembered for a while, and is no other outage', async () => {
+  const db = await openDatabase({ url: inject('postgresUrl'), entities: ENTITIES });
+  onTestFinished(() => db.close());
+  const refused = (code: string) =>
+    db.sql.run(`do $$ begin raise exception 'could not extend file' using errcode = '${code}'; end $$`);
+  await expect(refused('53300')).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('does not answer') as string,
+  });
+  expect(db.isFull()).toBe(false);
+  const full = { code: 'unavailable', message: expect.stringContaining('the disk of the database is full') as string };
+  await expect(refused('53100')).rejects.toMatchObject(full);
+  expect(db.isFull()).toBe(true);
 });

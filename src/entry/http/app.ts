@@ -21,6 +21,7 @@ import { mountOpenApi } from '#entry/http/openapi.ts';
 import { sendProblem } from '#entry/http/problem.ts';
 import { mountRest } from '#entry/http/rest.ts';
 import { securityHeadersOf, sendSecurityHeaders } from '#entry/http/security_headers.ts';
+import { DiskSpace } from '#ingest/disk_space.ts';
 import { IngestTally } from '#ingest/tally.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
@@ -78,7 +79,13 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
     house.log.debug({ ...fields, elapsedMs: Math.round(reply.elapsedTime) }, 'request answered');
   });
   const tally = new IngestTally();
-  mountHealth(app, house);
+  const disk = new DiskSpace({
+    folder: house.config.dataDir,
+    bytesMin: house.config.ingestDiskMegabytes * MEGABYTE,
+    log: house.log,
+  });
+  app.addHook('onClose', async () => disk.close());
+  mountHealth(app, house, disk);
   mountMetrics(app, house, tally, limitLog);
   await mountOpenApi(app, house.config.baseUrl);
   mountDocs(app);
@@ -89,7 +96,7 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
   await mountAnswers(app, house);
   mountCalendar(app, house);
   await mountConsole(app, house, budget);
-  await mountIngest(app, house, tally);
+  await mountIngest(app, house, tally, disk);
   const answerUnknownPage = await mountConsolePages(app, house.config);
   app.setNotFoundHandler(async (request, reply) => {
     if (await answerUnknownPage(request, reply)) return reply;

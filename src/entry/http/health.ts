@@ -4,8 +4,10 @@ import type { PagerHealth } from '#core/oncall/pager_health.ts';
 import type { House } from '#entry/compose.ts';
 import { keptForASecond } from '#entry/http/kept_for_a_second.ts';
 import { checkPager } from '#entry/pager_check.ts';
+import type { DiskSpace } from '#ingest/disk_space.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { redact } from '#kernel/log.ts';
+import { DISK_FULL_TEXT } from '#storage/postgres/database.ts';
 
 interface Check {
   readonly status: 'up' | 'down';
@@ -16,11 +18,11 @@ interface Check {
 const CHECK_TIMEOUT_MS = 3_000;
 
 /**
- * `/healthz`: the process, each store with its latency, and the pager; 503 when a store is down or pages are late.
- * `/readyz`: whether to send traffic here, and if not, why; 503 also while starting or draining. Anybody may ask, so an
- * answer is kept for a second.
+ * `/healthz`: the process, each store with its latency, the disk, and the pager; 503 when a store is down or its disk full
+ * or nearly so, or pages are late. `/readyz`: whether to send traffic here, and if not, why; 503 also while starting or
+ * draining. With `ingestion: false` it takes changes but no data. Anybody may ask, so an answer is kept for a second.
  */
-export function mountHealth(app: FastifyInstance, house: House): void {
+export function mountHealth(app: FastifyInstance, house: House, disk: DiskSpace): void {
   let isDraining = false;
   app.addHook('preClose', async () => {
     isDraining = true;
@@ -28,7 +30,7 @@ export function mountHealth(app: FastifyInstance, house: House): void {
 
   const checkAll = keptForASecond(house.clock, async () => {
     const [postgres, clickhouse, queue] = await Promise.all([
-      check(() => house.db.sql.row('select 1')),
+      check(() => askDatabase(house)),
       check(() => house.clickhouse.query({ query: 'SELECT 1', format: 'JSONEachRow' }).then((result) => result.json())),
       check(() => house.queue.ping()),
     ]);
@@ -38,12 +40,17 @@ export function mountHealth(app: FastifyInstance, house: House): void {
 
   app.get('/healthz', async (_request, reply) => {
     const [stores, pager] = await Promise.all([checkAll(), tellPager()]);
-    const isUp = Object.values(stores).every(({ status }) => status === 'up');
+    const isUp = Object.values(stores).every(({ status }) => status === 'up') && disk.fault === null;
     const status = isUp ? pager.status : 'down';
     return reply.code(status === 'up' ? 200 : 503).send({
       status,
       process: { uptimeSeconds: Math.round(process.uptime()), residentBytes: process.memoryUsage.rss() },
       stores,
+      disk: {
+        status: disk.fault === null ? 'up' : 'low',
+        freeBytes: disk.freeBytes,
+        ...(disk.fault !== null && { error: disk.fault }),
+      },
       pager,
     });
   });
@@ -52,12 +59,19 @@ export function mountHealth(app: FastifyInstance, house: House): void {
     const [stores, pager] = await Promise.all([checkAll(), tellPager()]);
     const because = [
       ...(isDraining ? ['this process is stopping'] : []),
+      ...(house.db.isFull() ? [DISK_FULL_TEXT] : []),
       ...Object.entries(stores).flatMap(([name, { status }]) => (status === 'up' ? [] : [`${name} is ${status}`])),
       ...pager.problems,
     ];
-    const isReady = because.length === 0;
-    return reply.code(isReady ? 200 : 503).send(isReady ? { ready: true } : { ready: false, because });
+    if (because.length > 0) return reply.code(503).send({ ready: false, because });
+    return reply.send(disk.fault === null ? { ready: true } : { ready: true, ingestion: false, because: [disk.fault] });
   });
+}
+
+/** A database whose disk is full answers questions, and refuses every change. */
+async function askDatabase({ db }: House): Promise<void> {
+  await db.sql.row('select 1');
+  if (db.isFull()) throw new Error(DISK_FULL_TEXT);
 }
 
 async function check(work: () => Promise<unknown>): Promise<Check> {

@@ -11,6 +11,7 @@ import type { IngestHall } from '#entry/http/ingest_hall.ts';
 import { mountMetricIngest } from '#entry/http/ingest_metrics.ts';
 import { mountSentryIngest } from '#entry/http/ingest_sentry.ts';
 import { takeRawBodies } from '#entry/http/raw_body.ts';
+import type { DiskSpace } from '#ingest/disk_space.ts';
 import { Gate } from '#ingest/gate.ts';
 import { openIntake } from '#ingest/intake.ts';
 import { RateLimiter } from '#ingest/rate_limiter.ts';
@@ -25,7 +26,12 @@ const UNPACKING = { places: 4, placesOfOne: 2 };
 const MEGABYTE = 1024 * 1024;
 
 /** The addresses that take metrics and exceptions (ingestion §1). What they took is stored before the app has closed. */
-export async function mountIngest(app: FastifyInstance, house: House, tally: IngestTally): Promise<void> {
+export async function mountIngest(
+  app: FastifyInstance,
+  house: House,
+  tally: IngestTally,
+  disk: DiskSpace,
+): Promise<void> {
   const { clock, config, db, log } = house;
   const spoolFolder = path.resolve(config.dataDir, 'spool');
   const hall: IngestHall = {
@@ -34,6 +40,7 @@ export async function mountIngest(app: FastifyInstance, house: House, tally: Ing
     intake: openIntake({
       queue: house.queue,
       queueBytesMax: config.ingestQueueMegabytes * MEGABYTE || Infinity,
+      disk,
       log,
       cipher: createCipher(config.appSecret, 'waiting-events'),
       spoolFolder,

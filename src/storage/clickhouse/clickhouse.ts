@@ -32,6 +32,19 @@ export async function guardClickHouse<Result>(work: () => Promise<Result>): Prom
         retryAfterSeconds: 5,
       });
     }
+    if (isFull(error)) {
+      throw new AppError('unavailable', 'the disk of the metric store is full; nothing is lost, try again later', {
+        cause: error,
+        retryAfterSeconds: 30,
+      });
+    }
     throw error;
   }
+}
+
+/** As the server says it, or the operating system through it. */
+function isFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { type } = error as { type?: unknown };
+  return type === 'NOT_ENOUGH_SPACE' || /No space left on device|ENOSPC/.test(error.message);
 }

@@ -27,6 +27,8 @@ export interface Database {
   session(): Session;
   /** Commits what `work` did when it returns, undoes all of it when it throws. */
   transaction<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
+  /** Whether the server has refused something lately for want of room on its disk. */
+  isFull(): boolean;
   readonly orm: MikroORM;
   close(): Promise<void>;
 }
@@ -47,6 +49,9 @@ interface DatabaseOptions {
  * page people too.
  */
 const IDLE_IN_TRANSACTION_MS_MAX = 5_000;
+
+/** So long after a refusal for want of room the disk is taken to be full: nobody may have tried again since. */
+const FULL_FOR_MS = 10_000;
 
 /** Opens the pool; connects at the first statement. Connection faults surface as `unavailable` (503). */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
@@ -79,12 +84,15 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     ...(options.extensions === undefined ? {} : { extensions: options.extensions as never }),
     schemaGenerator: { ignoreSchema: ['bullmq'] },
   });
-  const session = (): Session => sessionOf(orm.em.fork());
+  let refusedAtMs = -Infinity;
+  const onFull = (): void => void (refusedAtMs = performance.now());
+  const session = (): Session => sessionOf(orm.em.fork(), onFull);
   return {
     orm,
     sql: session().sql,
     session,
-    transaction: (work) => guarded(() => inTransaction(orm.em.fork(), work)),
+    transaction: (work) => guarded(() => inTransaction(orm.em.fork(), work, onFull), onFull),
+    isFull: () => performance.now() - refusedAtMs < FULL_FOR_MS,
     close: () => orm.close(true),
   };
 }
@@ -93,13 +101,17 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
  * Kysely's own transaction gives the connection back whatever happens to it. MikroORM's keeps a connection that is
  * lost midway for ever, so that a server which restarts under load would use up the pool.
  */
-async function inTransaction<Result>(em: EntityManager, work: (session: Session) => Promise<Result>): Promise<Result> {
+async function inTransaction<Result>(
+  em: EntityManager,
+  work: (session: Session) => Promise<Result>,
+  onFull: () => void,
+): Promise<Result> {
   let failure: { readonly error: unknown } | null = null;
   const client = em.getConnection().getClient<unknown>();
   const underWay = client.transaction().execute(async (transaction) => {
     em.setTransactionContext(transaction);
     try {
-      const result = await work(sessionOf(em));
+      const result = await work(sessionOf(em, onFull));
       await em.flush();
       return result;
     } catch (error) {
@@ -113,10 +125,10 @@ async function inTransaction<Result>(em: EntityManager, work: (session: Session)
   });
 }
 
-function sessionOf(em: EntityManager): Session {
+function sessionOf(em: EntityManager, onFull: () => void): Session {
   const execute = async (text: string, parameters: readonly unknown[]) => {
     const executor = em.getTransactionContext<Kysely<unknown>>() ?? em.getConnection().getClient<unknown>();
-    return await guarded(() => executor.executeQuery(CompiledQuery.raw(text, [...parameters])));
+    return await guarded(() => executor.executeQuery(CompiledQuery.raw(text, [...parameters])), onFull);
   };
   return {
     em,
@@ -139,10 +151,15 @@ const AWAY = /^(08|57P0|53)|^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT)$/;
 const AWAY_TEXT =
   /Connection terminated|encountered a connection error|timeout exceeded when trying to connect|the database system is/;
 
-async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
+async function guarded<Result>(work: () => Promise<Result>, onFull: () => void): Promise<Result> {
   try {
     return await work();
   } catch (error) {
+    const full = toDiskFull(error);
+    if (full !== null) {
+      onFull();
+      throw full;
+    }
     if (isAway(error)) {
       throw new AppError('unavailable', 'the database does not answer; nothing was changed, try again shortly', {
         cause: error,
@@ -152,6 +169,18 @@ async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
     throw error;
   }
 }
+
+/** What PostgreSQL's refusal for want of room means to whoever asked; null for any other error. */
+export function toDiskFull(error: unknown): AppError | null {
+  const { code } = (error ?? {}) as { code?: unknown };
+  if (code !== DISK_FULL) return null;
+  return new AppError('unavailable', DISK_FULL_TEXT, { cause: error, retryAfterSeconds: 30 });
+}
+
+/** SQLSTATE. */
+const DISK_FULL = '53100';
+export const DISK_FULL_TEXT =
+  'the disk of the database is full: nothing was changed; delete what is not needed there, or give it more room';
 
 function isAway(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof AppError) return false;

@@ -4,6 +4,7 @@ import type { Static, TObject } from 'typebox';
 import { AppError } from '#kernel/errors.ts';
 import { type JobContract, QUEUE_NAMES, type QueueName } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
+import { toDiskFull } from '#storage/postgres/database.ts';
 import type { QueueConnection } from '#storage/queue/connection.ts';
 
 /** A job to be enqueued. */
@@ -58,10 +59,13 @@ export function openJobQueue(connection: QueueConnection, log: Log, prefix = 'to
         try {
           await addAll(queueOf(name), group.map(toBulkJob));
         } catch (error) {
-          throw new AppError('unavailable', 'the queue does not answer; send again shortly', {
-            cause: error,
-            retryAfterSeconds: 5,
-          });
+          throw (
+            toDiskFull(error) ??
+            new AppError('unavailable', 'the queue does not answer; send again shortly', {
+              cause: error,
+              retryAfterSeconds: 5,
+            })
+          );
         }
       }
     },

@@ -250,7 +250,7 @@ const HEALTH: JsonSchema = {
   security: [],
   responses: {
     '200': { description: 'All are up.', content: HEALTH_BODY },
-    '503': { description: 'A store is down, or pages are late.', content: HEALTH_BODY },
+    '503': { description: 'A store is down, its disk is full or nearly so, or pages are late.', content: HEALTH_BODY },
     ...MALFORMED,
   },
 };
@@ -262,7 +262,11 @@ const READY_BODY: JsonSchema = {
       required: ['ready'],
       properties: {
         ready: { type: 'boolean' },
-        because: { type: 'array', items: TEXT, description: 'why not; absent when ready' },
+        ingestion: {
+          type: 'boolean',
+          description: 'false while metrics and exceptions are refused, as on a disk that is nearly full; else absent',
+        },
+        because: { type: 'array', items: TEXT, description: 'why not; absent when all is taken' },
       },
     },
   },
@@ -275,7 +279,10 @@ const READY: JsonSchema = {
   security: [],
   responses: {
     '200': { description: 'Ready.', content: READY_BODY },
-    '503': { description: 'Starting, draining, a store is down, or pages are late.', content: READY_BODY },
+    '503': {
+      description: 'Starting, draining, a store is down or its disk is full, or pages are late.',
+      content: READY_BODY,
+    },
     ...MALFORMED,
   },
 };
