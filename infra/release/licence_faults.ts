@@ -1,0 +1,73 @@
+import { type LockedPackages, nameOf } from './lock_file.ts';
+
+/** Licences that ask for a notice at most. */
+const ALLOWED: ReadonlySet<string> = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'MIT-0',
+  'Unlicense',
+]);
+
+/** Packages under other licences, by how their names begin, and why that is fine. */
+const EXCEPTIONS: readonly { readonly name: string; readonly licence: string; readonly because: string }[] = [
+  { name: '@fontsource-variable/inter', licence: 'OFL-1.1', because: 'a font, which is passed on unchanged' },
+  {
+    name: 'web-push',
+    licence: 'MPL-2.0',
+    because: 'unchanged, and its source is public: the licence asks for no more',
+  },
+  { name: 'lightningcss', licence: 'MPL-2.0', because: 'a tool of the build, unchanged; nothing of it is passed on' },
+];
+
+export interface Licensed {
+  readonly name: string;
+  readonly version: string;
+  /** Null when it is unknown. */
+  readonly licence: string | null;
+}
+
+/** Everything that is installed with `--omit=dev`, by name. */
+export function listLicences(packages: LockedPackages): Licensed[] {
+  const licensed = Object.entries(packages)
+    .filter(([, { dev }]) => dev !== true)
+    .map(([place, { version = '', license }]) => {
+      const name = nameOf(place);
+      return { name, version, licence: license ?? licenceOfFamily(packages, name, version) };
+    });
+  const byNameAndVersion = new Map(licensed.map((one) => [`${one.name}@${one.version}`, one]));
+  return [...byNameAndVersion.values()].toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+/** Binaries for other platforms, of which npm knows less, are under the licence of the one that is installed here. */
+function licenceOfFamily(packages: LockedPackages, name: string, version: string): string | null {
+  const scope = name.startsWith('@') ? name.slice(0, name.indexOf('/') + 1) : null;
+  if (scope === null) return null;
+  const relatives = Object.entries(packages).filter(
+    ([place, locked]) => nameOf(place).startsWith(scope) && locked.version === version,
+  );
+  return relatives.find(([, { license }]) => license !== undefined)?.[1].license ?? null;
+}
+
+/** What may not be passed on as the product is. */
+export function licenceFaults(packages: LockedPackages): string[] {
+  return listLicences(packages)
+    .filter((one) => !isAllowed(one))
+    .map(
+      ({ name, version, licence }) =>
+        `${name} ${version} is under ${licence ?? 'an unknown licence'}, which is not allowed`,
+    );
+}
+
+/** Of an expression one alternative must be allowed, and all of what it joins. */
+function isAllowed({ name, licence }: Licensed): boolean {
+  if (licence === null) return false;
+  if (EXCEPTIONS.some((one) => name.startsWith(one.name) && licence === one.licence)) return true;
+  const alternatives = licence.replace(/^\((.*)\)$/, '$1').split(' OR ');
+  return alternatives.some((terms) => terms.split(' AND ').every((term) => ALLOWED.has(term.trim())));
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+
+import { licenceFaults, listLicences } from '#infra/release/licence_faults.ts';
+import { lockFaults } from '#infra/release/lock_faults.ts';
+import { readLockFile } from '#infra/release/lock_file.ts';
+
+const packages = readLockFile();
+const withPackage = (name: string, locked: object) => ({ ...packages, [`node_modules/${name}`]: locked });
+const hash = `sha512-${'A'.repeat(86)}==`;
+
+test('each package of the lock file is named by its hash alone', () => {
+  expect(lockFaults(packages)).toEqual([]);
+  expect(lockFaults(withPackage('left-pad', { version: '1.3.0' }))).toEqual([
+    'node_modules/left-pad has no integrity: install it anew',
+  ]);
+  expect(lockFaults(withPackage('@chdb/lib-other', { version: '1.3.0' }))).toHaveLength(1);
+  expect(lockFaults(withPackage('left-pad', { version: '1.3.0', integrity: 'sha1-AAAA' }))).toHaveLength(1);
+  const resolved = 'https://registry.example.com/left-pad.tgz';
+  expect(lockFaults(withPackage('left-pad', { version: '1.3.0', integrity: hash, resolved }))).toHaveLength(1);
+});
+
+test('a family of binaries whose hashes are all there is excused no longer', () => {
+  const complete = Object.fromEntries(
+    Object.entries(packages).map(([place, locked]) => [place, { ...locked, integrity: hash }]),
+  );
+  expect(lockFaults(complete)).toContain('every @chdb/lib-… has its integrity: take it off the list in lock_faults.ts');
+});
+
+test('what is passed on with the product is under licences that allow it', () => {
+  expect(licenceFaults(packages)).toEqual([]);
+  expect(listLicences(packages).every(({ licence }) => licence !== null)).toBe(true);
+  const judge = (license: string | undefined) => licenceFaults(withPackage('left-pad', { version: '1.3.0', license }));
+  for (const fine of ['MIT', '(MIT OR GPL-3.0)', 'MIT AND ISC']) expect(judge(fine), fine).toEqual([]);
+  for (const bad of ['GPL-3.0', 'MIT AND GPL-3.0', 'MPL-2.0', 'SEE LICENSE IN LICENSE', undefined]) {
+    expect(judge(bad), bad).toHaveLength(1);
+  }
+  expect(licenceFaults(withPackage('tool', { version: '1.0.0', license: 'GPL-3.0', dev: true }))).toEqual([]);
+});
