@@ -10,7 +10,7 @@ const RULES: Record<string, { rooms: string[]; packages: string[] }> = {
   jobs: { rooms: ['jobs', 'kernel'], packages: ['typebox'] },
   storage: {
     rooms: ['storage', 'kernel', 'core', 'jobs'],
-    packages: ['@mikro-orm/', 'kysely', 'pg', '@clickhouse/client', 'ioredis', 'bullmq', 'typebox', 'node:'],
+    packages: ['@mikro-orm/', 'kysely', 'pg', '@clickhouse/client', 'ioredis', 'bullmq', 'p-limit', 'typebox', 'node:'],
   },
   auth: {
     rooms: ['auth', 'kernel', 'storage'],

@@ -145,7 +145,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a kept job on 
   });
 });
 
-test('a job whose worker died is run by another once the lease has ended, and counted as tried', async () => {
+test('a job whose worker died is run by another once the lease has ended; only what failed counts as tried', async () => {
   const w = await world();
   const store = new KeptJobStore(w.house.db);
   await store.insert('group_exceptions', [{ ...jobOf('text'), keptId: 'job_1' }], w.clock.now());
@@ -153,8 +153,10 @@ test('a job whose worker died is run by another once the lease has ended, and co
   expect(await store.claim([place], 60_000)).toMatchObject([{ attempt: 1 }]);
   expect(await store.listReady('group_exceptions', 10)).toEqual([]);
   expect(await store.claim([place], 60_000)).toEqual([]);
-  await store.holdBack([place], 0);
+  await store.prolong([place], 0);
   expect(await store.listReady('group_exceptions', 10)).toMatchObject([place]);
+  expect(await store.claim([place], 60_000)).toMatchObject([{ attempt: 1 }]);
+  await store.putBack(place, 0);
   expect(await store.claim([place], 60_000)).toMatchObject([{ attempt: 2, bytes: Buffer.from('text') }]);
 });
 

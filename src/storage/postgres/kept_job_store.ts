@@ -28,7 +28,7 @@ export type ReadyJob = KeptPlace & Owner & Pick<KeptJob, 'items'>;
 
 /** A job that is this worker's to run until its lease ends. */
 export interface ClaimedJob extends KeptPlace {
-  /** From 1. */
+  /** From 1; a try whose worker died does not count, for it says nothing of the job. */
   readonly attempt: number;
   readonly bytes: Buffer;
 }
@@ -80,20 +80,27 @@ export class KeptJobStore {
   async claim(places: readonly KeptPlace[], leaseMs: number): Promise<ClaimedJob[]> {
     // The driver reads bytes as hexadecimal digits, which take half as much again.
     const rows = await this.#sql.rows<{ keptId: string; number: number; attempt: number; text: string }>(
-      `update kept_jobs k set ready_at = now() + $3 * interval '1 millisecond', attempts = attempts + 1 ${AT_PLACES}
+      `update kept_jobs k set ready_at = now() + $3 * interval '1 millisecond' ${AT_PLACES}
          and k.ready_at <= now()
-       returning k.kept_id as "keptId", k.number, k.attempts as attempt, encode(k.payload, 'base64') as text`,
+       returning k.kept_id as "keptId", k.number, k.attempts + 1 as attempt, encode(k.payload, 'base64') as text`,
       [...columnsOf(places), leaseMs],
     );
     return rows.map(({ text, ...job }) => ({ ...job, bytes: Buffer.from(text, 'base64') }));
   }
 
-  /** Prolongs leases, or has jobs that failed wait so long. */
-  async holdBack(places: readonly KeptPlace[], forMs: number): Promise<void> {
+  async prolong(places: readonly KeptPlace[], leaseMs: number): Promise<void> {
     await this.#sql.run(`update kept_jobs k set ready_at = now() + $3 * interval '1 millisecond' ${AT_PLACES}`, [
       ...columnsOf(places),
-      forMs,
+      leaseMs,
     ]);
+  }
+
+  /** Has a job that failed wait so long. */
+  async putBack(place: KeptPlace, waitMs: number): Promise<void> {
+    await this.#sql.run(
+      `update kept_jobs k set ready_at = now() + $3 * interval '1 millisecond', attempts = attempts + 1 ${AT_PLACES}`,
+      [...columnsOf([place]), waitMs],
+    );
   }
 
   async remove(places: readonly KeptPlace[]): Promise<void> {

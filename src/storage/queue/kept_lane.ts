@@ -1,3 +1,5 @@
+import pLimit from 'p-limit';
+
 import { type Capacity, takeTurns } from '#core/queue/fair_turns.ts';
 import type { KeptJobContract } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
@@ -15,6 +17,8 @@ export interface KeptHandler {
 /** A worker that died loses its jobs to others after so long; one that lives says so three times as often. */
 const LEASE_MS = 9_000;
 const EXTEND_MS = 3_000;
+/** What failed is done by itself and not with others, which costs the stores more. */
+const AGAIN_AT_ONCE = 4;
 /** Looked at to find whose turn it is. */
 const READY_MAX = 500;
 
@@ -39,6 +43,7 @@ class KeptLane {
   readonly #handler: KeptHandler;
   readonly #store: KeptJobStore;
   readonly #underWay = new Set<UnderWay>();
+  readonly #again = pLimit(AGAIN_AT_ONCE);
   #done: UnderWay[] = [];
   #draining: Promise<void> | null = null;
   #isStopped = false;
@@ -122,13 +127,14 @@ class KeptLane {
     const { keptId, attempt, bytes } = one;
     const log = parentLog.child({ jobId: keptId });
     try {
-      await this.#handler.run(bytes, { jobId: keptId, attempt, log });
+      const run = (): Promise<void> => this.#handler.run(bytes, { jobId: keptId, attempt, log });
+      await (attempt === 1 ? run() : this.#again(run));
       this.#done.push(one);
     } catch (error) {
       log.warn({ attempt, err: error }, 'job failed, will be tried again');
       const waitMs = backoffMs(attempt, job);
       // When this fails as well, the lease ends by itself.
-      await this.#store.holdBack([one], waitMs).catch(() => {});
+      await this.#store.putBack(one, waitMs).catch(() => {});
       this.#underWay.delete(one);
       this.#lookAgainIn(waitMs, parentLog);
     }
@@ -156,7 +162,7 @@ class KeptLane {
   }
 
   #extend(log: Log): void {
-    this.#store.holdBack([...this.#underWay], LEASE_MS).catch((error: unknown) => {
+    this.#store.prolong([...this.#underWay], LEASE_MS).catch((error: unknown) => {
       log.warn({ err: error }, 'leases of jobs could not be prolonged');
     });
   }
