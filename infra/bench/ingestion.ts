@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { finish } from '#ingest/protocols/body/steps.ts';
 import { pointLimits } from '#core/metrics/admission.ts';
 import { columnsOf } from '#core/metrics/point_columns.ts';
 import { runningConfig } from '#entry/running_config.ts';
@@ -211,7 +212,7 @@ function blocksOf({ lines }: ManyScrapes): Buffer[] {
   for (const body of lines.flat()) {
     deliveries.push({
       serviceId,
-      points: columnsOf(decodePrometheusWrite(body, 'application/x-protobuf', now, pointLimits(30)).points),
+      points: columnsOf(finish(decodePrometheusWrite(body, 'application/x-protobuf', now, pointLimits(30))).points),
     });
     if (sum(deliveries.map(({ points }) => points.length)) >= BARE_INSERT_POINTS) flush();
   }

@@ -1,5 +1,6 @@
 import type { DecodedPoints, PointLimits } from '#core/metrics/admission.ts';
 import { describeRejected, type RefusalReason } from '#core/metrics/refusals.ts';
+import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import {
   decodeOtlpMetrics,
@@ -35,7 +36,7 @@ export interface MetricProtocol {
     limits: PointLimits,
     /** What requests before this one have brought; one for all that a process takes. */
     memory: SeriesMemory,
-  ) => DecodedPoints;
+  ) => Steps<DecodedPoints>;
   /** May throw `invalid_input` when nothing could be taken. */
   readonly answer: (decoded: DecodedPoints, contentType: string | undefined) => ProtocolAnswer;
   /** The body of a refusal where the protocol prescribes one. Without it, or where it gives null, it is a problem. */

@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib';
 
 import { expect, test } from 'vitest';
 
+import { finish } from '#ingest/protocols/body/steps.ts';
 import type { DecodedPoints } from '#core/metrics/admission.ts';
 import { seriesKey } from '#core/metrics/series_key.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
@@ -96,9 +97,9 @@ function fuzz(seed: number, bodies: readonly Buffer[], decode: Decode): { taken:
 }
 
 const PROTOBUF = 'application/x-protobuf';
-const prometheus: Decode = (body) => decodePrometheusWrite(body, PROTOBUF, NOW, LIMITS);
-const otlp: Decode = (body) => decodeOtlpMetrics(body, PROTOBUF, NOW, LIMITS);
-const otlpJson: Decode = (body) => decodeOtlpMetrics(body, 'application/json', NOW, LIMITS);
+const prometheus: Decode = (body) => finish(decodePrometheusWrite(body, PROTOBUF, NOW, LIMITS));
+const otlp: Decode = (body) => finish(decodeOtlpMetrics(body, PROTOBUF, NOW, LIMITS));
+const otlpJson: Decode = (body) => finish(decodeOtlpMetrics(body, 'application/json', NOW, LIMITS));
 const writes = ['prom-1.snappy', 'prom-3.snappy', 'prom-4.snappy'].map(recording);
 const native = (points: readonly object[]) => Buffer.from(JSON.stringify({ points }));
 const NATIVE_POINTS = [
@@ -111,17 +112,22 @@ test.each<[string, number, readonly Buffer[], Decode]>([
   [
     'remote write below snappy',
     2,
-    writes.map((body) => inflateSnappyBlock(body, MEGABYTE)),
+    writes.map((body) => finish(inflateSnappyBlock(body, MEGABYTE))),
     (body) => prometheus(snappy(body)),
   ],
   ['OTLP protobuf', 3, [recording('otlp-proto-1.bin'), gunzipSync(recording('otlp-gz-1.bin'))], otlp],
   ['OTLP JSON', 4, [recording('otlp-json-1.json')], otlpJson],
-  ['native JSON', 5, [native(NATIVE_POINTS)], (body) => decodeMetricsJson(body, 'application/json', NOW, LIMITS)],
+  [
+    'native JSON',
+    5,
+    [native(NATIVE_POINTS)],
+    (body) => finish(decodeMetricsJson(body, 'application/json', NOW, LIMITS)),
+  ],
   [
     'native lines',
     6,
     [Buffer.from(NATIVE_POINTS.map((point) => JSON.stringify(point)).join('\n'))],
-    (body) => decodeMetricsJson(body, 'application/x-ndjson', NOW, LIMITS),
+    (body) => finish(decodeMetricsJson(body, 'application/x-ndjson', NOW, LIMITS)),
   ],
 ])('mutants of %s are taken or refused, never more', (_, seed, bodies, decode) => {
   const { taken, refused } = fuzz(seed, bodies, decode);
@@ -132,10 +138,10 @@ test.each<[string, number, readonly Buffer[], Decode]>([
 test('what is remembered of requests changes nothing about later ones', () => {
   const random = randomOf(7);
   const memory = new SeriesMemory();
-  const bodies = writes.map((body) => inflateSnappyBlock(body, MEGABYTE));
+  const bodies = writes.map((body) => finish(inflateSnappyBlock(body, MEGABYTE)));
   const outcome = (body: Buffer, remembered: SeriesMemory): unknown => {
     try {
-      const decoded = decodePrometheusWrite(body, PROTOBUF, NOW, LIMITS, remembered);
+      const decoded = finish(decodePrometheusWrite(body, PROTOBUF, NOW, LIMITS, remembered));
       return { ...decoded, points: pointsOf(decoded), series: decoded.points.series };
     } catch (error) {
       return String(error);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
+import { finish } from '#ingest/protocols/body/steps.ts';
 import { seriesKey } from '#core/metrics/series_key.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import { parseRfc3339 } from '#ingest/protocols/body/rfc3339.ts';
@@ -7,7 +8,7 @@ import { Temporal } from '#kernel/time.ts';
 import { LIMITS, NOW, NOW_MS, pointsOf, shortOf } from '#test/ingest/metric_bytes.ts';
 
 const decodeText = (text: string, type: string | undefined, limits = LIMITS) =>
-  decodeMetricsJson(Buffer.from(text), type, NOW, limits);
+  finish(decodeMetricsJson(Buffer.from(text), type, NOW, limits));
 const decode = (points: readonly unknown[], limits = LIMITS) =>
   decodeText(JSON.stringify({ points }), 'application/json; charset=utf-8', limits);
 const lines = (...points: readonly string[]) => decodeText(points.join('\n'), 'application/x-ndjson');
@@ -127,7 +128,7 @@ describe('bodies', () => {
 
   test('that are not UTF-8 are 400', () => {
     const body = Buffer.concat([Buffer.from('{"points":[{"name":"'), Buffer.from([0xff]), Buffer.from('"}]}')]);
-    expect(() => decodeMetricsJson(body, 'application/json', NOW, LIMITS)).toThrow(
+    expect(() => finish(decodeMetricsJson(body, 'application/json', NOW, LIMITS))).toThrow(
       expect.objectContaining({ code: 'invalid_input' }),
     );
   });

@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib';
 
 import { describe, expect, test } from 'vitest';
 
+import { finish } from '#ingest/protocols/body/steps.ts';
 import { seriesKey } from '#core/metrics/series_key.ts';
 import { decodeOtlpMetrics, encodeOtlpAnswer } from '#ingest/protocols/otlp_metrics.ts';
 import {
@@ -23,9 +24,9 @@ import {
 
 const PROTOBUF = 'application/x-protobuf';
 const JSON_TYPE = 'application/json; charset=utf-8';
-const decode = (body: Buffer, limits = LIMITS) => decodeOtlpMetrics(body, PROTOBUF, NOW, limits);
+const decode = (body: Buffer, limits = LIMITS) => finish(decodeOtlpMetrics(body, PROTOBUF, NOW, limits));
 const decodeJson = (body: unknown, limits = LIMITS) =>
-  decodeOtlpMetrics(Buffer.from(JSON.stringify(body)), JSON_TYPE, NOW, limits);
+  finish(decodeOtlpMetrics(Buffer.from(JSON.stringify(body)), JSON_TYPE, NOW, limits));
 
 const TIME = BigInt(NOW_MS) * 1_000_000n;
 const time = fixed64(3, TIME);
@@ -78,7 +79,7 @@ describe('what the OpenTelemetry SDK for JavaScript sent', () => {
       [...latency('counter'), ...requests('counter'), ...rest('counter')],
     ],
   ])('%s becomes exactly these points', (_, type, body, at, expected) => {
-    const decoded = decodeOtlpMetrics(body, type, NOW, LIMITS);
+    const decoded = finish(decodeOtlpMetrics(body, type, NOW, LIMITS));
     expect(shortOf(decoded)).toEqual(expected);
     expect(new Set(pointsOf(decoded).map((found) => found.at))).toEqual(new Set([at]));
     expect(decoded).toMatchObject({ rejected: { count: 0, reasons: [] }, dropped: 0 });
@@ -299,7 +300,7 @@ describe('refusals', () => {
   });
 
   test.each(['text/plain', undefined])('the type %s is 415', (type) => {
-    expect(() => decodeOtlpMetrics(Buffer.alloc(0), type, NOW, LIMITS)).toThrow(
+    expect(() => finish(decodeOtlpMetrics(Buffer.alloc(0), type, NOW, LIMITS))).toThrow(
       expect.objectContaining({ code: 'unsupported_media_type' }),
     );
   });

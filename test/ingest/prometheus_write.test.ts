@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
+import { finish } from '#ingest/protocols/body/steps.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
 import {
   bytes,
@@ -22,7 +23,7 @@ import {
 
 const TYPE = 'application/x-protobuf';
 const decode = (body: Buffer, contentType: string | undefined = TYPE, limits = LIMITS) =>
-  decodePrometheusWrite(body, contentType, NOW, limits);
+  finish(decodePrometheusWrite(body, contentType, NOW, limits));
 const series = (name: string, ...fields: Buffer[]) => message(1, label('__name__', name), ...fields);
 
 interface Described {
@@ -192,7 +193,7 @@ describe('bodies', () => {
   test.each(['application/x-protobuf;proto=io.prometheus.write.v2.Request', 'application/json', '', undefined])(
     'of the type %s are 415',
     (contentType) => {
-      expect(() => decodePrometheusWrite(good, contentType, NOW, LIMITS)).toThrow(
+      expect(() => finish(decodePrometheusWrite(good, contentType, NOW, LIMITS))).toThrow(
         expect.objectContaining({ code: 'unsupported_media_type' }),
       );
     },

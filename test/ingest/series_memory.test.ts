@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { finish } from '#ingest/protocols/body/steps.ts';
 import { type PointLimits, pointLimits, type SeriesAllowance } from '#core/metrics/admission.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
@@ -22,7 +23,7 @@ import {
 } from '#test/ingest/metric_bytes.ts';
 
 const decode = (body: Buffer, memory: SeriesMemory, limits: PointLimits = LIMITS) =>
-  decodePrometheusWrite(body, 'application/x-protobuf', NOW, limits, memory);
+  finish(decodePrometheusWrite(body, 'application/x-protobuf', NOW, limits, memory));
 
 function outcome(body: Buffer, memory: SeriesMemory): unknown {
   const decoded = decode(body, memory);

@@ -1,3 +1,4 @@
+import { finish } from '#ingest/protocols/body/steps.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
 import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 
@@ -83,7 +84,7 @@ function writeVarint(bytes: Buffer, start: number, value: number): void {
 }
 
 function readTemplate(body: Buffer): Template {
-  const bytes = inflateSnappyBlock(body, BODY_BYTES_MAX);
+  const bytes = finish(inflateSnappyBlock(body, BODY_BYTES_MAX));
   const reader = new WireReader(bytes, 'WriteRequest');
   const instancesAt: number[] = [];
   const times: { at: number; ms: number }[] = [];

@@ -6,6 +6,7 @@ import { everyAddressOf, type IngestHall } from '#entry/http/ingest_hall.ts';
 import { beginRefusal, sendProblem, toAppError } from '#entry/http/problem.ts';
 import { takeBody, contentTypeOf } from '#entry/http/raw_body.ts';
 import { noteSender } from '#entry/http/sender.ts';
+import { inSlices } from '#ingest/in_slices.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { METRIC_PROTOCOLS, type MetricProtocol } from '#ingest/registry.ts';
@@ -72,7 +73,7 @@ export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): voi
       ? await inflate(takeBody(request), request.headers['content-encoding'], BODY_LIMITS)
       : takeBody(request);
     const limits = pointLimits(target.retentionMetrics, await hall.series.allowanceOf(target.serviceId));
-    return protocol.decode(body, contentTypeOf(request), hall.clock.now(), limits, memory);
+    return await inSlices(protocol.decode(body, contentTypeOf(request), hall.clock.now(), limits, memory));
   };
 
   const take = async (

@@ -1,7 +1,9 @@
 import { PointAdmission, type DecodedPoints, type PointLimits } from '#core/metrics/admission.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
-import { decodeUtf8 } from '#ingest/protocols/body/decode_utf8.ts';
+import { checkUtf8 } from '#ingest/protocols/body/decode_utf8.ts';
+import { JSON_VALUES_MAX, parseInSteps, UnreasonableJson } from '#ingest/protocols/body/json_in_steps.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
+import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { NativePoints } from '#ingest/protocols/native/native_points.ts';
 import { AppError, invalidInput, type Fault } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -22,12 +24,12 @@ const LINES_TYPES: ReadonlySet<string> = new Set([
  * A faulty point is refused on its own, naming each of its faults. Fails with `unsupported_media_type`,
  * `payload_too_large`, or `invalid_input` when the body as a whole cannot be read.
  */
-export function decodeMetricsJson(
+export function* decodeMetricsJson(
   body: Buffer,
   contentType: string | undefined,
   now: Temporal.Instant,
   limits: PointLimits,
-): DecodedPoints {
+): Steps<DecodedPoints> {
   const { type } = parseMediaType(contentType);
   if (type !== JSON_TYPE && !LINES_TYPES.has(type)) {
     throw new AppError(
@@ -38,18 +40,32 @@ export function decodeMetricsJson(
   checkBodySize(body, limits.bodyBytesMax);
   const admission = new PointAdmission(now, limits);
   const points = new NativePoints(admission, now.epochMilliseconds);
-  if (type === JSON_TYPE) readDocument(decodeUtf8(body), points);
-  else readLines(decodeUtf8(body), points, admission);
+  checkUtf8(body);
+  if (type === JSON_TYPE) yield* readDocument(body, points);
+  else yield* readLines(body, points, admission);
   return admission.result();
 }
 
-function readDocument(text: string, points: NativePoints): void {
-  for (const [i, point] of pointsOf(text).entries()) points.take(point, () => `points[${i}]`);
+/** Points and lines are so quick to read that to rest after each would take longer. */
+const REST_AFTER = 128;
+
+function* readDocument(body: Buffer, points: NativePoints): Steps<void> {
+  for (const [i, point] of pointsOf(yield* parseDocument(body)).entries()) {
+    points.take(point, () => `points[${i}]`);
+    if (i % REST_AFTER === 0) yield;
+  }
 }
 
-function pointsOf(text: string): readonly unknown[] {
-  const document = parse(text);
-  if (document === undefined) throw new AppError('invalid_input', 'the body is no JSON');
+function* parseDocument(body: Buffer): Steps<unknown> {
+  try {
+    return yield* parseInSteps(body, JSON_VALUES_MAX);
+  } catch (cause) {
+    const why = cause instanceof UnreasonableJson ? `cannot be read: ${cause.message}` : 'is no JSON';
+    throw new AppError('invalid_input', `the body ${why}`, { cause });
+  }
+}
+
+function pointsOf(document: unknown): readonly unknown[] {
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
     throw new AppError('invalid_input', 'the body must be an object with the list "points"');
   }
@@ -62,20 +78,30 @@ function pointsOf(text: string): readonly unknown[] {
 
 const FAULTS_MAX = 50;
 
-function readLines(text: string, points: NativePoints, admission: PointAdmission): void {
+const NEWLINE = 0x0a;
+/** Twice what a point with all the labels that it may have takes. */
+const LINE_BYTES_MAX = 256 * 1024;
+
+function* readLines(body: Buffer, points: NativePoints, admission: PointAdmission): Steps<void> {
   let number = 0;
-  for (let start = 0; start < text.length;) {
-    const newline = text.indexOf('\n', start);
-    const end = newline === -1 ? text.length : newline;
+  for (let start = 0; start < body.length;) {
+    const newline = body.indexOf(NEWLINE, start);
+    const end = newline === -1 ? body.length : newline;
     number += 1;
-    readLine(text.slice(start, end), number, points, admission);
+    readLine(body.subarray(start, end), number, points, admission);
+    if (number % REST_AFTER === 0) yield;
     start = end + 1;
   }
 }
 
-function readLine(line: string, number: number, points: NativePoints, admission: PointAdmission): void {
-  if (line.trim() === '') return;
+function readLine(bytes: Buffer, number: number, points: NativePoints, admission: PointAdmission): void {
   const place = (): string => `line ${number}`;
+  if (bytes.length > LINE_BYTES_MAX) {
+    admission.refuse(`a line of more than ${LINE_BYTES_MAX} bytes`, place);
+    return;
+  }
+  const line = bytes.toString('utf8');
+  if (line.trim() === '') return;
   if (!admission.hasRoomFor(1)) {
     admission.refuse(admission.fullMessage, place);
     return;

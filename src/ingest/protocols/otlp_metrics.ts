@@ -2,6 +2,7 @@ import { PointAdmission, type DecodedPoints, type PointLimits } from '#core/metr
 import { describeRejected, type Rejected } from '#core/metrics/refusals.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
+import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { OtlpJsonDecoder } from '#ingest/protocols/otlp/json.ts';
 import { MetricMapper } from '#ingest/protocols/otlp/metric_mapper.ts';
 import { OtlpProtobufDecoder } from '#ingest/protocols/otlp/protobuf.ts';
@@ -20,18 +21,18 @@ const PROTOBUF_TYPE = 'application/x-protobuf';
  *
  * Fails with `unsupported_media_type`, `payload_too_large`, or `invalid_input` when the body cannot be read at all.
  */
-export function decodeOtlpMetrics(
+export function* decodeOtlpMetrics(
   body: Buffer,
   contentType: string | undefined,
   now: Temporal.Instant,
   limits: PointLimits,
-): DecodedPoints {
+): Steps<DecodedPoints> {
   const isJson = isJsonType(contentType);
   checkBodySize(body, limits.bodyBytesMax);
   const admission = new PointAdmission(now, limits);
   const mapper = new MetricMapper(admission, now.epochMilliseconds);
-  if (isJson) new OtlpJsonDecoder(mapper).decode(body);
-  else new OtlpProtobufDecoder(body, admission, mapper).decode();
+  if (isJson) yield* new OtlpJsonDecoder(mapper, limits.labelsMax).decode(body);
+  else yield* new OtlpProtobufDecoder(body, admission, mapper).decode();
   return admission.result();
 }
 

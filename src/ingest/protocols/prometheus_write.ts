@@ -3,13 +3,14 @@ import { toSeriesText } from '#core/metrics/labels.ts';
 import type { PointKind, Series } from '#core/metrics/point.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
+import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { kindOfSeries, type FamilyTypes } from '#ingest/protocols/prometheus/counter_names.ts';
 import { InflateRoom } from '#ingest/protocols/prometheus/inflate_room.ts';
 import { SampleReader } from '#ingest/protocols/prometheus/sample_reader.ts';
 import { SeriesLabels } from '#ingest/protocols/prometheus/series_labels.ts';
 import { type RememberedSeries, SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
-import { surveyRequest } from '#ingest/protocols/prometheus/survey_request.ts';
+import { type Survey, surveyRequest } from '#ingest/protocols/prometheus/survey_request.ts';
 import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -22,13 +23,13 @@ import type { Temporal } from '#kernel/time.ts';
  * Fails with `unsupported_media_type` (remote write 2.0 and anything else), `payload_too_large`, or `invalid_input`
  * when the body cannot be read at all.
  */
-export function decodePrometheusWrite(
+export function* decodePrometheusWrite(
   body: Buffer,
   contentType: string | undefined,
   now: Temporal.Instant,
   limits: PointLimits,
   memory = new SeriesMemory(),
-): DecodedPoints {
+): Steps<DecodedPoints> {
   const { type, parameters } = parseMediaType(contentType);
   const message = parameters.get('proto') ?? 'prometheus.WriteRequest';
   if (type !== 'application/x-protobuf' || message !== 'prometheus.WriteRequest') {
@@ -38,11 +39,20 @@ export function decodePrometheusWrite(
     );
   }
   checkBodySize(body, limits.bodyBytesMax);
-  return new WriteRequestDecoder(inflateSnappyBlock(body, limits.bodyBytesMax, room), now, limits, memory).decode();
+  const reader = new WireReader(yield* inflateSnappyBlock(body, limits.bodyBytesMax, room), 'WriteRequest');
+  const mayRest = reader.bytes.length > ROOM_BYTES_MAX;
+  return yield* new WriteRequestDecoder(reader, yield* surveyRequest(reader, mayRest), now, limits, memory).decode(
+    mayRest,
+  );
 }
 
-/** Decoding keeps nothing of the bytes that it reads. */
-const room = new InflateRoom(1024 * 1024);
+/** Decoding keeps nothing of the bytes that it reads, and rests over none that are so few: they are in memory that is shared. */
+const ROOM_BYTES_MAX = 1024 * 1024;
+const room = new InflateRoom(ROOM_BYTES_MAX);
+/** Series are so quick to read that to rest after each would take longer. */
+const REST_AFTER = 256;
+/** Twice what a series with all the labels and samples of a request takes. */
+const SERIES_BYTES_MAX = 4 * 1024 * 1024;
 
 class WriteRequestDecoder {
   readonly #reader: WireReader;
@@ -55,9 +65,14 @@ class WriteRequestDecoder {
   readonly #hasLabel = (label: string): boolean => this.#labels.has(label);
   readonly #placeOfRemembered = (): string => (this.#remembered === null ? '' : textOf(this.#remembered.series));
 
-  constructor(message: Buffer, now: Temporal.Instant, limits: PointLimits, memory: SeriesMemory) {
-    this.#reader = new WireReader(message, 'WriteRequest');
-    const { types, series } = surveyRequest(this.#reader);
+  constructor(
+    reader: WireReader,
+    { types, series }: Survey,
+    now: Temporal.Instant,
+    limits: PointLimits,
+    memory: SeriesMemory,
+  ) {
+    this.#reader = reader;
     this.#types = types;
     this.#admission = new PointAdmission(now, limits, series);
     this.#labels = new SeriesLabels(this.#reader, this.#admission);
@@ -65,17 +80,23 @@ class WriteRequestDecoder {
     this.#sample = new SampleReader(this.#reader);
   }
 
-  decode(): DecodedPoints {
+  *decode(mayRest: boolean): Steps<DecodedPoints> {
     const reader = this.#reader;
     const end = reader.bytes.length;
-    while (reader.nextField(end)) {
+    for (let fields = 1; reader.nextField(end); fields += 1) {
       if (reader.is(1, WIRE.bytes)) this.#readTimeSeries(reader.message(end));
       else reader.skip(end);
+      if (mayRest && fields % REST_AFTER === 0) yield;
     }
     return this.#admission.result();
   }
 
   #readTimeSeries(end: number): void {
+    if (end - this.#reader.pos > SERIES_BYTES_MAX) {
+      this.#admission.refuse(`a series of more than ${SERIES_BYTES_MAX} bytes`, () => '');
+      this.#reader.pos = end;
+      return;
+    }
     // What metadata of the same request says of a series is not remembered of it.
     if (this.#types.size > 0) this.#readNewSeries(end);
     else if (!this.#readExpected(end)) this.#readUnexpected(end);

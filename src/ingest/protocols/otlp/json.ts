@@ -8,6 +8,7 @@ import {
   type Temporality,
   type Totals,
 } from '#ingest/protocols/otlp/metric_mapper.ts';
+import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { chooseResourceLabels } from '#ingest/protocols/otlp/resource_labels.ts';
 
 const NO_RECORDED_VALUE = 1;
@@ -17,42 +18,54 @@ export class OtlpJsonDecoder {
   readonly #reader = new OtlpJsonReader();
   readonly #mapper: MetricMapper;
 
-  constructor(mapper: MetricMapper) {
+  readonly #labelsMax: number;
+
+  constructor(mapper: MetricMapper, labelsMax: number) {
     this.#mapper = mapper;
+    this.#labelsMax = labelsMax;
   }
 
-  decode(body: Buffer): void {
+  *decode(body: Buffer): Steps<void> {
     const reader = this.#reader;
-    reader.each(reader.parse(body), 'resourceMetrics', (resourceMetrics) => {
-      this.#mapper.beginResource([]);
-      reader.inside(resourceMetrics, 'resource', (resource) => {
-        this.#mapper.beginResource(chooseResourceLabels(this.#labels(resource)));
-      });
-      reader.each(resourceMetrics, 'scopeMetrics', (scopeMetrics) => {
-        reader.each(scopeMetrics, 'metrics', (metric) => this.#readMetric(metric));
-      });
-    });
+    const request = yield* reader.parse(body);
+    yield* reader.eachInSteps(request, 'resourceMetrics', (resourceMetrics) => this.#readResource(resourceMetrics));
   }
 
-  #readMetric(metric: JsonObject): void {
+  *#readResource(resourceMetrics: JsonObject): Steps<void> {
+    const reader = this.#reader;
+    this.#mapper.beginResource([]);
+    const resource = reader.object(resourceMetrics, 'resource');
+    if (resource !== null) {
+      const labels: Label[] = [];
+      yield* reader.inside(resourceMetrics, 'resource', () =>
+        reader.eachOfMany(resource, 'attributes', (attribute) => labels.push(this.#label(attribute))),
+      );
+      this.#mapper.beginResource(chooseResourceLabels(labels));
+    }
+    yield* reader.eachInSteps(resourceMetrics, 'scopeMetrics', (scopeMetrics) =>
+      reader.eachInSteps(scopeMetrics, 'metrics', (metric) => this.#readMetric(metric)),
+    );
+  }
+
+  *#readMetric(metric: JsonObject): Steps<void> {
     const reader = this.#reader;
     const mapper = this.#mapper;
     mapper.beginMetric(reader.text(metric, 'name'));
-    this.#eachPoint(metric, 'gauge', (point, head) => mapper.gauge(head, this.#value(point)));
-    this.#eachPoint(metric, 'sum', (point, head, temporality, data) => {
+    yield* this.#eachPoint(metric, 'gauge', (point, head) => mapper.gauge(head, this.#value(point)));
+    yield* this.#eachPoint(metric, 'sum', (point, head, temporality, data) => {
       mapper.sum(head, this.#value(point), temporality, reader.flag(data, 'isMonotonic'));
     });
-    this.#eachPoint(metric, 'histogram', (point, head, temporality) => {
+    yield* this.#eachPoint(metric, 'histogram', (point, head, temporality) => {
       const buckets = {
         bounds: reader.numbers(point, 'explicitBounds'),
         counts: reader.numbers(point, 'bucketCounts'),
       };
       mapper.histogram(head, this.#totals(point), buckets, temporality);
     });
-    this.#eachPoint(metric, 'exponentialHistogram', (point, head, temporality) => {
+    yield* this.#eachPoint(metric, 'exponentialHistogram', (point, head, temporality) => {
       mapper.exponentialHistogram(head, this.#totals(point), temporality);
     });
-    this.#eachPoint(metric, 'summary', (point, head) => {
+    yield* this.#eachPoint(metric, 'summary', (point, head) => {
       const quantiles: { quantile: number; value: number }[] = [];
       reader.each(point, 'quantileValues', (entry) => {
         quantiles.push({ quantile: reader.number(entry, 'quantile') ?? 0, value: reader.number(entry, 'value') ?? 0 });
@@ -61,15 +74,15 @@ export class OtlpJsonDecoder {
     });
   }
 
-  #eachPoint(
+  *#eachPoint(
     metric: JsonObject,
     kind: string,
     take: (point: JsonObject, head: PointHead, temporality: Temporality, data: JsonObject) => void,
-  ): void {
+  ): Steps<void> {
     const reader = this.#reader;
-    reader.inside(metric, kind, (data) => {
+    yield* reader.inside(metric, kind, (data) => {
       const temporality = toTemporality(reader.enumeration(data, 'aggregationTemporality', TEMPORALITIES));
-      reader.each(data, 'dataPoints', (point) => take(point, this.#head(point), temporality, data));
+      return reader.eachOfMany(data, 'dataPoints', (point) => take(point, this.#head(point), temporality, data));
     });
   }
 
@@ -99,11 +112,16 @@ export class OtlpJsonDecoder {
   #labels(owner: JsonObject): readonly Label[] {
     const labels: Label[] = [];
     this.#reader.each(owner, 'attributes', (attribute) => {
-      const value = this.#reader.object(attribute, 'value');
-      const text = value === null ? '' : toAttributeText(this.#readValue(value, 0));
-      labels.push(this.#mapper.labels.of(this.#reader.text(attribute, 'key'), text));
+      // One too many is enough to refuse the point.
+      if (labels.length <= this.#labelsMax) labels.push(this.#label(attribute));
     });
     return labels;
+  }
+
+  #label(attribute: JsonObject): Label {
+    const value = this.#reader.object(attribute, 'value');
+    const text = value === null ? '' : toAttributeText(this.#readValue(value, 0));
+    return this.#mapper.labels.of(this.#reader.text(attribute, 'key'), text);
   }
 
   #readValue(value: JsonObject, depth: number): AttributeValue {

@@ -1,8 +1,11 @@
-import { decodeUtf8 } from '#ingest/protocols/body/decode_utf8.ts';
+import { checkUtf8 } from '#ingest/protocols/body/decode_utf8.ts';
+import { JSON_VALUES_MAX, parseInSteps, UnreasonableJson } from '#ingest/protocols/body/json_in_steps.ts';
+import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { AppError, type Fault } from '#kernel/errors.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+const REST_AFTER = 128;
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const NOT_FINITE: ReadonlyMap<string, number> = new Map([
   ['NaN', Number.NaN],
@@ -18,13 +21,14 @@ export class OtlpJsonReader {
   /** The way to the object being read: names and positions in turn. */
   readonly #path: (string | number)[] = [];
 
-  parse(body: Buffer): JsonObject {
-    const text = decodeUtf8(body);
+  *parse(body: Buffer): Steps<JsonObject> {
+    checkUtf8(body);
     let parsed: unknown;
     try {
-      parsed = JSON.parse(text);
-    } catch (error) {
-      throw new AppError('invalid_input', 'the body is no JSON', { cause: error });
+      parsed = yield* parseInSteps(body, JSON_VALUES_MAX);
+    } catch (cause) {
+      const why = cause instanceof UnreasonableJson ? `cannot be read: ${cause.message}` : 'is no JSON';
+      throw new AppError('invalid_input', `the body ${why}`, { cause });
     }
     if (!isObject(parsed)) throw this.#invalid('', 'an object');
     return parsed;
@@ -45,12 +49,38 @@ export class OtlpJsonReader {
     this.#path.length = depth - 2;
   }
 
+  /** The same for entries that take steps to read. */
+  *eachInSteps(object: JsonObject, field: string, read: (entry: JsonObject) => Steps<void>): Steps<void> {
+    const list = this.#list(object, field);
+    const depth = this.#path.push(field, 0);
+    for (const [i, entry] of list.entries()) {
+      this.#path[depth - 1] = i;
+      if (!isObject(entry)) throw this.#invalid('', 'an object');
+      yield* read(entry);
+      if (i % REST_AFTER === 0) yield;
+    }
+    this.#path.length = depth - 2;
+  }
+
+  /** The same for many entries that are quick to read. */
+  *eachOfMany(object: JsonObject, field: string, read: (entry: JsonObject) => void): Steps<void> {
+    const list = this.#list(object, field);
+    const depth = this.#path.push(field, 0);
+    for (const [i, entry] of list.entries()) {
+      this.#path[depth - 1] = i;
+      if (!isObject(entry)) throw this.#invalid('', 'an object');
+      read(entry);
+      if (i % REST_AFTER === 0) yield;
+    }
+    this.#path.length = depth - 2;
+  }
+
   /** Reads the object in the field, if there is one. */
-  inside(object: JsonObject, field: string, read: (inner: JsonObject) => void): void {
+  *inside(object: JsonObject, field: string, read: (inner: JsonObject) => Steps<void>): Steps<void> {
     const inner = this.object(object, field);
     if (inner === null) return;
     const depth = this.#path.push(field);
-    read(inner);
+    yield* read(inner);
     this.#path.length = depth - 1;
   }
 

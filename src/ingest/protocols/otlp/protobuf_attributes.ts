@@ -23,10 +23,13 @@ export class ProtobufAttributes {
     this.labels.length = 0;
   }
 
-  /** Reads one KeyValue. Of points that will be refused anyway no text is decoded. */
-  read(end: number): void {
+  /**
+   * Reads one KeyValue. Of points that will be refused anyway no text is decoded, and one label too many is enough to
+   * refuse a point.
+   */
+  read(end: number, labelsMax = this.#admission.limits.labelsMax): void {
     const reader = this.#reader;
-    if (this.#admission.hasRoomFor(1)) {
+    if (this.labels.length <= labelsMax && this.#admission.hasRoomFor(1)) {
       const number = this.#spans.numberOf(reader.pos, end);
       this.labels.push((this.#known[number] ??= this.#decode(end)));
     }

@@ -9,18 +9,18 @@ interface Room {
  * cache, where new memory for each body does not. A body over `bytesMax` gets memory of its own.
  */
 export class InflateRoom {
-  readonly #bytesMax: number;
+  readonly bytesMax: number;
   #room: Room | null = null;
 
   constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
+    this.bytesMax = bytesMax;
   }
 
   /** At least so many bytes, holding whatever they held. */
   take(length: number): Room {
     if (this.#room !== null && length <= this.#room.bytes.length) return this.#room;
     const room = open(length);
-    if (length <= this.#bytesMax) this.#room = room;
+    if (length <= this.bytesMax) this.#room = room;
     return room;
   }
 }

@@ -1,3 +1,4 @@
+import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { InflateRoom } from '#ingest/protocols/prometheus/inflate_room.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -9,7 +10,7 @@ import { AppError } from '#kernel/errors.ts';
  * The npm package snappyjs never returns on a ten-byte body, and the native one needs a binary per platform while
  * being no faster on bodies of this size.
  */
-export function inflateSnappyBlock(block: Buffer, bytesMax: number, room = new InflateRoom(0)): Buffer {
+export function* inflateSnappyBlock(block: Buffer, bytesMax: number, room = new InflateRoom(0)): Steps<Buffer> {
   const header = readLength(block);
   const outLength = header.length;
   if (outLength > bytesMax) {
@@ -22,10 +23,13 @@ export function inflateSnappyBlock(block: Buffer, bytesMax: number, room = new I
   if (outLength > block.length * 64) throw corrupt('the declared length cannot be reached');
   const end = block.length;
   const { bytes, view: out } = room.take(outLength + STEP);
+  // Others may take the room while this rests.
+  const mayRest = outLength + STEP > room.bytesMax;
   const from = new DataView(block.buffer, block.byteOffset, end);
   let pos = header.pos;
   let at = 0;
-  while (pos < end) {
+  for (let elements = 1; pos < end; elements += 1) {
+    if (mayRest && elements % REST_AFTER === 0) yield;
     const tag = block[pos] ?? 0;
     pos += 1;
     const kind = tag & 3;
@@ -63,6 +67,7 @@ export function inflateSnappyBlock(block: Buffer, bytesMax: number, room = new I
 }
 
 const STEP = 16;
+const REST_AFTER = 65_536;
 
 /**
  * Copies up to a step more than `length` bytes, which is quicker than to stop there: what is too much is written over

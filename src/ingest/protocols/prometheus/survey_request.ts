@@ -1,21 +1,25 @@
 import type { FamilyTypes } from '#ingest/protocols/prometheus/counter_names.ts';
+import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 
 /** What is to be known of a request before its series are read. */
-interface Survey {
+export interface Survey {
   /** Metadata is written behind the series that it speaks of. */
   readonly types: FamilyTypes;
   /** How many there are. */
   readonly series: number;
 }
 
+const REST_AFTER = 65_536;
+
 /** Passes over a request and goes back to its beginning. */
-export function surveyRequest(reader: WireReader): Survey {
+export function* surveyRequest(reader: WireReader, mayRest: boolean): Steps<Survey> {
   const end = reader.bytes.length;
   const types = new Map<string, number>();
   let series = 0;
-  while (reader.nextField(end)) {
+  for (let fields = 1; reader.nextField(end); fields += 1) {
+    if (mayRest && fields % REST_AFTER === 0) yield;
     if (reader.is(3, WIRE.bytes)) readMetadata(reader, reader.message(end), types);
     else {
       if (reader.is(1, WIRE.bytes)) series += 1;
