@@ -3,6 +3,7 @@ import {
   Button,
   createTheme,
   type CSSVariablesResolver,
+  Menu,
   Modal,
   Switch,
   TextInput,
@@ -94,8 +95,19 @@ export const theme = createTheme({
   components: {
     Anchor: Anchor.extend({ defaultProps: { underline: 'hover' } }),
     Button: Button.extend({ defaultProps: { radius: 'md' } }),
+    // Within its landmark of the page, as its button is; nothing of the page cuts it off.
+    Menu: Menu.extend({
+      defaultProps: { withinPortal: false, floatingStrategy: 'fixed', withInitialFocusPlaceholder: false },
+    }),
     Modal: Modal.extend({
-      defaultProps: { centered: true, radius: 'lg', overlayProps: { backgroundOpacity: 0.45, blur: 2 } },
+      defaultProps: {
+        centered: true,
+        radius: 'lg',
+        overlayProps: { backgroundOpacity: 0.45, blur: 2 },
+        closeButtonProps: { 'aria-label': 'Close' },
+        // A banner is what heads the page.
+        attributes: { header: { role: 'presentation' } },
+      },
     }),
     Switch: Switch.extend({ defaultProps: { withThumbIndicator: false } }),
     TextInput: TextInput.extend({ defaultProps: { autoComplete: 'off' } }),

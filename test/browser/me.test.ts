@@ -35,6 +35,7 @@ inBrowser('the own page', () => {
     await page.getByRole('button', { name: 'Add this device' }).click();
     await page.getByText('this device', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Remove Chrome on Linux' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('button', { name: 'Add this device' }).waitFor();
     const audited = await h.house.db.sql.rows<{ action: string }>(
       `select action from audit_log where action like '%push_subscription' order by at`,

@@ -1,15 +1,12 @@
 import { createServer, request } from 'node:http';
-import { createRequire } from 'node:module';
-import { readFileSync } from 'node:fs';
 
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 
+import { findings } from '#test/browser/axe.ts';
 import { DESK, inBrowser, PHONE } from '#test/browser/chrome.ts';
 import { openHouse, type OpenHouse } from '#test/browser/house.ts';
 import { freePort } from '#test/oauth/stage.ts';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** A page, and what stands on it once it is all there. */
 type Stop = readonly [path: string, shows: string];
@@ -48,27 +45,6 @@ const OUTSIDE: readonly Stop[] = [
   ['reset/unknown', 'This link no longer works'],
   ['invitation/unknown', 'This invitation no longer works'],
 ];
-
-/** Some colours fade into those of the other scheme. */
-const COLOURS_CHANGED = `new Promise(requestAnimationFrame).then(() => Promise.all(document.getAnimations()
-  .filter((animation) => animation instanceof CSSTransition).map(({ finished }) => finished.catch(() => {}))))`;
-
-/** In light all there is to find; in dark only what colours can do. */
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const run = (options: string) =>
-    page.evaluate<string[]>(
-      `axe.run(document, ${options}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
-        nodes.slice(0, 3).map(({ html, failureSummary }) => id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`,
-    );
-  const light = await run('{}');
-  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
-  await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
-  await page.evaluate(COLOURS_CHANGED);
-  const dark = await run(`{ runOnly: ['color-contrast', 'link-in-text-block'] }`);
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-  return [...light, ...dark.map((fault) => `in dark, ${fault}`)];
-}
 
 /** What is wrong with each of these pages. */
 async function lookAt(page: Page, h: OpenHouse, stops: readonly Stop[]): Promise<string[]> {

@@ -11,8 +11,25 @@ inBrowser('the settings', () => {
     const h = await openHouse();
     const bram = await givenPerson(h, { role: 'editor', name: 'Bram' });
     const { page } = await h.visitor({ path: '/settings/members' });
+    const roleOf = async () =>
+      (
+        await h.house.db.sql.rows<{ role: string }>('select role from memberships where user_id = $1', [bram.userId])
+      )[0];
+    // One arrow key chooses the next role, and changes nothing.
+    await page.getByLabel('Role of Bram').press('ArrowDown');
+    const asked = page.getByRole('dialog', { name: 'Change the role of Bram?' });
+    await asked.getByText('Bram is editor now: changes everything').waitFor();
+    await asked.getByRole('button', { name: 'Make Bram responder' }).waitFor();
+    await page.keyboard.press('Escape');
+    await asked.waitFor({ state: 'detached' });
+    expect([await roleOf(), await page.getByLabel('Role of Bram').inputValue()]).toEqual([
+      { role: 'editor' },
+      'editor',
+    ]);
     await page.getByLabel('Role of Bram').selectOption('viewer');
+    await asked.getByRole('button', { name: 'Make Bram viewer' }).click();
     await page.getByText('Bram is viewer from now on.').waitFor();
+    expect(await roleOf()).toEqual({ role: 'viewer' });
     await page.getByText(bram.userId).waitFor();
     await page.getByRole('button', { name: 'Copy the id of Bram' }).waitFor();
     await page.getByRole('button', { name: 'Remove Bram' }).click();

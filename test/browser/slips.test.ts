@@ -98,4 +98,50 @@ inBrowser('slips', () => {
     await page.getByRole('link', { name: 'Disk is full' }).waitFor();
     expect(await statusOf(other)).toBe('triggered');
   });
+
+  test('what was answered or taken over is undone by one tap or one key, and an override is removed later', async () => {
+    const h = await openHouse();
+    const { serviceId } = await h.given.service({ name: 'checkout' });
+    const incidentId = await h.incident(serviceId, 'Checkout is slow');
+    const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
+    const rotationConfig = { userIds: [h.owner.userId] };
+    await h.expectOk('create_schedule', { teamId, name: 'Primary', rotationConfig });
+    const statusIs = (status: string) =>
+      expect.poll(async () => (await h.expectOk('get_incident', { incidentId })).status, SOON).toBe(status);
+    const sourceIs = (source: string) =>
+      expect.poll(async () => (await h.expectOk('who_is_on_call', { teamId })).schedules[0].source, SOON).toBe(source);
+    const { page } = await h.visitor({ role: 'responder', name: 'Anna', path: `/incidents/${incidentId}` });
+    const undo = page.getByRole('button', { name: 'Undo' });
+
+    await page.getByRole('button', { name: 'Acknowledge' }).click();
+    await page.getByText('#1 is acknowledged.').waitFor();
+    await undo.click();
+    await page.getByRole('button', { name: 'Acknowledge' }).waitFor();
+    await statusIs('triggered');
+    await page.locator('body').press('r');
+    await page.getByText('#1 is resolved.').waitFor();
+    await statusIs('resolved');
+    await page.keyboard.press('u');
+    await statusIs('triggered');
+    await page.getByText('Reopened by Anna by the console').waitFor();
+    await h.expectOk('resolve_incident', { incidentId });
+    await page.getByRole('button', { name: 'Reopen' }).click();
+    await statusIs('triggered');
+
+    await page.goto(h.baseUrl);
+    const takeOver = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Take over Primary' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Take over' }).click();
+      await page.getByText('You are on call in Primary until').waitFor();
+      await sourceIs('override');
+    };
+    await takeOver();
+    await undo.click();
+    await sourceIs('rotation');
+    await takeOver();
+    await page.getByRole('button', { name: 'Remove override of Primary' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await sourceIs('rotation');
+  });
 });

@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 
+import { Dialog } from '#console/parts/dialog.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 
 interface ConfirmProps {
@@ -23,7 +24,7 @@ export function Confirm(props: ConfirmProps) {
   const [typed, setTyped] = useState('');
   const isSure = name === undefined || typed.trim() === name.trim();
   return (
-    <Modal opened onClose={onClose} title={title}>
+    <Dialog onClose={onClose} title={title}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -57,6 +58,6 @@ export function Confirm(props: ConfirmProps) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

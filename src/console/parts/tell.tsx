@@ -1,15 +1,49 @@
+import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
+import { IconAlertTriangle, IconArrowBackUp, IconCheck } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 
 import { messageOf } from '#console/parts/failure.tsx';
+import classes from '#console/parts/tell.module.css';
+import { useLetter } from '#console/shell/keyboard.ts';
+
+/** How long something can be taken back; the server holds news of an answer for as long. */
+const UNDO_MS = 10_000;
 
 /** Says briefly that something was done. */
-export function tellDone(message: string): void {
+export function tellDone(message: ReactNode): void {
   notifications.show({ message, color: 'green', icon: <IconCheck size={18} />, withBorder: true });
 }
 
+/** Says that something was done, and takes it back for who asks within 10 s, by the button or the letter u. */
+export function tellUndoable(message: ReactNode, undo: () => void): void {
+  const takeBack = (): void => {
+    notifications.hide(id);
+    undo();
+  };
+  const id = notifications.show({
+    message: <Undoable onUndo={takeBack}>{message}</Undoable>,
+    color: 'green',
+    icon: <IconCheck size={18} />,
+    withBorder: true,
+    autoClose: UNDO_MS,
+  });
+}
+
+function Undoable({ onUndo, children }: { readonly onUndo: () => void; readonly children: ReactNode }) {
+  useLetter('u', onUndo);
+  return (
+    <div className={classes.undoable}>
+      <span className={classes.text}>{children}</span>
+      <Button size="xs" variant="default" leftSection={<IconArrowBackUp size={16} />} onClick={onUndo}>
+        Undo
+      </Button>
+    </div>
+  );
+}
+
 /** Says that something could not be done, and why; it stays for longer. */
-export function tellFailed(title: string, error: unknown): void {
+export function tellFailed(title: ReactNode, error: unknown): void {
   notifications.show({
     title,
     message: messageOf(error),

@@ -1,6 +1,7 @@
-import { Kbd, Modal, Switch, Table } from '@mantine/core';
+import { Kbd, Switch, Table } from '@mantine/core';
 import { Fragment, useState } from 'react';
 
+import { Dialog } from '#console/parts/dialog.tsx';
 import { areLettersOn, turnLetters } from '#console/shell/keyboard.ts';
 import { PLACES } from '#console/shell/navigation.ts';
 
@@ -13,6 +14,7 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['x'], 'Select the row'],
   [['a'], 'Acknowledge'],
   [['r'], 'Resolve'],
+  [['u'], 'Undo, while that is offered'],
   [['?'], 'This help'],
 ];
 
@@ -23,7 +25,7 @@ export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
     setAreOn(on);
   };
   return (
-    <Modal opened onClose={onClose} title="Keyboard shortcuts">
+    <Dialog onClose={onClose} title="Keyboard shortcuts">
       <Table verticalSpacing={6} aria-label="Keyboard shortcuts">
         <Table.Tbody>
           {KEYS.map(([keys, what]) => (
@@ -48,6 +50,6 @@ export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
         label="Single-letter shortcuts"
         description="Turn them off if you speak to this device, or press keys by accident."
       />
-    </Modal>
+    </Dialog>
   );
 }

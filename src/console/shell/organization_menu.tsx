@@ -1,8 +1,10 @@
 import { Menu, UnstyledButton } from '@mantine/core';
 import { IconCheck, IconSelector } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 
 import { addressOf } from '#console/api/http.ts';
+import { useBackCloses } from '#console/parts/back_closes.ts';
 import { useHere } from '#console/shell/organization.tsx';
 import classes from '#console/shell/organization_menu.module.css';
 
@@ -10,6 +12,8 @@ import classes from '#console/shell/organization_menu.module.css';
 export function OrganizationMenu() {
   const { org, session, enter } = useHere();
   const navigate = useNavigate();
+  const [isOpen, setIsOpen] = useState(false);
+  useBackCloses(isOpen, () => setIsOpen(false));
   const mark = <img src={addressOf('favicon.svg')} alt="" className={classes.mark} />;
   if (session.organizations.length === 1) {
     return (
@@ -20,7 +24,7 @@ export function OrganizationMenu() {
     );
   }
   return (
-    <Menu position="bottom-start" width={240}>
+    <Menu opened={isOpen} onChange={setIsOpen} position="bottom-start" width={240}>
       <Menu.Target>
         <UnstyledButton className={classes.org} aria-label={`Organization: ${org.name}. Change it`}>
           {mark}

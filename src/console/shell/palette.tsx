@@ -32,6 +32,9 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
   return (
     <Spotlight
       store={store}
+      title="Search"
+      classNames={{ header: 'hidden-text' }}
+      attributes={{ header: { role: 'presentation' } }}
       onSpotlightClose={onClose}
       shortcut={null}
       actions={groups}

@@ -1,10 +1,12 @@
-import { Menu, SegmentedControl, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
+import { type MantineColorScheme, Menu, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
 import { IconBook, IconKeyboard, IconLogout, IconUserCircle } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
+import { useState } from 'react';
 
 import { addressOf } from '#console/api/http.ts';
 import { sessionQuery, signOut } from '#console/api/session.ts';
+import { useBackCloses } from '#console/parts/back_closes.ts';
 import { initialsOf } from '#console/parts/initials.ts';
 import { tellFailed } from '#console/parts/tell.tsx';
 import { useHere } from '#console/shell/organization.tsx';
@@ -19,8 +21,16 @@ interface PersonMenuProps {
 export function PersonMenu({ onKeys, isCompact = false }: PersonMenuProps) {
   const { user } = useHere().session;
   const leave = useSignOut();
+  const [isOpen, setIsOpen] = useState(false);
+  useBackCloses(isOpen, () => setIsOpen(false));
   return (
-    <Menu position={isCompact ? 'bottom-end' : 'top-start'} width={248} closeOnItemClick>
+    <Menu
+      opened={isOpen}
+      onChange={setIsOpen}
+      position={isCompact ? 'bottom-end' : 'top-start'}
+      width={248}
+      closeOnItemClick
+    >
       <Menu.Target>
         <UnstyledButton className={isCompact ? classes.compact : classes.person}>
           <span className={classes.face} aria-hidden>
@@ -38,7 +48,6 @@ export function PersonMenu({ onKeys, isCompact = false }: PersonMenuProps) {
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>Appearance</Menu.Label>
         <SchemeChoice />
         <Menu.Divider />
         <Menu.Item component={Link} to="/me" leftSection={<IconUserCircle size={18} />}>
@@ -62,19 +71,12 @@ export function PersonMenu({ onKeys, isCompact = false }: PersonMenuProps) {
 function SchemeChoice() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
-    <SegmentedControl
-      m={4}
-      fullWidth
-      size="xs"
-      aria-label="Appearance"
-      value={colorScheme}
-      onChange={(value) => setColorScheme(value)}
-      data={[
-        { value: 'auto', label: 'Auto' },
-        { value: 'light', label: 'Light' },
-        { value: 'dark', label: 'Dark' },
-      ]}
-    />
+    <Menu.RadioGroup value={colorScheme} onChange={(value) => setColorScheme(value as MantineColorScheme)}>
+      <Menu.Label>Appearance</Menu.Label>
+      <Menu.RadioItem value="auto">As on this device</Menu.RadioItem>
+      <Menu.RadioItem value="light">Light</Menu.RadioItem>
+      <Menu.RadioItem value="dark">Dark</Menu.RadioItem>
+    </Menu.RadioGroup>
   );
 }
 

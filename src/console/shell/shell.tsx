@@ -38,7 +38,7 @@ function Frame() {
   const main = useRef<HTMLElement>(null);
   useLetters({ onHelp: openKeys, isOpening: isAboveNow });
   usePaletteKey(togglePalette);
-  useBackCloses(above !== null, close);
+  useBackCloses(above === 'palette', close);
   useClosedByNavigation(close);
   useFocusAfterNavigation();
   const [wasAsked, setWasAsked] = useState(false);

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, NativeSelect, Skeleton, Stack, Text } from '@mantine/core';
+import { Button, Group, NativeSelect, Skeleton, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -6,11 +6,13 @@ import { invoke } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Card, Row } from '#console/parts/card.tsx';
+import { Dialog } from '#console/parts/dialog.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
-import { tellDone } from '#console/parts/tell.tsx';
+import { tellUndoable } from '#console/parts/tell.tsx';
 import { dateTimeText } from '#console/parts/time_text.ts';
 import { type ScheduleOnCall, useOnCall } from '#console/rooms/home/on_call.ts';
+import { RemoveOverride, useRemoveOverride } from '#console/rooms/home/remove_override.tsx';
 import { useHere } from '#console/shell/organization.tsx';
 
 /** Everybody who is on call, and the way to stand in for them. */
@@ -18,13 +20,14 @@ export function WhoIsOnCall() {
   const { session, may } = useHere();
   const found = useOnCall();
   const [taken, setTaken] = useState<ScheduleOnCall | null>(null);
+  const [overridden, setOverridden] = useState<ScheduleOnCall | null>(null);
   if (found === null) return <Skeleton height={140} radius="lg" mb="lg" />;
   if (found.schedules.length === 0) return null;
   return (
     <Card
       title="On call now"
       rows={found.schedules.map((schedule) => {
-        const { scheduleId, name, teamName, onCall, until, source } = schedule;
+        const { scheduleId, name, teamName, onCall, until, source, overrideId } = schedule;
         const isMe = onCall?.userId === session.user.userId;
         return (
           <Row
@@ -43,6 +46,16 @@ export function WhoIsOnCall() {
               </>
             }
           >
+            {may('oncall:edit') && overrideId !== null && (
+              <Button
+                size="xs"
+                variant="default"
+                onClick={() => setOverridden(schedule)}
+                aria-label={`Remove override of ${name}`}
+              >
+                Remove override
+              </Button>
+            )}
             {may('oncall:edit') && !isMe && (
               <Button size="xs" variant="default" onClick={() => setTaken(schedule)} aria-label={`Take over ${name}`}>
                 Take over
@@ -55,7 +68,16 @@ export function WhoIsOnCall() {
       {found.error !== null ? (
         <Failure error={found.error} title="Not every schedule could be loaded" />
       ) : (
-        taken !== null && <TakeOver schedule={taken} onClose={() => setTaken(null)} />
+        <>
+          {taken !== null && <TakeOver schedule={taken} onClose={() => setTaken(null)} />}
+          {overridden?.overrideId != null && (
+            <RemoveOverride
+              schedule={overridden}
+              overrideId={overridden.overrideId}
+              onClose={() => setOverridden(null)}
+            />
+          )}
+        </>
       )}
     </Card>
   );
@@ -73,6 +95,7 @@ function TakeOver({ schedule, onClose }: TakeOverProps) {
   const { org, session } = useHere();
   const queryClient = useQueryClient();
   const { scheduleId, name, onCall, until } = schedule;
+  const removing = useRemoveOverride(name);
   const [end, setEnd] = useState(until === null ? '4' : 'shift');
   const taking = useMutation({
     mutationFn: () => {
@@ -81,14 +104,14 @@ function TakeOver({ schedule, onClose }: TakeOverProps) {
         end === 'shift' && until !== null ? until : new Date(serverNow() + Number(end) * 3_600_000).toISOString();
       return invoke(org.orgId, 'create_schedule_override', { scheduleId, userId: session.user.userId, startAt, endAt });
     },
-    async onSuccess({ endAt }) {
-      tellDone(`You are on call in ${name} until ${dateTimeText(endAt)}.`);
+    async onSuccess({ overrideId, endAt }) {
+      tellUndoable(`You are on call in ${name} until ${dateTimeText(endAt)}.`, () => removing.mutate(overrideId));
       onClose();
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
     },
   });
   return (
-    <Modal opened onClose={onClose} title={`Take over ${name}`}>
+    <Dialog onClose={onClose} title={`Take over ${name}`}>
       <Stack>
         <Text size="sm">
           {onCall === null ? 'Nobody is on call.' : `${onCall.name} is on call.`} From now on you are paged instead.
@@ -115,6 +138,6 @@ function TakeOver({ schedule, onClose }: TakeOverProps) {
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

@@ -17,6 +17,7 @@ import { NotificationLog } from '#console/rooms/incidents/notification_log.tsx';
 import { settlerName, useNames } from '#console/rooms/incidents/people.ts';
 import { type Answer, useSettle } from '#console/rooms/incidents/settle.ts';
 import { Story } from '#console/rooms/incidents/story.tsx';
+import { useTakeBack } from '#console/rooms/incidents/take_back.ts';
 import { WhatHappened } from '#console/rooms/incidents/what_happened.tsx';
 import { useLetter } from '#console/shell/keyboard.ts';
 import { useHere } from '#console/shell/organization.tsx';
@@ -61,7 +62,10 @@ function Shown({ incident, back }: { readonly incident: IncidentWithLog; readonl
         title={incident.title}
         above={back}
         lead={<Facts incident={incident} />}
-        actions={may('oncall:edit') && incident.status !== 'resolved' && <Answers incident={incident} />}
+        actions={
+          may('oncall:edit') &&
+          (incident.status === 'resolved' ? <Reopen incident={incident} /> : <Answers incident={incident} />)
+        }
       >
         <div className={classes.columns}>
           <div>
@@ -124,6 +128,22 @@ function Answers({ incident: { incidentId, status } }: { readonly incident: Inci
       )}
       <Button variant="default" onClick={answer('resolve')}>
         Resolve
+      </Button>
+    </div>
+  );
+}
+
+/** For a resolution that turns out to be none. */
+function Reopen({ incident: { incidentId } }: { readonly incident: IncidentWithLog }) {
+  const takeBack = useTakeBack();
+  return (
+    <div className={classes.actions}>
+      <Button
+        variant="default"
+        onClick={() => takeBack.mutate({ answer: 'resolve', incidentIds: [incidentId] })}
+        loading={takeBack.isPending}
+      >
+        Reopen
       </Button>
     </div>
   );

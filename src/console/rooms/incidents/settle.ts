@@ -3,7 +3,9 @@ import { type QueryClient, type QueryKey, useMutation, useQueryClient } from '@t
 import { type Incident, type IncidentWithLog, invoke, type ResultOf } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { tellDone, tellFailed } from '#console/parts/tell.tsx';
+import { tellFailed, tellUndoable } from '#console/parts/tell.tsx';
+import { inTurns } from '#console/rooms/incidents/in_turns.ts';
+import { isAnsweredNow, useTakeBack } from '#console/rooms/incidents/take_back.ts';
 import { useHere } from '#console/shell/organization.tsx';
 
 export type Answer = 'acknowledge' | 'resolve';
@@ -14,13 +16,14 @@ interface Settling {
 }
 
 const PAST = { acknowledge: 'acknowledged', resolve: 'resolved' } as const;
-/** So many requests at a time: a storm is settled quickly, and the server still serves others. */
-const AT_ONCE = 4;
-
-/** Acknowledges or resolves. What is shown changes at once, and back again if the server refuses. */
+/**
+ * Acknowledges or resolves, and offers to take that back. What is shown changes at once, and back again if the server
+ * refuses.
+ */
 export function useSettle() {
   const { org, session } = useHere();
   const queryClient = useQueryClient();
+  const takeBack = useTakeBack();
   const key = topicKey(org.orgId, 'incidents');
   return useMutation({
     async mutationFn({ answer, incidentIds }: Settling) {
@@ -33,29 +36,21 @@ export function useSettle() {
       showSettled(queryClient, key, new Set(incidentIds), answer, session.user.userId);
       return before;
     },
-    onSuccess(failures, { answer, incidentIds }, before) {
-      const done = incidentIds.length - failures.length;
+    onSuccess({ done, failures }, { answer }, before) {
       if (failures.length > 0) {
         restore(queryClient, before);
-        const some = done === 0 ? '' : `${done} ${PAST[answer]}, `;
+        const some = done.length === 0 ? '' : `${done.length} ${PAST[answer]}, `;
         tellFailed(`${some}${failures.length} not ${PAST[answer]}`, failures[0]);
-      } else if (incidentIds.length > 1) tellDone(`${done} incidents ${PAST[answer]}`);
+      }
+      const own = done.filter((incident) => isAnsweredNow(incident, answer, session.user.userId));
+      const [first, ...others] = own;
+      if (first === undefined) return;
+      const what =
+        others.length === 0 ? `#${first.number} is ${PAST[answer]}.` : `${own.length} incidents ${PAST[answer]}`;
+      tellUndoable(what, () => takeBack.mutate({ answer, incidentIds: own.map(({ incidentId }) => incidentId) }));
     },
     onSettled: () => queryClient.invalidateQueries({ queryKey: key }),
   });
-}
-
-/** Resolves to what went wrong. */
-async function inTurns(ids: readonly string[], work: (id: string) => Promise<unknown>): Promise<unknown[]> {
-  const left = [...ids];
-  const failures: unknown[] = [];
-  const worker = async (): Promise<void> => {
-    for (let id = left.shift(); id !== undefined; id = left.shift()) {
-      await work(id).catch((error: unknown) => failures.push(error));
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return failures;
 }
 
 function restore(queryClient: QueryClient, before: readonly (readonly [QueryKey, unknown])[]): void {

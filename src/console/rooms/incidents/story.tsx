@@ -1,5 +1,6 @@
 import {
   IconAlertTriangle,
+  IconArrowBackUp,
   IconBell,
   IconCheck,
   IconCircleCheck,
@@ -27,6 +28,8 @@ const MARKS: Readonly<Record<string, readonly [typeof IconBell, Tone]>> = {
   person_unreachable: [IconUserX, 'red'],
   acknowledged: [IconEye, 'amber'],
   resolved: [IconCircleCheck, 'green'],
+  reopened: [IconArrowBackUp, 'red'],
+  unacknowledged: [IconArrowBackUp, 'red'],
 };
 
 /** What happened, oldest first, in whole sentences. */

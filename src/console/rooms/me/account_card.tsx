@@ -1,10 +1,11 @@
-import { Button, Group, Modal, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { changeName, changePassword, sessionQuery, sessionsQuery } from '#console/api/session.ts';
 import { Card } from '#console/parts/card.tsx';
+import { Dialog } from '#console/parts/dialog.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { PASSWORD_HINT, passwordFault } from '#console/parts/password_rule.ts';
 import { tellDone } from '#console/parts/tell.tsx';
@@ -66,7 +67,7 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
     },
   });
   return (
-    <Modal opened onClose={onClose} title="Change your password">
+    <Dialog onClose={onClose} title="Change your password">
       <form onSubmit={form.onSubmit((values) => changing.mutate(values))}>
         <Stack>
           <PasswordInput
@@ -94,6 +95,6 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,14 +1,16 @@
 import { Alert, Button } from '@mantine/core';
 import { IconDeviceMobile } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
 
-import type { Me } from '#console/api/organization.ts';
+import type { Me, PushDevice } from '#console/api/organization.ts';
 import { isProblem } from '#console/api/http.ts';
 import { Card, Row } from '#console/parts/card.tsx';
+import { Confirm } from '#console/parts/confirm.tsx';
 import { messageOf } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import { Status } from '#console/parts/status.tsx';
-import { tellDone, tellFailed } from '#console/parts/tell.tsx';
+import { tellDone } from '#console/parts/tell.tsx';
 import { type DeviceState, useThisDevice } from '#console/rooms/me/push.ts';
 
 const WHY_NOT: Partial<Record<DeviceState, string>> = {
@@ -27,8 +29,9 @@ export function DevicesCard({ me }: { readonly me: Me }) {
   });
   const forgetting = useMutation({
     mutationFn: (subscriptionId: string) => device.forget(subscriptionId),
-    onError: (error) => tellFailed('The device was not removed', error),
+    onSuccess: () => setRemoved(null),
   });
+  const [removed, setRemoved] = useState<PushDevice | null>(null);
   const whyNot = WHY_NOT[device.state];
   return (
     <Card
@@ -44,37 +47,47 @@ export function DevicesCard({ me }: { readonly me: Me }) {
       rows={
         me.pushSubscriptions.length === 0
           ? undefined
-          : me.pushSubscriptions.map(({ subscriptionId, label, createdAt }) => (
-              <Row
-                key={subscriptionId}
-                icon={<IconDeviceMobile size={20} stroke={1.75} aria-hidden />}
-                title={
-                  <>
-                    {label} {subscriptionId === device.subscriptionId && <Status tone="green">this device</Status>}
-                  </>
-                }
-                sub={
-                  <>
-                    Added <Moment at={createdAt} as="date" />
-                  </>
-                }
-              >
-                <Button
-                  variant="default"
-                  onClick={() => forgetting.mutate(subscriptionId)}
-                  loading={forgetting.isPending && forgetting.variables === subscriptionId}
-                  aria-label={`Remove ${label}`}
+          : me.pushSubscriptions.map((subscription) => {
+              const { subscriptionId, label, createdAt } = subscription;
+              return (
+                <Row
+                  key={subscriptionId}
+                  icon={<IconDeviceMobile size={20} stroke={1.75} aria-hidden />}
+                  title={
+                    <>
+                      {label} {subscriptionId === device.subscriptionId && <Status tone="green">this device</Status>}
+                    </>
+                  }
+                  sub={
+                    <>
+                      Added <Moment at={createdAt} as="date" />
+                    </>
+                  }
                 >
-                  Remove
-                </Button>
-              </Row>
-            ))
+                  <Button variant="default" onClick={() => setRemoved(subscription)} aria-label={`Remove ${label}`}>
+                    Remove
+                  </Button>
+                </Row>
+              );
+            })
       }
     >
       {whyNot !== undefined && (
         <Alert mt="sm" color="orange" variant="light">
           {whyNot}
         </Alert>
+      )}
+      {removed !== null && (
+        <Confirm
+          title={`Remove ${removed.label}?`}
+          button="Remove"
+          isPending={forgetting.isPending}
+          error={forgetting.error}
+          onConfirm={() => forgetting.mutate(removed.subscriptionId)}
+          onClose={() => setRemoved(null)}
+        >
+          It shows your pages no more. It can only be added again from the device itself.
+        </Confirm>
       )}
       {adding.isError && (
         <Alert mt="sm" color="red" variant="light" role="alert" title="This device was not added">

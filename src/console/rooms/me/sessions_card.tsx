@@ -1,13 +1,15 @@
 import { Button, Skeleton } from '@mantine/core';
 import { IconDeviceLaptop } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 
 import { endOtherSessions, endSession, sessionsQuery } from '#console/api/session.ts';
 import { Card, Row } from '#console/parts/card.tsx';
+import { Confirm } from '#console/parts/confirm.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import { Status } from '#console/parts/status.tsx';
-import { tellDone, tellFailed } from '#console/parts/tell.tsx';
+import { tellDone } from '#console/parts/tell.tsx';
 import { deviceName } from '#console/rooms/me/push.ts';
 
 /** Where the person is logged in. */
@@ -15,14 +17,14 @@ export function SessionsCard() {
   const queryClient = useQueryClient();
   const { data, error, refetch } = useQuery(sessionsQuery);
   const refresh = () => queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
-  const onError = (cause: unknown) => tellFailed('The session goes on', cause);
-  const ending = useMutation({ mutationFn: endSession, onSuccess: refresh, onError });
-  const endingOthers = useMutation({
-    mutationFn: endOtherSessions,
-    onError,
-    onSuccess() {
-      tellDone('You are logged out everywhere else.');
-      return refresh();
+  /** The id of a session, or 'others' for all but this one. */
+  const [ended, setEnded] = useState<string | null>(null);
+  const ending = useMutation({
+    mutationFn: (which: string) => (which === 'others' ? endOtherSessions() : endSession(which)),
+    async onSuccess(_result, which) {
+      tellDone(which === 'others' ? 'You are logged out everywhere else.' : 'You are logged out there.');
+      setEnded(null);
+      await refresh();
     },
   });
   if (error !== null && data === undefined) {
@@ -34,7 +36,7 @@ export function SessionsCard() {
       title="Where you are logged in"
       action={
         data.sessions.length > 1 && (
-          <Button variant="default" size="xs" onClick={() => endingOthers.mutate()} loading={endingOthers.isPending}>
+          <Button variant="default" size="xs" onClick={() => setEnded('others')}>
             Log out everywhere else
           </Button>
         )
@@ -54,17 +56,26 @@ export function SessionsCard() {
           {isCurrent ? (
             <Status tone="green">here</Status>
           ) : (
-            <Button
-              variant="default"
-              size="xs"
-              onClick={() => ending.mutate(sessionId)}
-              loading={ending.isPending && ending.variables === sessionId}
-            >
+            <Button variant="default" size="xs" onClick={() => setEnded(sessionId)}>
               Log out
             </Button>
           )}
         </Row>
       ))}
-    />
+    >
+      {ended !== null && (
+        <Confirm
+          title={ended === 'others' ? 'Log out everywhere else?' : 'Log out there?'}
+          button="Log out"
+          isPending={ending.isPending}
+          error={ending.error}
+          onConfirm={() => ending.mutate(ended)}
+          onClose={() => setEnded(null)}
+        >
+          {ended === 'others' ? 'Every device but this one has' : 'That device has'} to log in again. Push messages that
+          it shows still come.
+        </Confirm>
+      )}
+    </Card>
   );
 }

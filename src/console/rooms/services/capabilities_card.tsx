@@ -1,10 +1,11 @@
-import { Button, Group, Modal, NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { Button, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
 import { useState } from 'react';
 
 import type { Capability, ServiceWithKeys } from '#console/api/actions.ts';
 import { CAPABILITIES, CAPABILITY_MEANS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/parts/capability.ts';
 import { Card, Row } from '#console/parts/card.tsx';
 import { Confirm } from '#console/parts/confirm.tsx';
+import { Dialog } from '#console/parts/dialog.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import { TextButton } from '#console/parts/text_button.tsx';
@@ -140,7 +141,7 @@ function Retention({ service, capability, onClose }: OfCapability & { onClose: (
   const changing = useServiceChange('set_retention', onClose);
   const isValid = typeof days === 'number' && Number.isInteger(days) && days >= 1 && days <= DAYS_MAX;
   return (
-    <Modal opened onClose={onClose} title={`How long ${CAPABILITY_NAMES[capability]} data is kept`}>
+    <Dialog onClose={onClose} title={`How long ${CAPABILITY_NAMES[capability]} data is kept`}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -173,6 +174,6 @@ function Retention({ service, capability, onClose }: OfCapability & { onClose: (
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { type Capability, invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { CAPABILITIES, CAPABILITY_MEANS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/parts/capability.ts';
+import { Dialog } from '#console/parts/dialog.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { SERVICE_VALIDATION, type ServiceFacts, ServiceFields } from '#console/rooms/services/service_fields.tsx';
 import { useHere } from '#console/shell/organization.tsx';
@@ -34,7 +35,7 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
     },
   });
   return (
-    <Modal opened onClose={onClose} title="Create a service">
+    <Dialog onClose={onClose} title="Create a service">
       <form onSubmit={form.onSubmit((values) => creating.mutate(values))}>
         <Stack>
           <ServiceFields form={form} />
@@ -66,6 +67,6 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 
 import type { ServiceWithKeys } from '#console/api/actions.ts';
+import { Dialog } from '#console/parts/dialog.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { useServiceChange } from '#console/rooms/services/change_service.ts';
 import { SERVICE_VALIDATION, type ServiceFacts, ServiceFields } from '#console/rooms/services/service_fields.tsx';
@@ -21,7 +22,7 @@ export function EditService({ service, onClose }: EditServiceProps) {
   const changing = useServiceChange('update_service', onClose);
   const orNull = (text: string) => (text.trim() === '' ? null : text.trim());
   return (
-    <Modal opened onClose={onClose} title="Edit the service">
+    <Dialog onClose={onClose} title="Edit the service">
       <form
         onSubmit={form.onSubmit((values) =>
           changing.mutate({
@@ -46,6 +47,6 @@ export function EditService({ service, onClose }: EditServiceProps) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

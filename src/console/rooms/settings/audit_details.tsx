@@ -1,6 +1,5 @@
-import { Modal } from '@mantine/core';
-
 import type { AuditEntry } from '#console/api/organization.ts';
+import { Dialog } from '#console/parts/dialog.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import classes from '#console/rooms/settings/audit.module.css';
 
@@ -50,7 +49,7 @@ export function AuditDetails({ entry, onClose }: AuditDetailsProps) {
     ['Request', requestId],
   ];
   return (
-    <Modal opened onClose={onClose} title={action} size="lg">
+    <Dialog onClose={onClose} title={action} isWide>
       <dl className={classes.change}>
         {facts
           .filter(([, value]) => value !== null)
@@ -62,7 +61,7 @@ export function AuditDetails({ entry, onClose }: AuditDetailsProps) {
           ))}
       </dl>
       <Changes before={before} after={after} />
-    </Modal>
+    </Dialog>
   );
 }
 

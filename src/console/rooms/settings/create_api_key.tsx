@@ -1,21 +1,11 @@
-import {
-  Button,
-  Checkbox,
-  Group,
-  Modal,
-  SegmentedControl,
-  SimpleGrid,
-  Stack,
-  Switch,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Button, Checkbox, Group, SegmentedControl, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { type ApiKey, change, type NewApiKey } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { CopyField } from '#console/parts/copy_field.tsx';
+import { Dialog } from '#console/parts/dialog.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { useHere } from '#console/shell/organization.tsx';
 
@@ -52,7 +42,7 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
   if (creating.isSuccess) return <Created apiKey={creating.data} onClose={onClose} />;
   const { isNarrowed } = form.values;
   return (
-    <Modal opened onClose={onClose} title="Create an API key" size="lg">
+    <Dialog onClose={onClose} title="Create an API key" isWide>
       <form onSubmit={form.onSubmit((values) => creating.mutate(values))}>
         <Stack>
           <TextInput {...form.getInputProps('name')} label="Name" placeholder="What it is for" data-autofocus />
@@ -108,14 +98,14 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 
 /** The secret is known here and now, and never again. */
 function Created({ apiKey: { name, secret }, onClose }: { readonly apiKey: NewApiKey; readonly onClose: () => void }) {
   return (
-    <Modal opened onClose={onClose} title={`${name} is created`} closeOnClickOutside={false}>
+    <Dialog onClose={onClose} title={`${name} is created`} isPrecious>
       <Stack>
         <Text size="sm">Copy the key now. Tocsin keeps only its hash and cannot show it again.</Text>
         <CopyField label="API key" value={secret} />
@@ -123,7 +113,7 @@ function Created({ apiKey: { name, secret }, onClose }: { readonly apiKey: NewAp
           <Button onClick={onClose}>I have copied it</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,26 +1,23 @@
 import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 
-import { change, invitationsQuery } from '#console/api/organization.ts';
+import { change, type Invited, invitationsQuery } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Card, Row } from '#console/parts/card.tsx';
+import { Confirm } from '#console/parts/confirm.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import { Status } from '#console/parts/status.tsx';
-import { tellFailed } from '#console/parts/tell.tsx';
+import { tellDone } from '#console/parts/tell.tsx';
 import classes from '#console/rooms/settings/invitations.module.css';
 import { useHere } from '#console/shell/organization.tsx';
 
 /** Who was invited and has not come yet. */
 export function Invitations() {
   const { org } = useHere();
-  const queryClient = useQueryClient();
   const { data, error } = useQuery(invitationsQuery(org.orgId));
-  const revoking = useMutation({
-    mutationFn: (invitationId: string) => change(org.orgId, 'DELETE', `invitations/${invitationId}`),
-    onError: (cause) => tellFailed('The invitation still stands', cause),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') }),
-  });
+  const [revoked, setRevoked] = useState<Invited | null>(null);
   if (error !== null) return <Failure error={error} title="Invitations could not be loaded" />;
   const open = data?.invitations.filter(({ status }) => status !== 'accepted') ?? [];
   if (open.length === 0) return null;
@@ -28,32 +25,72 @@ export function Invitations() {
     <div className={classes.section}>
       <Card
         title="Invited"
-        rows={open.map(({ invitationId, email, role, invitedBy, expiresAt, status }) => (
-          <Row
-            key={invitationId}
-            title={email}
-            sub={
-              <>
-                as {role}
-                {invitedBy !== null && `, by ${invitedBy}`}, {status === 'expired' ? 'expired' : 'expires'}{' '}
-                <Moment at={expiresAt} />
-              </>
-            }
-          >
-            <Status tone={status === 'expired' ? 'gray' : 'blue'}>{status}</Status>
-            <Button
-              size="xs"
-              variant="subtle"
-              color="red"
-              onClick={() => revoking.mutate(invitationId)}
-              loading={revoking.isPending && revoking.variables === invitationId}
-              aria-label={`Take back the invitation of ${email}`}
-            >
-              Take back
-            </Button>
-          </Row>
+        rows={open.map((invitation) => (
+          <InvitationRow
+            key={invitation.invitationId}
+            invitation={invitation}
+            onRevoke={() => setRevoked(invitation)}
+          />
         ))}
       />
+      {revoked !== null && <Revoke invitation={revoked} onClose={() => setRevoked(null)} />}
     </div>
+  );
+}
+
+interface InvitationRowProps {
+  readonly invitation: Invited;
+  readonly onRevoke: () => void;
+}
+
+function InvitationRow({ invitation: { email, role, invitedBy, expiresAt, status }, onRevoke }: InvitationRowProps) {
+  return (
+    <Row
+      title={email}
+      sub={
+        <>
+          as {role}
+          {invitedBy !== null && `, by ${invitedBy}`}, {status === 'expired' ? 'expired' : 'expires'}{' '}
+          <Moment at={expiresAt} />
+        </>
+      }
+    >
+      <Status tone={status === 'expired' ? 'gray' : 'blue'}>{status}</Status>
+      <Button
+        size="xs"
+        variant="subtle"
+        color="red"
+        onClick={onRevoke}
+        aria-label={`Take back the invitation of ${email}`}
+      >
+        Take back
+      </Button>
+    </Row>
+  );
+}
+
+function Revoke({ invitation, onClose }: { readonly invitation: Invited; readonly onClose: () => void }) {
+  const { orgId } = useHere().org;
+  const queryClient = useQueryClient();
+  const { invitationId, email } = invitation;
+  const revoking = useMutation({
+    mutationFn: () => change(orgId, 'DELETE', `invitations/${invitationId}`),
+    async onSuccess() {
+      tellDone(`The invitation of ${email} is taken back.`);
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'settings') });
+    },
+  });
+  return (
+    <Confirm
+      title={`Take back the invitation of ${email}?`}
+      button="Take back"
+      isPending={revoking.isPending}
+      error={revoking.error}
+      onConfirm={() => revoking.mutate()}
+      onClose={onClose}
+    >
+      The link that was sent stops working at once. You can invite {email} again with a new one.
+    </Confirm>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
@@ -6,6 +6,7 @@ import { change, type NewlyInvited } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import type { Role } from '#console/api/session.ts';
 import { CopyField } from '#console/parts/copy_field.tsx';
+import { Dialog } from '#console/parts/dialog.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { EVERY_ROLE_SEES_KEYS, ROLE_MEANS, ROLES } from '#console/parts/role.ts';
 import { useHere } from '#console/shell/organization.tsx';
@@ -25,7 +26,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   if (inviting.isSuccess) {
     const { email, link } = inviting.data;
     return (
-      <Modal opened onClose={onClose} title={`${email} is invited`}>
+      <Dialog onClose={onClose} title={`${email} is invited`} isPrecious>
         <Stack>
           <Text size="sm">
             The link is on its way by mail, if a mail server is set up. You may also hand it over yourself: it is shown
@@ -36,11 +37,11 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
             <Button onClick={onClose}>Done</Button>
           </Group>
         </Stack>
-      </Modal>
+      </Dialog>
     );
   }
   return (
-    <Modal opened onClose={onClose} title={`Invite somebody to ${org.name}`}>
+    <Dialog onClose={onClose} title={`Invite somebody to ${org.name}`}>
       <form onSubmit={form.onSubmit((values) => inviting.mutate(values))} noValidate>
         <Stack>
           <TextInput {...form.getInputProps('email')} label="Mail address" type="email" data-autofocus />
@@ -64,6 +65,6 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -14,7 +14,7 @@ import { Moment } from '#console/parts/moment.tsx';
 import { Page } from '#console/parts/page.tsx';
 import { EVERY_ROLE_SEES_KEYS, ROLE_MEANS, ROLES } from '#console/parts/role.ts';
 import { Status } from '#console/parts/status.tsx';
-import { tellDone, tellFailed } from '#console/parts/tell.tsx';
+import { tellDone } from '#console/parts/tell.tsx';
 import { Invitations } from '#console/rooms/settings/invitations.tsx';
 import { InviteMember } from '#console/rooms/settings/invite_member.tsx';
 import { useHere } from '#console/shell/organization.tsx';
@@ -125,33 +125,66 @@ function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
   ];
 }
 
-/** Only an owner makes or unmakes owners. */
-function RoleChoice({ member: { userId, name, role } }: { readonly member: Member }) {
+/** Only an owner makes or unmakes owners. An arrow key is enough to choose, so nothing changes before it is confirmed. */
+function RoleChoice({ member }: { readonly member: Member }) {
   const { org, isAdmin } = useHere();
+  const [next, setNext] = useState<Role | null>(null);
+  const { name, role } = member;
+  const isOwner = org.role === 'owner';
+  if (!isAdmin || (role === 'owner' && !isOwner)) return <span title={ROLE_MEANS[role]}>{role}</span>;
+  return (
+    <>
+      <NativeSelect
+        size="xs"
+        w={130}
+        aria-label={`Role of ${name}`}
+        title={ROLE_MEANS[role]}
+        value={role}
+        onChange={(event) => setNext(event.currentTarget.value as Role)}
+        data={ROLES.filter((candidate) => isOwner || candidate !== 'owner')}
+      />
+      {next !== null && <ChangeRole member={member} next={next} onClose={() => setNext(null)} />}
+    </>
+  );
+}
+
+interface ChangeRoleProps {
+  readonly member: Member;
+  readonly next: Role;
+  readonly onClose: () => void;
+}
+
+function ChangeRole({ member: { userId, name, role }, next, onClose }: ChangeRoleProps) {
+  const { org, session } = useHere();
   const queryClient = useQueryClient();
+  const isMe = userId === session.user.userId;
   const changing = useMutation({
-    mutationFn: (next: Role) => change(org.orgId, 'PATCH', `members/${userId}`, { role: next }),
-    onError: (error) => tellFailed(`${name} is still ${role}`, error),
-    onSuccess: (_result, next) => tellDone(`${name} is ${next} from now on.`),
-    onSettled: async () => {
+    mutationFn: () => change(org.orgId, 'PATCH', `members/${userId}`, { role: next }),
+    async onSuccess() {
+      tellDone(`${name} is ${next} from now on.`);
+      onClose();
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
       await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
     },
   });
-  const isOwner = org.role === 'owner';
-  if (!isAdmin || (role === 'owner' && !isOwner)) return <span title={ROLE_MEANS[role]}>{role}</span>;
   return (
-    <NativeSelect
-      size="xs"
-      w={130}
-      aria-label={`Role of ${name}`}
-      title={ROLE_MEANS[role]}
-      value={changing.isPending ? changing.variables : role}
-      disabled={changing.isPending}
-      onChange={(event) => changing.mutate(event.currentTarget.value as Role)}
-      data={ROLES.filter((candidate) => isOwner || candidate !== 'owner')}
-    />
+    <Confirm
+      title={`Change the role of ${name}?`}
+      button={`Make ${isMe ? 'yourself' : name} ${next}`}
+      isHarmless={!isMe}
+      isPending={changing.isPending}
+      error={changing.error}
+      onConfirm={() => changing.mutate()}
+      onClose={onClose}
+    >
+      {isMe ? 'You are' : `${name} is`} {role} now: {sentence(ROLE_MEANS[role])} As {next}: {sentence(ROLE_MEANS[next])}
+      {isMe && ' You may not be able to change this back yourself.'}
+    </Confirm>
   );
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}.`;
 }
 
 function RemoveMember({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {

@@ -1,0 +1,44 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+
+import { invoke } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { Confirm } from '#console/parts/confirm.tsx';
+import { tellDone, tellFailed } from '#console/parts/tell.tsx';
+import type { ScheduleOnCall } from '#console/rooms/home/on_call.ts';
+import { useHere } from '#console/shell/organization.tsx';
+
+/** Gives the turn back to whoever the schedule says without the override. */
+export function useRemoveOverride(scheduleName: string) {
+  const { orgId } = useHere().org;
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (overrideId: string) => invoke(orgId, 'delete_schedule_override', { overrideId }),
+    onSuccess: () => tellDone(`The override of ${scheduleName} is removed.`),
+    onError: (error) => tellFailed(`The override of ${scheduleName} still stands`, error),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') }),
+  });
+}
+
+interface RemoveOverrideProps {
+  readonly schedule: ScheduleOnCall;
+  readonly overrideId: string;
+  readonly onClose: () => void;
+}
+
+export function RemoveOverride({ schedule: { name, onCall }, overrideId, onClose }: RemoveOverrideProps) {
+  const { userId } = useHere().session.user;
+  const removing = useRemoveOverride(name);
+  const who = onCall?.userId === userId ? 'You are' : `${onCall?.name ?? 'Nobody'} is`;
+  return (
+    <Confirm
+      title={`Remove the override of ${name}?`}
+      button="Remove"
+      isPending={removing.isPending}
+      error={removing.error}
+      onConfirm={() => removing.mutate(overrideId, { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      {who} on call by it, and no longer from now on: pages go to whoever the rotation says.
+    </Confirm>
+  );
+}

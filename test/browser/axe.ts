@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+import type { Page } from 'playwright-core';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Some colours fade into those of the other scheme. */
+const COLOURS_CHANGED = `new Promise(requestAnimationFrame).then(() => Promise.all(document.getAnimations()
+  .filter((animation) => animation instanceof CSSTransition).map(({ finished }) => finished.catch(() => {}))))`;
+
+/**
+ * In light all there is to find; in dark only what colours can do.
+ *
+ * @param within what to look at: the whole page, or what this selector finds
+ */
+export async function findings(page: Page, within = ':root'): Promise<string[]> {
+  if (await page.evaluate<boolean>('globalThis.axe === undefined')) await page.evaluate(AXE);
+  const scope = within === ':root' ? 'document' : JSON.stringify(within);
+  const run = (options: string) =>
+    page.evaluate<string[]>(
+      `axe.run(${scope}, ${options}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+        nodes.slice(0, 3).map(({ html, failureSummary }) => id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`,
+    );
+  const light = await run('{}');
+  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+  await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+  await page.evaluate(COLOURS_CHANGED);
+  const dark = await run(`{ runOnly: ['color-contrast', 'link-in-text-block'] }`);
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  return [...light, ...dark.map((fault) => `in dark, ${fault}`)];
+}
