@@ -16,7 +16,7 @@ const RULES: Record<string, { rooms: string[]; packages: string[] }> = {
     rooms: ['auth', 'kernel', 'storage'],
     packages: ['oidc-provider', 'lru-cache', 'p-limit', '@zxcvbn-ts/', 'node:'],
   },
-  notify: { rooms: ['notify', 'kernel', 'core'], packages: ['twilio', 'nodemailer', 'web-push', 'node:'] },
+  notify: { rooms: ['notify', 'kernel', 'core'], packages: ['twilio', 'nodemailer', 'web-push', 'tlds', 'node:'] },
   'ingest/protocols': { rooms: ['ingest', 'kernel', 'core'], packages: ['*'] },
   ingest: { rooms: ['ingest', 'kernel', 'core', 'storage', 'auth', 'jobs'], packages: ['node:', 'typebox'] },
   actions: {

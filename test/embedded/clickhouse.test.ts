@@ -9,6 +9,7 @@ import { ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickh
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { startClickHouse, type ClickHouse } from '#infra/embedded/clickhouse.ts';
+import { HARMLESS_TABLE_FUNCTIONS, refuseSources } from '#infra/embedded/clickhouse/sources.ts';
 import { findProcess } from '#infra/embedded/processes.ts';
 
 const log = { level: ClickHouseLogLevel.OFF };
@@ -349,5 +350,31 @@ describe('the process', () => {
     expect(await ended).toMatch(/cancelled|aborted|hang up|reset/i);
     await plain.close();
     await rm(own, { recursive: true });
+  });
+});
+
+describe('what reaches beyond the tables', () => {
+  test('is refused, by names, by values of parameters and in inserts', async () => {
+    const refused = /Not allowed here/;
+    await expect(rowsOf(`SELECT * FROM file('/etc/passwd', 'LineAsString', 'l String')`)).rejects.toThrow(refused);
+    await expect(rowsOf('SELECT * FROM `/etc/passwd`')).rejects.toThrow(refused);
+    await expect(rowsOf('SELECT * FROM {t:Identifier}', { t: '/etc/passwd' })).rejects.toThrow(refused);
+    expect(await rowsOf('SELECT count() AS n FROM {t:Identifier}', { t: 'words' })).toEqual([{ n: 0 }]);
+    const written = await post(`INSERT INTO FUNCTION file('/tmp/x', 'CSV', 'a String') FORMAT CSV`, 'a\n');
+    expect(await written.text()).toMatch(refused);
+  });
+
+  test('is all that the engine has but what is named as harmless', async () => {
+    const functions = await rowsOf<{ name: string }>('SELECT name FROM system.table_functions');
+    expect(functions.length).toBeGreaterThan(50);
+    const passed = functions.filter(({ name }) => {
+      try {
+        refuseSources(`SELECT * FROM ${name}('x')`);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    expect(passed.map(({ name }) => name.toLowerCase()).toSorted()).toEqual([...HARMLESS_TABLE_FUNCTIONS].toSorted());
   });
 });

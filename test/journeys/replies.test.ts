@@ -2,6 +2,7 @@ import twilio from 'twilio';
 import { describe, expect, test } from 'vitest';
 
 import { inboundSmsUrl } from '#notify/callback_url.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import { SERVICE_NUMBER, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 
 const BASE_URL = 'http://tocsin.test';
@@ -81,6 +82,46 @@ describe('a reply by SMS', () => {
     const imagined = await post(w, SMS_PATH, sms(phone, 'RES 999999', 'SM2'));
     expect(real.body.replace(`incident ${number}.`, '')).toBe(imagined.body.replace('incident 999999.', ''));
     expect(await statusOf()).toBe('triggered');
+  });
+
+  test('of somebody in two organizations reaches the incident that they were paged about, though another has its number', async () => {
+    const { w, anna, alert, incidentId, number } = await annaIsPaged();
+    const other = await w.given.organization('Other');
+    const key = other.orgKey;
+    await storesOf(w.house.db.session()).people.setMembership(other.orgId, anna.userId, 'responder', w.clock.now());
+    const { teamId } = await w.expectOk('create_team', { name: 'Theirs' }, { key });
+    await w.expectOk('add_team_member', { teamId, userId: anna.userId, phone: anna.phone }, { key });
+    const theirs = await w.staff.alert(
+      teamId,
+      [{ afterMinutes: 60, channels: ['sms'], targetUserIds: [anna.userId] }],
+      { key },
+    );
+    const statuses = async (theirId: string) => [
+      (await w.expectOk('get_incident', { incidentId })).status,
+      (await w.expectOk('get_incident', { incidentId: theirId }, { key })).status,
+    ];
+    w.clock.advance({ minutes: 1 });
+    const theirId = await theirs.trigger();
+    // Each organization counts its own, whatever the others have.
+    expect([number, (await w.expectOk('get_incident', { incidentId: theirId }, { key })).number]).toEqual([1, 1]);
+    await post(w, SMS_PATH, sms(anna.phone, 'ACK 1'));
+    expect(await statuses(theirId)).toEqual(['acknowledged', 'triggered']);
+
+    await w.advance({ minutes: 61 });
+    await post(w, SMS_PATH, sms(anna.phone, 'RES 1', 'SM2'));
+    expect(await statuses(theirId)).toEqual(['acknowledged', 'resolved']);
+    // What is left of that number is meant the next time.
+    await post(w, SMS_PATH, sms(anna.phone, 'RES 1', 'SM3'));
+    expect(await statuses(theirId)).toEqual(['resolved', 'resolved']);
+
+    w.clock.advance({ minutes: 5 });
+    const again = [await alert.trigger(), await theirs.trigger()];
+    await w.advance({ minutes: 61 });
+    const numbers = await w.house.db.sql.rows('select org_id, number from incidents where id = any($1)', [again]);
+    expect(numbers).toMatchObject([{ number: 2 }, { number: 2 }]);
+    await post(w, SMS_PATH, sms(anna.phone, 'ack all', 'SM4'));
+    const open = await w.house.db.sql.rows(`select 1 from incidents where status = 'triggered'`);
+    expect(open).toEqual([]);
   });
 
   test('that nobody can read is answered with how to write it', async () => {

@@ -48,7 +48,7 @@ export interface StaffedWorld extends World {
     /** Somebody of the team with a phone of their own. */
     responder(teamId: string, name: string): Promise<Responder>;
     /** A policy, a rule that uses it, and what opens an incident of that rule. */
-    alert(teamId: string, steps: readonly StepInput[]): Promise<Alert>;
+    alert(teamId: string, steps: readonly StepInput[], options?: { key?: string }): Promise<Alert>;
   };
 }
 
@@ -138,16 +138,20 @@ export async function staffedWorld(
         const { userId, email, key } = person;
         return { userId, memberId: member.memberId, name, phone: phoneNumber, email, key };
       },
-      async alert(teamId, steps) {
-        const policy = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake somebody', steps });
-        const { serviceId } = await w.given.service();
-        const rule = await w.expectOk('create_alert_rule', {
-          serviceId,
-          name: 'Latency',
-          kind: 'metric_threshold',
-          config: { metricName: 'latency', comparator: '>', threshold: 100 },
-          escalationPolicyId: policy.policyId,
-        });
+      async alert(teamId, steps, { key = w.orgKey } = {}) {
+        const policy = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake somebody', steps }, { key });
+        const { serviceId } = await w.given.service({ key });
+        const rule = await w.expectOk(
+          'create_alert_rule',
+          {
+            serviceId,
+            name: 'Latency',
+            kind: 'metric_threshold',
+            config: { metricName: 'latency', comparator: '>', threshold: 100 },
+            escalationPolicyId: policy.policyId,
+          },
+          { key },
+        );
         return {
           serviceId,
           ruleId: rule.ruleId,

@@ -8,6 +8,7 @@ import { ClickHouseFailure, toFailure } from './failure.ts';
 import { Gate } from './gate.ts';
 import { quoteText } from './quoting.ts';
 import { notImplemented, preludeOf, readContext, type QueryContext } from './request.ts';
+import { refuseSources } from './sources.ts';
 import { parseStatement, type Statement } from './statement.ts';
 
 export interface FrontOptions {
@@ -155,6 +156,7 @@ export class Front {
     rowsInBody: AsyncIterable<Buffer> | readonly Buffer[],
     signal: AbortSignal,
   ): Promise<void> {
+    refuseSources(`${target} ${settings}`);
     const summary = await withRowsFile(this.#options.spoolDir, rows, rowsInBody, async (file, isEmpty) => {
       if (isEmpty) return NOTHING_DONE;
       const sql = `${target} FROM INFILE ${quoteText(file)} ${settings} FORMAT ${format}`;
@@ -169,6 +171,7 @@ export class Front {
   }
 
   async #query(res: ServerResponse, context: QueryContext, query: Query, signal: AbortSignal): Promise<void> {
+    refuseSources(query.sql, context.settings);
     const format = query.format ?? context.defaultFormat;
     const mayStream = query.isPlainSelect && FORMATS_TO_STREAM.has(format) && !context.waitsForEnd;
     const limits = mayStream ? {} : { max_result_bytes: WHOLE_RESULT_BYTES_MAX };

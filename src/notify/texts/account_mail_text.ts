@@ -1,5 +1,6 @@
 import type { Role } from '#kernel/permissions.ts';
 import { type MailText, render } from '#notify/texts/mail_pieces.ts';
+import { unlinked } from '#notify/texts/unlinked.ts';
 
 /** Asks somebody to join an organization. */
 export function invitationMail(invitation: {
@@ -9,7 +10,8 @@ export function invitationMail(invitation: {
   readonly link: string;
 }): MailText {
   const { organization, invitedBy, role, link } = invitation;
-  const heading = `${invitedBy ?? 'Somebody'} invites you to ${organization}`;
+  // Anybody who has an organization chooses both names.
+  const heading = unlinked(`${invitedBy ?? 'Somebody'} invites you to ${organization}`);
   return render(heading, [
     { kind: 'heading', text: `${heading}.` },
     { kind: 'paragraph', text: `You would join the organization on Tocsin as ${role}.` },

@@ -2,6 +2,7 @@ import type { AnswerLinks } from '#notify/answer_link.ts';
 import { type DigestItem, digestSummary, newsText, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
 import { type MailText, type Piece, render } from '#notify/texts/mail_pieces.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
+import { unlinked } from '#notify/texts/unlinked.ts';
 
 /** Longer lists are read in the console. */
 const DIGEST_ITEMS_MAX = 50;
@@ -51,7 +52,7 @@ function subjectOf(subject: PageSubject): string {
 }
 
 function titleOf({ serviceName, title }: PageSubject): string {
-  return `${serviceName}: ${title}`;
+  return `${serviceName}: ${unlinked(title)}`;
 }
 
 function incidentPieces(subject: PageSubject): Piece[] {

@@ -1,6 +1,7 @@
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import { digestSummary, newsText, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
+import { unlinked } from '#notify/texts/unlinked.ts';
 
 /** What the service worker of the console shows. A button opens its `url`, which asks once before it acts. */
 export interface PushText {
@@ -44,7 +45,7 @@ export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
       const listed = message.items.slice(0, LISTED_MAX);
       return {
         title: digestSummary(message.items),
-        body: listed.map(({ subject }) => titleOf(subject).slice(0, LISTED_LENGTH_MAX)).join('\n'),
+        body: listed.map(({ subject }) => titleOf(subject, LISTED_LENGTH_MAX)).join('\n'),
         tag: outgoing.notificationId,
         url: `${baseUrl}/incidents`,
         actions: message.items.some(({ news }) => news === null) ? [acknowledge('Acknowledge all')] : [],
@@ -71,9 +72,10 @@ function accountText(title: string, body: string, { notificationId: tag }: Outgo
 }
 
 function aboutIncident(subject: PageSubject, baseUrl: string) {
-  return { title: titleOf(subject), tag: subject.id, url: `${baseUrl}/incidents/${subject.id}` };
+  return { title: titleOf(subject, TITLE_LENGTH_MAX), tag: subject.id, url: `${baseUrl}/incidents/${subject.id}` };
 }
 
-function titleOf({ serviceName, title }: PageSubject): string {
-  return `${serviceName}: ${title}`.slice(0, TITLE_LENGTH_MAX);
+function titleOf({ serviceName, title }: PageSubject, length: number): string {
+  const about = `${serviceName}: `.slice(0, length);
+  return about + unlinked(unlinked(title).slice(0, length - about.length));
 }

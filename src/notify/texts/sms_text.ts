@@ -1,5 +1,6 @@
 import { type DigestItem, digestSummary, type Message, newsText, type PageSubject } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
+import { unlinked } from '#notify/texts/unlinked.ts';
 
 /** One segment of the GSM 03.38 alphabet. */
 const SEGMENT = 160;
@@ -39,18 +40,18 @@ function digestText(items: readonly DigestItem[], baseUrl: string): string {
   const tail = `${order} ${baseUrl}/incidents`;
   const head = `Tocsin: ${digestSummary(items)}: `;
   const room = Math.max(SEGMENT - head.length - tail.length - 1, 20);
-  return `${head}${shorten(toGsm(`${first.subject.serviceName}: ${first.subject.title}`), room)} ${tail}`;
+  return `${head}${shorten(`${toGsm(first.subject.serviceName)}: ${unlinked(toGsm(first.subject.title))}`, room)} ${tail}`;
 }
 
 function fit(subject: PageSubject, end: string): string {
   const service = toGsm(subject.serviceName).slice(0, 30);
   const room = SEGMENT - service.length - end.length - 3;
-  const title = toGsm(subject.title);
+  const title = unlinked(toGsm(subject.title));
   return `${service}: ${shorten(title, Math.max(room, 20))} ${end}`;
 }
 
 function shorten(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 2).trimEnd()}..`;
+  return text.length <= length ? text : `${unlinked(text.slice(0, length - 2)).trimEnd()}..`;
 }
 
 /** Letters outside the GSM alphabet halve what fits in a segment, so accents are dropped and the rest becomes "?". */

@@ -159,13 +159,6 @@ export class IncidentStore {
     return incident;
   }
 
-  async findByNumber(orgId: Id<'org'>, number: number): Promise<IncidentRow | null> {
-    return await this.#session.sql.row(`select ${COLUMNS} ${FROM} where i.org_id = $1 and i.number = $2`, [
-      orgId,
-      number,
-    ]);
-  }
-
   /** The row, locked until the transaction ends; null when it is gone. */
   async lock(incidentId: string): Promise<IncidentRow | null> {
     return (await this.lockAll([incidentId])).get(incidentId) ?? null;

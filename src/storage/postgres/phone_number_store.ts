@@ -103,24 +103,30 @@ export class PhoneNumberStore {
    * Whom a message from this number may speak for, in every organization: people who were paged at it by SMS or call, and
    * people who have confirmed it and were paged in another way. Those who have confirmed it come first; whoever has
    * confirmed other numbers and not this one is left out. Of one incident number, or with null of all that wait for an
-   * answer.
+   * answer. Several organizations may have an incident of the number: the one that is open is meant, and of several that
+   * are the one that was paged about last.
    */
   async listPagedAt(phone: string, number: number | null): Promise<PagedAtNumber[]> {
     return await this.#session.sql.rows<PagedAtNumber>(
-      `with asked as (
-         select n.org_id, n.user_id, n.incident_id from notifications n
+      `with page as (
+         select n.org_id, n.user_id, n.incident_id, n.created_at from notifications n
          where n.address = $1 and n.channel in ('sms', 'call') and n.kind = 'page' and ${HAS_LEFT}
-         union
-         select n.org_id, n.user_id, n.incident_id from confirmed_numbers c
+         union all
+         select n.org_id, n.user_id, n.incident_id, n.created_at from confirmed_numbers c
          join notifications n on n.user_id = c.user_id and n.kind = 'page' and ${HAS_LEFT}
          where c.phone = $1
+       ), asked as (
+         select page.org_id, page.user_id, page.incident_id, max(page.created_at) as at,
+           own.user_id is null as is_unconfirmed, i.status <> 'resolved' as is_open
+         from page join incidents i on i.id = page.incident_id
+         left join confirmed_numbers own on own.user_id = page.user_id and own.phone = $1
+         where (own.user_id is not null or not exists (select 1 from confirmed_numbers c where c.user_id = page.user_id))
+           and case when $2::bigint is null then i.status = 'triggered' else i.number = $2 end
+         group by page.org_id, page.user_id, page.incident_id, own.user_id, i.status
        )
-       select asked.org_id as "orgId", asked.user_id as "userId", asked.incident_id as "incidentId" from asked
-       join incidents i on i.id = asked.incident_id
-       left join confirmed_numbers own on own.user_id = asked.user_id and own.phone = $1
-       where (own.user_id is not null or not exists (select 1 from confirmed_numbers c where c.user_id = asked.user_id))
-         and case when $2::bigint is null then i.status = 'triggered' else i.number = $2 end
-       order by own.user_id is null, asked.org_id, asked.user_id, asked.incident_id limit 5000`,
+       select org_id as "orgId", user_id as "userId", incident_id as "incidentId" from asked
+       where $2::bigint is null or incident_id = (select incident_id from asked order by is_open desc, at desc limit 1)
+       order by is_unconfirmed, org_id, user_id, incident_id limit 5000`,
       [phone, number],
     );
   }

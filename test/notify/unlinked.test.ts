@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+
+import type { Id } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
+import { createAnswerLinks } from '#notify/answer_link.ts';
+import type { OutgoingMessage } from '#notify/message.ts';
+import { invitationMail } from '#notify/texts/account_mail_text.ts';
+import { mailText } from '#notify/texts/mail_text.ts';
+import { pushText } from '#notify/texts/push_text.ts';
+import { smsText } from '#notify/texts/sms_text.ts';
+import { unlinked } from '#notify/texts/unlinked.ts';
+
+describe('a text of a sender', () => {
+  test.each([
+    ['see https://evil.example/login?a=b.c', 'see https:// evil(.)example/login?a=b.c'],
+    ['log in at evil.com now', 'log in at evil(.)com now'],
+    ['WWW.evil', 'WWW(.)evil'],
+    ['mail a@evil.co.uk', 'mail a@evil(.)co(.)uk'],
+    ['at 10.0.0.1:8080', 'at 10(.)0(.)0(.)1:8080'],
+    ['ev\u3002il\uFF0Ecom', 'ev(.)il(.)com'],
+    ['\uFF45vil.c\uFF4Fm', '\uFF45vil(.)c\uFF4Fm'],
+    ['call tel:+31612345678 or slack://x', 'call tel: +31612345678 or slack:// x'],
+    ['open main.py', 'open main(.)py'],
+  ])('%j is sent as %j, of which nobody makes a link', (text, expected) => {
+    expect(unlinked(text)).toBe(expected);
+    expect(unlinked(expected)).toBe(expected);
+  });
+
+  test.each([
+    'checkout.latency is 250 (> 100)',
+    'java.lang.NullPointerException: x',
+    'TypeError: Cannot read properties of undefined (reading "a")',
+    'version 1.2.3, 99.9 %, at 12:30',
+  ])('%j has no link and stays as it is', (text) => expect(unlinked(text)).toBe(text));
+});
+
+const links = createAnswerLinks('a secret that is long enough for tests', 'https://tocsin.example');
+const subject = {
+  id: 'incident_1',
+  number: 7,
+  title: 'log in at https://evil.com/now or evil.com, quickly',
+  severity: 'error',
+  serviceName: 'checkout',
+};
+const messages: OutgoingMessage['message'][] = [
+  { kind: 'page', subject },
+  { kind: 'news', subject, event: 'resolved' },
+  {
+    kind: 'digest',
+    items: [
+      { notificationId: 'n', subject, news: null },
+      { notificationId: 'm', subject, news: null },
+    ],
+  },
+];
+
+test.each(messages)('no channel sends a link that a sender wrote: $kind', (message) => {
+  const createdAt = Temporal.Instant.from('2027-01-01T00:00:00Z');
+  const outgoing = { notificationId: 'n', createdAt, to: null, userId: 'user_1' as Id<'user'>, message };
+  const mail = mailText(outgoing, links, 'https://tocsin.example');
+  const push = pushText(outgoing, links, 'https://tocsin.example');
+  const sms = smsText(message, 'https://tocsin.example');
+  for (const text of [mail.subject, mail.text, mail.html, push.title, push.body, sms]) {
+    expect(text).not.toMatch(/evil\.com/);
+    for (const [, host] of text.matchAll(/\w:\/\/([^\s/"<]+)/g)) expect(host).toBe('tocsin.example');
+  }
+  // The alphabet of an SMS, without its extensions.
+  expect(sms).toMatch(/^[\x20-\x5A_a-z]*$/);
+});
+
+test('a name that is cut short in an SMS does not become a link by that', () => {
+  for (let length = 1; length < 200; length += 1) {
+    const title = `${'x'.repeat(length)} evil.comcomcomcomcomcomcomcomcomcomcomcomcomcomcomcomcomcomcomcomcomcomcom ${'y'.repeat(200)}`;
+    expect(smsText({ kind: 'page', subject: { ...subject, title } }, 'https://tocsin.example')).not.toMatch(
+      /evil\.com\b/,
+    );
+  }
+});
+
+test('who invites has no link sent by the name of an organization', () => {
+  const mail = invitationMail({
+    organization: 'evil.com',
+    invitedBy: 'https://evil.com',
+    role: 'viewer',
+    link: 'https://t.example/x',
+  });
+  for (const text of [mail.subject, mail.text, mail.html]) expect(text).not.toContain('evil.com');
+});
