@@ -14,7 +14,7 @@ const RULES: Record<string, { rooms: string[]; packages: string[] }> = {
   },
   auth: {
     rooms: ['auth', 'kernel', 'storage'],
-    packages: ['oidc-provider', 'lru-cache', 'p-limit', '@zxcvbn-ts/', 'node:'],
+    packages: ['oidc-provider', 'lru-cache', 'p-limit', '@zxcvbn-ts/', '@simplewebauthn/server', 'otpauth', 'node:'],
   },
   notify: { rooms: ['notify', 'kernel', 'core'], packages: ['twilio', 'nodemailer', 'web-push', 'tlds', 'node:'] },
   'ingest/protocols': { rooms: ['ingest', 'kernel', 'core'], packages: ['*'] },

@@ -2,6 +2,7 @@ import { distance } from 'fastest-levenshtein';
 
 import type { AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
 import { getBilling } from '#actions/billing/get_billing.ts';
+import { setSecondFactorPolicy } from '#actions/organization/set_second_factor_policy.ts';
 import { createDashboard } from '#actions/dashboards/create_dashboard.ts';
 import { deleteDashboard } from '#actions/dashboards/delete_dashboard.ts';
 import { getDashboard } from '#actions/dashboards/get_dashboard.ts';
@@ -139,6 +140,7 @@ export const CONSOLE_OPERATIONS: readonly AnyConsoleOperation[] = [
   requestPhoneCode,
   confirmPhone,
   setReplyPin,
+  setSecondFactorPolicy,
 ];
 
 const BY_NAME = new Map(ACTIONS.map((action) => [action.name, action]));

@@ -75,7 +75,10 @@ export async function requirePermission(
   if (action.consoleOnly === true && !CONSOLE_VIAS.has(caller.via)) {
     throw new AppError('forbidden', `${action.name} is an operation of the console`);
   }
-  if (caller.permissions.has(action.permission)) return;
+  if (caller.permissions.has(action.permission)) {
+    if (action.stepUp === true && caller.mustStepUp === true) throw stepUpRequired(action.name);
+    return;
+  }
   if (action.effect !== 'read') await recordRefusal(runtime, action, caller, origin);
   throw caller.withheld?.has(action.permission) === true
     ? new AppError(
@@ -98,6 +101,11 @@ async function recordRefusal(
 ): Promise<void> {
   const refused = { action: action.name, target: null, before: null, after: null, result: 'forbidden' } as const;
   await storesOf(runtime.db.session()).audit.append({ orgId, actor, via, ...refused, origin }, runtime.clock.now());
+}
+
+/** Refused until the second factor is shown again. */
+export function stepUpRequired(name: string): AppError {
+  return new AppError('step_up_required', `${name} asks for your second factor again; show it and repeat the call`);
 }
 
 function holderOf({ actor }: Caller): string {

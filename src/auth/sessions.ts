@@ -111,20 +111,48 @@ export interface MemberCaller extends Caller {
   readonly role: Role;
 }
 
-/** The person with the role of this very moment. Throws `not_found` when they are no member: nobody learns what exists. */
+/** A second factor that was shown so long ago is shown again before keys, roles or deletion. */
+const STEP_UP_MS = 10 * 60_000;
+
+/** Whether the person has a second factor and has not shown it lately. */
+export function mustStepUp(
+  { hasSecondFactor, secondFactorAt }: Pick<SessionOfPerson, 'hasSecondFactor' | 'secondFactorAt'>,
+  now: Temporal.Instant,
+): boolean {
+  if (!hasSecondFactor) return false;
+  return secondFactorAt === null || now.epochMilliseconds - secondFactorAt.epochMilliseconds > STEP_UP_MS;
+}
+
+/**
+ * The person with the role of this very moment. Throws `not_found` when they are no member: nobody learns what exists;
+ * `second_factor_required` or `step_up_required` where the organization asks its owners and admins for a second factor.
+ */
 export async function memberCallerOf(
   stores: Pick<Stores, 'people'>,
-  userId: Id<'user'>,
+  session: SessionOfPerson,
   orgId: string,
+  now: Temporal.Instant,
 ): Promise<MemberCaller> {
   const id = asId('org', orgId);
-  const role = await stores.people.findRole(id, userId);
-  if (role === null) throw new AppError('not_found', 'you belong to no organization with this id');
+  const { userId, hasSecondFactor, secondFactorAt } = session;
+  const place = await stores.people.findPlace(id, userId);
+  if (place === null) throw new AppError('not_found', 'you belong to no organization with this id');
+  const { role, secondFactorRequired } = place;
+  if (secondFactorRequired && isManager({ role }) && !hasSecondFactor) {
+    throw new AppError(
+      'second_factor_required',
+      'this organization asks owners and admins for a second factor; set one up on your own page',
+    );
+  }
+  if (secondFactorRequired && isManager({ role }) && secondFactorAt === null) {
+    throw new AppError('step_up_required', 'this organization asks owners and admins for their second factor; show it');
+  }
   return {
     orgId: id,
     actor: { kind: 'user', userId, apiKeyId: null },
     via: 'console',
     role,
+    mustStepUp: mustStepUp(session, now),
     permissions: new Set([...ROLE_PERMISSIONS[role], ...ROLE_CONSOLE_PERMISSIONS[role]]),
   };
 }

@@ -20,6 +20,8 @@ interface Operation<Context, Input extends TObject, Result extends TSchema> {
    * shape; what is not of the right kind is the schema's to complain about.
    */
   readonly meaning?: (body: Readonly<Record<string, unknown>>) => readonly Fault[];
+  /** People in the console who have a second factor must have shown it within ten minutes. */
+  readonly stepUp?: true;
   /** When it is refused with `conflict`; absent: never. */
   readonly conflict?: string;
   handle(input: Static<Input>, context: Context): Promise<Static<Result>>;

@@ -30,6 +30,8 @@ export interface Caller {
   readonly actor: Actor;
   readonly via: Via;
   readonly permissions: ReadonlySet<OperationPermission>;
+  /** Whether the second factor has to be shown again before anything that asks for stepping up. */
+  readonly mustStepUp?: boolean;
   /** What the role of the person allows and the connection was not granted: approving it anew would help. */
   readonly withheld?: ReadonlySet<OperationPermission>;
   /** A connection that may change nothing: what it is shown holds nothing that data can be sent with, either. */

@@ -4,6 +4,10 @@ export const ERROR_CODES = {
   unauthenticated: 401,
   forbidden: 403,
   insufficient_scope: 403,
+  /** The organization asks owners and admins for a second factor, and this person has set up none. */
+  second_factor_required: 403,
+  /** The second factor was not shown lately enough for this. */
+  step_up_required: 403,
   unknown_action: 404,
   not_found: 404,
   method_not_allowed: 405,

@@ -7,6 +7,7 @@ export const SECRET_PREFIXES = {
   ingestKey: 'tocsin_ing',
   calendar: 'tocsin_cal',
   session: 'tocsin_ses',
+  pendingSignIn: 'tocsin_pen',
   device: 'tocsin_dev',
   reset: 'tocsin_rst',
   invitation: 'tocsin_inv',

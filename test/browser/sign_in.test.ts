@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { inBrowser } from '#test/browser/chrome.ts';
 import { logIn, openHouse } from '#test/browser/house.ts';
 import { givenPerson } from '#test/kit/browser.ts';
+import { freePort } from '#test/oauth/stage.ts';
 
 inBrowser('signing in', () => {
   test('who logs in goes on where they wanted to be, and who logs out is out', async () => {
@@ -22,6 +23,45 @@ inBrowser('signing in', () => {
     await page.waitForURL(/\/login$/);
     await page.goto(`${h.baseUrl}/services`);
     await page.waitForURL(/\/login\?next=/);
+  });
+
+  test('a passkey is added once, asked for at the next log-in, and before a role changes', async () => {
+    const port = await freePort();
+    const h = await openHouse({ port, publicUrl: `http://localhost:${port}` });
+    const { page, email } = await h.visitor({ name: 'Olga', path: '/me' });
+    await h.given.user({ role: 'viewer', name: 'Vera' });
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('WebAuthn.enable');
+    await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByLabel('Name', { exact: true }).last().fill('This laptop');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
+    expect(await page.getByRole('dialog').getByRole('listitem').count()).toBe(10);
+    await page.getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByText('Passkey, added').waitFor();
+
+    await page.context().clearCookies();
+    await page.goto(`${h.baseUrl}/login`);
+    await logIn(page, email);
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await page.getByRole('heading', { name: /, Olga$/ }).waitFor();
+
+    await h.house.db.sql.run(`update sessions set second_factor_at = second_factor_at - interval '1 hour'`);
+    await page.goto(`${h.baseUrl}/settings/members`);
+    await page.getByText('Owners and admins must have a second factor').click();
+    await page.getByRole('heading', { name: 'Show your second factor' }).waitFor();
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await page.getByText('Owners and admins need a second factor now.').waitFor();
   });
 
   test('who forgot the password sets another by a link in a mail', async () => {

@@ -98,7 +98,7 @@ test('what was refused to a member is in the audit log, and says nothing of what
 test('an action goes by the role, and its refusal says so', async () => {
   const invoke = (role: Role, action: string, body: object) =>
     browsers[role].post(`/organizations/${w.orgId}/actions/${action}`, body);
-  expect((await invoke('viewer', 'list_teams', {})).body).toEqual({ result: { teams: [] } });
+  expect((await invoke('viewer', 'list_teams', {})).body).toMatchObject({ result: { teams: [] } });
   const refused = await invoke('viewer', 'create_team', { name: 'Platform' });
   expect(refused.status).toBe(403);
   expect(refused.body.detail).toMatch(/^create_team needs the permission oncall:edit, which /);

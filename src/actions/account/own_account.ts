@@ -48,6 +48,7 @@ export async function changeOwnPassword(
     if (locked?.passwordHash !== known.passwordHash) throw wrongPassword();
     await stores.people.savePasswordHash(userId, passwordHash, now);
     await stores.passwordResets.closeAll(userId, now);
+    await stores.secondFactors.endPendingOf(userId);
     const endedSessions = (await stores.sessions.endAll(userId, sessionId)).length;
     const change = { action: 'change_password', target: userId, before: null, after: { endedSessions } };
     await recordAccountChange(unit, { userId, ...change, origin });

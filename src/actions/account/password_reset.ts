@@ -1,6 +1,6 @@
 import { hashNewPassword } from '#actions/account/hash_new_password.ts';
 import { recordAccountChange } from '#actions/account/record_account_change.ts';
-import { type Begun, beginSession } from '#actions/account/sign_in.ts';
+import { type SignInOutcome, beginSession } from '#actions/account/sign_in.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import { linkTokenHash, linkUrl, newLinkToken } from '#auth/link_tokens.ts';
 import type { Visitor } from '#auth/sessions.ts';
@@ -81,7 +81,7 @@ export async function redeemReset(
   { token, password }: { readonly token: string; readonly password: string },
   visitor: Visitor,
   origin: RequestOrigin,
-): Promise<Begun> {
+): Promise<SignInOutcome> {
   const reset = await getReset(storesOf(runtime.db.session()), token, runtime.clock.now());
   const passwordHash = await hashNewPassword('password', password, reset);
   return await inUnitOfWork(runtime, async (unit) => {
@@ -90,6 +90,7 @@ export async function redeemReset(
     await stores.people.lockUser(userId);
     if (!(await stores.passwordResets.use(reset, now))) throw notValid();
     await stores.people.savePasswordHash(userId, passwordHash, now);
+    await stores.secondFactors.endPendingOf(userId);
     const endedSessions = (await stores.sessions.endAll(userId, null)).length;
     const change = { action: 'reset_password', target: userId, before: null, after: { endedSessions } };
     await recordAccountChange(unit, { userId, ...change, origin });

@@ -9,12 +9,18 @@ export const RoleName = Type.Enum([...ROLES]);
 
 /** Who is signed in, and where they belong. */
 export const SignedInView = Type.Object({
-  user: Type.Object({ userId: IdText, email: Type.String(), name: Type.String() }),
+  user: Type.Object({
+    userId: IdText,
+    email: Type.String(),
+    name: Type.String(),
+    hasSecondFactor: Type.Boolean(),
+  }),
   organizations: Type.Array(
     Type.Object({
       orgId: IdText,
       name: Type.String(),
       role: RoleName,
+      secondFactorRequired: Type.Boolean({ description: 'whether owners and admins need a second factor here' }),
       permissions: Type.Array(Type.Enum([...PERMISSIONS])),
     }),
     { description: 'by name' },
@@ -23,15 +29,16 @@ export const SignedInView = Type.Object({
 });
 
 export async function readSignedIn(
-  stores: Pick<Stores, 'people'>,
+  stores: Pick<Stores, 'people' | 'secondFactors'>,
   userId: Id<'user'>,
   sessionId: string,
 ): Promise<Static<typeof SignedInView>> {
   const user = await stores.people.findUser(userId);
   if (user === null) throw new Error(`the session ${sessionId} is nobody's`);
+  const { passkeys, hasApp } = await stores.secondFactors.summaryOf(userId);
   const memberships = await stores.people.listMemberships(userId);
   return {
-    user: { userId: user.id, email: user.email, name: user.name },
+    user: { userId: user.id, email: user.email, name: user.name, hasSecondFactor: passkeys > 0 || hasApp },
     organizations: memberships.map((membership) => {
       return { ...membership, permissions: [...ROLE_PERMISSIONS[membership.role]] };
     }),

@@ -1,11 +1,10 @@
-import { timingSafeEqual } from 'node:crypto';
-
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED } from '#actions/fields.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
 import { Phone } from '#actions/teams/contact_fields.ts';
+import { isSamePhoneCode } from '#auth/phone_codes.ts';
 import { maskPhone } from '#core/oncall/masking.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -30,7 +29,7 @@ export const confirmPhone = defineAction({
     const sent = await stores.phoneNumbers.lockCode(userId, phone, now);
     if (sent === null) throw new AppError('conflict', 'no code that still works was sent to this number; ask for one');
     if (sent.wrongTries >= TRIES_MAX) throw new AppError('conflict', 'too many wrong codes; ask for a new one');
-    if (!timingSafeEqual(Buffer.from(sent.code), Buffer.from(code))) {
+    if (!isSamePhoneCode(sent.code, code)) {
       await stores.phoneNumbers.countWrongTry(sent.notificationId);
       return { confirmed: false, triesLeft: TRIES_MAX - sent.wrongTries - 1 };
     }

@@ -1,11 +1,10 @@
-import { randomInt } from 'node:crypto';
-
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
 import { Phone } from '#actions/teams/contact_fields.ts';
+import { newPhoneCode } from '#auth/phone_codes.ts';
 import { maskPhone } from '#core/oncall/masking.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
@@ -56,7 +55,7 @@ export const requestPhoneCode = defineAction({
     );
     if (notificationId === undefined) throw new Error('the message was not stored');
     const expiresAt = now.add({ minutes: WORKS_MINUTES });
-    const code = String(randomInt(1_000_000)).padStart(6, '0');
+    const code = newPhoneCode();
     await stores.phoneNumbers.insertCode({ notificationId, userId, phone, code }, expiresAt);
     enqueue(deliverPage, { notificationId });
     record({ target: userId, before: null, after: { phone: maskPhone(phone), codeSent: true } });

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { hashNewPassword } from '#actions/account/hash_new_password.ts';
-import { type Begun, beginSession, requirePassword } from '#actions/account/sign_in.ts';
+import { type SignInOutcome, beginSession, requirePassword } from '#actions/account/sign_in.ts';
 import { RoleName } from '#actions/account/view.ts';
 import { nullable } from '#actions/fields.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
@@ -53,7 +53,7 @@ export async function acceptInvitation(
   acceptance: Acceptance,
   visitor: Visitor,
   origin: RequestOrigin,
-): Promise<Begun> {
+): Promise<SignInOutcome> {
   const stores = storesOf(runtime.db.session());
   const invitation = await getOpen(stores, acceptance.token, runtime.clock.now());
   const known = await stores.people.findUserByEmail(invitation.email);

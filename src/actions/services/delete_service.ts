@@ -13,6 +13,7 @@ export const deleteService = defineAction({
     'Delete a service and all its data: rules, incidents, exceptions, metrics and dashboards. There is no way back.',
   permission: 'services:delete',
   effect: 'delete',
+  stepUp: true,
   input: Type.Object({ serviceId: IdText }, CLOSED),
   result: Type.Object({ deleted: Type.Literal(true), serviceId: IdText }),
   async handle({ serviceId }, { stores, caller, now, record, enqueue }) {

@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox';
 
+import type { setSecondFactorPolicy } from '#actions/organization/set_second_factor_policy.ts';
 import type { getBilling } from '#actions/billing/get_billing.ts';
 import type { confirmPhone } from '#actions/me/confirm_phone.ts';
 import type { requestPhoneCode } from '#actions/me/request_phone_code.ts';
@@ -54,6 +55,7 @@ interface Actions {
   list_teams: typeof listTeams;
   get_setup_progress: typeof getSetupProgress;
   get_billing: typeof getBilling;
+  set_second_factor_policy: typeof setSecondFactorPolicy;
   request_phone_code: typeof requestPhoneCode;
   confirm_phone: typeof confirmPhone;
   set_reply_pin: typeof setReplyPin;

@@ -46,8 +46,31 @@ interface Asked {
 
 const TIMEOUT_MS = 20_000;
 
-/** Asks `/api/console/…` and returns its result. Throws a Problem for everything else. */
-export async function ask<Result>(path: string, { method = 'GET', body, signal }: Asked = {}): Promise<Result> {
+/** Asks the person for the second factor; resolves to whether it was shown. */
+type StepUp = () => Promise<boolean>;
+
+let stepUp: StepUp | null = null;
+
+/** How the second factor is asked for when the server wants to see it again. */
+export function setStepUp(handler: StepUp | null): void {
+  stepUp = handler;
+}
+
+/**
+ * Asks `/api/console/…` and returns its result. Where the server wants the second factor first, the person is asked for
+ * it, and the request is sent again. Throws a Problem for everything else.
+ */
+export async function ask<Result>(path: string, asked: Asked = {}): Promise<Result> {
+  try {
+    return await askOnce<Result>(path, asked);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'step_up_required' || stepUp === null) throw error;
+    if (!(await stepUp())) throw error;
+    return await askOnce<Result>(path, asked);
+  }
+}
+
+async function askOnce<Result>(path: string, { method = 'GET', body, signal }: Asked): Promise<Result> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const response = await fetch(addressOf(`api/console/${path}`), {
     method,

@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { Static } from 'typebox';
 
 import type { SessionView } from '#actions/account/own_sessions.ts';
+import type { PendingSignInView } from '#actions/account/sign_in.ts';
 import type { SignedInView } from '#actions/account/view.ts';
 import type { OpenInvitationView } from '#actions/people/accept_invitation.ts';
 import { ask, isProblem } from '#console/api/http.ts';
@@ -25,8 +26,16 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** A sign-in that waits for the second factor. */
+export type PendingSignIn = Static<typeof PendingSignInView>['secondFactor'];
+export type SignedInOrPending = Session | { readonly secondFactor: PendingSignIn };
+
+export function isPending(answer: SignedInOrPending): answer is { readonly secondFactor: PendingSignIn } {
+  return 'secondFactor' in answer;
+}
+
 export const signIn = (email: string, password: string) =>
-  ask<Session>('session', { method: 'POST', body: { email, password } });
+  ask<SignedInOrPending>('session', { method: 'POST', body: { email, password } });
 
 export const signOut = () => ask<{ deleted: true }>('session', { method: 'DELETE' });
 
@@ -48,7 +57,7 @@ export const resetQuery = (token: string) =>
   });
 
 export const resetPassword = (token: string, password: string) =>
-  ask<Session>(`password-resets/${encodeURIComponent(token)}`, { method: 'POST', body: { password } });
+  ask<SignedInOrPending>(`password-resets/${encodeURIComponent(token)}`, { method: 'POST', body: { password } });
 
 export type Invitation = Static<typeof OpenInvitationView>;
 
@@ -60,7 +69,7 @@ export const invitationQuery = (token: string) =>
   });
 
 export const acceptInvitation = (token: string, body: { name?: string; password?: string }) =>
-  ask<Session>(`invitations/${encodeURIComponent(token)}`, { method: 'POST', body });
+  ask<SignedInOrPending>(`invitations/${encodeURIComponent(token)}`, { method: 'POST', body });
 
 export const changeName = (name: string) => ask('me', { method: 'PATCH', body: { name } });
 

@@ -14,19 +14,38 @@ import { OrganizationMenu } from '#console/shell/organization_menu.tsx';
 import { OrganizationProvider, useHere } from '#console/shell/organization.tsx';
 import { PersonMenu } from '#console/shell/person_menu.tsx';
 import classes from '#console/shell/shell.module.css';
+import { StepUp } from '#console/shell/step_up.tsx';
 import { WithoutOrganization } from '#console/shell/without_organization.tsx';
 
 const Palette = lazy(() => import('#console/shell/palette.tsx').then((m) => ({ default: m.Palette })));
+const NeedsSecondFactor = lazy(() =>
+  import('#console/shell/needs_second_factor.tsx').then((m) => ({ default: m.NeedsSecondFactor })),
+);
 const KeyHelp = lazy(() => import('#console/shell/key_help.tsx').then((m) => ({ default: m.KeyHelp })));
 
 /** What surrounds every room of somebody who is signed in. */
 export function Shell() {
   return (
     <OrganizationProvider without={<WithoutOrganization />}>
-      <LiveChanges>
-        <Frame />
-      </LiveChanges>
+      <StepUp />
+      <Inside />
     </OrganizationProvider>
+  );
+}
+
+function Inside() {
+  const { session, org, isAdmin } = useHere();
+  if (org.secondFactorRequired && isAdmin && !session.user.hasSecondFactor) {
+    return (
+      <Suspense>
+        <NeedsSecondFactor />
+      </Suspense>
+    );
+  }
+  return (
+    <LiveChanges>
+      <Frame />
+    </LiveChanges>
   );
 }
 

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { createReset } from '#actions/account/password_reset.ts';
+import { recordAccountChange } from '#actions/account/record_account_change.ts';
 import { operatorIn } from '#actions/operator.ts';
 import { addMember } from '#actions/people/add_member.ts';
 import { changeRole } from '#actions/people/members.ts';
@@ -68,6 +69,23 @@ export function addUserCommands(program: Command): void {
         return [userId, name, email, organizationId ?? 'in none', role ?? ''];
       });
       print(json, { users }, tableOf(['USER', 'NAME', 'E-MAIL', 'ORGANIZATION', 'ROLE'], rows));
+    });
+  user
+    .command('reset-second-factor')
+    .description('take every second factor away from somebody who has lost them; the password alone signs in again')
+    .requiredOption('--email <email>', 'mail address of the user', mailAddress)
+    .option('--json', 'print JSON: userId, reset')
+    .action(async ({ email, json }: { email: string; json?: true }) => {
+      const userId = await inStores(async ({ stores, now, by }) => {
+        const found = await stores.people.findUserByEmail(email);
+        if (found === null) throw new AppError('not_found', `there is no user ${email}`);
+        await stores.secondFactors.deleteAll(found.id);
+        await stores.sessions.endAll(found.id, null);
+        const change = { action: 'reset_second_factor', target: found.id, before: null, after: { reset: true } };
+        await recordAccountChange({ stores, now }, { userId: found.id, ...change, by, origin: by.origin });
+        return found.id;
+      });
+      print(json, { userId, reset: true }, `The user ${userId} has no second factor any more, and is signed out.`);
     });
   user
     .command('password')

@@ -70,6 +70,8 @@ const STATUS_CODES: Readonly<Record<ErrorCode, number>> = {
   unknown_action: 5,
   forbidden: 7,
   insufficient_scope: 7,
+  second_factor_required: 7,
+  step_up_required: 7,
   rate_limited: 8,
   method_not_allowed: 12,
   internal: 13,

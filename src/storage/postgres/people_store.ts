@@ -68,6 +68,8 @@ export interface MembershipOfUser {
   readonly orgId: Id<'org'>;
   readonly name: string;
   readonly role: Role;
+  /** Whether the organization asks owners and admins for a second factor. */
+  readonly secondFactorRequired: boolean;
 }
 
 const USER_COLUMNS = `id, email, name, password_hash as "passwordHash", created_at as "createdAt",
@@ -151,7 +153,7 @@ export class PeopleStore {
   /** Where the user belongs, by name of the organization. */
   async listMemberships(userId: Id<'user'>): Promise<MembershipOfUser[]> {
     return await this.#session.sql.rows(
-      `select o.id as "orgId", o.name, m.role from memberships m join organizations o on o.id = m.org_id
+      `select o.id as "orgId", o.name, m.role, o.second_factor_required as "secondFactorRequired" from memberships m join organizations o on o.id = m.org_id
        where m.user_id = $1 order by o.name, o.id`,
       [userId],
     );
@@ -172,6 +174,25 @@ export class PeopleStore {
       [orgId, userId],
     );
     return row?.role ?? null;
+  }
+
+  /** The role of a member, and whether the organization asks owners and admins for a second factor; null for others. */
+  async findPlace(
+    orgId: Id<'org'>,
+    userId: Id<'user'>,
+  ): Promise<{ readonly role: Role; readonly secondFactorRequired: boolean } | null> {
+    return await this.#session.sql.row(
+      `select m.role, o.second_factor_required as "secondFactorRequired" from memberships m
+       join organizations o on o.id = m.org_id where m.org_id = $1 and m.user_id = $2`,
+      [orgId, userId],
+    );
+  }
+
+  async setSecondFactorRequired(orgId: Id<'org'>, isRequired: boolean): Promise<void> {
+    await this.#session.sql.run('update organizations set second_factor_required = $2 where id = $1', [
+      orgId,
+      isRequired,
+    ]);
   }
 
   /** Everybody of the organization, by name. */

@@ -15,7 +15,14 @@ export interface SessionRow {
 }
 
 /** A session with whose it is. */
-export type SessionOfPerson = SessionRow & { readonly email: string; readonly name: string };
+export type SessionOfPerson = SessionRow & {
+  readonly email: string;
+  readonly name: string;
+  /** Whether the person has set up a second factor. */
+  readonly hasSecondFactor: boolean;
+  /** When one was shown in this session last; null for never. */
+  readonly secondFactorAt: Temporal.Instant | null;
+};
 
 /** Which sessions are live: not past their end, and used since then. */
 export interface Liveness {
@@ -55,10 +62,18 @@ export class SessionStore {
 
   async findLive(tokenHash: Buffer, { now, usedSince }: Liveness): Promise<SessionOfPerson | null> {
     return await this.#session.sql.row(
-      `select ${COLUMNS}, u.email, u.name from sessions s join users u on u.id = s.user_id
+      `select ${COLUMNS}, u.email, u.name, s.second_factor_at as "secondFactorAt",
+         exists (select 1 from passkeys p where p.user_id = s.user_id)
+           or exists (select 1 from authenticator_apps a where a.user_id = s.user_id and a.confirmed_at is not null)
+           as "hasSecondFactor"
+       from sessions s join users u on u.id = s.user_id
        where s.token_hash = $1 and s.expires_at > $2 and s.last_used_at > $3`,
       [tokenHash, now.toString(), usedSince.toString()],
     );
+  }
+
+  async noteSecondFactor(sessionId: Id<'session'>, now: Temporal.Instant): Promise<void> {
+    await this.#session.sql.run('update sessions set second_factor_at = $2 where id = $1', [sessionId, now.toString()]);
   }
 
   async touch(sessionId: Id<'session'>, now: Temporal.Instant): Promise<void> {

@@ -31,6 +31,7 @@ import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store
 import { PhoneNumberStore } from '#storage/postgres/phone_number_store.ts';
 import { PolicyEntity, PolicyStore } from '#storage/postgres/policy_store.ts';
 import { ScheduleEntity, ScheduleOverrideEntity, ScheduleStore } from '#storage/postgres/schedule_store.ts';
+import { SecondFactorStore } from '#storage/postgres/second_factor_store.ts';
 import { ServiceEntity, ServiceStore } from '#storage/postgres/service_store.ts';
 import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
 import { SetupReader } from '#storage/postgres/setup_reader.ts';
@@ -58,6 +59,7 @@ export const ENTITIES = [
 export interface Stores {
   readonly people: PeopleStore;
   readonly sessions: SessionStore;
+  readonly secondFactors: SecondFactorStore;
   readonly signInBrakes: SignInBrakeStore;
   readonly invitations: InvitationStore;
   readonly passwordResets: PasswordResetStore;
@@ -103,6 +105,7 @@ export function storesOf(session: Session): Stores {
   return {
     people,
     sessions: new SessionStore(session),
+    secondFactors: new SecondFactorStore(session),
     signInBrakes: new SignInBrakeStore(session),
     invitations: new InvitationStore(session),
     passwordResets: new PasswordResetStore(session),

@@ -9,6 +9,7 @@ import { ChannelsCard } from '#console/rooms/me/channels_card.tsx';
 import { ContactCard } from '#console/rooms/me/contact_card.tsx';
 import { RepliesCard } from '#console/rooms/me/replies_card.tsx';
 import { DevicesCard } from '#console/rooms/me/devices_card.tsx';
+import { SecondFactorCard } from '#console/rooms/me/second_factor_card.tsx';
 import { SessionsCard } from '#console/rooms/me/sessions_card.tsx';
 import { useHere } from '#console/shell/organization.tsx';
 
@@ -36,6 +37,7 @@ export function MePage() {
         </>
       )}
       <AccountCard />
+      <SecondFactorCard />
       <SessionsCard />
     </Page>
   );

@@ -16,6 +16,7 @@ import { EVERY_ROLE_SEES_KEYS, ROLE_MEANS, ROLES } from '#console/parts/role.ts'
 import { Status } from '#console/parts/status.tsx';
 import { tellDone } from '#console/parts/tell.tsx';
 import { Invitations } from '#console/rooms/settings/invitations.tsx';
+import { SecondFactorPolicy } from '#console/rooms/settings/second_factor_policy.tsx';
 import { InviteMember } from '#console/rooms/settings/invite_member.tsx';
 import { useHere } from '#console/shell/organization.tsx';
 
@@ -42,6 +43,7 @@ export function Members() {
       {data !== undefined && (
         <DataTable label="Members" columns={columns} items={data.members} keyOf={({ userId }) => userId} />
       )}
+      {isAdmin && <SecondFactorPolicy />}
       {isAdmin && <Invitations />}
       {isInviting && <InviteMember onClose={() => setIsInviting(false)} />}
       {removed !== null && <RemoveMember member={removed} onClose={() => setRemoved(null)} />}

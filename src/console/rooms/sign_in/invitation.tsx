@@ -9,7 +9,7 @@ import { Failure } from '#console/parts/failure.tsx';
 import { PASSWORD_HINT, passwordFault } from '#console/parts/password_rule.ts';
 import { ROLE_MEANS } from '#console/parts/role.ts';
 import { Doorway } from '#console/rooms/sign_in/doorway.tsx';
-import { useEnter } from '#console/rooms/sign_in/entering.ts';
+import { useEntering } from '#console/rooms/sign_in/entering.tsx';
 
 const route = getRouteApi('/invitation/$token');
 
@@ -73,7 +73,7 @@ interface AcceptingProps {
 }
 
 function Accepting({ token, invitation: { email, hasAccount }, isSignedIn }: AcceptingProps) {
-  const enter = useEnter();
+  const { proceed, step } = useEntering();
   const isNew = !hasAccount;
   const form = useForm({
     mode: 'uncontrolled',
@@ -87,8 +87,9 @@ function Accepting({ token, invitation: { email, hasAccount }, isSignedIn }: Acc
   const accepting = useMutation({
     mutationFn: ({ name, password }: typeof form.values) =>
       acceptInvitation(token, isNew ? { name: name.trim(), password } : isSignedIn ? {} : { password }),
-    onSuccess: (session) => enter(session),
+    onSuccess: proceed,
   });
+  if (step) return step;
   return (
     <form onSubmit={form.onSubmit((values) => accepting.mutate(values))} noValidate>
       <Stack>

@@ -7,13 +7,13 @@ import { isProblem, Problem } from '#console/api/http.ts';
 import { signIn } from '#console/api/session.ts';
 import { Failure } from '#console/parts/failure.tsx';
 import { Doorway } from '#console/rooms/sign_in/doorway.tsx';
-import { useEnter } from '#console/rooms/sign_in/entering.ts';
+import { useEntering } from '#console/rooms/sign_in/entering.tsx';
 
 const route = getRouteApi('/login');
 
 export function Login() {
   const { next } = route.useSearch();
-  const enter = useEnter();
+  const { proceed, step } = useEntering(next);
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { email: '', password: '' },
@@ -24,8 +24,15 @@ export function Login() {
   });
   const attempt = useMutation({
     mutationFn: ({ email, password }: typeof form.values) => signIn(email.trim(), password),
-    onSuccess: (session) => enter(session, next),
+    onSuccess: proceed,
   });
+  if (step) {
+    return (
+      <Doorway title="One more step" lead="Show your second factor.">
+        {step}
+      </Doorway>
+    );
+  }
   return (
     <Doorway
       title="Log in"

@@ -8,14 +8,14 @@ import { resetPassword, resetQuery } from '#console/api/session.ts';
 import { Failure } from '#console/parts/failure.tsx';
 import { PASSWORD_HINT, passwordFault } from '#console/parts/password_rule.ts';
 import { Doorway } from '#console/rooms/sign_in/doorway.tsx';
-import { useEnter } from '#console/rooms/sign_in/entering.ts';
+import { useEntering } from '#console/rooms/sign_in/entering.tsx';
 
 const route = getRouteApi('/reset/$token');
 
 export function ResetPassword() {
   const { token } = route.useParams();
   const { data, error } = useQuery(resetQuery(token));
-  const enter = useEnter();
+  const { proceed, step } = useEntering();
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { password: '' },
@@ -23,8 +23,15 @@ export function ResetPassword() {
   });
   const attempt = useMutation({
     mutationFn: (password: string) => resetPassword(token, password),
-    onSuccess: (session) => enter(session),
+    onSuccess: proceed,
   });
+  if (step) {
+    return (
+      <Doorway title="One more step" lead="Show your second factor.">
+        {step}
+      </Doorway>
+    );
+  }
   if (isProblem(error, 404)) {
     return (
       <Doorway

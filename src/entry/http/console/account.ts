@@ -6,7 +6,7 @@ import { readSignedIn, SignedInView } from '#actions/account/view.ts';
 import { CLOSED } from '#actions/fields.ts';
 import { inUnitOfWork } from '#actions/unit_of_work.ts';
 import { consoleRoute } from '#entry/http/console/route.ts';
-import { EmailField, giveSession, NameField, PasswordField } from '#entry/http/console/session.ts';
+import { EmailField, giveSession, NameField, PasswordField, SignInView } from '#entry/http/console/session.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 export const ACCOUNT_ROUTES = [
@@ -47,7 +47,7 @@ export const ACCOUNT_ROUTES = [
     summary: 'Set a new password by a link. Every session of the person ends; the answer sets the cookie of a new one.',
     access: 'anyone',
     body: Type.Object({ password: PasswordField }, CLOSED),
-    result: SignedInView,
+    result: SignInView,
     refusals: ['not_found'],
     async handle(call) {
       const { house, params, body, visitor, origin } = call;

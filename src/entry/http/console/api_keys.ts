@@ -26,6 +26,7 @@ export const API_KEY_ROUTES = [
   }),
   consoleRoute({
     name: 'create_api_key',
+    stepUp: true,
     method: 'POST',
     path: '/organizations/:org/api-keys',
     tag: 'Organizations',

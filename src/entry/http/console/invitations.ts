@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { RoleName, SignedInView } from '#actions/account/view.ts';
+import { RoleName } from '#actions/account/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { acceptInvitation, OpenInvitationView, readInvitation } from '#actions/people/accept_invitation.ts';
 import {
@@ -14,7 +14,7 @@ import { inUnitOfWork } from '#actions/unit_of_work.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { authenticateSession } from '#auth/sessions.ts';
 import { type ConsoleCall, consoleRoute } from '#entry/http/console/route.ts';
-import { EmailField, giveSession, NameField, PasswordField } from '#entry/http/console/session.ts';
+import { EmailField, giveSession, NameField, PasswordField, SignInView } from '#entry/http/console/session.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -40,7 +40,7 @@ export const INVITATION_ROUTES = [
       'Accept an invitation: with a name and a password for a new account, with the password of the one there is, or with neither when signed in as the invited person. The answer sets the cookie of a session.',
     access: 'anyone',
     body: Type.Object({ name: Type.Optional(NameField), password: Type.Optional(PasswordField) }, CLOSED),
-    result: SignedInView,
+    result: SignInView,
     refusals: ['unauthenticated', 'not_found', 'conflict', 'rate_limited'],
     async handle(call) {
       const { house, params, body, visitor, origin } = call;

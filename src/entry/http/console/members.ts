@@ -21,6 +21,7 @@ export const MEMBER_ROUTES = [
   }),
   consoleRoute({
     name: 'change_role',
+    stepUp: true,
     method: 'PATCH',
     path: '/organizations/:org/members/:userId',
     tag: 'Organizations',
@@ -34,6 +35,7 @@ export const MEMBER_ROUTES = [
   }),
   consoleRoute({
     name: 'remove_member',
+    stepUp: true,
     method: 'DELETE',
     path: '/organizations/:org/members/:userId',
     tag: 'Organizations',

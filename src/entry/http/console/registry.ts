@@ -10,11 +10,13 @@ import { ME_ROUTES } from '#entry/http/console/me.ts';
 import { MEMBER_ROUTES } from '#entry/http/console/members.ts';
 import { ORGANIZATION_ROUTES } from '#entry/http/console/organization.ts';
 import type { ConsoleRoute } from '#entry/http/console/route.ts';
+import { SECOND_FACTOR_ROUTES } from '#entry/http/console/second_factor.ts';
 import { SESSION_ROUTES } from '#entry/http/console/session.ts';
 
 /** Every route below `/api/console`, in the order in which they are published. */
 export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...SESSION_ROUTES,
+  ...SECOND_FACTOR_ROUTES,
   ...ACCOUNT_ROUTES,
   ...INVITATION_ROUTES,
   ...ORGANIZATION_ROUTES,

@@ -57,6 +57,8 @@ export interface ConsoleRoute {
   readonly sends?: readonly string[];
   /** Refusals beyond those that every route has. */
   readonly refusals?: readonly Refused[];
+  /** Whoever has a second factor must have shown it within ten minutes. */
+  readonly stepUp?: true;
   /** Refuses before the body is read. */
   check?(call: ConsoleCall): Promise<void>;
   handle(call: ConsoleCall): Promise<unknown>;

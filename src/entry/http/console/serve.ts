@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile, type Validator } from 'typebox/compile';
 import type { TObject } from 'typebox';
 
-import { authenticateSession, isManager, memberCallerOf, type SessionCookie } from '#auth/sessions.ts';
+import { authenticateSession, isManager, memberCallerOf, mustStepUp, type SessionCookie } from '#auth/sessions.ts';
+import { stepUpRequired } from '#actions/run_action.ts';
 import type { House } from '#entry/compose.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import type { CallBudget } from '#entry/http/call_budget.ts';
@@ -41,6 +42,9 @@ export function serveRoute(scope: FastifyInstance, { house, cookie, budget }: Se
       if (call.session !== null) noteSender(request, call.session.userId);
       await auditRefusal(route, call, async () => {
         requireManager(route, call);
+        if (route.stepUp === true && call.session !== null && mustStepUp(call.session, call.now)) {
+          throw stepUpRequired(route.name);
+        }
         await route.check?.(call);
       });
       calls.set(request, call);
@@ -72,7 +76,7 @@ async function identify(
   const session = isAnyones ? null : await authenticateSession(stores, cookie, request.headers.cookie, now);
   const inOrganization = route.access === 'member' || route.access === 'manager';
   const caller =
-    session !== null && inOrganization ? await memberCallerOf(stores, session.userId, params['org'] ?? '') : null;
+    session !== null && inOrganization ? await memberCallerOf(stores, session, params['org'] ?? '', now) : null;
   return {
     house,
     now,

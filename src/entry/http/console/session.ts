@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { endOtherSessions, endOwnSession, listOwnSessions, SessionView } from '#actions/account/own_sessions.ts';
-import { type Begun, signIn } from '#actions/account/sign_in.ts';
+import { PendingSignInView, signIn, type SignInOutcome } from '#actions/account/sign_in.ts';
 import { readSignedIn, SignedInView } from '#actions/account/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { inUnitOfWork } from '#actions/unit_of_work.ts';
@@ -25,10 +25,14 @@ export const NameField = Type.String({
   description: 'a name that is not blank',
 });
 
-/** Gives the browser its session, and says who is signed in. */
-export function giveSession({ reply, cookie }: Pick<ConsoleCall, 'reply' | 'cookie'>, { token, signedIn }: Begun) {
-  void reply.header('set-cookie', cookie.give(token));
-  return signedIn;
+/** Who is signed in, or what is still missing. */
+export const SignInView = Type.Union([SignedInView, PendingSignInView]);
+
+/** Gives the browser its session and says who is signed in, or asks for the second factor. */
+export function giveSession({ reply, cookie }: Pick<ConsoleCall, 'reply' | 'cookie'>, outcome: SignInOutcome) {
+  if (outcome.kind === 'pending') return { secondFactor: { token: outcome.token, methods: outcome.methods } };
+  void reply.header('set-cookie', cookie.give(outcome.token));
+  return outcome.signedIn;
 }
 
 export const SESSION_ROUTES = [
@@ -47,10 +51,11 @@ export const SESSION_ROUTES = [
     method: 'POST',
     path: '/session',
     tag: 'Signing in',
-    summary: 'Sign in with a mail address and a password; the answer sets the cookie of the session.',
+    summary:
+      'Sign in with a mail address and a password; the answer sets the cookie of the session, or asks for the second factor.',
     access: 'anyone',
     body: Type.Object({ email: EmailField, password: PasswordField }, CLOSED),
-    result: SignedInView,
+    result: SignInView,
     refusals: ['unauthenticated', 'rate_limited'],
     async handle(call) {
       return giveSession(call, await signIn(call.house.actions, call.body, call.visitor, call.origin));

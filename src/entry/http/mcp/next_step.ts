@@ -25,6 +25,8 @@ export function nextStepAfter(error: AppError, action: AnyAction): string {
       return `Nothing was changed. Call again in ${error.retryAfterSeconds ?? 1} s.`;
     case 'internal':
       return 'Do not repeat the call as it is. Report the request id to whoever runs Tocsin.';
+    case 'second_factor_required':
+    case 'step_up_required':
     case 'unauthenticated':
     case 'unknown_action':
     case 'method_not_allowed':

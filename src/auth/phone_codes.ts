@@ -1,0 +1,13 @@
+import { randomInt, timingSafeEqual } from 'node:crypto';
+
+const DIGITS = 6;
+
+/** Six digits that are sent to a phone, to be typed by whoever holds it. */
+export function newPhoneCode(): string {
+  return String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
+}
+
+/** Compares in constant time; both are of six digits. */
+export function isSamePhoneCode(sent: string, typed: string): boolean {
+  return sent.length === typed.length && timingSafeEqual(Buffer.from(sent), Buffer.from(typed));
+}

@@ -1,0 +1,34 @@
+import { Secret, TOTP } from 'otpauth';
+
+import type { Temporal } from '#kernel/time.ts';
+
+const PERIOD_SECONDS = 30;
+/** A code of the period before or after is taken as well: clocks of phones differ. */
+const PERIODS_AROUND = 1;
+
+/** A new secret for an authenticator app, in base 32. */
+export function newTotpSecret(): string {
+  return new Secret({ size: 20 }).base32;
+}
+
+/** What an authenticator app reads from a QR code. */
+export function totpUri(secret: string, email: string): string {
+  return totpOf(secret, email).toString();
+}
+
+/** The period (30 s each, since 1970) whose code this is; null for a wrong one. */
+export function periodOfCode(secret: string, code: string, now: Temporal.Instant): number | null {
+  const timestamp = now.epochMilliseconds;
+  const delta = totpOf(secret, '').validate({ token: code, timestamp, window: PERIODS_AROUND });
+  return delta === null ? null : Math.floor(timestamp / 1_000 / PERIOD_SECONDS) + delta;
+}
+
+/** The code of this moment, as an app shows it. */
+export function codeAt(secret: string, now: Temporal.Instant): string {
+  return totpOf(secret, '').generate({ timestamp: now.epochMilliseconds });
+}
+
+/** RFC 6238 with the parameters that every app knows. */
+function totpOf(secret: string, label: string): TOTP {
+  return new TOTP({ issuer: 'Tocsin', label, algorithm: 'SHA1', digits: 6, period: PERIOD_SECONDS, secret });
+}
