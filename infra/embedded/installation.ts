@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import type { FirstRun } from '#entry/first_run.ts';
+import { isMigrated } from '#entry/migrated_by.ts';
 import type { Config } from '#kernel/config.ts';
 import { inboundSmsUrl } from '#notify/callback_url.ts';
 
@@ -176,6 +177,8 @@ export class Installation {
   async #migrate(variables: Variables): Promise<void> {
     const began = performance.now();
     const [entry, ...args] = this.#programs.migrate;
+    const [databaseUrl = '', clickhouseUrl = ''] = [variables['DATABASE_URL'], variables['CLICKHOUSE_URL']];
+    if (await isMigrated({ databaseUrl, clickhouseUrl, redisUrl: this.#config.redisUrl })) return;
     try {
       await runNodeProgram(this.#program(entry, variables, args), this.#stopping.signal);
     } catch (error) {

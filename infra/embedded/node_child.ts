@@ -85,7 +85,7 @@ const FRUGAL = { MALLOC_ARENA_MAX: '2' };
  * the program itself, is looked through when it has grown fourfold. Else that is done once a second under load, and
  * whoever waits for an answer then waits for that, too.
  */
-const MEMORY = {
+export const MEMORY = {
   frugal: ['--max-semi-space-size=1'],
   ample: ['--max-semi-space-size=16', '--heap-growing-percent=300'],
 } as const;

@@ -1,7 +1,6 @@
 import path from 'node:path';
 
 import { findListenFault } from '#entry/listen_fault.ts';
-import { findPreflightFaults } from '#entry/preflight.ts';
 import { type Config, ConfigError } from '#kernel/config.ts';
 import { messageOf } from '#kernel/errors.ts';
 
@@ -25,7 +24,12 @@ export function lockDataFolder(dataDir: string): { release(): void } {
 
 /** Before anything is started: throws a ConfigError that names everything here that does not fit the settings. */
 export async function checkPlace(config: Config, environment: NodeJS.ProcessEnv): Promise<void> {
-  const faults = await findPreflightFaults(config, { listens: true });
+  const { host, port, databaseUrl, clickhouseUrl, redisUrl } = config;
+  const isConfigured = [databaseUrl, clickhouseUrl, redisUrl].some((url) => url !== undefined);
+  // The clients of the stores are loaded only where there is something to ask.
+  const faults = isConfigured
+    ? await (await import('#entry/preflight.ts')).findPreflightFaults(config, { listens: true })
+    : [await findListenFault(host, port)].filter((fault) => fault !== null);
   const phonePort = Number(environment['PHONE_PORT'] || 0);
   const phoneFault =
     config.twilioAccountSid === undefined && (await findListenFault('127.0.0.1', phonePort, 'PHONE_PORT'));

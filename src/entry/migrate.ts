@@ -3,6 +3,7 @@ import path from 'node:path';
 import { Migrator } from '@mikro-orm/migrations';
 import { Client } from 'pg';
 
+import { releaseOf } from '#entry/migrated_by.ts';
 import type { Config } from '#kernel/config.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { migrateClickHouse } from '#storage/clickhouse/migrate.ts';
@@ -29,6 +30,11 @@ export async function migrate(config: Config & { databaseUrl: string; clickhouse
   try {
     await lock.query('select pg_advisory_lock($1)', [LOCK]);
     await Promise.all([migratePostgresAndQueue(config), migrateEvents(config)]);
+    await lock.query(
+      `insert into migrated_by (release) values ($1)
+       on conflict (is_only) do update set release = excluded.release, at = now()`,
+      [releaseOf(config)],
+    );
   } finally {
     await lock.end();
   }

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { Client } from 'pg';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const MIGRATIONS_DIR = path.join(ROOT, 'infra/migrations');
+const ANSWER_MS_MAX = 5_000;
+
+interface Addresses {
+  readonly databaseUrl: string;
+  readonly clickhouseUrl: string;
+  readonly redisUrl: string | undefined;
+}
+
+/**
+ * Whether these stores were migrated by this very release, and still are what they were: looking takes some
+ * milliseconds, where migrating anew takes a process. False also when it cannot be found out.
+ */
+export async function isMigrated(addresses: Addresses): Promise<boolean> {
+  try {
+    const [release, names] = await Promise.all([
+      readRelease(addresses.databaseUrl),
+      readNames(addresses.clickhouseUrl),
+    ]);
+    return release === releaseOf(addresses) && migrationFiles('clickhouse').every((name) => names.has(name));
+  } catch {
+    return false;
+  }
+}
+
+/** What a release migrates: its own files, and the queue's by the version of its package. */
+export function releaseOf({ redisUrl }: Pick<Addresses, 'redisUrl'>): string {
+  const { dependencies } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const queue = redisUrl === undefined ? `bullmq ${dependencies['bullmq']}` : 'redis';
+  const parts = [...migrationFiles('postgres'), ...migrationFiles('clickhouse'), queue];
+  return createHash('sha256').update(parts.join('\n')).digest('hex');
+}
+
+function migrationFiles(store: 'postgres' | 'clickhouse'): string[] {
+  return readdirSync(path.join(MIGRATIONS_DIR, store))
+    .filter((name) => /^\d{4}_.*\.ts$/.test(name))
+    .toSorted();
+}
+
+async function readRelease(databaseUrl: string): Promise<string | null> {
+  const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: ANSWER_MS_MAX });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ release: string }>('select release from migrated_by');
+    return rows[0]?.release ?? null;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** By HTTP as it is: the client would have to be loaded for it. */
+async function readNames(clickhouseUrl: string): Promise<ReadonlySet<string>> {
+  const { username, password, origin, pathname } = new URL(clickhouseUrl);
+  const database = pathname.replaceAll('/', '');
+  const query = new URLSearchParams({ query: 'SELECT name FROM migrations FORMAT TSV', ...(database && { database }) });
+  const credentials = [username, password].map(decodeURIComponent).join(':');
+  const response = await fetch(`${origin}/?${query.toString()}`, {
+    headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` },
+    signal: AbortSignal.timeout(ANSWER_MS_MAX),
+  });
+  if (!response.ok) throw new Error(`ClickHouse answered ${response.status}`);
+  return new Set((await response.text()).split('\n'));
+}
