@@ -5,6 +5,7 @@ import { exceptions } from './exceptions.ts';
 import { faults } from './faults.ts';
 import { footprint } from './footprint.ts';
 import { type Bench, machineLine } from './harness.ts';
+import { hostile } from './hostile.ts';
 import { ingestion } from './ingestion.ts';
 import { lists } from './lists.ts';
 import { mcp } from './mcp.ts';
@@ -20,6 +21,7 @@ const BENCHES: readonly Bench[] = [
   exceptions,
   faults,
   footprint,
+  hostile,
   ingestion,
   lists,
   mcp,

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 import type { Cipher } from '#auth/cipher.ts';
 import type { PointBatch } from '#core/metrics/point.ts';
 import { Gatherer } from '#ingest/gatherer.ts';
@@ -97,8 +99,10 @@ export function openIntake(options: IntakeOptions): Intake {
     itemsMax: Infinity,
     max: { bytes: Infinity, count: JOB_POINTS_MAX },
     commitsMax: COMMITS_MAX,
-    weigh: (slice) => ({ bytes: 0, count: slice.to - slice.from }),
+    weigh: (slice) => ({ bytes: 0, count: weightOf(slice) }),
     commit: async (slices) => {
+      // Packing takes a while where there are many, and what else has just arrived should not wait for several.
+      if (slices.some((slice) => weightOf(slice) > JOB_POINTS_MAX / 4)) await setImmediate();
       const telling = told.begin();
       const jobs = byService(slices).map(({ orgId, serviceId, own }) => {
         const items = own.reduce((sum, { from, to }) => sum + to - from, 0);
@@ -166,13 +170,25 @@ function byService<Item extends Owner>(items: readonly Item[]): readonly (Owner 
 
 /** A request of many points becomes several jobs. */
 function slicesOf(owner: Owner, points: PointBatch): OwnedSlice[] {
-  const count = Math.ceil(points.length / JOB_POINTS_MAX);
+  const pointsMax = isOfManySeries(points) ? JOB_POINTS_MAX / SERIES_WEIGHT : JOB_POINTS_MAX;
+  const count = Math.ceil(points.length / pointsMax);
   return Array.from({ length: count }, (_, index) => ({
     ...owner,
     points,
-    from: index * JOB_POINTS_MAX,
-    to: Math.min(points.length, (index + 1) * JOB_POINTS_MAX),
+    from: index * pointsMax,
+    to: Math.min(points.length, (index + 1) * pointsMax),
   }));
+}
+
+/** To pack a point whose series may have to be told takes as long as to pack so many others. */
+const SERIES_WEIGHT = 5;
+
+function isOfManySeries(points: PointBatch): boolean {
+  return points.length > JOB_POINTS_MAX / SERIES_WEIGHT && points.series.length * 2 > points.length;
+}
+
+function weightOf({ points, from, to }: PointSlice): number {
+  return (to - from) * (isOfManySeries(points) ? SERIES_WEIGHT : 1);
 }
 
 function bytesOf({ points, from, to }: PointSlice): number {

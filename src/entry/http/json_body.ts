@@ -19,7 +19,7 @@ export function takeJsonBodies(scope: FastifyInstance): void {
 }
 
 /** More than any action has use for; so many are read and checked in some milliseconds. */
-const VALUES_MAX = 20_000;
+const VALUES_MAX = 10_000;
 /** Of the body, with what a protocol wraps around what is checked later. */
 const LEVELS_READ_MAX = LEVELS_MAX + 20;
 

@@ -4,6 +4,8 @@ import type { Temporal } from '#kernel/time.ts';
 
 import { parseDsn, sentryClientOf, sentryKeyOf, type Headers, type Query } from '#ingest/protocols/sentry/auth.ts';
 import { notSentry, plainBody, type Inflate } from '#ingest/protocols/sentry/body.ts';
+import { inSlices } from '#ingest/protocols/body/in_slices.ts';
+import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { readHead } from '#ingest/protocols/sentry/bounded_json.ts';
 import { readEnvelope, type EnvelopeItem } from '#ingest/protocols/sentry/envelope.ts';
 import { type NoEvent, seemsObject, type SentEvent } from '#ingest/protocols/sentry/event.ts';
@@ -33,6 +35,7 @@ interface SentryLimits {
   readonly eventsMax: number;
 }
 
+const LARGE_BYTES = 64 * 1024;
 /** Real envelopes hold one event; more of them only keep the process from its other work. */
 const SENTRY_LIMITS: SentryLimits = { eventBytesMax: 1024 * 1024, eventsMax: 10 };
 
@@ -76,7 +79,7 @@ export async function decodeSentryRequest(
     : { header: {}, items: [storeItem(body)], isCut: false };
   const dsn = parseDsn(header['dsn']);
   const reader = new EventReader(request, limits, asEventId(header['event_id']), header);
-  for (const item of items) reader.read(item);
+  for (const item of items) await reader.read(item);
   if (isCut) reader.drop('unknown', 'too_many');
   if (!isEnvelope && reader.dropped.some((item) => item.reason === 'malformed')) throw notSentry('JSON object');
   return {
@@ -111,15 +114,15 @@ class EventReader {
     this.#client = named ?? sentryClientOf(request.headers, request.query);
   }
 
-  read(item: EnvelopeItem): void {
+  async read(item: EnvelopeItem): Promise<void> {
     if (item.type !== 'event') return this.drop(item.type, 'not_an_exception');
     if (this.events.length >= this.#limits.eventsMax) return this.drop(item.type, 'too_many');
     // Parsing is most of the work, and the worker's: what is none turns out there.
     if (!seemsObject(item.payload)) return this.drop(item.type, 'malformed');
     const givenId = this.events.length === 0 ? this.#envelopeId : null;
-    const head = givenId === null ? readHead(item.payload) : {};
+    const head = givenId === null ? await inSlices(headOf(item.payload)) : {};
     if (head['type'] === 'transaction') return this.drop('transaction', 'not_an_exception');
-    const payload = trimEvent(item.payload, this.#limits.eventBytesMax);
+    const payload = await inSlices(trimEvent(item.payload, this.#limits.eventBytesMax));
     if (payload === null) return this.drop(item.type, 'too_large');
     this.#take(givenId ?? asEventId(head['event_id']) ?? newEventId(), payload);
   }
@@ -137,6 +140,13 @@ class EventReader {
   answeredId(): string {
     return this.events[0]?.scene.eventId ?? this.#envelopeId ?? newEventId();
   }
+}
+
+/** Looked at by itself, so that others have their turn between many. */
+function* headOf(payload: Buffer): Steps<JsonObject> {
+  const head = readHead(payload);
+  if (payload.length > LARGE_BYTES) yield;
+  return head;
 }
 
 /** A small part of a large request keeps not all of it in memory. */

@@ -1,3 +1,4 @@
+import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { endOfString } from '#kernel/json_survey.ts';
 
 /** What is left out of an event that is too large, in this order: what tells least of what happened first. */
@@ -7,6 +8,7 @@ type Class = (typeof CLASSES)[number];
 /** No real client sends more; so much is looked through in some milliseconds. */
 const TRIMMED_BYTES_MAX = 8 * 1024 * 1024;
 const CUTS_MAX = 20_000;
+const REST_AFTER_BYTES = 256 * 1024;
 /** A smaller one would save nothing. */
 const CUT_BYTES_LEAST = 16;
 const NAME_BYTES_MAX = 12;
@@ -36,10 +38,10 @@ const NULL = Buffer.from('null');
  * The JSON of an event without the variables of its frames, then without the lines around them, then without its
  * breadcrumbs, as much as it takes to come to `bytesMax`. Null where that is not enough.
  */
-export function trimEvent(payload: Buffer, bytesMax: number): Buffer | null {
+export function* trimEvent(payload: Buffer, bytesMax: number): Steps<Buffer | null> {
   if (payload.length <= bytesMax) return payload;
   if (payload.length > TRIMMED_BYTES_MAX) return null;
-  const cuts = findCuts(payload);
+  const cuts = yield* findCuts(payload);
   const left = new Set<Class>();
   for (const kind of CLASSES) {
     left.add(kind);
@@ -64,8 +66,9 @@ function withoutCuts(payload: Buffer, cuts: readonly Cut[], length: number): Buf
 }
 
 /** Walks once over the text. What is no JSON gives no cuts that matter, or fails where it is read. */
-function findCuts(bytes: Buffer): readonly Cut[] {
+function* findCuts(bytes: Buffer): Steps<readonly Cut[]> {
   const cuts: Cut[] = [];
+  let restAt = 0;
   /** The name under which each container that is open stands, and what it is. */
   const names: string[] = [];
   const isObject: boolean[] = [];
@@ -75,6 +78,10 @@ function findCuts(bytes: Buffer): readonly Cut[] {
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
     const level = names.length;
+    if (at >= restAt) {
+      restAt = at + REST_AFTER_BYTES;
+      yield;
+    }
     if (byte === QUOTE) {
       const start = at;
       at = endOfString(bytes, at);

@@ -1,0 +1,140 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Worker } from 'node:worker_threads';
+
+import { buildApp } from '#entry/http/app.ts';
+import { silentLog } from '#kernel/log.ts';
+
+import { count, duration, spreadOf } from './figures.ts';
+import { type Bench, type BenchStores, printInputs, printTable, withStores } from './harness.ts';
+import type { HostileTarget } from './hostile/bodies.ts';
+import { answersOfInputs } from './hostile/inputs.ts';
+import type { Round } from './hostile/sender.ts';
+
+const SECONDS = Number(process.env['BENCH_HOSTILE_SECONDS'] ?? 20);
+const ONLY = process.env['BENCH_HOSTILE_KIND'] ?? '';
+const INPUTS = Number(process.env['BENCH_HOSTILE_INPUTS'] ?? 100_000);
+/** Each sample wakes the process; a stall is told to within so much. */
+const LOOK_EVERY_MS = 2;
+const MEGABYTE = 1024 * 1024;
+
+type Told = { readonly begins: string } | { readonly round: Round } | { readonly isDone: true };
+
+export const hostile: Bench = {
+  name: 'hostile',
+  about: 'requests that are made to be expensive, some seconds of each (goal: no stall of the API over 50 ms)',
+  minutesMax: 30,
+  run: () =>
+    withStores(async (stores) => {
+      printInputs({
+        'a kind': `${SECONDS} s on two connections (BENCH_HOSTILE_SECONDS, BENCH_HOSTILE_KIND)`,
+        stall:
+          'the longest time for which the event loop of the API did nothing else; of it, what the processor worked',
+        bystander: 'asks every 10 ms for an address that is not there',
+        inputs: `${count(INPUTS)} of real clients with bytes changed (BENCH_HOSTILE_INPUTS)`,
+      });
+      const { app, target } = await serve(stores);
+      try {
+        if (SECONDS > 0) await measureKinds(target);
+        if (INPUTS > 0) printTable(await answersOfInputs(app, target, INPUTS));
+      } finally {
+        await app.close();
+      }
+    }),
+};
+
+async function serve({ house, firstRun }: BenchStores) {
+  // Limits of what one sender may send would spare the API most of it.
+  const unlimited = {
+    callsPerMinute: 0,
+    ingestEventsPerSecond: 0,
+    ingestPointsPerSecond: 0,
+    ingestSeriesPerDay: 100_000_000,
+  };
+  const app = await buildApp({ ...house, log: silentLog, config: { ...house.config, ...unlimited } });
+  const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' });
+  const call = async (name: string, body: object): Promise<Record<string, string>> => {
+    const headers = { authorization: `Bearer ${firstRun.apiKey}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${baseUrl}/api/rest/actions/${name}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    const { result } = (await answer.json()) as { result: Record<string, string> };
+    return result;
+  };
+  const { serviceId = '', ingestionKey = '', dsn = '' } = await call('create_service', { name: 'shop' });
+  for (const capability of ['metrics', 'exceptions']) await call('enable_capability', { serviceId, capability });
+  const { username: dsnKey, pathname } = new URL(dsn);
+  const target: HostileTarget = {
+    baseUrl,
+    projectId: pathname.slice(1),
+    dsnKey,
+    ingestionKey,
+    apiKey: firstRun.apiKey,
+  };
+  return { app, target };
+}
+
+async function measureKinds(target: HostileTarget): Promise<void> {
+  const sender = new Worker(new URL('hostile/sender.ts', import.meta.url), {
+    workerData: { target, seconds: SECONDS, only: ONLY },
+  });
+  const delays = monitorEventLoopDelay({ resolution: LOOK_EVERY_MS });
+  const worked = watchProcessor();
+  const rows: Record<string, string | number>[] = [];
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  sender.on('error', reject);
+  sender.on('message', (told: Told) => {
+    if ('begins' in told) {
+      delays.reset();
+      delays.enable();
+      worked.mostMs();
+    } else if ('round' in told) {
+      delays.disable();
+      rows.push(rowOf(told.round, delays.max / 1e6, worked.mostMs()));
+    } else resolve();
+  });
+  await promise;
+  worked.stop();
+  await sender.terminate();
+  printTable(rows);
+}
+
+/** What this thread worked at most between two looks: other than the time gone by, it says nothing of what else the machine does. */
+function watchProcessor(): { mostMs(): number; stop(): void } {
+  let most = 0;
+  let last = process.threadCpuUsage();
+  const timer = setInterval(() => {
+    const { user, system } = process.threadCpuUsage(last);
+    last = process.threadCpuUsage();
+    most = Math.max(most, (user + system) / 1_000);
+  }, LOOK_EVERY_MS);
+  return {
+    mostMs() {
+      const since = most;
+      most = 0;
+      return since;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+function rowOf(
+  { kind, requestBytes, answers, bystanderMs }: Round,
+  stallMs: number,
+  workedMs: number,
+): Record<string, string | number> {
+  const { p50, p99 } = spreadOf(bystanderMs);
+  return {
+    kind,
+    'a request':
+      requestBytes < MEGABYTE ? `${count(requestBytes / 1_000)} kB` : `${(requestBytes / MEGABYTE).toFixed(1)} MiB`,
+    answers: Object.entries(answers)
+      .map(([status, times]) => `${times} × ${status === '0' ? 'cut off' : status}`)
+      .join(', '),
+    'longest stall': duration(stallMs),
+    'of processor': duration(workedMs),
+    'bystander p50': duration(p50),
+    p99: duration(p99),
+  };
+}

@@ -1,0 +1,230 @@
+import { gzipSync } from 'node:zlib';
+
+/** A request that is made to be expensive. */
+export interface HostileRequest {
+  readonly kind: string;
+  readonly method: 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** Whom the requests are for. */
+export interface HostileTarget {
+  readonly baseUrl: string;
+  readonly projectId: string;
+  readonly dsnKey: string;
+  readonly ingestionKey: string;
+  readonly apiKey: string;
+}
+
+const MEGABYTE = 1024 * 1024;
+const JSON_TYPE = { 'content-type': 'application/json' };
+const PROTOBUF = { 'content-type': 'application/x-protobuf' };
+
+/** As many of the piece as fit into so many bytes. */
+function fill(piece: string, bytes: number): string {
+  return piece.repeat(Math.floor(bytes / piece.length));
+}
+
+function listOf(count: number, entry: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => entry(index)).join(',');
+}
+
+/** A protobuf field of bytes. */
+function field(number: number, ...parts: readonly Buffer[]): Buffer {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  return Buffer.concat([varint(number * 8 + 2), varint(length), ...parts]);
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) + 0x80);
+  return Buffer.from([...bytes, rest]);
+}
+
+/** One literal after the other: as long as what it holds. */
+function snappy(bytes: Buffer): Buffer {
+  const parts = [varint(bytes.length)];
+  for (let at = 0; at < bytes.length; at += 60) {
+    const literal = bytes.subarray(at, at + 60);
+    parts.push(Buffer.of((literal.length - 1) << 2), literal);
+  }
+  return Buffer.concat(parts);
+}
+
+/** Inflates to as many bytes as are declared, four at a time. */
+function snappyOfCopies(length: number): Buffer {
+  const copies = Buffer.alloc(((length - 4) / 4) * 2);
+  for (let at = 0; at < copies.length; at += 2) copies[at + 1] = 1;
+  for (let at = 0; at < copies.length; at += 2) copies[at] = 1;
+  return Buffer.concat([varint(length), Buffer.from([3 << 2, 0x0a, 0x00, 0x0a, 0x00]), copies]);
+}
+
+/** Every kind that the benchmark sends, some seconds each. */
+export function hostileRequests(target: HostileTarget): readonly HostileRequest[] {
+  const sentry = `/api/${target.projectId}`;
+  const signed = `?sentry_key=${target.dsnKey}`;
+  const own = { authorization: `Bearer ${target.ingestionKey}` };
+  const api = { authorization: `Bearer ${target.apiKey}`, ...JSON_TYPE };
+  const make = (kind: string, path: string, headers: Record<string, string>, body: string | Buffer): HostileRequest => {
+    return { kind, method: 'POST', path, headers, body: Buffer.from(body) };
+  };
+  const envelope = (event: string, id = true): string =>
+    `${id ? '{"event_id":"9ec79c33ec9942ab8353589fcb2e04dc"}' : '{}'}\n{"type":"event"}\n${event}\n`;
+  const now = Date.now();
+  const point = (index: number, pad = ''): string =>
+    `{"name":"m${index % 100}","value":${index},"labels":{"a":"${index}","b":"${pad}"}}`;
+  const otlpPoint = (index: number): string =>
+    `{"timeUnixNano":"${now}000000","asDouble":${index},"attributes":[{"key":"i","value":{"stringValue":"${index}"}}]}`;
+  const otlpJson = (points: string): string =>
+    `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m","gauge":{"dataPoints":[${points}]}}]}]}]}`;
+  const otlpProto = (points: Buffer): Buffer =>
+    field(1, field(2, field(2, field(1, Buffer.from('m')), field(5, points))));
+  const label = (name: string, value: string): Buffer =>
+    field(1, field(1, Buffer.from(name)), field(2, Buffer.from(value)));
+  const sample = field(2, Buffer.concat([Buffer.of(9), Buffer.alloc(8), Buffer.of(16), varint(now)]));
+  const series = (index: number): Buffer =>
+    field(1, label('__name__', `m${index % 100}`), label('i', String(index)), label('job', 'api'), sample);
+  const anonymous = { origin: target.baseUrl, ...JSON_TYPE };
+  const garbage = gzipSync(envelope(`{${fill('"":NaN,', 15 * MEGABYTE)}"a":1}`), { level: 1 });
+  return [
+    make('no key: 15.6 kB envelope', `${sentry}/envelope/`, {}, `{"a":${'['.repeat(15_600)}`),
+    make('no key: 15.6 kB gzip of 15 MiB', `${sentry}/envelope/`, { 'content-encoding': 'gzip' }, garbage),
+    make('no key: store', `${sentry}/store/`, {}, `{${fill('"":NaN,', 15_000)}"a":1}`),
+    make(
+      'sign-in with 90,000 unknown keys',
+      '/api/console/session',
+      anonymous,
+      `{${listOf(90_000, (i) => `"k${i}":1`)}}`,
+    ),
+    make(
+      'sign-in with 1,500 unknown keys',
+      '/api/console/session',
+      anonymous,
+      `{${listOf(1_500, (i) => `"k${i}":1`)}}`,
+    ),
+    make('native JSON: 16 MiB of [', '/api/ingest/metrics', { ...own, ...JSON_TYPE }, '['.repeat(16 * MEGABYTE - 10)),
+    make(
+      'native JSON: 16 MiB of {},',
+      '/api/ingest/metrics',
+      { ...own, ...JSON_TYPE },
+      `{"points":[${fill('{},', 16 * MEGABYTE - 40)}{}]}`,
+    ),
+    make(
+      'native JSON: a million names',
+      '/api/ingest/metrics',
+      { ...own, ...JSON_TYPE },
+      `{${listOf(1_000_000, (i) => `"k${i}":1`)}}`,
+    ),
+    make(
+      'native JSON: 100,000 new series',
+      '/api/ingest/metrics',
+      { ...own, ...JSON_TYPE },
+      `{"points":[${listOf(100_000, (i) => point(i, 'x'.repeat(80)))}]}`,
+    ),
+    make(
+      'NDJSON: 16 MiB of empty lines',
+      '/api/ingest/metrics',
+      { ...own, 'content-type': 'application/x-ndjson' },
+      '\n'.repeat(16 * MEGABYTE - 1),
+    ),
+    make(
+      'OTLP JSON: 100,000 points',
+      '/api/ingest/otlp/v1/metrics',
+      { ...own, ...JSON_TYPE },
+      otlpJson(listOf(100_000, otlpPoint)),
+    ),
+    make(
+      'OTLP JSON: a million attributes',
+      '/api/ingest/otlp/v1/metrics',
+      { ...own, ...JSON_TYPE },
+      otlpJson(`{"attributes":[${fill('{},', 3 * MEGABYTE)}{}]}`),
+    ),
+    make(
+      'OTLP: 8 million empty points',
+      '/api/ingest/otlp/v1/metrics',
+      { ...own, ...PROTOBUF },
+      otlpProto(Buffer.from(fill('\n\0', 16 * MEGABYTE - 100))),
+    ),
+    make(
+      'OTLP: 8 million empty attributes',
+      '/api/ingest/otlp/v1/metrics',
+      { ...own, ...PROTOBUF },
+      otlpProto(field(1, Buffer.from(fill(':\0', 16 * MEGABYTE - 100)))),
+    ),
+    make(
+      'remote write: 100,000 new series',
+      '/api/ingest/prometheus/write',
+      { ...own, ...PROTOBUF, 'content-encoding': 'snappy' },
+      snappy(Buffer.concat(Array.from({ length: 100_000 }, (_, i) => series(i)))),
+    ),
+    make(
+      'remote write: 8 million empty series',
+      '/api/ingest/prometheus/write',
+      { ...own, ...PROTOBUF, 'content-encoding': 'snappy' },
+      snappyOfCopies(16 * MEGABYTE - 4),
+    ),
+    make(
+      'event of 1 MiB of "":NaN,',
+      `${sentry}/envelope/${signed}`,
+      { 'content-encoding': 'gzip' },
+      gzipSync(envelope(`{${fill('"":NaN,', MEGABYTE - 20)}"a":1}`)),
+    ),
+    make(
+      'ten events of 1 MiB without ids',
+      `${sentry}/envelope/${signed}`,
+      { 'content-encoding': 'gzip' },
+      gzipSync(`{}\n${`{"type":"event"}\n{${fill('"a":{},', MEGABYTE - 20)}"b":1}\n`.repeat(10)}`, { level: 1 }),
+    ),
+    make(
+      'event of 8 MiB to be trimmed',
+      `${sentry}/envelope/${signed}`,
+      { 'content-encoding': 'gzip' },
+      gzipSync(
+        envelope(
+          `{"exception":[{"stacktrace":{"frames":[${fill('{"vars":{"a":"bbbbbbbbbbbbbbbbbbbb"}},', 8 * MEGABYTE - 200)}{}]}}]}`,
+        ),
+        { level: 1 },
+      ),
+    ),
+    make(
+      'envelope of 100 MiB',
+      `${sentry}/envelope/${signed}`,
+      { 'content-encoding': 'gzip' },
+      gzipSync(Buffer.from(envelope(`{"message":"${'x'.repeat(99 * MEGABYTE)}"}`)), { level: 1 }),
+    ),
+    make(
+      'envelope of 500 headers',
+      `${sentry}/envelope/${signed}`,
+      {},
+      `{}\n${`{"type":"x",${fill('"a":{},', 2_000)}"b":1}\n\n`.repeat(500)}`,
+    ),
+    make(
+      'action: 1 MiB of [[],',
+      '/api/rest/actions/create_dashboard',
+      api,
+      `{"name":"x","layout":[${fill('[],', MEGABYTE - 100)}[]]}`,
+    ),
+    make('action: 9,000 unknown keys', '/api/rest/actions/create_team', api, `{${listOf(9_000, (i) => `"k${i}":1`)}}`),
+    make(
+      'action: 1 MiB of escapes',
+      '/api/rest/actions/create_team',
+      api,
+      `{"name":"${fill(String.raw`\ud800`, MEGABYTE - 100)}"}`,
+    ),
+    make(
+      'MCP: 9,000 unknown arguments',
+      '/api/mcp',
+      { ...api, accept: 'application/json, text/event-stream' },
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_team","arguments":{${listOf(9_000, (i) => `"k${i}":1`)}}}}`,
+    ),
+    make(
+      'MCP: batch of 5,000',
+      '/api/mcp',
+      { ...api, accept: 'application/json, text/event-stream' },
+      `[${listOf(5_000, (i) => `{"jsonrpc":"2.0","id":${i},"method":"x"}`)}]`,
+    ),
+  ];
+}
