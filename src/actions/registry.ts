@@ -24,6 +24,7 @@ import { requestPhoneCode } from '#actions/me/request_phone_code.ts';
 import { setReplyPin } from '#actions/me/set_reply_pin.ts';
 import { listMetricNames } from '#actions/metrics/list_metric_names.ts';
 import { queryMetric } from '#actions/metrics/query_metric.ts';
+import { removeMember } from '#actions/people/remove_member.ts';
 import { createEscalationPolicy } from '#actions/policies/create_escalation_policy.ts';
 import { deleteEscalationPolicy } from '#actions/policies/delete_escalation_policy.ts';
 import { updateEscalationPolicy } from '#actions/policies/update_escalation_policy.ts';
@@ -131,6 +132,7 @@ export const ACTIONS: readonly AnyAction[] = ACTION_GROUPS.flatMap(({ actions })
 export const CONSOLE_OPERATIONS: readonly AnyConsoleOperation[] = [
   getBilling,
   getSetupProgress,
+  removeMember,
   revealIngestKey,
   searchIncidents,
   countIncidents,

@@ -18,6 +18,8 @@ interface NewApiKey {
   /** null: everything the role allows, or everything for a key of the organization. */
   readonly permissions: readonly Permission[] | null;
   readonly expiresAt?: Temporal.Instant;
+  /** Who made it; nobody when the command line did. */
+  readonly createdBy?: Id<'user'> | null;
 }
 
 /** Creates a key. The secret is returned here and never again. */
@@ -36,6 +38,7 @@ export async function issueApiKey(
     hash: hashSecret(secret),
     hint: `${secret.slice(0, API_KEY_PREFIX.length + 5)}…`,
     permissions: key.permissions === null ? null : [...key.permissions],
+    createdBy: key.createdBy ?? null,
     createdAt: now,
     expiresAt: key.expiresAt ?? null,
   });

@@ -23,10 +23,10 @@ async function twoOwners() {
 }
 
 test('of two owners who leave at the same moment one stays', async () => {
-  const { olga, otto, members, owners } = await twoOwners();
+  const { w, olga, otto, owners } = await twoOwners();
   const answers = await Promise.all([
-    olga.browser.delete(`${members}/${olga.userId}`),
-    otto.browser.delete(`${members}/${otto.userId}`),
+    olga.browser.post(`/organizations/${w.orgId}/actions/remove_member`, { userId: olga.userId }),
+    otto.browser.post(`/organizations/${w.orgId}/actions/remove_member`, { userId: otto.userId }),
   ]);
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
   expect(await owners()).toBe(1);
@@ -47,7 +47,9 @@ test('the last owner can neither leave nor be lowered', async () => {
   await givePassword(w, w.owner.userId);
   const browser = await signedIn(w, w.owner.email);
   const own = `/organizations/${w.orgId}/members/${w.owner.userId}`;
-  expect((await browser.delete(own)).status).toBe(409);
+  expect(
+    (await browser.post(`/organizations/${w.orgId}/actions/remove_member`, { userId: w.owner.userId })).status,
+  ).toBe(409);
   expect((await browser.patch(own, { role: 'admin' })).status).toBe(409);
   expect((await browser.patch(own, { role: 'owner' })).status).toBe(200);
 });
@@ -59,7 +61,9 @@ test('only an owner makes or unmakes owners', async () => {
   const viewer = await givenPerson(w, { role: 'viewer', name: 'Vera' });
   expect((await browser.patch(`${members}/${viewer.userId}`, { role: 'owner' })).status).toBe(403);
   expect((await browser.patch(`${members}/${olga.userId}`, { role: 'admin' })).status).toBe(403);
-  expect((await browser.delete(`${members}/${olga.userId}`)).status).toBe(403);
+  expect((await browser.post(`/organizations/${w.orgId}/actions/remove_member`, { userId: olga.userId })).status).toBe(
+    403,
+  );
   expect((await browser.patch(`${members}/${viewer.userId}`, { role: 'editor' })).status).toBe(200);
   expect((await olga.browser.patch(`${members}/${viewer.userId}`, { role: 'owner' })).status).toBe(200);
 });
@@ -85,7 +89,7 @@ test('a lowered role and a removal count from the very next request on, for sess
     PERMISSIONS.filter((permission) => permission.endsWith(':view')).length,
   );
 
-  await olga.browser.delete(`${members}/${editor.userId}`);
+  await olga.browser.post(`/organizations/${w.orgId}/actions/remove_member`, { userId: editor.userId });
   expect((await invoke('list_services', {})).status).toBe(404);
   expect((await w.call('list_services', {}, { key })).status).toBe(401);
   expect((await browser.get('/session')).body.result.organizations).toEqual([]);
@@ -141,7 +145,9 @@ test('whoever is removed is on call nowhere and is paged no more, not even by wh
   const page = { ...queued, orgId: w.orgId, incidentId, userId: anna.userId, address: anna.phone };
   await storesOf(w.house.db.session()).notifications.insert([page], w.clock.now());
 
-  expect((await browser.delete(`/organizations/${w.orgId}/members/${anna.userId}`)).status).toBe(200);
+  expect((await browser.post(`/organizations/${w.orgId}/actions/remove_member`, { userId: anna.userId })).status).toBe(
+    200,
+  );
   expect(await onCall()).toEqual(['Bram']);
   w.clock.advance({ minutes: 6 });
   for (let time = 0; time < 4; time += 1) await sweepDue(w.runtime, 0);
@@ -155,4 +161,32 @@ test('whoever is removed is on call nowhere and is paged no more, not even by wh
       `${bram.userId} delivered null`,
     ]),
   );
+});
+
+test('who removes a member sees which keys of the organization they made, and may revoke them in the same step', async () => {
+  const { w, olga } = await twoOwners();
+  const ada = await givenPerson(w, { role: 'admin', name: 'Ada' });
+  const browser = await signedIn(w, ada.email);
+  const org = `/organizations/${w.orgId}`;
+  const wanted = { kind: 'organization', permissions: null, expiresAt: null };
+  const [one, two] = [
+    (await browser.post(`${org}/api-keys`, { name: 'one', ...wanted })).body.result,
+    (await browser.post(`${org}/api-keys`, { name: 'two', ...wanted })).body.result,
+  ];
+  const { apiKeys } = (await olga.browser.get(`${org}/api-keys`)).body.result;
+  const made = apiKeys.filter((key: { createdBy: { userId: string } | null }) => key.createdBy?.userId === ada.userId);
+  expect(made.map(({ name, createdBy }: { name: string; createdBy: object }) => [name, createdBy])).toEqual([
+    ['two', { userId: ada.userId, name: 'Ada' }],
+    ['one', { userId: ada.userId, name: 'Ada' }],
+  ]);
+  const remove = (who: typeof browser, revokeApiKeyIds: string[]) =>
+    who.post(`${org}/actions/remove_member`, { userId: ada.userId, revokeApiKeyIds });
+  const vera = await givenPerson(w, { role: 'viewer', name: 'Vera' });
+  expect((await remove(await signedIn(w, vera.email), [one.apiKeyId])).status).toBe(403);
+  const unknown = await remove(olga.browser, [one.apiKeyId, 'apikey_x']);
+  expect(unknown).toMatchObject({ status: 404, body: { errors: [{ path: 'revokeApiKeyIds[1]' }] } });
+  expect((await w.call('list_services', {}, { key: one.secret })).status).toBe(200);
+  expect((await remove(olga.browser, [one.apiKeyId])).status).toBe(200);
+  expect((await w.call('list_services', {}, { key: one.secret })).status).toBe(401);
+  expect((await w.call('list_services', {}, { key: two.secret })).status).toBe(200);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { storesOf } from '#storage/postgres/stores.ts';
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
 import { pointsArrive } from '#test/kit/arrivals.ts';
 import { staffedWorld } from '#test/kit/staff.ts';
@@ -153,6 +154,18 @@ test('a schedule has a calendar address until it is revoked', async () => {
   expect((await browser.get(feed)).body.result.url).toBe(url);
   const path = new URL(url as string).pathname;
   expect((await w.app.inject({ url: path })).statusCode).toBe(200);
+  const reads = await w.house.db.sql.rows(`select 1 from audit_log where action = 'get_calendar_feed'`);
+  expect(reads).toHaveLength(1);
+
+  // Each member has an address of their own, which ends when they leave.
+  const { browser: other, userId: otherId } = await signedInAs(w, 'responder');
+  expect((await other.get(feed)).body.result.url).toBeNull();
+  const otherPath = new URL((await other.post(feed)).body.result.url as string).pathname;
+  expect(otherPath).not.toBe(path);
+  await storesOf(w.house.db.session()).people.removeMembership(w.orgId, otherId);
+  expect((await w.app.inject({ url: otherPath })).statusCode).toBe(404);
+  expect((await w.app.inject({ url: path })).statusCode).toBe(200);
+
   expect((await browser.delete(feed)).status).toBe(200);
   expect((await w.app.inject({ url: path })).statusCode).toBe(404);
   const { browser: viewer } = await signedInAs(w, 'viewer');

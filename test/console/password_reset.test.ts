@@ -35,7 +35,9 @@ test('a link by mail sets a new password once, signs in, and ends every other se
   const old = await signedIn(w, person.email);
   const token = await resetToken(given);
   const browser = openBrowser(w);
-  expect((await browser.get(`/password-resets/${token}`)).body).toEqual({ result: { email: person.email } });
+  expect((await browser.get(`/password-resets/${token}`)).body).toEqual({
+    result: { email: person.email, apiKeys: 1 },
+  });
   const weak = await browser.post(`/password-resets/${token}`, { password: 'Password1234' });
   expect(weak).toMatchObject({ status: 400, body: { errors: [{ path: 'password' }] } });
 
@@ -135,4 +137,24 @@ test('a name is changed for everybody to see', async () => {
   const browser = await signedIn(w, email);
   expect((await browser.patch('/me', { name: ' ' })).status).toBe(400);
   expect((await browser.patch('/me', { name: 'Anna-Maria' })).body.result.user.name).toBe('Anna-Maria');
+});
+
+test.each([
+  [{}, 401],
+  [{ revokeApiKeys: false }, 200],
+])('a changed password ends the keys of the person, unless they keep them: %j', async (ends, status) => {
+  const w = await world();
+  const { userId, email } = await givenPerson(w);
+  const key = await w.given.apiKey({ userId });
+  const browser = await signedIn(w, email);
+  const elsewhere = await signedIn(w, email);
+  const body = { currentPassword: PASSWORD, newPassword: NEW.password, ...ends };
+  expect((await browser.post('/me/password', body)).status).toBe(200);
+  expect((await w.call('list_services', {}, { key })).status).toBe(status);
+  expect([(await browser.get('/session')).status, (await elsewhere.get('/session')).status]).toEqual([200, 401]);
+  // The organization's own go on.
+  expect((await w.call('list_services')).status).toBe(200);
+  const ended = status === 401 ? 2 : 0;
+  const rows = await w.house.db.sql.rows(`select 1 from audit_log where action = 'revoke_api_key'`);
+  expect(rows).toHaveLength(ended);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { storesOf } from '#storage/postgres/stores.ts';
 import type { Mail, PostOffice } from '#test/kit/post_office.ts';
 import { openPostOffice } from '#test/kit/post_office.ts';
 import { type Alert, type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
@@ -251,4 +252,15 @@ test('a server that does not answer at all is tried for five minutes, then the n
   const { notifications } = await w.expectOk('get_incident', { incidentId });
   expect(notifications[0]).toMatchObject({ channel: 'email', status: 'failed', reason: 'provider_unreachable' });
   expect(w.phone.messages).toMatchObject([{ to: cleo.phone }]);
+});
+
+test('the links of somebody who has left neither act nor say anything of the incident', async () => {
+  const { w, anna, links, incidentId } = await mailedIncident();
+  await storesOf(w.house.db.session()).people.removeMembership(w.orgId, anna.userId);
+  for (const method of ['GET', 'POST'] as const) {
+    const { status, body } = await follow(w, links['Acknowledge'], method);
+    expect(status).toBe(403);
+    for (const told of ['checkout', 'latency']) expect(body).not.toContain(told);
+  }
+  expect((await w.expectOk('get_incident', { incidentId })).status).toBe('triggered');
 });

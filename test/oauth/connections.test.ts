@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { createReset } from '#actions/account/password_reset.ts';
+import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
 import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { CONTRACT } from '#test/contract/action_api.ts';
@@ -148,6 +151,28 @@ test('changes through a connection are those of the person through the app', asy
 const ENDS: [string, (who: { userId: never; orgId: never; connectionId: string }) => Promise<unknown>][] = [
   ['disconnecting', ({ connectionId }) => storesOf(s.house.db.session()).connections.remove(connectionId)],
   ['leaving the organization', ({ orgId, userId }) => people().removeMembership(orgId, userId)],
+  [
+    'a new password',
+    async ({ userId }) => {
+      const { email } = (await s.house.db.sql.row<{ email: string }>('select email from users where id = $1', [
+        userId,
+      ]))!;
+      const browser = await signedIn(s, email);
+      const answer = { currentPassword: PASSWORD, newPassword: 'quiet harbour 7 lantern' };
+      expect((await browser.post('/me/password', answer)).status).toBe(200);
+    },
+  ],
+  [
+    'a new password by a link',
+    async ({ userId }) => {
+      const origin = { requestId: 'req_1', address: null };
+      const made = await inUnitOfWork(s.house.actions, (unit) =>
+        createReset(unit, userId, s.baseUrl, { actor: { kind: 'system' }, via: 'cli', origin }),
+      );
+      const body = { password: 'quiet harbour 7 lantern', revokeApiKeys: false };
+      expect((await openBrowser(s).post(`/password-resets/${made.link.split('/').at(-1)}`, body)).status).toBe(200);
+    },
+  ],
   ['the end of the user', ({ userId }) => s.house.db.sql.run('delete from users where id = $1', [userId])],
   [
     'the end of the organization',

@@ -1,3 +1,4 @@
+import { endAccess } from '#actions/account/end_access.ts';
 import { hashNewPassword } from '#actions/account/hash_new_password.ts';
 import { recordAccountChange } from '#actions/account/record_account_change.ts';
 import { requirePassword } from '#actions/account/sign_in.ts';
@@ -6,6 +7,13 @@ import type { Visitor } from '#auth/sessions.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
+
+interface PasswordChange {
+  readonly currentPassword: string;
+  readonly newPassword: string;
+  readonly disconnectApps?: boolean;
+  readonly revokeApiKeys?: boolean;
+}
 
 /** The person changes how others see their name. */
 export async function changeOwnName(
@@ -23,13 +31,14 @@ export async function changeOwnName(
 }
 
 /**
- * Every other session ends, and links to set a new one are void. Throws `invalid_input` when the current one
+ * Every other session ends, and links to set a new one are void; connected apps and API keys of the person end, too, unless
+ * they keep them. Throws `invalid_input` when the current one
  * is wrong: not `unauthenticated`, for the session is good.
  */
 export async function changeOwnPassword(
   runtime: UnitOfWorkRuntime,
   { userId, sessionId, email, name }: SessionOfPerson,
-  { currentPassword, newPassword }: { readonly currentPassword: string; readonly newPassword: string },
+  { currentPassword, newPassword, disconnectApps = true, revokeApiKeys = true }: PasswordChange,
   visitor: Visitor,
   origin: RequestOrigin,
 ): Promise<{ changed: true }> {
@@ -42,15 +51,16 @@ export async function changeOwnPassword(
     },
   );
   const passwordHash = await hashNewPassword('newPassword', newPassword, { email, name });
-  return await inUnitOfWork(runtime, async (unit) => {
+  return await inUnitOfWork(runtime, async (unit, session) => {
     const { stores, now } = unit;
     const locked = await stores.people.lockUser(userId);
     if (locked?.passwordHash !== known.passwordHash) throw wrongPassword();
     await stores.people.savePasswordHash(userId, passwordHash, now);
     await stores.passwordResets.closeAll(userId, now);
     await stores.secondFactors.endPendingOf(userId);
-    const endedSessions = (await stores.sessions.endAll(userId, sessionId)).length;
-    const change = { action: 'change_password', target: userId, before: null, after: { endedSessions } };
+    const kept = { session: sessionId, apps: !disconnectApps, apiKeys: !revokeApiKeys };
+    const after = await endAccess(unit, session, userId, kept, origin);
+    const change = { action: 'change_password', target: userId, before: null, after };
     await recordAccountChange(unit, { userId, ...change, origin });
     return { changed: true as const };
   });

@@ -1,3 +1,4 @@
+import { endAccess } from '#actions/account/end_access.ts';
 import { hashNewPassword } from '#actions/account/hash_new_password.ts';
 import { recordAccountChange } from '#actions/account/record_account_change.ts';
 import { type SignInOutcome, beginSession } from '#actions/account/sign_in.ts';
@@ -75,24 +76,32 @@ function notValid(): AppError {
   return new AppError('not_found', 'this link is not valid, or was used, or has expired; ask for another');
 }
 
-/** Sets the password, ends every session of the person, and signs them in here. Of several at once one succeeds. */
+/**
+ * Sets the password, ends every session and connected app of the person, and their API keys unless they keep them, and
+ * signs them in here. Of several at once one succeeds.
+ */
 export async function redeemReset(
   runtime: UnitOfWorkRuntime,
-  { token, password }: { readonly token: string; readonly password: string },
+  {
+    token,
+    password,
+    revokeApiKeys = true,
+  }: { readonly token: string; readonly password: string; readonly revokeApiKeys?: boolean },
   visitor: Visitor,
   origin: RequestOrigin,
 ): Promise<SignInOutcome> {
   const reset = await getReset(storesOf(runtime.db.session()), token, runtime.clock.now());
   const passwordHash = await hashNewPassword('password', password, reset);
-  return await inUnitOfWork(runtime, async (unit) => {
+  return await inUnitOfWork(runtime, async (unit, session) => {
     const { stores, now } = unit;
     const { userId } = reset;
     await stores.people.lockUser(userId);
     if (!(await stores.passwordResets.use(reset, now))) throw notValid();
     await stores.people.savePasswordHash(userId, passwordHash, now);
     await stores.secondFactors.endPendingOf(userId);
-    const endedSessions = (await stores.sessions.endAll(userId, null)).length;
-    const change = { action: 'reset_password', target: userId, before: null, after: { endedSessions } };
+    const kept = { session: null, apps: false, apiKeys: !revokeApiKeys };
+    const after = await endAccess(unit, session, userId, kept, origin);
+    const change = { action: 'reset_password', target: userId, before: null, after };
     await recordAccountChange(unit, { userId, ...change, origin });
     return await beginSession(unit, userId, visitor, origin);
   });

@@ -27,6 +27,12 @@ const KEY_FIELDS = {
   user: nullable(Type.Object({ userId: IdText, name: Type.String() })),
   hint: Type.String({ description: 'how the key begins' }),
   permissions: nullable(Type.Array(PermissionName, { description: 'null: all that the role has, or all there are' })),
+  createdBy: nullable(
+    Type.Object(
+      { userId: IdText, name: Type.String() },
+      { description: 'null: the command line, or somebody who is gone' },
+    ),
+  ),
   createdAt: Timestamp,
   lastUsedAt: nullable(Timestamp),
   expiresAt: nullable(Timestamp),
@@ -106,7 +112,8 @@ export async function addApiKey(
   if (permissions?.length === 0) {
     throw invalidInput([{ path: 'permissions', message: 'must name at least one; a key without any may do nothing' }]);
   }
-  const wanted = { orgId, userId, name, permissions: permissions && [...new Set(permissions)] };
+  const createdBy = by.actor.kind === 'user' ? by.actor.userId : null;
+  const wanted = { orgId, userId, name, createdBy, permissions: permissions && [...new Set(permissions)] };
   const { keyId, key } = await issueApiKey(stores, { ...wanted, ...(expiresAt && { expiresAt }) }, now);
   const made = await stores.apiKeys.find(orgId, keyId);
   if (made === null) throw new Error('a key that was just made is there');
@@ -154,6 +161,7 @@ function toView(key: ListedApiKey): Static<typeof ApiKeyView> {
     user: userId === null ? null : { userId, name: userName ?? '' },
     hint,
     permissions: permissions === null ? null : [...permissions],
+    createdBy: key.createdBy === null ? null : { userId: key.createdBy, name: key.createdByName ?? '' },
     createdAt: toTimestamp(key.createdAt),
     lastUsedAt: toTimestampOrNull(key.lastUsedAt),
     expiresAt: toTimestampOrNull(key.expiresAt),

@@ -96,27 +96,29 @@ export async function changeRole(
 
 /**
  * Takes a member out of the organization, or lets one leave: from the next request on they are no member, are on call
- * nowhere and are paged no more. Their places in teams, their keys and their connections here end with it; schedules and
- * policies pass over them.
+ * nowhere and are paged no more. Their places in teams, their keys, connections, calendar addresses and links to answer with
+ * end with it; schedules and policies pass over them. Returns the role that they had and the keys of theirs that ended.
  */
-export async function removeMember(
+export async function endMembership(
   unit: UnitOfWork,
-  caller: MemberCaller,
+  caller: ManagingMember,
   userId: string,
-  origin: RequestOrigin,
-): Promise<{ deleted: true; userId: string }> {
+): Promise<{ id: Id<'user'>; role: Role; revokedKeys: Id<'apikey'>[] }> {
   const { stores, now } = unit;
-  const isOwn = userId === caller.actor.userId;
+  const isOwn = caller.actor.kind === 'user' && userId === caller.actor.userId;
   const { id, before } = await lockRoles(unit, caller, userId);
   if (!isOwn && !isManager({ role: before.caller })) throw forManagers(before.caller);
   if (!isOwn && before.caller !== 'owner' && before.target === 'owner') throw forOwners();
   await requireAnotherOwner(stores, caller.orgId, before.target);
   const revokedKeys = await stores.apiKeys.revokeAllOf(caller.orgId, id, now);
   await stores.people.removeMembership(caller.orgId, id);
-  const change = { before: { role: before.target }, after: revokedKeys.length === 0 ? null : { revokedKeys } };
-  const action = isOwn ? 'leave_organization' : 'remove_member';
-  await record(unit, caller, { action, target: id, ...change }, origin);
-  return { deleted: true, userId };
+  return { id, role: before.target, revokedKeys };
+}
+
+/** Who changes the membership of somebody; the operator of the installation may what an owner may. */
+interface ManagingMember {
+  readonly orgId: Id<'org'>;
+  readonly actor: { readonly kind: 'user'; readonly userId: Id<'user'> } | { readonly kind: 'system' };
 }
 
 interface Roles {
@@ -128,14 +130,10 @@ interface Roles {
  * The roles as they are once everybody who was changing them has finished: what the caller was when the request came may
  * no longer be so.
  */
-async function lockRoles(
-  { stores }: UnitOfWork,
-  { orgId, actor, role }: MemberCaller | Operator,
-  userId: string,
-): Promise<Roles> {
+async function lockRoles({ stores }: UnitOfWork, { orgId, actor }: ManagingMember, userId: string): Promise<Roles> {
   const id = asId('user', userId);
   await stores.people.lockMemberships(orgId);
-  const caller = actor.kind === 'system' ? role : await stores.people.findRole(orgId, actor.userId);
+  const caller = actor.kind === 'system' ? 'owner' : await stores.people.findRole(orgId, actor.userId);
   if (caller === null) throw new AppError('not_found', 'you belong to no organization with this id');
   const target = await stores.people.findRole(orgId, id);
   if (target === null) throw new AppError('not_found', 'the organization has no member with this id');

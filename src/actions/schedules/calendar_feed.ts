@@ -22,7 +22,10 @@ export interface CalendarSettings {
   readonly baseUrl: string;
 }
 
-/** The secret address of the schedule, a new one if it has none. Throws `not_found` without such a schedule. */
+/**
+ * The caller's own secret address of the schedule, a new one if they have none; that of somebody who leaves the organization
+ * ends. Throws `not_found` without such a schedule.
+ */
 export async function createCalendarFeed(
   unit: Pick<UnitOfWork, 'stores' | 'now'>,
   caller: Caller,
@@ -34,25 +37,33 @@ export async function createCalendarFeed(
   const existing = await findCalendarFeed(unit.stores, caller, schedule.id, settings);
   if (existing !== null) return existing;
   const { secret, ...kept } = newCalendarSecret(settings.cipher);
-  await unit.stores.calendarFeeds.insert({ orgId: caller.orgId, scheduleId: schedule.id, ...kept }, unit.now);
+  await unit.stores.calendarFeeds.insert(
+    { orgId: caller.orgId, userId: ownerOf(caller), scheduleId: schedule.id, ...kept },
+    unit.now,
+  );
   await record(unit, caller, 'create_calendar_feed', schedule.id, origin);
   return { scheduleId: schedule.id, url: calendarUrl(settings.baseUrl, secret), createdAt: toTimestamp(unit.now) };
 }
 
-/** Null when the schedule has none. */
+/** Null when the caller has none. */
 export async function findCalendarFeed(
   stores: Stores,
-  { orgId }: Caller,
+  caller: Caller,
   scheduleId: string,
   { cipher, baseUrl }: CalendarSettings,
 ): Promise<Static<typeof CalendarFeedView> | null> {
-  const feed = await stores.calendarFeeds.findLive(orgId, scheduleId);
+  const feed = await stores.calendarFeeds.findLive(caller.orgId, scheduleId, ownerOf(caller));
   if (feed === null) return null;
   const url = calendarUrl(baseUrl, cipher.decrypt(feed.secretSealed));
   return { scheduleId: feed.scheduleId, url, createdAt: toTimestamp(feed.createdAt) };
 }
 
-/** The address is worthless from the next request on. Throws `not_found` when there is none. */
+/** The command line is nobody. */
+function ownerOf({ actor }: Caller): Id<'user'> | null {
+  return actor.kind === 'user' ? actor.userId : null;
+}
+
+/** Every address of the schedule is worthless from the next request on. Throws `not_found` when there is none. */
 export async function revokeCalendarFeed(
   unit: Pick<UnitOfWork, 'stores' | 'now'>,
   caller: Caller,

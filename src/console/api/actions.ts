@@ -16,6 +16,7 @@ import type { queryMetric } from '#actions/metrics/query_metric.ts';
 import type { createScheduleOverride } from '#actions/schedules/create_schedule_override.ts';
 import type { deleteScheduleOverride } from '#actions/schedules/delete_schedule_override.ts';
 import type { whoIsOnCall } from '#actions/schedules/who_is_on_call.ts';
+import type { removeMember } from '#actions/people/remove_member.ts';
 import type { createService } from '#actions/services/create_service.ts';
 import type { deleteService } from '#actions/services/delete_service.ts';
 import type { disableCapability } from '#actions/services/disable_capability.ts';
@@ -60,6 +61,7 @@ interface Actions {
   confirm_phone: typeof confirmPhone;
   set_reply_pin: typeof setReplyPin;
   reveal_ingest_key: typeof revealIngestKey;
+  remove_member: typeof removeMember;
 }
 
 export type ActionName = keyof Actions;

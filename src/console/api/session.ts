@@ -52,12 +52,13 @@ export const askForReset = (email: string) => ask('password-resets', { method: '
 export const resetQuery = (token: string) =>
   queryOptions({
     queryKey: ['reset', token],
-    queryFn: ({ signal }) => ask<{ email: string }>(`password-resets/${encodeURIComponent(token)}`, { signal }),
+    queryFn: ({ signal }) =>
+      ask<{ email: string; apiKeys: number }>(`password-resets/${encodeURIComponent(token)}`, { signal }),
     retry: false,
   });
 
-export const resetPassword = (token: string, password: string) =>
-  ask<SignedInOrPending>(`password-resets/${encodeURIComponent(token)}`, { method: 'POST', body: { password } });
+export const resetPassword = (token: string, body: { password: string; revokeApiKeys: boolean }) =>
+  ask<SignedInOrPending>(`password-resets/${encodeURIComponent(token)}`, { method: 'POST', body });
 
 export type Invitation = Static<typeof OpenInvitationView>;
 
@@ -73,5 +74,8 @@ export const acceptInvitation = (token: string, body: { name?: string; password?
 
 export const changeName = (name: string) => ask('me', { method: 'PATCH', body: { name } });
 
-export const changePassword = (currentPassword: string, newPassword: string) =>
-  ask('me/password', { method: 'POST', body: { currentPassword, newPassword } });
+export const changePassword = (
+  currentPassword: string,
+  newPassword: string,
+  ends: { disconnectApps: boolean; revokeApiKeys: boolean },
+) => ask('me/password', { method: 'POST', body: { currentPassword, newPassword, ...ends } });

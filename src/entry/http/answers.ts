@@ -66,6 +66,9 @@ async function readAnswer(house: House, request: FastifyRequest, params: Params)
     await recordRefusal(house, request, { action: `${answer}_incident`, via, notification, why: `${read.kind} link` });
     return read.kind === 'expired' ? EXPIRED : FORGED;
   }
+  const { orgId, userId } = notification ?? {};
+  if (orgId !== undefined && userId !== undefined && (await stores.people.findRole(orgId, userId)) === null)
+    return LEFT;
   const incidents = notification === null ? [] : await listIncidentsOfMessage(stores, notification);
   if (notification === null || (incidents.length === 0 && notification.kind !== 'digest')) return GONE;
   return { answer: read.answer, notification, incidents };
@@ -111,6 +114,13 @@ const EXPIRED: AnswerPage = {
   status: 403,
   heading: 'This link has expired.',
   paragraphs: ['Links in messages work for seven days. Open the incident in Tocsin instead.'],
+};
+
+/** Nothing is told of the incident. */
+const LEFT: AnswerPage = {
+  status: 403,
+  heading: 'This link no longer works.',
+  paragraphs: ['You no longer belong to the organization that it is of.'],
 };
 
 const GONE: AnswerPage = {

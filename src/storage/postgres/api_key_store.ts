@@ -17,6 +17,8 @@ export const ApiKeyEntity = defineEntity({
     hash: p.type(Buffer).columnType('bytea').hidden(),
     hint: p.text(),
     permissions: p.array().$type<Permission[]>().strictNullable(),
+    /** null: made by the command line, or by somebody who is gone. */
+    createdBy: p.text().$type<Id<'user'>>().strictNullable(),
     createdAt: instant(),
     expiresAt: instant().strictNullable(),
     revokedAt: instant().strictNullable(),
@@ -46,14 +48,17 @@ export interface ListedApiKey {
   readonly userName: string | null;
   readonly hint: string;
   readonly permissions: readonly Permission[] | null;
+  /** null: the command line, or somebody who is gone. */
+  readonly createdBy: Id<'user'> | null;
+  readonly createdByName: string | null;
   readonly createdAt: Temporal.Instant;
   readonly lastUsedAt: Temporal.Instant | null;
   readonly expiresAt: Temporal.Instant | null;
 }
 
 const LISTED = `k.id as "apiKeyId", k.name, k.user_id as "userId", u.name as "userName", k.hint, k.permissions,
-    k.created_at as "createdAt", k.last_used_at as "lastUsedAt", k.expires_at as "expiresAt"
-  from api_keys k left join users u on u.id = k.user_id`;
+    k.created_by as "createdBy", c.name as "createdByName", k.created_at as "createdAt", k.last_used_at as "lastUsedAt", k.expires_at as "expiresAt"
+  from api_keys k left join users u on u.id = k.user_id left join users c on c.id = k.created_by`;
 
 /** API keys, found by the hash of their secret. */
 export class ApiKeyStore {
@@ -124,5 +129,25 @@ export class ApiKeyStore {
       [orgId, userId, now.toString()],
     );
     return revoked.map(({ id }) => id);
+  }
+
+  /** Those of one person in every organization, when a password was given away. */
+  async revokeEveryOf(
+    userId: Id<'user'>,
+    now: Temporal.Instant,
+  ): Promise<{ apiKeyId: Id<'apikey'>; orgId: Id<'org'>; name: string }[]> {
+    return await this.#session.sql.rows(
+      `update api_keys set revoked_at = $2 where user_id = $1 and revoked_at is null
+       returning id as "apiKeyId", org_id as "orgId", name`,
+      [userId, now.toString()],
+    );
+  }
+
+  async countOf(userId: Id<'user'>): Promise<number> {
+    const row = await this.#session.sql.row<{ count: number }>(
+      'select count(*)::int as count from api_keys where user_id = $1 and revoked_at is null',
+      [userId],
+    );
+    return row?.count ?? 0;
   }
 }

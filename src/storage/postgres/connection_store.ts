@@ -100,6 +100,13 @@ export class ConnectionStore {
     );
   }
 
+  /** Of one person in every organization: what was removed, tokens included. */
+  async removeEveryOf(userId: Id<'user'>): Promise<ConnectionRow[]> {
+    return await this.#session.sql.rows(`delete from connections c where c.user_id = $1 returning ${COLUMNS}`, [
+      userId,
+    ]);
+  }
+
   /** Removes those of before then that no token and no code can open any more, at most so many. */
   async removeDead(before: Temporal.Instant, now: Temporal.Instant, limit: number): Promise<ConnectionRow[]> {
     return await this.#session.sql.rows(

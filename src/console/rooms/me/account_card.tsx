@@ -1,4 +1,4 @@
-import { Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -55,11 +55,11 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
   const queryClient = useQueryClient();
   const form = useForm({
     mode: 'uncontrolled',
-    initialValues: { before: '', after: '' },
-    validate: { before: (text) => (text === '' ? 'Your password of now' : null), after: passwordFault },
+    initialValues: { before: '', after: '', disconnectApps: true, revokeApiKeys: true },
+    validate: { before: (text) => (text === '' ? 'Your current password' : null), after: passwordFault },
   });
   const changing = useMutation({
-    mutationFn: ({ before, after }: typeof form.values) => changePassword(before, after),
+    mutationFn: ({ before, after, ...ends }: typeof form.values) => changePassword(before, after, ends),
     async onSuccess() {
       tellDone('Your password is changed. You are logged out everywhere else.');
       onClose();
@@ -73,7 +73,7 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
           <PasswordInput
             {...form.getInputProps('before')}
             key={form.key('before')}
-            label="Your password of now"
+            label="Current password"
             autoComplete="current-password"
             data-autofocus
           />
@@ -83,6 +83,17 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
             label="New password"
             description={PASSWORD_HINT}
             autoComplete="new-password"
+          />
+          <Checkbox
+            {...form.getInputProps('disconnectApps', { type: 'checkbox' })}
+            key={form.key('disconnectApps')}
+            label="Disconnect my apps"
+          />
+          <Checkbox
+            {...form.getInputProps('revokeApiKeys', { type: 'checkbox' })}
+            key={form.key('revokeApiKeys')}
+            label="Revoke my API keys"
+            description="Programs that use them stop working. Keep them only if nobody else can have them."
           />
           {changing.isError && <Failure title="Your password is as before" error={changing.error} />}
           <Group justify="flex-end">

@@ -84,6 +84,12 @@ const columnsWith = (onRevoke: (apiKey: ApiKey) => void): Column<ApiKey>[] => [
     cell: ({ user }) => user?.name ?? 'the organization',
   },
   {
+    id: 'maker',
+    title: 'Made by',
+    sortBy: ({ createdBy }) => createdBy?.name ?? '',
+    cell: ({ createdBy }) => createdBy?.name ?? <span className="dimmed">nobody who is here</span>,
+  },
+  {
     id: 'permissions',
     title: 'May',
     cell: ({ permissions, kind }) => permissionsText(permissions, kind),

@@ -1,9 +1,10 @@
-import { Button, NativeSelect, Skeleton, Text } from '@mantine/core';
+import { Button, Checkbox, NativeSelect, Skeleton, Stack, Text } from '@mantine/core';
 import { IconUserPlus } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { change, type Member, membersQuery } from '#console/api/organization.ts';
+import { invoke } from '#console/api/actions.ts';
+import { apiKeysQuery, change, type Member, membersQuery } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { type Role, sessionQuery } from '#console/api/session.ts';
 import { Confirm } from '#console/parts/confirm.tsx';
@@ -190,12 +191,16 @@ function sentence(text: string): string {
 }
 
 function RemoveMember({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
-  const { org, session } = useHere();
+  const { org, session, isAdmin } = useHere();
   const queryClient = useQueryClient();
   const { userId, name } = member;
   const isMe = userId === session.user.userId;
+  const [revokeApiKeyIds, setRevoked] = useState<string[]>([]);
+  const { data: keys } = useQuery({ ...apiKeysQuery(org.orgId), enabled: isAdmin });
+  const made =
+    keys?.apiKeys.filter(({ kind, createdBy }) => kind === 'organization' && createdBy?.userId === userId) ?? [];
   const removing = useMutation({
-    mutationFn: () => change(org.orgId, 'DELETE', `members/${userId}`),
+    mutationFn: () => invoke(org.orgId, 'remove_member', { userId, revokeApiKeyIds }),
     async onSuccess() {
       tellDone(isMe ? `You have left ${org.name}.` : `${name} is removed.`);
       onClose();
@@ -213,6 +218,21 @@ function RemoveMember({ member, onClose }: { readonly member: Member; readonly o
     >
       {isMe ? 'You lose access at once' : `${name} loses access with the very next request`}: sessions, API keys and
       connected apps in this organization end, and schedules pass over the turns.
+      {made.length > 0 && (
+        <Checkbox.Group
+          mt="md"
+          label={`Keys of the organization that ${isMe ? 'you' : name} made`}
+          description="They go on working. Tick those to revoke now."
+          value={revokeApiKeyIds}
+          onChange={setRevoked}
+        >
+          <Stack gap="xs" mt="xs">
+            {made.map(({ apiKeyId, name: keyName, hint }) => (
+              <Checkbox key={apiKeyId} value={apiKeyId} label={`${keyName} (${hint})`} />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+      )}
     </Confirm>
   );
 }

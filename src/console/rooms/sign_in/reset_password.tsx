@@ -1,4 +1,4 @@
-import { Anchor, Button, PasswordInput, Skeleton, Stack, TextInput } from '@mantine/core';
+import { Anchor, Button, Checkbox, PasswordInput, Skeleton, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -18,11 +18,11 @@ export function ResetPassword() {
   const { proceed, step } = useEntering();
   const form = useForm({
     mode: 'uncontrolled',
-    initialValues: { password: '' },
+    initialValues: { password: '', revokeApiKeys: true },
     validate: { password: passwordFault },
   });
   const attempt = useMutation({
-    mutationFn: (password: string) => resetPassword(token, password),
+    mutationFn: (values: typeof form.values) => resetPassword(token, values),
     onSuccess: proceed,
   });
   if (step) {
@@ -46,11 +46,14 @@ export function ResetPassword() {
     );
   }
   return (
-    <Doorway title="Choose a new password" lead="You are logged out everywhere else.">
+    <Doorway
+      title="Choose a new password"
+      lead="You are logged out everywhere else, and your connected apps are disconnected."
+    >
       {error !== null && <Failure error={error} />}
       {data === undefined && error === null && <Skeleton height={160} />}
       {data !== undefined && (
-        <form onSubmit={form.onSubmit(({ password }) => attempt.mutate(password))} noValidate>
+        <form onSubmit={form.onSubmit((values) => attempt.mutate(values))} noValidate>
           <Stack>
             {attempt.isError && <Failure title="Your password is as before" error={attempt.error} />}
             <TextInput size="md" label="Account" value={data.email} readOnly autoComplete="username" />
@@ -63,6 +66,14 @@ export function ResetPassword() {
               autoComplete="new-password"
               autoFocus
             />
+            {data.apiKeys > 0 && (
+              <Checkbox
+                {...form.getInputProps('revokeApiKeys', { type: 'checkbox' })}
+                key={form.key('revokeApiKeys')}
+                label={`Revoke my ${data.apiKeys === 1 ? 'API key' : `${data.apiKeys} API keys`}`}
+                description="Programs that use them stop working. Keep them only if nobody else can have them."
+              />
+            )}
             <Button type="submit" size="md" loading={attempt.isPending}>
               Set it and log in
             </Button>

@@ -9,6 +9,8 @@ import { consoleRoute } from '#entry/http/console/route.ts';
 import { EmailField, giveSession, NameField, PasswordField, SignInView } from '#entry/http/console/session.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
+const EndsField = Type.Optional(Type.Boolean({ description: 'true when left out' }));
+
 export const ACCOUNT_ROUTES = [
   consoleRoute({
     name: 'request_password_reset',
@@ -32,11 +34,15 @@ export const ACCOUNT_ROUTES = [
     tag: 'Signing in',
     summary: 'Tell whose password a link sets.',
     access: 'anyone',
-    result: Type.Object({ email: Type.String() }),
+    result: Type.Object({
+      email: Type.String(),
+      apiKeys: Type.Integer({ description: 'how many API keys of their own the person has' }),
+    }),
     refusals: ['not_found'],
     async handle({ house, params, now }) {
-      const { email } = await getReset(storesOf(house.db.session()), params['token'] ?? '', now);
-      return { email };
+      const stores = storesOf(house.db.session());
+      const { email, userId } = await getReset(stores, params['token'] ?? '', now);
+      return { email, apiKeys: await stores.apiKeys.countOf(userId) };
     },
   }),
   consoleRoute({
@@ -44,14 +50,15 @@ export const ACCOUNT_ROUTES = [
     method: 'POST',
     path: '/password-resets/:token',
     tag: 'Signing in',
-    summary: 'Set a new password by a link. Every session of the person ends; the answer sets the cookie of a new one.',
+    summary:
+      'Set a new password by a link. Every session and connected app of the person ends, and their API keys unless they keep them; the answer sets the cookie of a new session.',
     access: 'anyone',
-    body: Type.Object({ password: PasswordField }, CLOSED),
+    body: Type.Object({ password: PasswordField, revokeApiKeys: EndsField }, CLOSED),
     result: SignInView,
     refusals: ['not_found'],
     async handle(call) {
       const { house, params, body, visitor, origin } = call;
-      const wanted = { token: params['token'] ?? '', password: body.password };
+      const wanted = { ...body, token: params['token'] ?? '' };
       return giveSession(call, await redeemReset(house.actions, wanted, visitor, origin));
     },
   }),
@@ -75,9 +82,18 @@ export const ACCOUNT_ROUTES = [
     method: 'POST',
     path: '/me/password',
     tag: 'Own account',
-    summary: 'Change your password. Every other session of yours ends.',
+    summary:
+      'Change your password. Every other session of yours ends, and your connected apps and API keys unless you keep them.',
     access: 'signed_in',
-    body: Type.Object({ currentPassword: PasswordField, newPassword: PasswordField }, CLOSED),
+    body: Type.Object(
+      {
+        currentPassword: PasswordField,
+        newPassword: PasswordField,
+        disconnectApps: EndsField,
+        revokeApiKeys: EndsField,
+      },
+      CLOSED,
+    ),
     result: Type.Object({ changed: Type.Literal(true) }),
     refusals: ['rate_limited'],
     handle: ({ house, session, body, visitor, origin }) =>

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { recordCredentialReads } from '#actions/record_credential_reads.ts';
 import {
   CalendarFeedView,
   type CalendarSettings,
@@ -23,14 +24,17 @@ export const CALENDAR_FEED_ROUTES = [
     method: 'GET',
     path: PATH,
     tag: 'Organizations',
-    summary: 'Tell the secret address under which calendar programs read a schedule; null when it has none.',
+    summary:
+      'Tell your secret address under which calendar programs read a schedule; null when you have none. Each time is recorded in the audit log.',
     access: 'member',
     result: Type.Object({ scheduleId: IdText, url: nullable(Type.String()), createdAt: nullable(Timestamp) }),
-    async handle({ house, caller, params }) {
+    async handle({ house, caller, params, origin }) {
       const stores = storesOf(house.db.session());
       const schedule = await stores.schedules.find(caller.orgId, params['scheduleId'] ?? '');
       if (schedule === null) throw notFound('scheduleId', 'schedule');
       const feed = await findCalendarFeed(stores, caller, schedule.id, settingsOf(house));
+      const read = { action: 'get_calendar_feed', targets: [schedule.id], origin };
+      if (feed !== null) await recordCredentialReads(house.actions, caller, read);
       return feed ?? { scheduleId: schedule.id, url: null, createdAt: null };
     },
   }),
@@ -39,7 +43,8 @@ export const CALENDAR_FEED_ROUTES = [
     method: 'POST',
     path: PATH,
     tag: 'Organizations',
-    summary: 'Give a schedule a secret address for calendar programs, unless it has one; who may edit on-call may.',
+    summary:
+      'Make a secret address of your own under which calendar programs read a schedule, unless you have one; who may edit on-call may. It ends when you leave.',
     access: 'member',
     result: CalendarFeedView,
     refusals: ['forbidden'],
@@ -54,7 +59,7 @@ export const CALENDAR_FEED_ROUTES = [
     method: 'DELETE',
     path: PATH,
     tag: 'Organizations',
-    summary: 'Revoke the secret address of a schedule: it is worthless from the next request on.',
+    summary: 'Revoke every secret address of a schedule: they are worthless from the next request on.',
     access: 'member',
     result: Type.Object({ revoked: Type.Literal(true), scheduleId: IdText }),
     refusals: ['forbidden'],

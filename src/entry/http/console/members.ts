@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { RoleName } from '#actions/account/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { changeRole, listMembers, OrganizationMemberView, removeMember } from '#actions/people/members.ts';
+import { changeRole, listMembers, OrganizationMemberView } from '#actions/people/members.ts';
 import { inUnitOfWork } from '#actions/unit_of_work.ts';
 import { consoleRoute } from '#entry/http/console/route.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -32,19 +32,5 @@ export const MEMBER_ROUTES = [
     refusals: ['conflict'],
     handle: ({ house, caller, params, body, origin }) =>
       inUnitOfWork(house.actions, (unit) => changeRole(unit, caller, params['userId'] ?? '', body.role, origin)),
-  }),
-  consoleRoute({
-    name: 'remove_member',
-    stepUp: true,
-    method: 'DELETE',
-    path: '/organizations/:org/members/:userId',
-    tag: 'Organizations',
-    summary:
-      'Remove a member, which owners and admins may, or leave, which everybody may but the last owner. From the next request on the person is no member and is paged no more.',
-    access: 'member',
-    result: Type.Object({ deleted: Type.Literal(true), userId: IdText }),
-    refusals: ['forbidden', 'conflict'],
-    handle: ({ house, caller, params, origin }) =>
-      inUnitOfWork(house.actions, (unit) => removeMember(unit, caller, params['userId'] ?? '', origin)),
   }),
 ];
