@@ -23,6 +23,7 @@ import { renewCapabilities } from '#workers/renew_capabilities.ts';
 import { retrySetAside } from '#workers/retry_set_aside.ts';
 import type { Role } from '#workers/run_role.ts';
 import { onSendInvitation } from '#workers/send_invitation.ts';
+import { onRecordFailedSignIn } from '#workers/record_failed_sign_in.ts';
 import { onSendPasswordReset } from '#workers/send_password_reset.ts';
 import { onStorePoints } from '#workers/store_points.ts';
 
@@ -80,6 +81,7 @@ export function workerRole(house: House, runtime = workerRuntime(house)): Role {
       kept(onStorePoints(runtime)),
       kept(onGroupExceptions(grouping)),
       onPurgeService(runtime),
+      onRecordFailedSignIn(runtime),
       onSendPasswordReset(runtime),
       onSendInvitation(runtime),
     ],

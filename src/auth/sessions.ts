@@ -21,6 +21,8 @@ const USER_AGENT_LENGTH_MAX = 500;
 export interface Visitor {
   readonly address: string | null;
   readonly userAgent: string | null;
+  /** What the browser is known by to an account that was signed in to there before. */
+  knownDeviceOf(email: string): string | null;
 }
 
 /** The one cookie of the console. */
@@ -55,7 +57,7 @@ export function sessionCookieOf(baseUrl: string): SessionCookie {
 export async function startSession(
   stores: Pick<Stores, 'sessions'>,
   userId: Id<'user'>,
-  { address, userAgent }: Visitor,
+  { address, userAgent }: Pick<Visitor, 'address' | 'userAgent'>,
   now: Temporal.Instant,
 ): Promise<{ sessionId: Id<'session'>; token: string }> {
   const token = newSecretText(TOKEN_PREFIX);

@@ -15,28 +15,35 @@ export interface SignInTry {
   readonly email: string;
   readonly address: string;
   readonly isKnown: boolean;
+  /** What the browser is known by to the account, if it is. */
+  readonly device: string | null;
 }
 
 /**
  * Counts a try before its password is looked at, so that many at once are as slow as one after another; returns what
  * takes it back once it turned out well. Throws `rate_limited`.
  *
- * Who guesses from elsewhere does not lock the owner out: tries from an address from which the account has signed in
- * before are counted by themselves, and a new password by mail is never slowed by them.
+ * Who guesses from elsewhere does not lock the owner out: tries in a browser, or else from an address, in which the account
+ * has signed in before are counted by themselves, and a new password by mail is never slowed by them.
  */
 export async function countSignInTry(
   stores: Pick<Stores, 'signInBrakes'>,
   clock: Clock,
-  { email, address, isKnown }: SignInTry,
+  { email, address, isKnown, device }: SignInTry,
 ): Promise<() => Promise<void>> {
   const account = createHash('sha256').update(email.toLowerCase()).digest('base64url');
   const network = networkOf(address);
-  const brakes = isKnown
-    ? [{ key: `known:${account}:${network}`, max: OF_ACCOUNT_MAX }]
-    : [
-        { key: `address:${network}`, max: OF_ADDRESS_MAX },
-        { key: `account:${account}`, max: OF_ACCOUNT_MAX },
-      ];
+  const own =
+    device === null
+      ? `known:${account}:${network}`
+      : `device:${createHash('sha256').update(device).digest('base64url')}`;
+  const brakes =
+    device !== null || isKnown
+      ? [{ key: own, max: OF_ACCOUNT_MAX }]
+      : [
+          { key: `address:${network}`, max: OF_ADDRESS_MAX },
+          { key: `account:${account}`, max: OF_ACCOUNT_MAX },
+        ];
   for (const { key, max } of brakes) await countTry(stores, clock, { key, max, windowSeconds: WINDOW_SECONDS });
   return async () => {
     for (const { key } of brakes) await stores.signInBrakes.takeBack(key);

@@ -1,6 +1,7 @@
 import { deliverPage } from '#jobs/deliver_page.ts';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
 import { purgeService } from '#jobs/purge_service.ts';
+import { recordFailedSignIn } from '#jobs/record_failed_sign_in.ts';
 import { runEscalationStep } from '#jobs/run_escalation_step.ts';
 import { sendInvitation } from '#jobs/send_invitation.ts';
 import { sendPasswordReset } from '#jobs/send_password_reset.ts';
@@ -11,6 +12,7 @@ import type { JobContract } from '#kernel/job.ts';
 export const JOBS: readonly JobContract[] = [
   storePoints,
   groupExceptions,
+  recordFailedSignIn,
   runEscalationStep,
   deliverPage,
   purgeService,

@@ -4,6 +4,7 @@ import { compose } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { silentLog } from '#kernel/log.ts';
 import { givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
+import { staffedWorld } from '#test/kit/staff.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const WRONG = { password: 'not the password' };
@@ -84,4 +85,50 @@ test('who is unknown is told so after as much work as who is mistaken, in the sa
   const least = (runs: typeof mistaken) => Math.min(...runs.map(({ ms }) => ms));
   expect(least(unknown)).toBeGreaterThan(least(mistaken) * 0.5);
   expect(unknown[0]!.body).toEqual(mistaken[0]!.body);
+});
+
+test('a browser that has signed in before passes from any address, and its own wrong tries are counted by themselves', async () => {
+  const w = await world();
+  const { email } = await givenPerson(w);
+  const other = await givenPerson(w, { name: 'Bram' });
+  const browser = await signedIn(w, email, '192.0.2.1');
+  await browser.delete('/session');
+  await guess(w, email, '203.0.113.1', 12);
+  const from = (address: string, body: object) => browser.ask('POST', '/session', { body, address });
+  const again = { email: email.toUpperCase(), password: PASSWORD };
+  expect((await from('198.51.100.7', again)).status).toBe(200);
+  // Nobody else is let in by it, and neither is a browser that says it is known.
+  await guess(w, other.email, '203.0.113.2', 12);
+  expect((await from('198.51.100.7', { email: other.email, password: PASSWORD })).status).toBe(429);
+  const forged = openBrowser(w, '198.51.100.8');
+  forged.device = browser.device!.replace(/~.*$/, `~${'A'.repeat(43)}`);
+  expect((await forged.post('/session', { email, password: PASSWORD })).status).toBe(429);
+
+  const tries = await Promise.all(Array.from({ length: 12 }, () => from('198.51.100.7', { email, ...WRONG })));
+  expect(tries.filter(({ status }) => status === 429)).toHaveLength(2);
+  expect((await from('198.51.100.9', again)).status).toBe(429);
+  w.clock.advance({ minutes: 15, seconds: 1 });
+  expect((await from('198.51.100.9', again)).status).toBe(200);
+});
+
+test('who tried in vain is in the audit log of the organizations of the account, and nowhere for one that is unknown', async () => {
+  const w = await staffedWorld();
+  const { userId, email } = await givenPerson(w);
+  const wrong = await openBrowser(w, '203.0.113.1').post('/session', { email, ...WRONG });
+  await openBrowser(w, '203.0.113.1').post('/session', { email: 'nobody@example.com', ...WRONG });
+  await w.settle();
+  const rows = await w.house.db.sql.rows(
+    `select org_id as "orgId", actor, target, result, address, request_id as "requestId" from audit_log
+     where action = 'sign_in'`,
+  );
+  expect(rows).toEqual([
+    {
+      orgId: w.orgId,
+      actor: { kind: 'unknown' },
+      target: userId,
+      result: 'refused',
+      address: '203.0.113.1',
+      requestId: wrong.body.requestId,
+    },
+  ]);
 });

@@ -12,9 +12,14 @@ test('who signs in is known by the cookie until they sign out', async () => {
   const answer = await browser.post('/session', { email: email.toUpperCase(), password: PASSWORD });
   expect(answer.status).toBe(200);
   expect(answer.headers['cache-control']).toBe('no-store');
-  expect(answer.headers['set-cookie']).toMatch(
-    /^tocsin_session=tocsin_ses_[0-9A-Za-z]{49}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=7776000$/,
-  );
+  expect(answer.headers['set-cookie']).toEqual([
+    expect.stringMatching(
+      /^tocsin_session=tocsin_ses_[0-9A-Za-z]{49}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=7776000$/,
+    ),
+    expect.stringMatching(
+      /^tocsin_device=tocsin_dev_[0-9A-Za-z]{49}~[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=34560000$/,
+    ),
+  ]);
   expect(answer.body.result).toMatchObject({
     user: { userId, email, name },
     organizations: [{ orgId: w.orgId, name: 'Acme', role: 'editor' }],
@@ -54,9 +59,10 @@ test('over https the cookie is bound to this host alone', async () => {
   const browser = openBrowser(w);
   const { email } = await givenPerson(w);
   const answer = await browser.post('/session', { email, password: PASSWORD });
-  expect(answer.headers['set-cookie']).toMatch(
-    /^__Host-tocsin_session=\S+; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=\d+$/,
-  );
+  expect(answer.headers['set-cookie']).toEqual([
+    expect.stringMatching(/^__Host-tocsin_session=\S+; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=\d+$/),
+    expect.stringMatching(/^__Host-tocsin_device=\S+; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=\d+$/),
+  ]);
   expect((await browser.get('/session')).status).toBe(200);
   browser.cookie = browser.cookie!.replace('__Host-', '');
   expect((await browser.get('/session')).status).toBe(401);

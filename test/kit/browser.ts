@@ -27,6 +27,8 @@ export interface Browser {
   delete(path: string): Promise<Answer>;
   /** The `Cookie` header that it sends; what a test puts here is sent instead. */
   cookie: string | null;
+  /** The cookie by which it is known after it has signed in. */
+  device: string | null;
 }
 
 export const PASSWORD = 'amber kettle 41 orbit';
@@ -38,21 +40,25 @@ export function openBrowser(w: World, address = '192.0.2.1'): Browser {
   const own = new URL(w.house.config.baseUrl).origin;
   const browser: Browser = {
     cookie: null,
+    device: null,
     async ask(method, path, { body, text, origin = own, headers = {}, ...asking } = {}) {
       const response = await w.app.inject({
         method,
         url: `/api/console${path}`,
         remoteAddress: asking.address ?? address,
         headers: {
-          ...(browser.cookie === null ? {} : { cookie: browser.cookie }),
+          ...cookiesOf(browser),
           ...(origin === null || method === 'GET' ? {} : { origin }),
           ...(body === undefined && text === undefined ? {} : { 'content-type': 'application/json' }),
           ...headers,
         },
         ...(body === undefined && text === undefined ? {} : { payload: text ?? JSON.stringify(body) }),
       });
-      const given = response.headers['set-cookie'];
-      if (typeof given === 'string') browser.cookie = given.includes('Max-Age=0') ? null : given.split(';')[0]!;
+      for (const given of [response.headers['set-cookie'] ?? []].flat()) {
+        const value = given.includes('Max-Age=0') ? null : given.split(';')[0]!;
+        if (given.includes('tocsin_device=')) browser.device = value;
+        else browser.cookie = value;
+      }
       const isJson = String(response.headers['content-type']).includes('json;');
       return {
         status: response.statusCode,
@@ -67,6 +73,11 @@ export function openBrowser(w: World, address = '192.0.2.1'): Browser {
     delete: (path) => browser.ask('DELETE', path),
   };
   return browser;
+}
+
+function cookiesOf({ cookie, device }: Browser): { cookie?: string } {
+  const sent = [cookie, device].filter((value) => value !== null).join('; ');
+  return sent === '' ? {} : { cookie: sent };
 }
 
 /** Somebody with a password. */

@@ -42,7 +42,7 @@ export async function changeOwnPassword(
   visitor: Visitor,
   origin: RequestOrigin,
 ): Promise<{ changed: true }> {
-  const known = await requirePassword(runtime, { email, password: currentPassword }, visitor).catch(
+  const known = await requirePassword(runtime, { email, password: currentPassword }, visitor, origin).catch(
     (error: unknown) => {
       if (error instanceof AppError && error.code === 'unauthenticated') {
         throw wrongPassword();

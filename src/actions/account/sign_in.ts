@@ -12,6 +12,7 @@ import { isPasswordOfAnybody } from '#auth/passwords.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import { startSession, type Visitor } from '#auth/sessions.ts';
 import { countSignInTry } from '#auth/sign_in_brake.ts';
+import { recordFailedSignIn } from '#jobs/record_failed_sign_in.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -58,7 +59,7 @@ export async function signIn(
   visitor: Visitor,
   origin: RequestOrigin,
 ): Promise<SignInOutcome> {
-  const user = await requirePassword(runtime, credentials, visitor);
+  const user = await requirePassword(runtime, credentials, visitor, origin);
   return await inUnitOfWork(runtime, async (unit) => {
     const locked = await unit.stores.people.lockUser(user.id);
     // Who has got a new password meanwhile has ended every session, and this must be one of them.
@@ -137,20 +138,31 @@ async function openSession(
 
 /** Whose password this is; throws as `signIn` does. */
 export async function requirePassword(
-  { db, clock }: Pick<UnitOfWorkRuntime, 'db' | 'clock'>,
+  runtime: UnitOfWorkRuntime,
   { email, password }: Credentials,
-  { address }: Visitor,
+  { address, knownDeviceOf }: Visitor,
+  origin: RequestOrigin,
 ): Promise<UserRow> {
+  const { db, clock } = runtime;
   const stores = storesOf(db.session());
   const user = await stores.people.findUserByEmail(email);
   const isKnown = await stores.sessions.isKnownAddress(user?.id ?? NOBODY, address ?? '');
-  const takeBack = await countSignInTry(stores, clock, { email, address: address ?? '', isKnown });
+  const takeBack = await countSignInTry(stores, clock, {
+    email,
+    address: address ?? '',
+    isKnown,
+    device: knownDeviceOf(email),
+  });
   const isRight = await isPasswordOfAnybody(user?.passwordHash ?? null, password).catch(async (error: unknown) => {
     // Nothing was tried.
     await takeBack();
     throw error;
   });
-  if (user === null || !isRight) throw wrongCredentials();
+  if (user === null || !isRight) {
+    // Whether there is such an account is looked up later, by a worker: the answer and its time are the same.
+    await inUnitOfWork(runtime, async (unit) => unit.enqueue(recordFailedSignIn, { email, ...origin }));
+    throw wrongCredentials();
+  }
   await takeBack();
   return user;
 }

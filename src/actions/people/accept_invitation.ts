@@ -60,7 +60,7 @@ export async function acceptInvitation(
   const joining =
     known === null
       ? await newAccount(invitation, acceptance)
-      : { known: await provenAccount(runtime, known, acceptance, visitor) };
+      : { known: await provenAccount(runtime, known, acceptance, visitor, origin) };
   return await inUnitOfWork(runtime, async (unit) => {
     const { people, invitations } = unit.stores;
     await people.lockMemberships(invitation.orgId);
@@ -88,6 +88,7 @@ async function provenAccount(
   known: UserRow,
   { name, password, signedInAs }: Acceptance,
   visitor: Visitor,
+  origin: RequestOrigin,
 ): Promise<UserRow> {
   if (name !== undefined) {
     throw invalidInput([{ path: 'name', message: 'must be left out: there is an account of this address' }]);
@@ -96,7 +97,7 @@ async function provenAccount(
   if (password === undefined) {
     throw invalidInput([{ path: 'password', message: 'is required, unless you are signed in as the invited person' }]);
   }
-  return await requirePassword(runtime, { email: known.email, password }, visitor);
+  return await requirePassword(runtime, { email: known.email, password }, visitor, origin);
 }
 
 async function join(

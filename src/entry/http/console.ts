@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
+import { deviceCookieOf } from '#auth/devices.ts';
 import { sessionCookieOf } from '#auth/sessions.ts';
 import type { House } from '#entry/compose.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
@@ -16,6 +17,7 @@ export const CONSOLE_PATH = '/api/console';
 export async function mountConsole(app: FastifyInstance, house: House, budget: CallBudget): Promise<void> {
   const own = new URL(house.config.baseUrl).origin;
   const cookie = sessionCookieOf(house.config.baseUrl);
+  const devices = deviceCookieOf(house.config.baseUrl, house.config.appSecret);
   // Else the streams of consoles would keep the server from closing.
   app.addHook('preClose', async () => house.changes.close());
   await app.register(
@@ -33,7 +35,7 @@ export async function mountConsole(app: FastifyInstance, house: House, budget: C
           );
         }
       });
-      for (const route of CONSOLE_ROUTES) serveRoute(scope, { house, cookie, budget }, route);
+      for (const route of CONSOLE_ROUTES) serveRoute(scope, { house, cookie, devices, budget }, route);
     },
     { prefix: CONSOLE_PATH },
   );

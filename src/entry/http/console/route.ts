@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 
+import type { DeviceCookie } from '#auth/devices.ts';
 import type { MemberCaller, SessionCookie, Visitor } from '#auth/sessions.ts';
 import type { House } from '#entry/compose.ts';
 import type { Refused } from '#entry/http/openapi/problems.ts';
@@ -28,6 +29,7 @@ export interface ConsoleCall<Who extends Access = Access, Body = unknown, Query 
   readonly origin: RequestOrigin;
   readonly visitor: Visitor;
   readonly cookie: SessionCookie;
+  readonly devices: DeviceCookie;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile, type Validator } from 'typebox/compile';
 import type { TObject } from 'typebox';
 
+import type { DeviceCookie } from '#auth/devices.ts';
 import { authenticateSession, isManager, memberCallerOf, mustStepUp, type SessionCookie } from '#auth/sessions.ts';
 import { stepUpRequired } from '#actions/run_action.ts';
 import type { House } from '#entry/compose.ts';
@@ -18,6 +19,7 @@ import { storesOf } from '#storage/postgres/stores.ts';
 interface Serving {
   readonly house: House;
   readonly cookie: SessionCookie;
+  readonly devices: DeviceCookie;
   readonly budget: CallBudget;
 }
 
@@ -27,7 +29,8 @@ const BODY_BYTES_MAX = 1024 * 1024;
  * Serves one route. The order of checks is that of the actions (decisions §1): who asks (401), whether they belong
  * there (404) and may (403), then what they send (400), then what it names.
  */
-export function serveRoute(scope: FastifyInstance, { house, cookie, budget }: Serving, route: ConsoleRoute): void {
+export function serveRoute(scope: FastifyInstance, serving: Serving, route: ConsoleRoute): void {
+  const { budget } = serving;
   const calls = new WeakMap<FastifyRequest, ConsoleCall>();
   const checkBody = checkerOf(route.body);
   const checkQuery = checkerOf(route.query);
@@ -38,7 +41,7 @@ export function serveRoute(scope: FastifyInstance, { house, cookie, budget }: Se
     bodyLimit: route.access === 'anyone' ? ANONYMOUS_BODY_BYTES_MAX : BODY_BYTES_MAX,
     exposeHeadRoute: false,
     async onRequest(request, reply) {
-      const call = await identify(house, cookie, route, request, reply);
+      const call = await identify(serving, route, request, reply);
       if (call.session !== null) noteSender(request, call.session.userId);
       await auditRefusal(route, call, async () => {
         requireManager(route, call);
@@ -63,8 +66,7 @@ export function serveRoute(scope: FastifyInstance, { house, cookie, budget }: Se
 }
 
 async function identify(
-  house: House,
-  cookie: SessionCookie,
+  { house, cookie, devices }: Serving,
   route: ConsoleRoute,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -86,8 +88,13 @@ async function identify(
     body: undefined,
     query: undefined,
     origin: { requestId: request.id, address: request.ip },
-    visitor: { address: request.ip, userAgent: request.headers['user-agent'] ?? null },
+    visitor: {
+      address: request.ip,
+      userAgent: request.headers['user-agent'] ?? null,
+      knownDeviceOf: (email) => devices.read(request.headers.cookie, email),
+    },
     cookie,
+    devices,
     request,
     reply,
   };

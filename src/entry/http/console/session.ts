@@ -28,10 +28,17 @@ export const NameField = Type.String({
 /** Who is signed in, or what is still missing. */
 export const SignInView = Type.Union([SignedInView, PendingSignInView]);
 
-/** Gives the browser its session and says who is signed in, or asks for the second factor. */
-export function giveSession({ reply, cookie }: Pick<ConsoleCall, 'reply' | 'cookie'>, outcome: SignInOutcome) {
+/**
+ * Gives the browser its session, by which it is also known later, and says who is signed in, or asks for the second
+ * factor.
+ */
+export function giveSession(
+  { reply, request, cookie, devices }: Pick<ConsoleCall, 'reply' | 'request' | 'cookie' | 'devices'>,
+  outcome: SignInOutcome,
+) {
   if (outcome.kind === 'pending') return { secondFactor: { token: outcome.token, methods: outcome.methods } };
-  void reply.header('set-cookie', cookie.give(outcome.token));
+  const device = devices.give(request.headers.cookie, outcome.signedIn.user.email);
+  void reply.header('set-cookie', [cookie.give(outcome.token), device]);
   return outcome.signedIn;
 }
 

@@ -1,0 +1,54 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+
+import { newSecretText } from '#auth/secret_text.ts';
+import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
+
+/** Browsers keep no cookie for longer. */
+const LIFETIME_SECONDS = 400 * 24 * 60 * 60;
+/** Accounts that one browser is known to, the latest first. */
+const ACCOUNTS_MAX = 5;
+
+/**
+ * The cookie by which a browser in which somebody has signed in before is known, also after the session has ended. It opens
+ * nothing: guesses from elsewhere do not keep such a browser out, and its own are counted by themselves.
+ */
+export interface DeviceCookie {
+  /** What the browser is known by to the account; null when nobody has signed in to it there. */
+  read(header: string | undefined, email: string): string | null;
+  /** The `Set-Cookie` by which the browser is known to the account, and to those that it was known to before. */
+  give(header: string | undefined, email: string): string;
+}
+
+/** The key is derived (HKDF, RFC 5869) from APP_SECRET for this purpose alone. */
+export function deviceCookieOf(baseUrl: string, appSecret: string): DeviceCookie {
+  const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', 'devices', 32));
+  const isSecure = baseUrl.startsWith('https://');
+  const name = isSecure ? '__Host-tocsin_device' : 'tocsin_device';
+  const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}; Max-Age=${LIFETIME_SECONDS}`;
+  const seal = (email: string, id: string): string =>
+    createHmac('sha256', key).update(`${email.toLowerCase()}\n${id}`).digest('base64url');
+  const known = (header: string | undefined): (readonly [id: string, seal: string])[] => {
+    const pairs = (header ?? '').split(';').map((pair) => pair.trim());
+    const own = pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? '';
+    const entries = own.split('.').slice(0, ACCOUNTS_MAX);
+    return entries.flatMap((entry) => {
+      const [id = '', sealed = '', ...rest] = entry.split('~');
+      return id === '' || rest.length > 0 ? [] : [[id, sealed] as const];
+    });
+  };
+  const isOf = (email: string, [id, sealed]: readonly [string, string]): boolean => {
+    const [given, expected] = [Buffer.from(sealed), Buffer.from(seal(email, id))];
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  };
+  return {
+    read: (header, email) => known(header).find((entry) => isOf(email, entry))?.[0] ?? null,
+    give(header, email) {
+      const before = known(header);
+      const own = before.find((entry) => isOf(email, entry));
+      const id = own?.[0] ?? newSecretText(SECRET_PREFIXES.device);
+      const others = before.filter((entry) => entry !== own).slice(0, ACCOUNTS_MAX - 1);
+      const entries = [[id, seal(email, id)] as const, ...others];
+      return `${name}=${entries.map((entry) => entry.join('~')).join('.')}; ${attributes}`;
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import { recordFailedSignIn } from '#jobs/record_failed_sign_in.ts';
+import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
+
+/** Every organization of the account finds the try in its audit log, by nobody in particular. */
+export const onRecordFailedSignIn = (runtime: UnitOfWorkRuntime): JobHandler =>
+  handleJob(recordFailedSignIn, async ({ email, ...origin }) => {
+    await inUnitOfWork(runtime, async ({ stores, now }) => {
+      const user = await stores.people.findUserByEmail(email);
+      if (user === null) return;
+      const what = { action: 'sign_in', target: user.id, before: null, after: null, result: 'refused' } as const;
+      for (const { orgId } of await stores.people.listMemberships(user.id)) {
+        await stores.audit.append({ orgId, actor: { kind: 'unknown' }, via: 'console', ...what, origin }, now);
+      }
+    });
+  });
