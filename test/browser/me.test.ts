@@ -105,7 +105,7 @@ inBrowser('the own page', () => {
     const { page, email } = await h.visitor({ name: 'Anna', path: '/me' });
     const other = await signedIn(h, email);
     await page.getByRole('button', { name: 'Change your password' }).click();
-    await page.getByLabel('Your password of now').fill(PASSWORD);
+    await page.getByLabel('Current password').fill(PASSWORD);
     await page.getByLabel('New password').fill('quiet harbour 7 lantern');
     await page.getByRole('button', { name: 'Change', exact: true }).click();
     await page.getByText('Your password is changed').waitFor();
