@@ -1,4 +1,5 @@
-import { promisify } from 'node:util';
+import type { Transform } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import zlib from 'node:zlib';
 
 import { letGo } from '#ingest/let_go.ts';
@@ -13,32 +14,23 @@ export interface InflateLimits {
 
 interface Bounds {
   readonly maxOutputLength: number;
-  readonly chunkSize?: number;
 }
 
 /** Each one is a trip to another thread and back. */
 const CHUNK_BYTES = 256 * 1024;
+const CHUNKED = { chunkSize: CHUNK_BYTES };
 
 interface Decoder {
   /** Off the event loop. */
-  readonly decode: (body: Buffer, bounds: Bounds) => Promise<Buffer>;
+  readonly open: () => Transform;
   readonly decodeNow: (body: Buffer, bounds: Bounds) => Buffer;
 }
 
-const gunzip: Decoder = { decode: promisify<Buffer, Bounds, Buffer>(zlib.gunzip), decodeNow: zlib.gunzipSync };
-const inflateZlib: Decoder = { decode: promisify<Buffer, Bounds, Buffer>(zlib.inflate), decodeNow: zlib.inflateSync };
-const inflateRaw: Decoder = {
-  decode: promisify<Buffer, Bounds, Buffer>(zlib.inflateRaw),
-  decodeNow: zlib.inflateRawSync,
-};
-const brotli: Decoder = {
-  decode: promisify<Buffer, Bounds, Buffer>(zlib.brotliDecompress),
-  decodeNow: zlib.brotliDecompressSync,
-};
-const zstd: Decoder = {
-  decode: promisify<Buffer, Bounds, Buffer>(zlib.zstdDecompress),
-  decodeNow: zlib.zstdDecompressSync,
-};
+const gunzip: Decoder = { open: () => zlib.createGunzip(CHUNKED), decodeNow: zlib.gunzipSync };
+const inflateZlib: Decoder = { open: () => zlib.createInflate(CHUNKED), decodeNow: zlib.inflateSync };
+const inflateRaw: Decoder = { open: () => zlib.createInflateRaw(CHUNKED), decodeNow: zlib.inflateRawSync };
+const brotli: Decoder = { open: () => zlib.createBrotliDecompress(CHUNKED), decodeNow: zlib.brotliDecompressSync };
+const zstd: Decoder = { open: () => zlib.createZstdDecompress(CHUNKED), decodeNow: zlib.zstdDecompressSync };
 
 /**
  * A small body that stays small is undone at once, in less than a millisecond: handing it to another thread and
@@ -93,11 +85,38 @@ async function decode(body: Buffer, decoder: Decoder | null, inflatedBytesMax: n
   if (decoder === null || body.length === 0) return body;
   try {
     const atOnce = body.length <= AT_ONCE.compressedBytesMax ? decodeSmall(body, decoder, inflatedBytesMax) : null;
-    return atOnce ?? (await decoder.decode(body, { maxOutputLength: inflatedBytesMax, chunkSize: CHUNK_BYTES }));
+    return atOnce ?? (await decodeLarge(body, decoder, inflatedBytesMax));
   } catch (error) {
+    if (error instanceof AppError) throw error;
     if (isCode(error, 'ERR_BUFFER_TOO_LARGE')) throw tooLarge('inflated body', inflatedBytesMax);
     throw new AppError('invalid_input', 'the body does not match its content encoding', { cause: error });
   }
+}
+
+/** So much is copied in some milliseconds, before others have their turn. */
+const COPIED_AT_ONCE = 8 * 1024 * 1024;
+
+/** Stops where it has become too large. */
+async function decodeLarge(body: Buffer, decoder: Decoder, inflatedBytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const stream = decoder.open();
+  stream.end(body);
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > inflatedBytesMax) throw tooLarge('inflated body', inflatedBytesMax);
+    chunks.push(chunk);
+  }
+  const plain = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  let restAt = COPIED_AT_ONCE;
+  for (const chunk of chunks) {
+    at += chunk.copy(plain, at);
+    if (at < restAt) continue;
+    await setImmediate();
+    restAt = at + COPIED_AT_ONCE;
+  }
+  return plain;
 }
 
 /** Null for a body that does not stay small. */

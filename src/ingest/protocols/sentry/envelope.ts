@@ -14,8 +14,8 @@ export interface Envelope {
   readonly isCut: boolean;
 }
 
-/** Real envelopes hold one to three items. */
-const ITEMS_MAX = 500;
+/** Real envelopes hold one to three items, and some attachments. */
+const ITEMS_MAX = 100;
 const HEADER_BYTES_MAX = 16 * 1024;
 /** A type, a length, and what a file is called. */
 const ITEM_HEADER_BYTES_MAX = 2 * 1024;
