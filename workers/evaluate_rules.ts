@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { resolve } from '#actions/incidents/settle.ts';
+import { endMember, resolve } from '#actions/incidents/settle.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import type { IncidentLimit } from '#core/incidents/storm.ts';
 import { decideMetricRule, isBreached, type RuleDecision } from '#core/metrics/breach.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import type { Log } from '#kernel/log.ts';
@@ -10,10 +11,12 @@ import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
 import type { ActiveRule, MetricCheck, OpenIncident } from '#storage/postgres/active_rule_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { eachAtOnce } from '#workers/each_at_once.ts';
-import { type Cause, openIncident } from '#workers/open_incident.ts';
+import type { Cause } from '#workers/open_incident.ts';
+import { openIncidents } from '#workers/open_incidents.ts';
 
 export interface EvaluationRuntime extends UnitOfWorkRuntime {
   readonly rules: Pick<RuleReader, 'evaluate'>;
+  readonly incidentLimit: IncidentLimit;
   readonly log: Log;
 }
 
@@ -58,7 +61,7 @@ export async function evaluateRules(runtime: EvaluationRuntime, windows = ALL_WI
   await incidents.setClearSince(
     decided.flatMap(({ incident, decision }) =>
       incident !== null && decision.kind === 'remember'
-        ? [{ incidentId: incident.incidentId, before: incident.clearSince, since: decision.clearSince }]
+        ? [{ ...incident, before: incident.clearSince, since: decision.clearSince }]
         : [],
     ),
   );
@@ -105,11 +108,13 @@ async function act(runtime: EvaluationRuntime, measured: Measurement): Promise<v
     const open = await activeRules.findOpenIncident(ruleId);
     const { kind } = decide(measured, open);
     if (kind === 'open' || kind === 'raise_occurrences') {
-      await openIncident(unit, rule, causeOf(rule, config, measured.value));
+      await openIncidents(unit, [{ rule, cause: causeOf(rule, config, measured.value) }], runtime.incidentLimit);
     }
     if (kind !== 'resolve' || open === null) return;
     const incident = await incidents.lock(open.incidentId);
-    if (incident !== null) await resolve(unit, incident, { system: true, via: 'rule' });
+    if (incident === null) return;
+    if (open.isMember) await endMember(unit, incident, { ruleId });
+    else await resolve(unit, incident, { system: true, via: 'rule' });
   });
 }
 

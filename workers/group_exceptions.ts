@@ -49,6 +49,8 @@ export interface GroupingRuntime extends UnitOfWorkRuntime {
   /** Other than in production only where tests cannot wait. */
   readonly reading?: Partial<Reading>;
   readonly exceptionWriter: Pick<ExceptionWriter, 'insert' | 'deleteService'>;
+  /** How many groups a service may begin a minute; Infinity for no limit. */
+  readonly newGroupsPerMinute: number;
   /** Called in the transaction that made or reopened the groups; called once for each, also when jobs run twice. */
   readonly onNewOrRegressed: (unit: UnitOfWork, groups: readonly NewOrRegressed[]) => Promise<void>;
 }
@@ -201,7 +203,8 @@ async function groupAndStore(runtime: GroupingRuntime, events: readonly ArrivedE
   const { exceptionWriter } = runtime;
   const seen = withinTime(readingOf(runtime).jobMs, () => events.map((event) => toSeen(runtime, event)));
   const groups = await inUnitOfWork(runtime, async (unit) => {
-    const found = await unit.stores.exceptionGroups.upsertSeen(seen, unit.now);
+    const found = await unit.stores.exceptionGroups.upsertSeen(seen, unit.now, runtime.newGroupsPerMinute);
+    await noteOverflow(unit, found);
     const telling = newOrRegressed(events, seen, found);
     if (telling.length > 0) await tell(runtime, unit, telling);
     return found;
@@ -213,6 +216,18 @@ async function groupAndStore(runtime: GroupingRuntime, events: readonly ArrivedE
   await exceptionWriter.insert(grouped, token);
   const serviceIds = events.map(({ serviceId }) => serviceId);
   await takeBack(runtime.db, serviceIds, (serviceId) => exceptionWriter.deleteService(serviceId));
+}
+
+/** People see in the service's ingest status that a limit was met. */
+async function noteOverflow({ stores, now }: UnitOfWork, groups: readonly (SeenGroup | null)[]): Promise<void> {
+  const overflowing = groups.flatMap((group) => (group?.isOverflow === true ? [group.serviceId] : []));
+  if (overflowing.length === 0) return;
+  const hour = refusalHour(now);
+  await stores.ingestRefusals.add(
+    [...Map.groupBy(overflowing, (serviceId) => serviceId)].map(([serviceId, { length: count }]) => {
+      return { serviceId, kind: 'events', reason: 'too_many_new_groups', hour, count, lastAt: now };
+    }),
+  );
 }
 
 /** What goes wrong here is never the fault of the events. */

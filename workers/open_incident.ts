@@ -10,12 +10,18 @@ import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
 export interface Cause {
   readonly kind: RuleKind;
   readonly exceptionGroupId: Id<'group'> | null;
+  /** Under which one incident is open at a time; by default the rule, and its group if it has one. */
+  readonly dedupKey?: string;
   readonly title: string;
   readonly severity: string;
   /** What was measured or seen. */
   readonly details: object;
   /** The cause in half a sentence, for the timeline. */
   readonly sentence: string;
+}
+
+export function dedupKeyOf({ rule, cause }: { readonly rule: ActiveRule; readonly cause: Cause }): string {
+  return cause.dedupKey ?? (cause.exceptionGroupId === null ? rule.ruleId : `${rule.ruleId}.${cause.exceptionGroupId}`);
 }
 
 /**
@@ -34,7 +40,7 @@ export async function openIncident(unit: UnitOfWork, rule: ActiveRule, cause: Ca
       escalationPolicyId: rule.escalationPolicyId,
       teamId: rule.teamId,
       kind: cause.kind,
-      dedupKey: cause.exceptionGroupId === null ? rule.ruleId : `${rule.ruleId}.${cause.exceptionGroupId}`,
+      dedupKey: dedupKeyOf({ rule, cause }),
       title: cause.title,
       severity: cause.severity,
       details: cause.details,

@@ -1,6 +1,7 @@
-import type { UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import type { UnitOfWork, UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import { createCipher, type Cipher } from '#auth/cipher.ts';
 import { WATCHED_WORK } from '#core/oncall/pager_health.ts';
+import type { IncidentLimit } from '#core/incidents/storm.ts';
 import type { House } from '#entry/compose.ts';
 import type { Log } from '#kernel/log.ts';
 import type { MailServer } from '#notify/post_letter.ts';
@@ -15,7 +16,7 @@ import { enforceRetention } from '#workers/enforce_retention.ts';
 import { evaluateRules, LONG_WINDOWS, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
 import { forgetMessages } from '#workers/forget_messages.ts';
 import { forgetSignIns } from '#workers/forget_sign_ins.ts';
-import { onGroupExceptions } from '#workers/group_exceptions.ts';
+import { type NewOrRegressed, onGroupExceptions } from '#workers/group_exceptions.ts';
 import { openExceptionIncidents } from '#workers/open_exception_incidents.ts';
 import { pruneConnections } from '#workers/prune_connections.ts';
 import { onPurgeService, purgeDeleted } from '#workers/purge_service.ts';
@@ -42,6 +43,9 @@ export interface WorkerRuntime extends UnitOfWorkRuntime {
   readonly exceptions: ExceptionReader;
   readonly rules: RuleReader;
   readonly outdatedRows: OutdatedRows;
+  readonly incidentLimit: IncidentLimit;
+  /** Exception groups of one service; Infinity for no limit. */
+  readonly newGroupsPerMinute: number;
 }
 
 export function workerRuntime(house: House): WorkerRuntime {
@@ -60,6 +64,11 @@ export function workerRuntime(house: House): WorkerRuntime {
     exceptions: new ExceptionReader(house.clickhouse),
     rules: new RuleReader(house.clickhouse),
     outdatedRows: new OutdatedRows(house.clickhouse),
+    incidentLimit: {
+      incidents: house.config.incidentsPerService || Infinity,
+      minutes: house.config.incidentsPerServiceMinutes,
+    },
+    newGroupsPerMinute: house.config.newGroupsPerMinute || Infinity,
   };
 }
 
@@ -73,7 +82,11 @@ const KEPT_MS = 4_000;
  */
 export function workerRole(house: House, runtime = workerRuntime(house)): Role {
   const kept = fetchKept(runtime.db);
-  const grouping = { ...runtime, onNewOrRegressed: openExceptionIncidents };
+  const grouping = {
+    ...runtime,
+    onNewOrRegressed: (unit: UnitOfWork, groups: readonly NewOrRegressed[]) =>
+      openExceptionIncidents(unit, groups, runtime.incidentLimit),
+  };
   const [shortRules, longRules] = WATCHED_WORK.rules;
   return {
     name: 'worker',

@@ -125,6 +125,23 @@ export const SETTINGS = {
     '2048',
     'what may wait in the queue to be stored; 0 for no limit',
   ),
+  newGroupsPerMinute: amount(
+    'NEW_GROUPS_PER_MINUTE',
+    '100',
+    'exception groups that one service may begin a minute; events of further ones go to one group; 0 for no limit',
+  ),
+  incidentsPerService: amount(
+    'INCIDENTS_PER_SERVICE',
+    '20',
+    'incidents that one service may open for exceptions, and as many for metrics, before one stands for the rest; 0 for no limit',
+  ),
+  incidentsPerServiceMinutes: setting({
+    variable: 'INCIDENTS_PER_SERVICE_MINUTES',
+    purpose: 'the minutes that INCIDENTS_PER_SERVICE counts over',
+    allowed: 'a whole number from 1 to 1440',
+    schema: Type.Integer({ minimum: 1, maximum: 1_440 }),
+    fallback: '5',
+  }),
   callsPerMinute: amount(
     'CALLS_PER_MINUTE',
     '6000',

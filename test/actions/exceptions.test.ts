@@ -28,6 +28,7 @@ async function seen(...events: readonly ExceptionEvent[]): Promise<SeenGroup[]> 
     storesOf(session).exceptionGroups.upsertSeen(
       events.map((event) => ({ orgId: w.orgId, serviceId, grouping: groupEvent(event), sighting: sightingOf(event) })),
       w.clock.now(),
+      Infinity,
     ),
   );
   const grouped = groups.map((group, index) => ({ serviceId, groupId: group!.groupId, event: events[index]! }));

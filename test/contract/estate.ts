@@ -95,6 +95,7 @@ async function seeException(w: World, orgId: Id<'org'>, serviceId: Id<'service'>
     storesOf(session).exceptionGroups.upsertSeen(
       [{ orgId, serviceId, grouping: groupEvent(event), sighting: sightingOf(event) }],
       w.clock.now(),
+      Infinity,
     ),
   );
   const { groupId } = group!;

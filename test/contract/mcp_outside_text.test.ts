@@ -59,10 +59,13 @@ async function throwException(serviceId: Id<'service'>): Promise<string> {
   const event = poisonedEvent();
   const seen = { orgId: w.orgId, serviceId, grouping: groupEvent(event), sighting: sightingOf(event) };
   const { groupId } = await inUnitOfWork(w.house.actions, async (unit) => {
-    const [group] = await unit.stores.exceptionGroups.upsertSeen([seen], unit.now);
+    const [group] = await unit.stores.exceptionGroups.upsertSeen([seen], unit.now, Infinity);
     const { level, eventId, environment, release } = event;
     const found = { orgId: w.orgId, serviceId, groupId: group!.groupId, outcome: 'new', title: POISON } as const;
-    await openExceptionIncidents(unit, [{ ...found, level, eventId, environment, release }]);
+    await openExceptionIncidents(unit, [{ ...found, level, eventId, environment, release }], {
+      incidents: 20,
+      minutes: 5,
+    });
     return group!;
   });
   await new ExceptionWriter(w.house.clickhouse).insert([{ serviceId, groupId, event }], newId('job'));

@@ -72,6 +72,7 @@ function workersWithout(w: World): { comeBack(): void } {
       onOutbox: () => {},
       eventCipher: createCipher(w.house.config.appSecret, 'waiting-events'),
       exceptionWriter: unlessAway(bound(exceptionWriter)),
+      newGroupsPerMinute: Infinity,
       onNewOrRegressed: async () => {},
     }),
   ];

@@ -39,6 +39,7 @@ beforeEach(async () => {
     clock: w.clock,
     onOutbox: () => {},
     exceptionWriter: new ExceptionWriter(w.house.clickhouse),
+    newGroupsPerMinute: Infinity,
     onNewOrRegressed: async (_unit, groups) => void told.push(...groups),
   };
 });

@@ -1,4 +1,5 @@
 import { createCipher } from '#auth/cipher.ts';
+import type { IncidentLimit } from '#core/incidents/storm.ts';
 import type { ExceptionEvent, Frame } from '#core/exceptions/event.ts';
 import { type PointKind, PointBatch } from '#core/metrics/point.ts';
 import { seriesKey } from '#core/metrics/series_key.ts';
@@ -46,7 +47,7 @@ export async function pointsArrive(
 
 /** Events come out of the queue, and open the incidents of rules that wait for them. */
 export async function eventsArrive(
-  runtime: Omit<GroupingRuntime, 'onNewOrRegressed' | 'eventCipher'>,
+  runtime: Omit<GroupingRuntime, 'onNewOrRegressed' | 'eventCipher'> & { readonly incidentLimit: IncidentLimit },
   service: { readonly orgId: Id<'org'>; readonly serviceId: Id<'service'> },
   events: readonly ExceptionEvent[],
 ): Promise<void> {
@@ -56,7 +57,11 @@ export async function eventsArrive(
     events.map((event) => ({ orgId, serviceId, sent: asSent(event) })),
     eventCipher,
   );
-  const handler = onGroupExceptions({ ...runtime, eventCipher, onNewOrRegressed: openExceptionIncidents });
+  const handler = onGroupExceptions({
+    ...runtime,
+    eventCipher,
+    onNewOrRegressed: (unit, groups) => openExceptionIncidents(unit, groups, runtime.incidentLimit),
+  });
   await handler.run(packed, { jobId: newId('job'), attempt: 1, log: silentLog });
 }
 

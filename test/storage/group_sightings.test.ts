@@ -32,7 +32,9 @@ function seen(group: string, given: Parameters<typeof exceptionEvent>[1] = {}, a
 }
 
 async function upsert(events: readonly SeenEvent[]): Promise<(SeenGroup | null)[]> {
-  return await w.house.db.transaction((session) => storesOf(session).exceptionGroups.upsertSeen(events, w.clock.now()));
+  return await w.house.db.transaction((session) =>
+    storesOf(session).exceptionGroups.upsertSeen(events, w.clock.now(), Infinity),
+  );
 }
 
 async function groups(): Promise<ExceptionGroupRow[]> {
@@ -158,7 +160,7 @@ test('an event whose group is removed for its age at that moment comes to a new 
       if (text.includes('for update of g') && !isRemoved) isRemoved = (await remove()) === 1;
       return await sql.rows(text, parameters);
     };
-    return await new GroupSightings({ em, sql: { ...sql, rows } }).upsert([seen('a')], w.clock.now());
+    return await new GroupSightings({ em, sql: { ...sql, rows } }, Infinity).upsert([seen('a')], w.clock.now());
   });
   expect(found[0]).toMatchObject({ outcome: 'new' });
   expect(found[0]!.groupId).not.toBe(old!.groupId);

@@ -9,7 +9,7 @@ import {
   toGroupFields,
 } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { resolve } from '#actions/incidents/settle.ts';
+import { endMember, resolve } from '#actions/incidents/settle.ts';
 import type { UnitOfWork } from '#actions/unit_of_work.ts';
 import type { Id } from '#kernel/ids.ts';
 
@@ -39,4 +39,6 @@ async function resolveIncidentsOf(groupId: Id<'group'>, unit: UnitOfWork): Promi
   for (const incident of await unit.stores.incidents.lockOpenOf(groupId)) {
     await resolve(unit, incident, { system: true, via: 'rule' });
   }
+  const storms = await unit.stores.incidents.lockAll(await unit.stores.storms.listOfGroup(groupId));
+  for (const storm of storms.values()) await endMember(unit, storm, { groupId });
 }

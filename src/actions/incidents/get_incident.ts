@@ -6,10 +6,14 @@ import {
   IncidentWithLogView,
   toEscalationWithStepsView,
   toIncidentView,
+  toMemberView,
   toNotificationView,
   toTimelineView,
 } from '#actions/incidents/view.ts';
 import { peopleIn } from '#core/incidents/story.ts';
+
+/** The count of all of them is in the details. */
+const MEMBERS_SHOWN = 200;
 
 export const getIncident = defineAction({
   name: 'get_incident',
@@ -26,11 +30,13 @@ export const getIncident = defineAction({
       stores.notifications.listOf(incident.id),
       stores.incidents.listTimeline(incident.id),
     ]);
+    const members = await stores.storms.listMembers(incident.id, MEMBERS_SHOWN);
     const people = await stores.people.listPeople(caller.orgId, peopleIn(timeline));
     const names = new Map([...people.values()].map(({ userId, name }) => [userId as string, name]));
     return {
       ...toIncidentView(incident, steps),
       escalation: toEscalationWithStepsView(incident, steps, notifications),
+      members: members.map(toMemberView),
       notifications: notifications.map(toNotificationView),
       timeline: toTimelineView(timeline, names),
     };

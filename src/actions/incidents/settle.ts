@@ -3,6 +3,7 @@ import { tellOthers } from '#actions/incidents/tell_others.ts';
 import type { UnitOfWork } from '#actions/unit_of_work.ts';
 import { decideAcknowledge, decideResolve, type SettledBy, type SettledStatus } from '#core/incidents/incident.ts';
 import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 
 /**
@@ -24,8 +25,20 @@ export async function acknowledge(unit: UnitOfWork, incident: IncidentRow, by: S
 export async function resolve(unit: UnitOfWork, incident: IncidentRow, by: SettledBy): Promise<boolean> {
   if (decideResolve(incident.status) === 'unchanged') return false;
   await unit.stores.incidents.resolve(incident.id, by, unit.now);
+  await unit.stores.storms.endMembers(incident.id, {}, unit.now);
   await settle(unit, incident, 'resolved', by);
   return true;
+}
+
+/** What a storm that the caller has locked stands for is over in part; once all of it is, so is the storm. */
+export async function endMember(
+  unit: UnitOfWork,
+  storm: IncidentRow,
+  of: { readonly groupId?: Id<'group'>; readonly ruleId?: Id<'rule'> },
+): Promise<void> {
+  await unit.stores.storms.endMembers(storm.id, of, unit.now);
+  if (await unit.stores.storms.hasOpenMembers(storm.id)) return;
+  await resolve(unit, storm, { system: true, via: 'rule' });
 }
 
 async function settle(unit: UnitOfWork, incident: IncidentRow, event: SettledStatus, by: SettledBy): Promise<void> {

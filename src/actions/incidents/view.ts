@@ -11,6 +11,7 @@ import { NOTIFICATION_STATUSES } from '#core/oncall/recipients.ts';
 import { VIAS } from '#kernel/caller.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { IncidentRow, TimelineRow } from '#storage/postgres/incident_store.ts';
+import type { StormMember } from '#storage/postgres/storm_store.ts';
 import type { NotificationRow } from '#storage/postgres/notification_store.ts';
 
 const SettledByView = Type.Object(
@@ -101,6 +102,20 @@ const StepRecordView = Type.Object({
   }),
 });
 
+const MemberView = Type.Object({
+  ruleId: nullable(IdText),
+  exceptionGroupId: nullable(IdText),
+  title: Type.String(),
+  severity: Type.String(),
+  occurrences: Type.Integer(),
+  joinedAt: Timestamp,
+  endedAt: nullable(Timestamp),
+});
+
+export function toMemberView({ joinedAt, endedAt, ...member }: StormMember): Static<typeof MemberView> {
+  return { ...member, joinedAt: toTimestamp(joinedAt), endedAt: toTimestampOrNull(endedAt) };
+}
+
 export const IncidentWithLogView = Type.Object({
   ...INCIDENT_FIELDS,
   escalation: Type.Object({
@@ -109,6 +124,10 @@ export const IncidentWithLogView = Type.Object({
     steps: Type.Array(StepRecordView, {
       description: 'the steps of the policy as they were at the trigger, with what became of each',
     }),
+  }),
+  members: Type.Array(MemberView, {
+    description:
+      'what an incident stands for that was opened because its service opened too many: the newest 200, details.standsFor counts them; empty for any other',
   }),
   notifications: Type.Array(NotificationView, { description: 'the notification log, oldest first' }),
   timeline: Type.Array(Type.Object({ at: Timestamp, event: Type.String(), text: Type.String() }), {

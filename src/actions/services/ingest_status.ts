@@ -5,7 +5,13 @@ import { nullable, Timestamp } from '#actions/fields.ts';
 import { ERROR_CODES, type ErrorCode } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
-import { INGESTED, ITEM_REFUSALS } from '#storage/postgres/ingest_refusal_store.ts';
+import {
+  INGESTED,
+  type IngestRefusalReason,
+  ITEM_REFUSALS,
+  type LimitMet,
+  LIMITS_MET,
+} from '#storage/postgres/ingest_refusal_store.ts';
 
 const COUNT = Type.Integer({ minimum: 0 });
 const SHOW_REFUSALS_HOURS = 24;
@@ -19,11 +25,23 @@ const Refused = Type.Object({
   lastAt: Timestamp,
 });
 
+const Limited = Type.Object({
+  limit: Type.Enum([...LIMITS_MET]),
+  count: Type.Integer({
+    minimum: 1,
+    description: 'events that went to the group for too many new ones; causes that share an incident',
+  }),
+  lastAt: Timestamp,
+});
+
 export const IngestStatusView = Type.Object({
   metrics: Type.Object({ lastSeenAt: nullable(Timestamp), pointsLastHour: COUNT }),
   exceptions: Type.Object({ lastSeenAt: nullable(Timestamp), eventsLastHour: COUNT }),
   refused: Type.Array(Refused, {
     description: `what was refused in the last ${SHOW_REFUSALS_HOURS} hours, most frequent first; some seconds late`,
+  }),
+  limited: Type.Array(Limited, {
+    description: `limits that were met in the last ${SHOW_REFUSALS_HOURS} hours; nothing was lost by them`,
   }),
   setAside: Type.Object(
     { events: COUNT, since: nullable(Timestamp), nextTryAt: nullable(Timestamp) },
@@ -40,7 +58,7 @@ export async function readIngestStatus(
 ): Promise<Static<typeof IngestStatusView>> {
   const service = await stores.services.get(orgId, serviceId);
   const since = now.subtract({ hours: 1 });
-  const refused = await stores.ingestRefusals.listSince(service.id, now.subtract({ hours: SHOW_REFUSALS_HOURS }));
+  const noted = await stores.ingestRefusals.listSince(service.id, now.subtract({ hours: SHOW_REFUSALS_HOURS }));
   const setAside = await stores.setAside.summary(service.id);
   const points = await metrics.arrivals(service.id, since);
   return {
@@ -49,11 +67,20 @@ export async function readIngestStatus(
       lastSeenAt: toTimestampOrNull(await stores.exceptionGroups.lastSeenAt(service.id)),
       eventsLastHour: await exceptions.countOfService(service.id, since),
     },
-    refused: refused.map(({ lastAt, ...others }) => ({ ...others, lastAt: toTimestamp(lastAt) })),
+    refused: noted.flatMap(({ kind, reason, count, lastAt }) =>
+      isLimit(reason) ? [] : [{ kind, reason, count, lastAt: toTimestamp(lastAt) }],
+    ),
+    limited: noted.flatMap(({ reason, count, lastAt }) =>
+      isLimit(reason) ? [{ limit: reason, count, lastAt: toTimestamp(lastAt) }] : [],
+    ),
     setAside: {
       events: setAside.events,
       since: toTimestampOrNull(setAside.since),
       nextTryAt: toTimestampOrNull(setAside.nextTryAt),
     },
   };
+}
+
+function isLimit(reason: IngestRefusalReason): reason is LimitMet {
+  return (LIMITS_MET as readonly string[]).includes(reason);
 }

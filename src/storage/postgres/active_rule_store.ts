@@ -34,6 +34,8 @@ export interface OpenIncident {
   readonly countedAt: Temporal.Instant;
   /** Since when its condition has been false, with data; null while it is true. */
   readonly clearSince: Temporal.Instant | null;
+  /** True when the incident is a storm that stands for this rule among others. */
+  readonly isMember: boolean;
 }
 
 const ACTIVE = `from alert_rules r
@@ -45,8 +47,13 @@ const FED_BY_METRICS = `${ACTIVE}
   join service_capabilities f on f.service_id = s.id and f.capability = 'metrics' and f.is_enabled
   where r.enabled and r.kind = 'metric_threshold'`;
 
-const OPEN_INCIDENTS = `select id as "incidentId", rule_id as "ruleId", counted_at as "countedAt",
-  clear_since as "clearSince" from incidents where status <> 'resolved'`;
+const OPEN_INCIDENTS = `select * from (
+  select id as "incidentId", rule_id as "ruleId", counted_at as "countedAt", clear_since as "clearSince",
+    false as "isMember" from incidents
+  where status <> 'resolved' and storm_until is null and kind = 'metric_threshold' and rule_id is not null
+  union all
+  select incident_id, rule_id, counted_at, clear_since, true from incident_members
+  where ended_at is null and kind = 'metric_threshold' and rule_id is not null) open`;
 
 const COLUMNS = `r.id as "ruleId", r.org_id as "orgId", r.service_id as "serviceId", r.name, r.config,
   p.id as "escalationPolicyId", p.team_id as "teamId", coalesce(p.steps, '[]') as steps`;
@@ -91,10 +98,10 @@ export class ActiveRuleStore {
   }
 
   async listOpenMetricIncidents(): Promise<OpenIncident[]> {
-    return await this.#session.sql.rows(`${OPEN_INCIDENTS} and kind = 'metric_threshold' and rule_id is not null`);
+    return await this.#session.sql.rows(OPEN_INCIDENTS);
   }
 
   async findOpenIncident(ruleId: Id<'rule'>): Promise<OpenIncident | null> {
-    return await this.#session.sql.row(`${OPEN_INCIDENTS} and rule_id = $1`, [ruleId]);
+    return await this.#session.sql.row(`${OPEN_INCIDENTS} where "ruleId" = $1`, [ruleId]);
   }
 }

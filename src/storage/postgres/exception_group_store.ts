@@ -157,8 +157,9 @@ export class ExceptionGroupStore {
   /** The incident that is open because of the group, if any. */
   async findOpenIncidentId(orgId: Id<'org'>, groupId: Id<'group'>): Promise<Id<'incident'> | null> {
     const incident = await this.#session.sql.row<{ id: Id<'incident'> }>(
-      `select id from incidents where org_id = $1 and exception_group_id = $2 and status <> 'resolved'
-       order by triggered_at desc limit 1`,
+      `select i.id from incidents i where i.org_id = $1 and i.status <> 'resolved' and (i.exception_group_id = $2
+         or i.id in (select incident_id from incident_members where exception_group_id = $2 and ended_at is null))
+       order by i.triggered_at desc limit 1`,
       [orgId, groupId],
     );
     return incident?.id ?? null;
@@ -181,8 +182,12 @@ export class ExceptionGroupStore {
   }
 
   /** See `GroupSightings.upsert`. */
-  async upsertSeen(events: readonly SeenEvent[], now: Temporal.Instant): Promise<(SeenGroup | null)[]> {
-    return await new GroupSightings(this.#session).upsert(events, now);
+  async upsertSeen(
+    events: readonly SeenEvent[],
+    now: Temporal.Instant,
+    newPerMinute: number,
+  ): Promise<(SeenGroup | null)[]> {
+    return await new GroupSightings(this.#session, newPerMinute).upsert(events, now);
   }
 
   async #one(

@@ -1,5 +1,6 @@
 import type { Level } from '#core/exceptions/event.ts';
 import type { Grouping } from '#core/exceptions/grouping.ts';
+import { OVERFLOW, overflowing } from '#core/exceptions/overflow.ts';
 import { type GroupState, onSighting, type Sighting } from '#core/exceptions/sighting.ts';
 import { type EventDecision, worseLevel } from '#core/exceptions/triage.ts';
 import { type Id, newId } from '#kernel/ids.ts';
@@ -20,6 +21,8 @@ export interface SeenGroup {
   readonly serviceId: Id<'service'>;
   readonly outcome: EventDecision;
   readonly level: Level;
+  /** Whether it is the group for events of groups that would have been too many. */
+  readonly isOverflow: boolean;
 }
 
 /** All events of a batch that belong to one group, oldest first; at least one. */
@@ -41,9 +44,12 @@ interface GroupChange {
 /** Brings batches of events to their groups, whole batches by single statements. */
 export class GroupSightings {
   readonly #session: Session;
+  readonly #newPerMinute: number;
 
-  constructor(session: Session) {
+  /** @param newPerMinute groups that a service may begin a minute; Infinity for no limit */
+  constructor(session: Session, newPerMinute: number) {
     this.#session = session;
+    this.#newPerMinute = newPerMinute;
   }
 
   /**
@@ -51,7 +57,8 @@ export class GroupSightings {
    * is gone. Must run in a transaction: its locks, taken in one order by everybody, make concurrent batches wait for
    * each other instead of losing what one of them saw. The same batch again changes nothing.
    */
-  async upsert(events: readonly SeenEvent[], now: Temporal.Instant): Promise<(SeenGroup | null)[]> {
+  async upsert(seenEvents: readonly SeenEvent[], now: Temporal.Instant): Promise<(SeenGroup | null)[]> {
+    const events = await this.#withinLimit(seenEvents, now);
     const bundles = bundle(events);
     const seen = new Map<string, SeenGroup>();
     // The second time is for a known group that retention removed before it was locked: it is made anew.
@@ -62,20 +69,64 @@ export class GroupSightings {
     return events.map((event) => seen.get(placeOf(event.serviceId, event.grouping.key)) ?? null);
   }
 
+  /** Events of groups that would be too many new ones of their service go to its overflow group. */
+  async #withinLimit(events: readonly SeenEvent[], now: Temporal.Instant): Promise<readonly SeenEvent[]> {
+    if (this.#newPerMinute === Infinity) return events;
+    const bundles = bundle(events);
+    const existing = await this.#findExisting([...bundles.values()]);
+    const unknown = [...bundles].filter(([place]) => !existing.has(place));
+    if (unknown.length === 0) return events;
+    const bySource = Map.groupBy(unknown, ([, own]) => firstOf(own).serviceId);
+    const begun = await this.#countBegun([...bySource.keys()], now);
+    const excess = new Set(
+      [...bySource].flatMap(([serviceId, own]) => {
+        const room = Math.max(0, this.#newPerMinute - (begun.get(serviceId) ?? 0));
+        return own.slice(room).map(([place]) => place);
+      }),
+    );
+    return events.map((event) =>
+      excess.has(placeOf(event.serviceId, event.grouping.key))
+        ? { ...event, grouping: OVERFLOW, sighting: overflowing(event.sighting) }
+        : event,
+    );
+  }
+
+  /** Groups that services have begun within the last minute. */
+  async #countBegun(serviceIds: readonly Id<'service'>[], now: Temporal.Instant): Promise<Map<string, number>> {
+    const rows = await this.#session.sql.rows<{ serviceId: string; count: number }>(
+      `select service_id as "serviceId", count(*)::int as count from exception_groups
+       where service_id = any($1) and created_at > $2 group by service_id`,
+      [serviceIds, now.subtract({ minutes: 1 }).toString()],
+    );
+    return new Map(rows.map(({ serviceId, count }) => [serviceId, count]));
+  }
+
   async #see(unseen: ReadonlyMap<string, Bundle>, seen: Map<string, SeenGroup>, now: Temporal.Instant): Promise<void> {
     const existing = await this.#findExisting([...unseen.values()]);
     const unknown = [...unseen].filter(([place]) => !existing.has(place)).map(([, events]) => events);
     for (const made of await this.#insertUnknown(unknown, now)) {
       const place = placeOf(made.serviceId, made.key);
       const { outcome, state } = fold(null, unseen.get(place) ?? []);
-      seen.set(place, { groupId: made.id, serviceId: made.serviceId, outcome, level: state.level });
+      seen.set(place, {
+        groupId: made.id,
+        serviceId: made.serviceId,
+        outcome,
+        level: state.level,
+        isOverflow: made.key === OVERFLOW.key,
+      });
     }
     const rest = [...unseen].filter(([place]) => !seen.has(place)).map(([, known]) => known);
     const changes: GroupChange[] = [];
     for (const known of await this.#lockKnown(rest)) {
       const place = placeOf(known.serviceId, known.key);
       const { outcome, state, level } = fold(known, unseen.get(place) ?? []);
-      seen.set(place, { groupId: known.id, serviceId: known.serviceId, outcome, level });
+      seen.set(place, {
+        groupId: known.id,
+        serviceId: known.serviceId,
+        outcome,
+        level,
+        isOverflow: known.key === OVERFLOW.key,
+      });
       changes.push({ id: known.id, state, updatedAt: isNoticeable(known, state) ? now : known.updatedAt });
     }
     await this.#update(changes);

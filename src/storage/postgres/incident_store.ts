@@ -60,6 +60,9 @@ export interface DueStep {
 /** What changes in the memory of a metric rule's incident. */
 interface ClearChange {
   readonly incidentId: Id<'incident'>;
+  readonly ruleId: Id<'rule'>;
+  /** Whether it is that of a storm, which remembers it of each rule that it stands for. */
+  readonly isMember: boolean;
   readonly before: Temporal.Instant | null;
   readonly since: Temporal.Instant | null;
 }
@@ -264,11 +267,16 @@ export class IncidentStore {
    */
   async setClearSince(changes: readonly ClearChange[]): Promise<void> {
     if (changes.length === 0) return;
+    const [members, own] = [true, false].map((isMember) => changes.filter((change) => change.isMember === isMember));
     await this.#session.sql.run(
-      `update incidents i set clear_since = (c->>'since')::timestamptz from json_array_elements($1::json) c
-       where i.id = c->>'incidentId' and i.status <> 'resolved'
-         and i.clear_since is not distinct from (c->>'before')::timestamptz`,
-      [JSON.stringify(changes)],
+      `with own as (
+         update incidents i set clear_since = (c->>'since')::timestamptz from json_array_elements($1::json) c
+         where i.id = c->>'incidentId' and i.status <> 'resolved'
+           and i.clear_since is not distinct from (c->>'before')::timestamptz)
+       update incident_members m set clear_since = (c->>'since')::timestamptz from json_array_elements($2::json) c
+       where m.incident_id = c->>'incidentId' and m.rule_id = c->>'ruleId' and m.ended_at is null
+         and m.clear_since is not distinct from (c->>'before')::timestamptz`,
+      [JSON.stringify(own), JSON.stringify(members)],
     );
   }
 

@@ -10,8 +10,12 @@ export type Ingested = (typeof INGESTED)[number];
 export const ITEM_REFUSALS = ['too_many_series', 'faulty', 'too_large'] as const;
 export type ItemRefusal = (typeof ITEM_REFUSALS)[number];
 
+/** What was taken and met a limit all the same: new exception groups, or incidents, would have been too many. */
+export const LIMITS_MET = ['too_many_new_groups', 'too_many_incidents'] as const;
+export type LimitMet = (typeof LIMITS_MET)[number];
+
 /** Of a request that was refused as a whole: the code of its error. Then requests are counted, not what they held. */
-export type IngestRefusalReason = ItemRefusal | ErrorCode;
+export type IngestRefusalReason = ItemRefusal | LimitMet | ErrorCode;
 
 interface Refused {
   readonly kind: Ingested;

@@ -38,6 +38,7 @@ import { SetupReader } from '#storage/postgres/setup_reader.ts';
 import { SpooledDataStore } from '#storage/postgres/spooled_data_store.ts';
 import { SessionStore } from '#storage/postgres/session_store.ts';
 import { SignInBrakeStore } from '#storage/postgres/sign_in_brake_store.ts';
+import { StormStore } from '#storage/postgres/storm_store.ts';
 import { TeamEntity, TeamMemberEntity, TeamStore } from '#storage/postgres/team_store.ts';
 
 /** Every entity, for the unit of work. */
@@ -82,6 +83,7 @@ export interface Stores {
   readonly activeRules: ActiveRuleStore;
   readonly incidents: IncidentStore;
   readonly incidentSearch: IncidentSearch;
+  readonly storms: StormStore;
   readonly notifications: NotificationStore;
   readonly digests: DigestStore;
   readonly pagerSigns: PagerSignsReader;
@@ -128,6 +130,7 @@ export function storesOf(session: Session): Stores {
     activeRules: new ActiveRuleStore(session),
     incidents: new IncidentStore(session),
     incidentSearch: new IncidentSearch(session),
+    storms: new StormStore(session),
     notifications: new NotificationStore(session),
     digests: new DigestStore(session),
     pagerSigns: new PagerSignsReader(session),

@@ -214,6 +214,7 @@ export const RESOLVED: Static<typeof IncidentView> = {
 
 export const INCIDENT_WITH_LOG: Static<typeof IncidentWithLogView> = {
   ...INCIDENT,
+  members: [],
   escalation: {
     ...INCIDENT.escalation,
     teamId: IDS.teamId,

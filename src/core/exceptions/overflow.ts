@@ -1,0 +1,22 @@
+import { type Grouping, GROUPING_VERSION } from '#core/exceptions/grouping.ts';
+import type { Sighting } from '#core/exceptions/sighting.ts';
+
+/** The group of a service that takes the events of all groups that would have been too many. */
+export const OVERFLOW: Grouping = {
+  version: GROUPING_VERSION,
+  key: '0'.repeat(32),
+  parts: [
+    {
+      strategy: 'fingerprint',
+      because: 'more new groups came within a minute than this service may begin; these are the events of the others',
+      lines: [],
+    },
+  ],
+};
+
+const HEADLINE = { type: null, message: 'More new exceptions than can be told apart', place: null };
+
+/** The event as the overflow group sees it: whatever it says, it says only that there are too many. */
+export function overflowing(sighting: Sighting): Sighting {
+  return { ...sighting, headline: HEADLINE };
+}

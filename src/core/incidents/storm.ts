@@ -1,0 +1,26 @@
+import type { RuleKind } from '#core/incidents/incident.ts';
+
+/** How many incidents of their own a service may open, of each kind of rule, within so many minutes. */
+export interface IncidentLimit {
+  /** Infinity for no limit. */
+  readonly incidents: number;
+  readonly minutes: number;
+}
+
+/** How many of those that come next open incidents of their own, when so many causes came within the limit's minutes. */
+export function roomFor(recent: number, { incidents }: IncidentLimit): number {
+  return Math.max(0, incidents - recent);
+}
+
+const WHAT: Readonly<Record<RuleKind, string>> = { metric_threshold: 'breaches', exception: 'new exceptions' };
+
+/** One that stands for a single cause is called like it. */
+export function stormTitle(kind: RuleKind, members: number, serviceName: string, onlyTitle: string): string {
+  return members === 1 ? onlyTitle : `${members} more ${WHAT[kind]} in ${serviceName}`;
+}
+
+const SEVERITIES = ['debug', 'info', 'warning', 'error', 'fatal'];
+
+export function worseSeverity(a: string, b: string): string {
+  return SEVERITIES.indexOf(a) >= SEVERITIES.indexOf(b) ? a : b;
+}

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest';
+
+import type { Config } from '#kernel/config.ts';
+import type { Id } from '#kernel/ids.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { eventsArrive, pointsArrive } from '#test/kit/arrivals.ts';
+import { type Alert, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { exceptionEvent } from '#test/storage/exception_event.ts';
+
+const LIMITS = { incidentsPerService: 3, incidentsPerServiceMinutes: 5, newGroupsPerMinute: 30 };
+
+/** Anna is paged by SMS for new exceptions of the service, and for its metric `latency`. */
+async function annaInAFlood(settings: Partial<Config> = {}) {
+  const w = await staffedWorld({ settings: { ...LIMITS, ...settings } });
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  await alertOnExceptions(w, alert.serviceId, alert.policyId);
+  let sent = 0;
+  const flood = async (count: number, type = 'Flood') => {
+    const events = Array.from({ length: count }, () => {
+      sent += 1;
+      return exceptionEvent(w.clock.now(), { fingerprint: [`${type} ${sent}`] });
+    });
+    await eventsArrive(w.runtime, { orgId: w.orgId, serviceId: alert.serviceId }, events);
+    await w.settle();
+  };
+  const texts = () => w.phone.messages.filter(({ to }) => to === anna.phone).map(({ body }) => body);
+  return { w, anna, alert, teamId, flood, texts, storms: () => stormsOf(w) };
+}
+
+async function alertOnExceptions(w: StaffedWorld, serviceId: string, escalationPolicyId: string): Promise<void> {
+  const rule = { serviceId, name: 'New', kind: 'exception', config: {}, escalationPolicyId };
+  await w.expectOk('create_alert_rule', rule);
+}
+
+async function stormsOf(w: StaffedWorld) {
+  const { incidents } = await w.expectOk('list_incidents');
+  return incidents.filter(({ details }: { details: { standsFor?: number } }) => details.standsFor !== undefined);
+}
+
+async function limitsMet({ house, clock }: StaffedWorld, serviceId: Id<'service'>) {
+  return await storesOf(house.db.session()).ingestRefusals.listSince(serviceId, clock.now().subtract({ hours: 1 }));
+}
+
+async function breach({ runtime, clock }: StaffedWorld, { serviceId }: Alert, value: number): Promise<void> {
+  await pointsArrive(runtime, serviceId, [{ name: 'latency', at: clock.now(), value }]);
+}
+
+describe('a service that opens more incidents than it may', () => {
+  test('opens one for the rest, which pages once, says how many there are and lists them', async () => {
+    const { w, flood, texts, storms } = await annaInAFlood();
+    await flood(2);
+    await w.advance({ minutes: 2 });
+    await flood(9);
+    const [storm] = await storms();
+    expect(storm).toMatchObject({ title: '8 more new exceptions in checkout', occurrences: 8, kind: 'exception' });
+    await flood(4);
+    const [grown, ...others] = await storms();
+    expect(others).toEqual([]);
+    expect(grown).toMatchObject({ incidentId: storm.incidentId, title: '12 more new exceptions in checkout' });
+    expect((await w.expectOk('list_incidents')).total).toBe(4);
+    await w.advance({ minutes: 2 });
+    expect(texts()).toHaveLength(4);
+    expect(texts().at(-1)).toMatch(/^checkout: \d+ more new exceptions in checkout Reply ACK/);
+
+    const { members } = await w.expectOk('get_incident', { incidentId: storm.incidentId });
+    expect(members).toHaveLength(12);
+    const { groups } = await w.expectOk('list_exception_groups', { serviceId: storm.serviceId });
+    expect(groups).toHaveLength(15);
+    expect(members[0]).toMatchObject({ exceptionGroupId: expect.any(String), endedAt: null });
+    const group = await w.expectOk('get_exception_group', { groupId: members[0].exceptionGroupId });
+    expect(group.triage).toMatchObject({ isNew: true, openIncidentId: storm.incidentId });
+
+    expect(await limitsMet(w, storm.serviceId)).toMatchObject([{ reason: 'too_many_incidents', count: 12 }]);
+  });
+
+  test('opens incidents of their own again once the flood is over, and the next flood pages again', async () => {
+    const { w, flood, texts, storms } = await annaInAFlood();
+    await flood(5);
+    await w.advance({ minutes: 6 });
+    await flood(1);
+    expect((await w.expectOk('list_incidents')).total).toBe(5);
+    await w.advance({ minutes: 6 });
+    const before = texts().length;
+    await flood(5);
+    await w.advance({ minutes: 2 });
+    expect(await storms()).toHaveLength(2);
+    expect(texts().length).toBeGreaterThan(before + 3);
+  });
+
+  test('is paged for a breach of a metric all the same, and so are the people of another policy', async () => {
+    const { w, alert, teamId, flood, storms } = await annaInAFlood();
+    const bram = await w.staff.responder(teamId, 'Bram');
+    const other = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [bram.userId] }]);
+    await flood(10);
+    await w.advance({ minutes: 2 });
+    await alertOnExceptions(w, alert.serviceId, other.policyId);
+    await flood(3);
+    expect(await storms()).toHaveLength(2);
+    expect(w.phone.messages.filter(({ to }) => to === bram.phone)).toHaveLength(1);
+    await breach(w, alert, 250);
+    await w.evaluate();
+    const { incidents } = await w.expectOk('list_incidents');
+    expect(incidents[0]).toMatchObject({ kind: 'metric_threshold', ruleId: alert.ruleId, details: { value: 250 } });
+  });
+
+  test('resolves the storm with all that it stands for, by a person or once its groups are taken care of', async () => {
+    const { w, flood, storms } = await annaInAFlood();
+    await flood(5);
+    const [storm] = await storms();
+    const { members } = await w.expectOk('get_incident', { incidentId: storm.incidentId });
+    for (const { exceptionGroupId: groupId } of members) {
+      expect((await storms())[0]).toMatchObject({ status: 'triggered' });
+      await w.expectOk('set_exception_status', { groupId, status: 'ignored' });
+    }
+    expect((await storms())[0]).toMatchObject({ status: 'resolved', resolvedBy: { system: true, via: 'rule' } });
+    await flood(2);
+    const [next] = await storms();
+    expect(next.incidentId).not.toBe(storm.incidentId);
+    await w.expectOk('resolve_incident', { incidentId: next.incidentId });
+    const resolved = await w.expectOk('get_incident', { incidentId: next.incidentId });
+    expect(resolved.members.filter(({ endedAt }: { endedAt: unknown }) => endedAt === null)).toEqual([]);
+  });
+
+  test('bundles breaches of its metrics, each of which ends when its condition does', async () => {
+    const { w, alert, storms } = await annaInAFlood({ incidentsPerService: 1 });
+    const config = { metricName: 'latency', comparator: '>', threshold: 100, windowMinutes: 1 };
+    const rule = { serviceId: alert.serviceId, kind: 'metric_threshold', escalationPolicyId: alert.policyId, config };
+    await w.expectOk('delete_alert_rule', { ruleId: alert.ruleId });
+    for (const name of ['first', 'second', 'third']) await w.expectOk('create_alert_rule', { ...rule, name });
+    await breach(w, alert, 250);
+    await w.evaluate();
+    await w.evaluate();
+    const [storm] = await storms();
+    expect(storm).toMatchObject({
+      title: '2 more breaches in checkout',
+      kind: 'metric_threshold',
+      status: 'triggered',
+    });
+    expect((await w.expectOk('list_incidents')).total).toBe(2);
+    await w.advance({ seconds: 90 });
+    await breach(w, alert, 1);
+    await w.evaluate();
+    await w.advance({ seconds: 40 });
+    await breach(w, alert, 1);
+    await w.evaluate();
+    expect((await storms())[0]).toMatchObject({ status: 'triggered' });
+    await w.advance({ seconds: 40 });
+    await breach(w, alert, 1);
+    await w.evaluate();
+    expect((await storms())[0]).toMatchObject({ status: 'resolved' });
+    expect((await w.expectOk('list_incidents', { status: 'triggered' })).total).toBe(0);
+  });
+});
+
+test('events of more new groups than a service may begin are kept in one group, and the service says so', async () => {
+  const { w, alert, flood } = await annaInAFlood();
+  await flood(50);
+  const { groups } = await w.expectOk('list_exception_groups', { serviceId: alert.serviceId });
+  expect(groups).toHaveLength(31);
+  const overflow = groups.find(
+    ({ title }: { title: string }) => title === 'More new exceptions than can be told apart',
+  );
+  expect(overflow).toMatchObject({ eventCount: 20 });
+  expect(await limitsMet(w, alert.serviceId)).toContainEqual(
+    expect.objectContaining({ reason: 'too_many_new_groups', count: 20 }),
+  );
+  await w.advance({ minutes: 2 });
+  await flood(1);
+  expect((await w.expectOk('list_exception_groups', { serviceId: alert.serviceId })).groups).toHaveLength(32);
+});
