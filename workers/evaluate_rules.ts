@@ -3,8 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { endMember, resolve } from '#actions/incidents/settle.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import type { IncidentLimit } from '#core/incidents/storm.ts';
-import { decideMetricRule, isBreached, type RuleDecision } from '#core/metrics/breach.ts';
+import { decideMetricRule, isBehind, isBreached, type RuleDecision } from '#core/metrics/breach.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
+import { storePoints } from '#jobs/store_points.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
@@ -42,20 +43,26 @@ const DECISIONS_AT_ONCE = 8;
 
 /**
  * Evaluates every active metric rule once, in a few grouped queries. An evaluation that fails throws and changes
- * nothing, and a rule of which nothing could be measured stays as it is: neither is taken for "no breach". Two
- * evaluations at the same time decide as one.
+ * nothing, and a rule of which nothing could be measured, or whose points wait to be stored, stays as it is: neither is
+ * taken for "no breach". Two evaluations at the same time decide as one.
  */
 export async function evaluateRules(runtime: EvaluationRuntime, windows = ALL_WINDOWS): Promise<void> {
   const now = runtime.clock.now();
-  const { activeRules, incidents } = storesOf(runtime.db.session());
+  const { activeRules, incidents, keptJobs } = storesOf(runtime.db.session());
   const rules = await activeRules.listMetricChecks(windows);
   if (rules.length === 0) return;
+  // Looked at before the points are: what is stored in between is measured.
+  const waiting = await keptJobs.listWaiting(storePoints.name);
   const [measurements, open] = await Promise.all([
     measure(runtime, rules, now),
     activeRules.listOpenMetricIncidents().then((found) => new Map(found.map((one) => [one.ruleId, one]))),
   ]);
-  const decided = measurements.map((measured) => {
-    const incident = open.get(measured.rule.ruleId) ?? null;
+  const decided = measurements.map((found) => {
+    const { ruleId, serviceId, config } = found.rule;
+    const isUnknown = isBehind(config.windowMinutes, waiting.get(serviceId) ?? null, now);
+    // What is not known is as if there were no data: it opens nothing, and nothing counts as over.
+    const measured = isUnknown ? { ...found, value: null } : found;
+    const incident = open.get(ruleId) ?? null;
     return { measured, incident, decision: decide(measured, incident) };
   });
   await incidents.setClearSince(

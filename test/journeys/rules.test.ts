@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import type { Id } from '#kernel/ids.ts';
+import { type Id, newId } from '#kernel/ids.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
 import { eventsArrive, type PointInput, pointsArrive } from '#test/kit/arrivals.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
@@ -302,4 +303,62 @@ function meeting(w: StaffedWorld, crews: number): () => EvaluationRuntime {
       },
     },
   });
+}
+
+test('a rule whose points wait to be stored opens nothing and resolves nothing, says so, and goes on by itself', async () => {
+  const w = await staffedWorld();
+  const rule = await watched(w, { ...LATENCY, windowMinutes: 1, aggregation: 'count', comparator: '<', threshold: 2 });
+  const { serviceId } = rule;
+  await measured(w, rule, 1);
+  await holdUp(w, serviceId);
+  await evaluateRules(w.runtime);
+  expect(await incidents(w)).toHaveLength(1);
+  const [{ incidentId }] = (await incidents(w)) as [Incident];
+  await w.expectOk('resolve_incident', { incidentId });
+
+  w.clock.advance({ seconds: 6 });
+  await evaluateRules(w.runtime);
+  expect(await incidents(w)).toHaveLength(1);
+  const waiting = {
+    since: w.clock.now().subtract({ seconds: 6 }).toString({ smallestUnit: 'millisecond' }),
+    behindSeconds: 6,
+  };
+  expect((await w.expectOk('get_service', { serviceId })).alertRules).toMatchObject([{ waitingForData: waiting }]);
+
+  await arrive(w);
+  await w.evaluate();
+  expect(await incidents(w)).toMatchObject([{ status: 'triggered' }, { status: 'resolved' }]);
+  expect((await w.expectOk('get_service', { serviceId })).alertRules).toMatchObject([{ waitingForData: null }]);
+
+  const holdsBack = async (): Promise<void> => {
+    await measured(w, rule, 1);
+    await measured(w, rule, 1, 1);
+    await evaluateRules(w.runtime);
+  };
+  await holdsBack();
+  await holdUp(w, serviceId);
+  for (let i = 0; i < 7; i += 1) {
+    w.clock.advance({ seconds: 10 });
+    await holdsBack();
+  }
+  expect((await incidents(w))[0]).toMatchObject({ status: 'triggered' });
+  await arrive(w);
+  for (let i = 0; i < 7; i += 1) {
+    await holdsBack();
+    w.clock.advance({ seconds: 10 });
+  }
+  await holdsBack();
+  expect((await incidents(w))[0]).toMatchObject({ status: 'resolved' });
+});
+
+/** Points of the service are accepted, and no worker comes to store them. */
+async function holdUp({ house, orgId, clock }: StaffedWorld, serviceId: Id<'service'>): Promise<void> {
+  const { keptJobs } = storesOf(house.db.session());
+  const job = { keptId: newId('job'), orgId, serviceId, items: 1, bytes: Buffer.alloc(0) };
+  await keptJobs.insert('store_points', [job], clock.now());
+  await keptJobs.prolong([{ keptId: job.keptId, number: 0 }], 3_600_000);
+}
+
+async function arrive({ house }: StaffedWorld): Promise<void> {
+  await house.db.sql.run('delete from kept_jobs');
 }

@@ -2,9 +2,10 @@ import { type Static, Type } from 'typebox';
 
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { ExceptionConfigView, MetricThresholdConfigView } from '#actions/rules/config_fields.ts';
+import { isBehind } from '#core/metrics/breach.ts';
 import { RULE_KINDS } from '#core/incidents/incident.ts';
 import { RULE_STATUSES, ruleStatusOf } from '#core/incidents/rule_status.ts';
-import { toTimestamp } from '#kernel/time.ts';
+import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { AlertRuleRow } from '#storage/postgres/alert_rule_store.ts';
 import type { ServiceWithCapabilities } from '#storage/postgres/service_store.ts';
 
@@ -24,6 +25,31 @@ export const RuleView = Type.Object({
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
+
+/** A rule of a service that is looked at, and whether it can be judged now. */
+export const RuleStateView = Type.Object({
+  ...RuleView.properties,
+  waitingForData: nullable(
+    Type.Object(
+      { since: Timestamp, behindSeconds: Type.Integer() },
+      { description: 'points of the service wait to be stored; until they are, the rule opens and resolves nothing' },
+    ),
+  ),
+});
+
+export function toRuleStateView(
+  rule: AlertRuleRow,
+  service: Pick<ServiceWithCapabilities, 'capabilities'>,
+  waitingSince: Temporal.Instant | null,
+  now: Temporal.Instant,
+): Static<typeof RuleStateView> {
+  const isWaiting =
+    'windowMinutes' in rule.config && waitingSince !== null && isBehind(rule.config.windowMinutes, waitingSince, now);
+  const waitingForData = isWaiting
+    ? { since: toTimestamp(waitingSince), behindSeconds: Math.round(now.since(waitingSince).total('seconds')) }
+    : null;
+  return { ...toRuleView(rule, service), waitingForData };
+}
 
 export function toRuleView(
   rule: AlertRuleRow,

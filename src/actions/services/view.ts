@@ -2,8 +2,9 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, LIST_LIMIT } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { RuleView, toRuleView } from '#actions/rules/view.ts';
+import { RuleStateView, toRuleStateView } from '#actions/rules/view.ts';
 import { dsnOf, type IngestKeyPair, MASKED_PAIR, openIngestKeyPair } from '#auth/ingest_keys.ts';
+import { storePoints } from '#jobs/store_points.ts';
 import { CAPABILITIES } from '#core/capabilities/capability.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { LedgerEntry } from '#storage/postgres/capability_store.ts';
@@ -43,7 +44,7 @@ export const ServiceWithKeysView = Type.Object({
       '`masked`: not shown to a connection that may only read; the console asks for them by an operation of its own',
   }),
   billing: Type.Array(BillingView, { description: 'newest period first' }),
-  alertRules: Type.Array(RuleView, { description: 'oldest first' }),
+  alertRules: Type.Array(RuleStateView, { description: 'oldest first' }),
 });
 
 export function toServiceView(service: ServiceWithCapabilities): Static<typeof ServiceView> {
@@ -75,12 +76,13 @@ export async function readServiceWithKeys(
   const credentials = isMasked ? toCredentials(service, MASKED_PAIR, context) : await readCredentials(service, context);
   const periods = await context.stores.capabilities.listPeriods(service.orgId, service.id, BILLING_PERIODS_SHOWN);
   const rules = await context.stores.alertRules.listOfService(service.orgId, service.id, LIST_LIMIT);
+  const waitingSince = await context.stores.keptJobs.findWaiting(storePoints.name, service.orgId, service.id);
   return {
     ...toServiceView(service),
     ...credentials,
     credentials: isMasked ? 'masked' : 'shown',
     billing: periods.map(toBillingView),
-    alertRules: rules.map((rule) => toRuleView(rule, service)),
+    alertRules: rules.map((rule) => toRuleStateView(rule, service, waitingSince, context.now)),
   };
 }
 

@@ -19,6 +19,19 @@ export function ruleWindow(windowMinutes: number, now: Temporal.Instant): { from
   return { fromMs: toMs - windowMinutes * 60_000, toMs };
 }
 
+const STEPS_OF_WINDOW = 60;
+const STEP_SECONDS = { min: 5, max: 60 };
+
+/**
+ * Whether points of the rule's service have waited to be stored for longer than the last step of its window, a sixtieth
+ * of it within 5 to 60 s. Then what the window holds says neither that the condition is true nor that it is false.
+ */
+export function isBehind(windowMinutes: number, waitingSince: Temporal.Instant | null, now: Temporal.Instant): boolean {
+  if (waitingSince === null) return false;
+  const stepSeconds = Math.min(STEP_SECONDS.max, Math.max(STEP_SECONDS.min, (windowMinutes * 60) / STEPS_OF_WINDOW));
+  return millisecondsBetween(waitingSince, now) > stepSeconds * 1_000;
+}
+
 /** What the decision needs to know of a rule's open incident. */
 export interface OpenBreach {
   /** When a breach was last counted in `occurrences`: the opening, or the last raise. */

@@ -10,6 +10,8 @@ import { registerIngestCounters } from '#entry/http/ingest_counters.ts';
 import { keptForASecond } from '#entry/http/kept_for_a_second.ts';
 import { registerPagerGauges } from '#entry/http/pager_gauges.ts';
 import type { IngestTally } from '#ingest/tally.ts';
+import { isBehind } from '#core/metrics/breach.ts';
+import { storePoints } from '#jobs/store_points.ts';
 import { AppError } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { type LimitLog, LIMITS } from '#kernel/limit_log.ts';
@@ -48,6 +50,7 @@ export function mountMetrics(app: FastifyInstance, house: House, tally: IngestTa
     requests.observe({ method: request.method, route, status: String(reply.statusCode) }, reply.elapsedTime / 1000);
   });
   registry.registerMetric(setAsideGauge(house));
+  registry.registerMetric(waitingGauge(house));
   registry.registerMetric(limitCounter(limitLog));
   const render = keptForASecond(house.clock, () => registry.metrics());
   app.get('/metrics', async (request, reply) => {
@@ -112,6 +115,22 @@ function limitCounter(limitLog: LimitLog): Counter {
     collect() {
       this.reset();
       for (const limit of LIMITS) this.inc({ limit }, limitLog.counts.get(limit) ?? 0);
+    },
+  });
+}
+
+/** Not a number while the database is away. */
+function waitingGauge({ db, clock }: House): Gauge {
+  return new Gauge({
+    name: 'tocsin_services_waiting_for_points',
+    help: 'Services whose points wait to be stored for over 5 s; rules over short windows do not judge them meanwhile.',
+    registers: [],
+    async collect() {
+      const now = clock.now();
+      const waiting = await storesOf(db.session())
+        .keptJobs.listWaiting(storePoints.name)
+        .catch(() => null);
+      this.set(waiting === null ? NaN : [...waiting.values()].filter((since) => isBehind(1, since, now)).length);
     },
   });
 }

@@ -111,6 +111,28 @@ export class KeptJobStore {
     );
   }
 
+  /** Since when the oldest data of each service waits that is not stored yet, whether or not a worker has it. */
+  async listWaiting(jobName: string): Promise<Map<string, Temporal.Instant>> {
+    const rows = await this.#sql.rows<{ serviceId: string; since: Temporal.Instant }>(
+      `with recursive ${OWNERS}
+       select service_id as "serviceId", (
+         select kept_at from kept_jobs where job_name = $1 and org_id = owners.org_id
+           and service_id = owners.service_id order by kept_id limit 1) as since from owners`,
+      [jobName],
+    );
+    return new Map(rows.flatMap(({ serviceId, since }) => (since === null ? [] : [[serviceId, since] as const])));
+  }
+
+  /** As `listWaiting`, of one service; null when nothing waits. */
+  async findWaiting(jobName: string, orgId: string, serviceId: string): Promise<Temporal.Instant | null> {
+    const row = await this.#sql.row<{ since: Temporal.Instant }>(
+      `select kept_at as since from kept_jobs where job_name = $1 and org_id = $2 and service_id = $3
+       order by kept_id limit 1`,
+      [jobName, orgId, serviceId],
+    );
+    return row?.since ?? null;
+  }
+
   /** The kinds of which there are jobs that might have been begun so long ago. */
   async listForgotten(thanMs: number): Promise<string[]> {
     const rows = await this.#sql.rows<{ jobName: string }>(

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { decideMetricRule, isBreached, type OpenBreach, type RuleDecision, ruleWindow } from '#core/metrics/breach.ts';
+import {
+  decideMetricRule,
+  isBehind,
+  isBreached,
+  type OpenBreach,
+  type RuleDecision,
+  ruleWindow,
+} from '#core/metrics/breach.ts';
 import { COMPARATORS } from '#core/metrics/metric_threshold.ts';
 import { Temporal } from '#kernel/time.ts';
 
@@ -85,3 +92,17 @@ function after(decision: RuleDecision, open: OpenBreach | null, now: Temporal.In
       return open;
   }
 }
+
+test.each([
+  [1, 5, false],
+  [1, 6, true],
+  [5, 6, true],
+  [30, 30, false],
+  [30, 31, true],
+  [10_080, 60, false],
+  [10_080, 61, true],
+])('over %i minutes, points that wait for %i s keep a rule from being judged: %s', (windowMinutes, seconds, isLate) => {
+  const now = Temporal.Instant.from('2026-03-01T09:00:00Z');
+  expect(isBehind(windowMinutes, now.subtract({ seconds }), now)).toBe(isLate);
+  expect(isBehind(windowMinutes, null, now)).toBe(false);
+});

@@ -62,7 +62,7 @@ export const SERVICE_WITH_KEYS: Static<typeof ServiceWithKeysView> = {
       currency: 'EUR',
     },
   ],
-  alertRules: [RULE],
+  alertRules: [{ ...RULE, waitingForData: null }],
 };
 
 export const DASHBOARD: Static<typeof DashboardView> = {
