@@ -117,15 +117,21 @@ export class Installation {
       ...account,
       ...(phone && { TWILIO_API_BASE: phone.url }),
     };
-    await this.#migrate(variables);
-    const api = programService('API', this.#program(this.#programs.api, variables));
+    const after = this.#migrate(variables);
+    const api = programService('API', { ...this.#program(this.#programs.api, variables), after });
     const worker = programService('Worker', {
       ...this.#program(this.#programs.worker, variables),
       niceness: WORKER_NICENESS,
+      after,
     });
     // It does little, so it needs little memory; and it keeps its full share of a busy processor.
-    const pager = programService('Pager', { ...this.#program(this.#programs.pager, variables), memory: 'frugal' });
-    await this.#startStage([api, worker, pager]);
+    const pager = programService('Pager', {
+      ...this.#program(this.#programs.pager, variables),
+      memory: 'frugal',
+      after,
+    });
+    // They load while the stores are migrated, for which a second processor has no use.
+    await Promise.all([after, this.#startStage([api, worker, pager])]);
 
     writeRunningNote(this.#dataDir, {
       databaseUrl: databaseUrl ?? urlOf(postgres),

@@ -4,6 +4,8 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { text } from 'node:stream/consumers';
 
+import { WAIT_ARGUMENT } from '#entry/program.ts';
+
 import { logEnd, rotateLog, textSince } from './log_files.ts';
 import { describeEnd } from './processes.ts';
 import type { Running } from './supervisor.ts';
@@ -17,6 +19,8 @@ export interface Program {
   readonly memory?: keyof typeof MEMORY;
   /** How far it stands back behind this process while both want the processor: 0, the default, to 19. */
   readonly niceness?: number;
+  /** It is loaded at once and begins when this resolves. */
+  readonly after?: Promise<unknown>;
   /** Sent first over the channel: for what neither the arguments nor the environment should show. */
   readonly greeting?: object;
   /** File that gets what the program prints; without one it prints where this process does. */
@@ -48,9 +52,16 @@ export async function startNodeChild(program: Program, signal?: AbortSignal): Pr
     child.once('exit', (code, endSignal) => resolve(describeEnd(code, endSignal)));
     child.once('error', (error) => resolve(error.message));
   });
+  const callOff = () => void child.kill('SIGKILL');
+  if (program.after !== undefined) {
+    signal?.addEventListener('abort', callOff, { once: true });
+    const isDue = await Promise.race([program.after.then(isTrue, isFalse), exited.then(isFalse)]);
+    signal?.removeEventListener('abort', callOff);
+    if (isDue && signal?.aborted !== true) child.send({ begin: true }, () => {});
+    else callOff();
+  }
   const deadline = AbortSignal.timeout(READY_DEADLINE_MS);
   const calledOff = AbortSignal.any(signal ? [signal, deadline] : [deadline]);
-  const callOff = () => void child.kill('SIGKILL');
   calledOff.addEventListener('abort', callOff, { once: true });
   if (program.greeting) child.send(program.greeting, () => {});
   const answer = await Promise.race([firstReadyMessage(child), exited]);
@@ -77,6 +88,9 @@ export async function startNodeChild(program: Program, signal?: AbortSignal): Pr
   };
 }
 
+const isTrue = (): true => true;
+const isFalse = (): false => false;
+
 /** Memory that threads have freed is shared between them instead of being kept by each; known to glibc only. */
 const FRUGAL = { MALLOC_ARENA_MAX: '2' };
 
@@ -97,7 +111,8 @@ export const MEMORY = {
 const HELPERS = Math.min(4, Math.max(1, os.availableParallelism() - 1));
 
 function spawnNode(program: Program, complaints: 'kept' | 'shown' = 'shown'): ChildProcess {
-  const { entry, args = [], env = process.env, memory, niceness, log } = program;
+  const { entry, env = process.env, memory, niceness, log, after } = program;
+  const args = [...(program.args ?? []), ...(after === undefined ? [] : [WAIT_ARGUMENT])];
   const flags = [...(memory === undefined ? [] : MEMORY[memory]), `--v8-pool-size=${HELPERS}`];
   const output = log === undefined ? 'inherit' : openSync(log, 'a', 0o600);
   try {

@@ -11,9 +11,13 @@ export function exitCodeFor(error: unknown): number {
   return error instanceof AppError || error instanceof ConfigError ? WRONG_CALL : 1;
 }
 
+/** With this argument a process loads its modules and then waits for a message of its supervisor. */
+export const WAIT_ARGUMENT = '--wait';
+
 /** Runs a process of the product. What a person can mend is told in a sentence, without a stack, and ends it with status 2. */
 export async function runProgram(main: () => Promise<void>): Promise<void> {
   try {
+    if (process.argv.includes(WAIT_ARGUMENT)) await new Promise((resolve) => process.once('message', resolve));
     await main();
   } catch (error) {
     const code = exitCodeFor(error);

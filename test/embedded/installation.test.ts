@@ -61,10 +61,10 @@ describe('an installation', () => {
         'api',
         `import { writeFileSync } from 'node:fs';
         writeFileSync(process.env.DATA_DIR + '/first-run.json', JSON.stringify(process.env));
-        ready('http://127.0.0.1:' + process.env.PORT);`,
+        process.once('message', () => ready('http://127.0.0.1:' + process.env.PORT));`,
       ),
-      worker: write('worker', 'ready();'),
-      pager: write('pager', 'ready();'),
+      worker: write('worker', `process.once('message', () => ready());`),
+      pager: write('pager', `process.once('message', () => ready());`),
     };
     const variables = { DATA_DIR: path.join(folder, 'data'), PORT: '39801', ...environment };
     makeDataFolder(variables.DATA_DIR);
