@@ -1,3 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import path from 'node:path';
+
 import { expect, test } from 'vitest';
 
 import { licenceFaults, listLicences } from '#infra/release/licence_faults.ts';
@@ -35,4 +39,26 @@ test('what is passed on with the product is under licences that allow it', () =>
     expect(judge(bad), bad).toHaveLength(1);
   }
   expect(licenceFaults(withPackage('tool', { version: '1.0.0', license: 'GPL-3.0', dev: true }))).toEqual([]);
+});
+
+test('what runs or is built without development dependencies imports none', () => {
+  const root = path.resolve(import.meta.dirname, '../..');
+  const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const files = ['src', 'workers', 'infra/console', 'infra/embedded', 'infra/migrations'].flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.tsx?$/.test(name))
+      .map((name) => path.join(folder, name)),
+  );
+  const missing = files.flatMap((file) => {
+    const text = readFileSync(path.join(root, file), 'utf8');
+    const imported = [...text.matchAll(/^(?:import|export|\}) (?!type )[^;'"`]*?from '([^'.#][^']*)';$/gm)];
+    return imported
+      .map(([, name = '']) => /^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? '')
+      .filter((name) => !name.startsWith('node:') && !builtinModules.includes(name) && !(name in dependencies))
+      .map((name) => `${file} imports ${name}`);
+  });
+  expect(files.length).toBeGreaterThan(500);
+  expect(missing).toEqual([]);
 });
