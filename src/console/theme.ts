@@ -110,7 +110,7 @@ export const theme = createTheme({
       },
     }),
     Switch: Switch.extend({ defaultProps: { withThumbIndicator: false } }),
-    TextInput: TextInput.extend({ defaultProps: { autoComplete: 'off' } }),
+    TextInput: TextInput.extend({ defaultProps: { autoComplete: 'off', dir: 'auto' } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 300, withArrow: false } }),
   },
 });

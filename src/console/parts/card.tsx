@@ -4,7 +4,7 @@ import { type ReactNode, useId } from 'react';
 import classes from '#console/parts/card.module.css';
 
 interface CardProps {
-  readonly title?: string;
+  readonly title?: ReactNode;
   readonly about?: ReactNode;
   readonly action?: ReactNode;
   /** Padded content. */

@@ -3,9 +3,10 @@ import { type ReactNode, useState } from 'react';
 
 import { Dialog } from '#console/parts/dialog.tsx';
 import { Failure } from '#console/parts/failure.tsx';
+import { Name } from '#console/parts/name.tsx';
 
 interface ConfirmProps {
-  readonly title: string;
+  readonly title: ReactNode;
   /** What will happen, and that it cannot be undone where that is so. */
   readonly children: ReactNode;
   readonly button: string;
@@ -39,7 +40,11 @@ export function Confirm(props: ConfirmProps) {
             <TextInput
               label={
                 <>
-                  Type <b>{name}</b> to confirm
+                  Type{' '}
+                  <b>
+                    <Name>{name}</Name>
+                  </b>{' '}
+                  to confirm
                 </>
               }
               value={typed}

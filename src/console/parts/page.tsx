@@ -1,6 +1,7 @@
 import { Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 
+import { withoutDirections } from '#console/parts/isolated.ts';
 import classes from '#console/parts/page.module.css';
 
 interface PageProps {
@@ -23,7 +24,9 @@ export function Page({ title, above, lead, actions, isNarrow = false, children }
       <div className={classes.head}>
         <div className={classes.titles}>
           <Title order={1} tabIndex={-1} className={classes.title}>
-            {title}
+            <bdi className={classes.name} title={title}>
+              {withoutDirections(title)}
+            </bdi>
           </Title>
           {lead !== undefined && <div className={classes.lead}>{lead}</div>}
         </div>
@@ -36,6 +39,6 @@ export function Page({ title, above, lead, actions, isNarrow = false, children }
 
 export function useDocumentTitle(title: string): void {
   useEffect(() => {
-    document.title = `${title} · Tocsin`;
+    document.title = `${withoutDirections(title)} · Tocsin`;
   }, [title]);
 }

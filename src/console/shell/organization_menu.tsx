@@ -5,6 +5,8 @@ import { useState } from 'react';
 
 import { addressOf } from '#console/api/http.ts';
 import { useBackCloses } from '#console/parts/back_closes.ts';
+import { withoutDirections } from '#console/parts/isolated.ts';
+import { Name } from '#console/parts/name.tsx';
 import { useHere } from '#console/shell/organization.tsx';
 import classes from '#console/shell/organization_menu.module.css';
 
@@ -19,7 +21,7 @@ export function OrganizationMenu() {
     return (
       <div className={classes.org}>
         {mark}
-        <span className={classes.name}>{org.name}</span>
+        <bdi className={classes.name}>{withoutDirections(org.name)}</bdi>
       </div>
     );
   }
@@ -28,7 +30,7 @@ export function OrganizationMenu() {
       <Menu.Target>
         <UnstyledButton className={classes.org} aria-label={`Organization: ${org.name}. Change it`}>
           {mark}
-          <span className={classes.name}>{org.name}</span>
+          <bdi className={classes.name}>{withoutDirections(org.name)}</bdi>
           <IconSelector size={16} aria-hidden />
         </UnstyledButton>
       </Menu.Target>
@@ -43,7 +45,7 @@ export function OrganizationMenu() {
               void navigate({ to: '/' });
             }}
           >
-            {name}
+            <Name>{name}</Name>
           </Menu.Item>
         ))}
       </Menu.Dropdown>

@@ -8,6 +8,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
 import { incidentsQuery, servicesQuery } from '#console/api/queries.ts';
+import { isolated } from '#console/parts/isolated.ts';
 import { PLACES, SETTINGS } from '#console/shell/navigation.ts';
 import { useHere } from '#console/shell/organization.tsx';
 
@@ -74,7 +75,7 @@ function useIncidents(): SpotlightActionGroupData {
     group: 'Open incidents',
     actions: open.slice(0, LISTED_MAX).map(({ incidentId, number, title, status }) => ({
       id: incidentId,
-      label: title,
+      label: isolated(title),
       description: `#${number}, ${status}`,
       leftSection: <IconBell size={18} stroke={1.75} />,
       onClick: () => void navigate({ to: '/incidents/$incidentId', params: { incidentId } }),
@@ -89,7 +90,7 @@ function useServices(): SpotlightActionGroupData {
     group: 'Services',
     actions: (data?.services ?? []).slice(0, LISTED_MAX).map(({ serviceId, name, environment }) => ({
       id: serviceId,
-      label: name,
+      label: isolated(name),
       description: environment ?? undefined,
       leftSection: <IconServer2 size={18} stroke={1.75} />,
       onClick: () => void navigate({ to: '/services/$serviceId', params: { serviceId } }),
@@ -106,7 +107,7 @@ function useOthers(): SpotlightActionGroupData {
     actions: [
       ...others.map(({ orgId, name }) => ({
         id: orgId,
-        label: `Organization ${name}`,
+        label: `Organization ${isolated(name)}`,
         leftSection: <IconBuilding size={18} stroke={1.75} />,
         onClick: () => enter(orgId),
       })),

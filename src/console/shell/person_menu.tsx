@@ -8,6 +8,7 @@ import { addressOf } from '#console/api/http.ts';
 import { sessionQuery, signOut } from '#console/api/session.ts';
 import { useBackCloses } from '#console/parts/back_closes.ts';
 import { initialsOf } from '#console/parts/initials.ts';
+import { withoutDirections } from '#console/parts/isolated.ts';
 import { tellFailed } from '#console/parts/tell.tsx';
 import { useHere } from '#console/shell/organization.tsx';
 import classes from '#console/shell/person_menu.module.css';
@@ -37,11 +38,13 @@ export function PersonMenu({ onKeys, isCompact = false }: PersonMenuProps) {
             {initialsOf(user.name)}
           </span>
           {isCompact ? (
-            <VisuallyHidden>{user.name}</VisuallyHidden>
+            <VisuallyHidden>
+              <bdi>{withoutDirections(user.name)}</bdi>
+            </VisuallyHidden>
           ) : (
             <span className={classes.names}>
-              <div className={classes.name}>{user.name}</div>
-              <div className={classes.email}>{user.email}</div>
+              <bdi className={classes.name}>{withoutDirections(user.name)}</bdi>
+              <bdi className={classes.email}>{withoutDirections(user.email)}</bdi>
             </span>
           )}
           <VisuallyHidden>: account and appearance</VisuallyHidden>

@@ -6,6 +6,7 @@ import { teamsQuery } from '#console/api/queries.ts';
 import { Card, Row } from '#console/parts/card.tsx';
 import { CHANNEL_TITLES, ChannelIcon } from '#console/parts/channel.tsx';
 import { Moment } from '#console/parts/moment.tsx';
+import { Name, Sentence } from '#console/parts/name.tsx';
 import { Status } from '#console/parts/status.tsx';
 import { useHere } from '#console/shell/organization.tsx';
 import { reasonOf } from '#core/incidents/reasons.ts';
@@ -45,7 +46,11 @@ export function DeliveryProblems() {
             </Row>
           ))}
           {warnings.slice(0, SHOWN_MAX).map(({ team, message }) => (
-            <Row key={`${team} ${message}`} title={team} sub={localTimes(message)} />
+            <Row
+              key={`${team} ${message}`}
+              title={<Name>{team}</Name>}
+              sub={<Sentence>{localTimes(message)}</Sentence>}
+            />
           ))}
           {warnings.length > SHOWN_MAX && <Row title={`And ${warnings.length - SHOWN_MAX} more`} />}
         </>

@@ -1,3 +1,4 @@
+import { isolated } from '#console/parts/isolated.ts';
 import { Page } from '#console/parts/page.tsx';
 import { CheckList } from '#console/rooms/home/check_list.tsx';
 import { DeliveryProblems } from '#console/rooms/home/delivery_problems.tsx';
@@ -11,7 +12,7 @@ import { useHere } from '#console/shell/organization.tsx';
 export function Home() {
   const { session } = useHere();
   return (
-    <Page title={`${greeting(new Date().getHours())}, ${session.user.name.split(' ')[0]}`}>
+    <Page title={`${greeting(new Date().getHours())}, ${isolated(session.user.name.split(' ')[0] ?? '')}`}>
       <OnCallNow />
       <div className={classes.columns}>
         <div>

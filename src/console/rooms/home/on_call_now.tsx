@@ -2,6 +2,7 @@ import { Skeleton } from '@mantine/core';
 import { IconBell, IconBellRinging, IconMoonStars } from '@tabler/icons-react';
 
 import { Moment } from '#console/parts/moment.tsx';
+import { Name, named } from '#console/parts/name.tsx';
 import classes from '#console/rooms/home/home.module.css';
 import { type ScheduleOnCall, useOnCall } from '#console/rooms/home/on_call.ts';
 import { useHere } from '#console/shell/organization.tsx';
@@ -29,7 +30,7 @@ export function OnCallNow() {
           {isOnCall && <Shifts schedules={now} />}
           {!isOnCall && next?.next && (
             <>
-              Your next turn in {next.name} begins <Moment at={next.next.at} as="date_time" /> (
+              Your next turn in <Name>{next.name}</Name> begins <Moment at={next.next.at} as="date_time" /> (
               <Moment at={next.next.at} />)
             </>
           )}
@@ -43,10 +44,10 @@ export function OnCallNow() {
 function Shifts({ schedules }: { readonly schedules: readonly ScheduleOnCall[] }) {
   return schedules.map(({ scheduleId, name, until, next }) => (
     <div key={scheduleId}>
-      {name}
+      <Name>{name}</Name>
       {until === null ? ', until further notice' : ', until '}
       {until !== null && <Moment at={until} as="date_time" />}
-      {next !== null && `, then ${next.name}`}
+      {next !== null && named`, then ${next.name}`}
     </div>
   ));
 }

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Confirm } from '#console/parts/confirm.tsx';
+import { named } from '#console/parts/name.tsx';
 import { tellDone, tellFailed } from '#console/parts/tell.tsx';
 import type { ScheduleOnCall } from '#console/rooms/home/on_call.ts';
 import { useHere } from '#console/shell/organization.tsx';
@@ -13,8 +14,8 @@ export function useRemoveOverride(scheduleName: string) {
   const queryClient = useQueryClient();
   return useMutation({
     mutationFn: (overrideId: string) => invoke(orgId, 'delete_schedule_override', { overrideId }),
-    onSuccess: () => tellDone(`The override of ${scheduleName} is removed.`),
-    onError: (error) => tellFailed(`The override of ${scheduleName} still stands`, error),
+    onSuccess: () => tellDone(named`The override of ${scheduleName} is removed.`),
+    onError: (error) => tellFailed(named`The override of ${scheduleName} still stands`, error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') }),
   });
 }
@@ -28,10 +29,10 @@ interface RemoveOverrideProps {
 export function RemoveOverride({ schedule: { name, onCall }, overrideId, onClose }: RemoveOverrideProps) {
   const { userId } = useHere().session.user;
   const removing = useRemoveOverride(name);
-  const who = onCall?.userId === userId ? 'You are' : `${onCall?.name ?? 'Nobody'} is`;
+  const who = onCall?.userId === userId ? 'You are' : named`${onCall?.name ?? 'Nobody'} is`;
   return (
     <Confirm
-      title={`Remove the override of ${name}?`}
+      title={named`Remove the override of ${name}?`}
       button="Remove"
       isPending={removing.isPending}
       error={removing.error}

@@ -9,6 +9,7 @@ import { Card, Row } from '#console/parts/card.tsx';
 import { Dialog } from '#console/parts/dialog.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
+import { Name, named } from '#console/parts/name.tsx';
 import { tellUndoable } from '#console/parts/tell.tsx';
 import { dateTimeText } from '#console/parts/time_text.ts';
 import { type ScheduleOnCall, useOnCall } from '#console/rooms/home/on_call.ts';
@@ -32,10 +33,10 @@ export function WhoIsOnCall() {
         return (
           <Row
             key={scheduleId}
-            title={<Text fw={560}>{onCall === null ? 'Nobody' : isMe ? 'You' : onCall.name}</Text>}
+            title={<Text fw={560}>{onCall === null ? 'Nobody' : isMe ? 'You' : <Name>{onCall.name}</Name>}</Text>}
             sub={
               <>
-                {teamName}, {name}
+                <Name>{teamName}</Name>, <Name>{name}</Name>
                 {source === 'override' && ', standing in'}
                 {until !== null && (
                   <>
@@ -105,16 +106,17 @@ function TakeOver({ schedule, onClose }: TakeOverProps) {
       return invoke(org.orgId, 'create_schedule_override', { scheduleId, userId: session.user.userId, startAt, endAt });
     },
     async onSuccess({ overrideId, endAt }) {
-      tellUndoable(`You are on call in ${name} until ${dateTimeText(endAt)}.`, () => removing.mutate(overrideId));
+      tellUndoable(named`You are on call in ${name} until ${dateTimeText(endAt)}.`, () => removing.mutate(overrideId));
       onClose();
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
     },
   });
   return (
-    <Dialog onClose={onClose} title={`Take over ${name}`}>
+    <Dialog onClose={onClose} title={named`Take over ${name}`}>
       <Stack>
         <Text size="sm">
-          {onCall === null ? 'Nobody is on call.' : `${onCall.name} is on call.`} From now on you are paged instead.
+          {onCall === null ? 'Nobody is on call.' : named`${onCall.name} is on call.`} From now on you are paged
+          instead.
         </Text>
         <NativeSelect
           label="Until"

@@ -6,6 +6,7 @@ import { useMemo, useState } from 'react';
 
 import { incidentsQuery, servicesQuery } from '#console/api/queries.ts';
 import { Failure } from '#console/parts/failure.tsx';
+import { isolated } from '#console/parts/isolated.ts';
 import { Page } from '#console/parts/page.tsx';
 import {
   byUrgency,
@@ -111,7 +112,7 @@ export function IncidentList() {
             onChange={(event) => show({ service: event.currentTarget.value || undefined })}
             data={[
               { value: '', label: 'All services' },
-              ...(services ?? []).map(({ serviceId, name }) => ({ value: serviceId, label: name })),
+              ...(services ?? []).map(({ serviceId, name }) => ({ value: serviceId, label: isolated(name) })),
             ]}
           />
           <TextInput

@@ -8,6 +8,7 @@ import { isProblem } from '#console/api/http.ts';
 import { incidentQuery, servicesQuery } from '#console/api/queries.ts';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
+import { Name } from '#console/parts/name.tsx';
 import { Page } from '#console/parts/page.tsx';
 import { IncidentStatus } from '#console/parts/status.tsx';
 import { EscalationCard } from '#console/rooms/incidents/escalation_card.tsx';
@@ -92,7 +93,7 @@ function Facts({ incident }: { readonly incident: IncidentWithLog }) {
     <div className={classes.facts}>
       <IncidentStatus status={status} />
       <Link to="/services/$serviceId" params={{ serviceId }}>
-        {service?.name ?? 'Service'}
+        <Name>{service?.name ?? 'Service'}</Name>
       </Link>
       <span>#{number}</span>
       <span>severity {severity}</span>

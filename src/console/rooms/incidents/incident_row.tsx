@@ -5,7 +5,9 @@ import { Link } from '@tanstack/react-router';
 
 import type { Incident } from '#console/api/actions.ts';
 import { incidentQuery } from '#console/api/queries.ts';
+import { withoutDirections } from '#console/parts/isolated.ts';
 import { Moment } from '#console/parts/moment.tsx';
+import { Name } from '#console/parts/name.tsx';
 import { useNow } from '#console/parts/now.ts';
 import { IncidentStatus } from '#console/parts/status.tsx';
 import { countdownText } from '#console/parts/time_text.ts';
@@ -47,10 +49,10 @@ export function IncidentRow(props: IncidentRowProps) {
       </div>
       <div className={classes.what}>
         <Link to="/incidents/$incidentId" params={{ incidentId }} className={classes.title} data-row-link title={title}>
-          {title}
+          <bdi>{withoutDirections(title)}</bdi>
         </Link>
         <div className={classes.sub}>
-          {serviceName} · #{number}
+          <Name>{serviceName}</Name> · #{number}
           {occurrences > 1 && ` · ${occurrences} times`}
           <span className={classes.phoneOnly}>
             {' · '}

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import type { Incident } from '#console/api/actions.ts';
 import { Blank } from '#console/parts/blank.tsx';
 import { Moment } from '#console/parts/moment.tsx';
+import { Name } from '#console/parts/name.tsx';
 import type { IncidentTab } from '#console/rooms/incidents/incident_filter.ts';
 
 interface NoIncidentsProps {
@@ -49,7 +50,7 @@ export function LastResolved({ incidents }: { readonly incidents: readonly Incid
     <>
       Last resolved <Moment at={resolvedAt} />:{' '}
       <Link to="/incidents/$incidentId" params={{ incidentId }}>
-        {title}
+        <Name>{title}</Name>
       </Link>
     </>
   );

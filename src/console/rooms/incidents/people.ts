@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 
 import type { Incident } from '#console/api/actions.ts';
 import { membersQuery } from '#console/api/organization.ts';
+import { isolated } from '#console/parts/isolated.ts';
 import { useHere } from '#console/shell/organization.tsx';
 
 /** Names of the organization's people by their ids. */
@@ -10,7 +11,8 @@ export function useNames(): (userId: string) => string {
   const { data } = useQuery({ ...membersQuery(org.orgId), staleTime: 5 * 60_000 });
   return (userId) => {
     if (userId === session.user.userId) return 'you';
-    return data?.members.find((member) => member.userId === userId)?.name ?? 'somebody who has left';
+    const name = data?.members.find((member) => member.userId === userId)?.name;
+    return name === undefined ? 'somebody who has left' : isolated(name);
   };
 }
 

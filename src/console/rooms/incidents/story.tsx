@@ -14,6 +14,7 @@ import {
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { Card } from '#console/parts/card.tsx';
 import { Moment } from '#console/parts/moment.tsx';
+import { Sentence } from '#console/parts/name.tsx';
 import type { Tone } from '#console/parts/status.tsx';
 import { dateText } from '#console/parts/time_text.ts';
 import classes from '#console/rooms/incidents/story.module.css';
@@ -47,7 +48,9 @@ export function Story({ timeline }: { readonly timeline: IncidentWithLog['timeli
               <span className={`${classes.mark} ${tone === 'gray' ? '' : classes[tone]}`} aria-hidden>
                 <Icon size={16} stroke={1.75} />
               </span>
-              <span className={classes.text}>{text}</span>
+              <span className={classes.text}>
+                <Sentence>{text}</Sentence>
+              </span>
               <span className={classes.at}>
                 <Moment at={at} as={isOneDay ? 'clock' : 'date_time'} />
               </span>

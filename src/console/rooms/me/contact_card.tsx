@@ -7,6 +7,7 @@ import { topicKey } from '#console/api/queries.ts';
 import { Card } from '#console/parts/card.tsx';
 import { CHANNEL_TITLES, CHANNELS } from '#console/parts/channel.tsx';
 import { Failure } from '#console/parts/failure.tsx';
+import { Name, named } from '#console/parts/name.tsx';
 import { tellDone } from '#console/parts/tell.tsx';
 import { useHere } from '#console/shell/organization.tsx';
 
@@ -35,14 +36,14 @@ export function ContactCard({ team: { teamId, name, contact } }: { readonly team
   const saving = useMutation({
     mutationFn: (body: Contact) => change(orgId, 'PATCH', `me/teams/${teamId}`, body),
     async onSuccess() {
-      tellDone(`You are reached like this in ${name} from now on.`);
+      tellDone(named`You are reached like this in ${name} from now on.`);
       form.resetDirty();
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') });
     },
   });
   return (
-    <Card title={name} about="How the policies of this team may reach you.">
+    <Card title={<Name>{name}</Name>} about="How the policies of this team may reach you.">
       <form onSubmit={form.onSubmit((values) => saving.mutate(values))}>
         <Stack>
           <TextInput

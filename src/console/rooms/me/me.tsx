@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 
 import { meQuery } from '#console/api/organization.ts';
 import { Failure } from '#console/parts/failure.tsx';
+import { named } from '#console/parts/name.tsx';
 import { Page } from '#console/parts/page.tsx';
 import { AccountCard } from '#console/rooms/me/account_card.tsx';
 import { ChannelsCard } from '#console/rooms/me/channels_card.tsx';
@@ -18,7 +19,7 @@ export function MePage() {
   const { org, session } = useHere();
   const { data, error, refetch } = useQuery(meQuery(org.orgId));
   return (
-    <Page title={session.user.name} lead={`${session.user.email}, ${org.role} of ${org.name}`} isNarrow>
+    <Page title={session.user.name} lead={named`${session.user.email}, ${org.role} of ${org.name}`} isNarrow>
       {error !== null && data === undefined && <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && (
         <Stack mb="lg">

@@ -8,6 +8,7 @@ import { Confirm } from '#console/parts/confirm.tsx';
 import { Dialog } from '#console/parts/dialog.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
+import { named } from '#console/parts/name.tsx';
 import { TextButton } from '#console/parts/text_button.tsx';
 import { useServiceChange } from '#console/rooms/services/change_service.ts';
 import { useHere } from '#console/shell/organization.tsx';
@@ -103,7 +104,7 @@ function Enablement({
   );
   return (
     <Confirm
-      title={`${isEnabling ? 'Enable' : 'Disable'} ${title} for ${name}?`}
+      title={named`${isEnabling ? 'Enable' : 'Disable'} ${title} for ${name}?`}
       button={isEnabling ? 'Enable' : 'Disable'}
       isHarmless={isEnabling}
       isPending={changing.isPending}

@@ -6,6 +6,7 @@ import { useState } from 'react';
 import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { Card, Row } from '#console/parts/card.tsx';
 import { Confirm } from '#console/parts/confirm.tsx';
+import { named } from '#console/parts/name.tsx';
 import { tellDone } from '#console/parts/tell.tsx';
 import { useServiceChange } from '#console/rooms/services/change_service.ts';
 import { revealedKeysKey } from '#console/rooms/services/revealed_keys.ts';
@@ -73,12 +74,12 @@ function Rotate({ service: { serviceId, name }, onClose }: AskedProps) {
 function Delete({ service: { serviceId, name }, onClose }: AskedProps) {
   const navigate = useNavigate();
   const deleting = useServiceChange('delete_service', () => {
-    tellDone(`${name} is deleted.`);
+    tellDone(named`${name} is deleted.`);
     void navigate({ to: '/services' });
   });
   return (
     <Confirm
-      title={`Delete ${name}?`}
+      title={named`Delete ${name}?`}
       name={name}
       button="Delete"
       isPending={deleting.isPending}

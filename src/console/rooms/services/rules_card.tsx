@@ -3,6 +3,7 @@ import { Text } from '@mantine/core';
 import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
 import { Card, Row } from '#console/parts/card.tsx';
+import { Name } from '#console/parts/name.tsx';
 import { Status, type Tone } from '#console/parts/status.tsx';
 
 type Rule = ServiceWithKeys['alertRules'][number];
@@ -32,7 +33,7 @@ export function RulesCard({ service }: { readonly service: ServiceWithKeys }) {
       rows={alertRules.map((rule) => {
         const [tone, word] = STATUS[rule.status];
         return (
-          <Row key={rule.ruleId} title={rule.name} sub={conditionOf(rule)}>
+          <Row key={rule.ruleId} title={<Name>{rule.name}</Name>} sub={conditionOf(rule)}>
             <Status tone={tone}>{word}</Status>
           </Row>
         );

@@ -11,6 +11,7 @@ import { CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/parts/capability
 import { type Column, DataTable } from '#console/parts/data_table.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
+import { Name } from '#console/parts/name.tsx';
 import { Page } from '#console/parts/page.tsx';
 import { Status, Tag } from '#console/parts/status.tsx';
 import { CreateService } from '#console/rooms/services/create_service.tsx';
@@ -24,7 +25,7 @@ const COLUMNS: readonly Column<Service>[] = [
     sortBy: ({ name }) => name.toLowerCase(),
     cell: ({ serviceId, name }) => (
       <Link to="/services/$serviceId" params={{ serviceId }} data-row-link>
-        {name}
+        <Name>{name}</Name>
       </Link>
     ),
   },

@@ -11,6 +11,7 @@ import { Confirm } from '#console/parts/confirm.tsx';
 import { type Column, DataTable } from '#console/parts/data_table.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
+import { Name, named } from '#console/parts/name.tsx';
 import { Page } from '#console/parts/page.tsx';
 import { tellDone } from '#console/parts/tell.tsx';
 import { CreateApiKey } from '#console/rooms/settings/create_api_key.tsx';
@@ -69,7 +70,7 @@ const columnsWith = (onRevoke: (apiKey: ApiKey) => void): Column<ApiKey>[] => [
     cell: ({ name, hint }) => (
       <>
         <Text size="sm" fw={560}>
-          {name}
+          <Name>{name}</Name>
         </Text>
         <Text size="xs" c="dimmed" ff="monospace">
           {hint}
@@ -81,7 +82,7 @@ const columnsWith = (onRevoke: (apiKey: ApiKey) => void): Column<ApiKey>[] => [
     id: 'whose',
     title: 'Acts as',
     sortBy: ({ user }) => user?.name ?? '',
-    cell: ({ user }) => user?.name ?? 'the organization',
+    cell: ({ user }) => <Name>{user?.name ?? 'the organization'}</Name>,
   },
   {
     id: 'maker',
@@ -143,14 +144,14 @@ function Revoke({ apiKey: { apiKeyId, name }, onClose }: { readonly apiKey: ApiK
   const revoking = useMutation({
     mutationFn: () => change(org.orgId, 'DELETE', `api-keys/${apiKeyId}`),
     async onSuccess() {
-      tellDone(`${name} is revoked.`);
+      tellDone(named`${name} is revoked.`);
       onClose();
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
     },
   });
   return (
     <Confirm
-      title={`Revoke ${name}?`}
+      title={named`Revoke ${name}?`}
       button="Revoke"
       isPending={revoking.isPending}
       error={revoking.error}

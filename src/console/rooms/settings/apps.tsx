@@ -12,6 +12,7 @@ import { CopyField } from '#console/parts/copy_field.tsx';
 import { type Column, DataTable } from '#console/parts/data_table.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
+import { Name, named } from '#console/parts/name.tsx';
 import { Page } from '#console/parts/page.tsx';
 import { Status } from '#console/parts/status.tsx';
 import { tellDone } from '#console/parts/tell.tsx';
@@ -62,17 +63,17 @@ const columnsWith = (onEnd: (connection: Connection) => void): Column<Connection
     cell: ({ clientName, clientUri }) => (
       <>
         <Text size="sm" fw={560}>
-          {clientName}
+          <Name>{clientName}</Name>
         </Text>
         {clientUri !== null && (
           <Text size="xs" c="dimmed">
-            {clientUri}
+            <Name>{clientUri}</Name>
           </Text>
         )}
       </>
     ),
   },
-  { id: 'user', title: 'Acts as', sortBy: ({ user }) => user.name, cell: ({ user }) => user.name },
+  { id: 'user', title: 'Acts as', sortBy: ({ user }) => user.name, cell: ({ user }) => <Name>{user.name}</Name> },
   {
     id: 'access',
     title: 'May',
@@ -121,21 +122,21 @@ function Disconnect({ connection: { connectionId, clientName, user }, onClose }:
   const ending = useMutation({
     mutationFn: () => change(org.orgId, 'DELETE', `connections/${connectionId}`),
     async onSuccess() {
-      tellDone(`${clientName} is disconnected.`);
+      tellDone(named`${clientName} is disconnected.`);
       onClose();
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
     },
   });
   return (
     <Confirm
-      title={`Disconnect ${clientName}?`}
+      title={named`Disconnect ${clientName}?`}
       button="Disconnect"
       isPending={ending.isPending}
       error={ending.error}
       onConfirm={() => ending.mutate()}
       onClose={onClose}
     >
-      It no longer acts as {user.name}: its very next request is refused. It can ask to be connected again.
+      It no longer acts as <Name>{user.name}</Name>: its very next request is refused. It can ask to be connected again.
     </Confirm>
   );
 }

@@ -10,7 +10,9 @@ import { incidentsQuery, servicesQuery, topicKey } from '#console/api/queries.ts
 import { Blank } from '#console/parts/blank.tsx';
 import { type Column, DataTable } from '#console/parts/data_table.tsx';
 import { Failure } from '#console/parts/failure.tsx';
+import { isolated } from '#console/parts/isolated.ts';
 import { Moment } from '#console/parts/moment.tsx';
+import { Name } from '#console/parts/name.tsx';
 import { Page } from '#console/parts/page.tsx';
 import { Status } from '#console/parts/status.tsx';
 import { TextButton } from '#console/parts/text_button.tsx';
@@ -129,10 +131,14 @@ const columnsWith = (onOpen: (entry: AuditEntry) => void, nameOf: (target: strin
   {
     id: 'who',
     title: 'Who',
-    cell: (entry) => <span className={classes.who}>{whoText(entry)}</span>,
+    cell: (entry) => <Name>{whoText(entry)}</Name>,
   },
   { id: 'via', title: 'Via', cell: viaText },
-  { id: 'target', title: 'Target', cell: ({ target, after, before }) => targetText(target, after ?? before, nameOf) },
+  {
+    id: 'target',
+    title: 'Target',
+    cell: ({ target, after, before }) => <Name>{targetText(target, after ?? before, nameOf)}</Name>,
+  },
   {
     id: 'result',
     title: 'Result',
@@ -189,7 +195,7 @@ function Filters({ filter }: { readonly filter: AuditFilter }) {
         onChange={(event) => show({ actor: event.currentTarget.value || undefined })}
         data={[
           { value: '', label: 'Everybody' },
-          ...members.map(({ userId, name }) => ({ value: userId, label: name })),
+          ...members.map(({ userId, name }) => ({ value: userId, label: isolated(name) })),
           { value: 'system', label: 'Tocsin itself' },
           ...(filter.actor === undefined || known ? [] : [{ value: filter.actor, label: filter.actor }]),
         ]}

@@ -1,6 +1,8 @@
 import type { AuditEntry } from '#console/api/organization.ts';
 import { Dialog } from '#console/parts/dialog.tsx';
+import { isolated } from '#console/parts/isolated.ts';
 import { Moment } from '#console/parts/moment.tsx';
+import { Sentence } from '#console/parts/name.tsx';
 import classes from '#console/rooms/settings/audit.module.css';
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -11,8 +13,8 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 export function whoText({ actor, connection }: AuditEntry): string {
-  const name = actor.name ?? KINDS[actor.kind] ?? actor.kind;
-  return connection === null ? name : `${name}, through ${connection.clientName}`;
+  const name = actor.name === null ? (KINDS[actor.kind] ?? actor.kind) : isolated(actor.name);
+  return connection === null ? name : `${name}, through ${isolated(connection.clientName)}`;
 }
 
 const WAYS: Readonly<Record<string, string>> = {
@@ -56,7 +58,7 @@ export function AuditDetails({ entry, onClose }: AuditDetailsProps) {
           .map(([name, value]) => (
             <div key={name}>
               <dt>{name}</dt>
-              <dd>{value}</dd>
+              <dd>{typeof value === 'string' ? <Sentence>{value}</Sentence> : value}</dd>
             </div>
           ))}
       </dl>
@@ -83,8 +85,12 @@ function Changes({ before, after }: { readonly before: unknown; readonly after: 
         {changed.map((name) => (
           <tr key={name}>
             <th scope="row">{name}</th>
-            <td className={classes.before}>{textOf(old[name])}</td>
-            <td className={classes.after}>{textOf(fresh[name])}</td>
+            <td className={classes.before}>
+              <Sentence>{textOf(old[name])}</Sentence>
+            </td>
+            <td className={classes.after}>
+              <Sentence>{textOf(fresh[name])}</Sentence>
+            </td>
           </tr>
         ))}
       </tbody>

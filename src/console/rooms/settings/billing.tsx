@@ -8,7 +8,9 @@ import { Blank } from '#console/parts/blank.tsx';
 import { CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/parts/capability.ts';
 import { Card, Row } from '#console/parts/card.tsx';
 import { Failure } from '#console/parts/failure.tsx';
+import { isolated } from '#console/parts/isolated.ts';
 import { Moment } from '#console/parts/moment.tsx';
+import { Name } from '#console/parts/name.tsx';
 import { Page } from '#console/parts/page.tsx';
 import { dateText } from '#console/parts/time_text.ts';
 import { AdminsOnly } from '#console/rooms/settings/admins_only.tsx';
@@ -74,7 +76,7 @@ function PeriodRow({ lines }: { readonly lines: Period }) {
   const capabilities = lines.map(({ capability }) => CAPABILITY_NAMES[capability]).toSorted();
   return (
     <Row
-      title={[serviceName, ...capabilities].join(', ')}
+      title={<Name>{[isolated(serviceName), ...capabilities].join(', ')}</Name>}
       sub={
         <>
           <Moment at={periodStart} as="date" /> to <Moment at={periodEnd} as="date" />

@@ -7,6 +7,7 @@ import { topicKey } from '#console/api/queries.ts';
 import { CopyField } from '#console/parts/copy_field.tsx';
 import { Dialog } from '#console/parts/dialog.tsx';
 import { Failure } from '#console/parts/failure.tsx';
+import { named } from '#console/parts/name.tsx';
 import { useHere } from '#console/shell/organization.tsx';
 
 interface Wanted {
@@ -105,7 +106,7 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
 /** The secret is known here and now, and never again. */
 function Created({ apiKey: { name, secret }, onClose }: { readonly apiKey: NewApiKey; readonly onClose: () => void }) {
   return (
-    <Dialog onClose={onClose} title={`${name} is created`} isPrecious>
+    <Dialog onClose={onClose} title={named`${name} is created`} isPrecious>
       <Stack>
         <Text size="sm">Copy the key now. Tocsin keeps only its hash and cannot show it again.</Text>
         <CopyField label="API key" value={secret} />

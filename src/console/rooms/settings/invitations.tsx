@@ -8,6 +8,7 @@ import { Card, Row } from '#console/parts/card.tsx';
 import { Confirm } from '#console/parts/confirm.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
+import { Name, named } from '#console/parts/name.tsx';
 import { Status } from '#console/parts/status.tsx';
 import { tellDone } from '#console/parts/tell.tsx';
 import classes from '#console/rooms/settings/invitations.module.css';
@@ -46,11 +47,11 @@ interface InvitationRowProps {
 function InvitationRow({ invitation: { email, role, invitedBy, expiresAt, status }, onRevoke }: InvitationRowProps) {
   return (
     <Row
-      title={email}
+      title={<Name>{email}</Name>}
       sub={
         <>
           as {role}
-          {invitedBy !== null && `, by ${invitedBy}`}, {status === 'expired' ? 'expired' : 'expires'}{' '}
+          {invitedBy !== null && named`, by ${invitedBy}`}, {status === 'expired' ? 'expired' : 'expires'}{' '}
           <Moment at={expiresAt} />
         </>
       }
@@ -76,21 +77,21 @@ function Revoke({ invitation, onClose }: { readonly invitation: Invited; readonl
   const revoking = useMutation({
     mutationFn: () => change(orgId, 'DELETE', `invitations/${invitationId}`),
     async onSuccess() {
-      tellDone(`The invitation of ${email} is taken back.`);
+      tellDone(named`The invitation of ${email} is taken back.`);
       onClose();
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'settings') });
     },
   });
   return (
     <Confirm
-      title={`Take back the invitation of ${email}?`}
+      title={named`Take back the invitation of ${email}?`}
       button="Take back"
       isPending={revoking.isPending}
       error={revoking.error}
       onConfirm={() => revoking.mutate()}
       onClose={onClose}
     >
-      The link that was sent stops working at once. You can invite {email} again with a new one.
+      The link that was sent stops working at once. You can invite <Name>{email}</Name> again with a new one.
     </Confirm>
   );
 }

@@ -8,6 +8,7 @@ import type { Role } from '#console/api/session.ts';
 import { CopyField } from '#console/parts/copy_field.tsx';
 import { Dialog } from '#console/parts/dialog.tsx';
 import { Failure } from '#console/parts/failure.tsx';
+import { named } from '#console/parts/name.tsx';
 import { EVERY_ROLE_SEES_KEYS, ROLE_MEANS, ROLES } from '#console/parts/role.ts';
 import { useHere } from '#console/shell/organization.tsx';
 
@@ -26,7 +27,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   if (inviting.isSuccess) {
     const { email, link } = inviting.data;
     return (
-      <Dialog onClose={onClose} title={`${email} is invited`} isPrecious>
+      <Dialog onClose={onClose} title={named`${email} is invited`} isPrecious>
         <Stack>
           <Text size="sm">
             The link is on its way by mail, if a mail server is set up. You may also hand it over yourself: it is shown
@@ -41,7 +42,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
     );
   }
   return (
-    <Dialog onClose={onClose} title={`Invite somebody to ${org.name}`}>
+    <Dialog onClose={onClose} title={named`Invite somebody to ${org.name}`}>
       <form onSubmit={form.onSubmit((values) => inviting.mutate(values))} noValidate>
         <Stack>
           <TextInput {...form.getInputProps('email')} label="Mail address" type="email" data-autofocus />

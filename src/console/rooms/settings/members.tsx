@@ -11,7 +11,9 @@ import { Confirm } from '#console/parts/confirm.tsx';
 import { CopyId } from '#console/parts/copy_field.tsx';
 import { type Column, DataTable } from '#console/parts/data_table.tsx';
 import { Failure } from '#console/parts/failure.tsx';
+import { isolated } from '#console/parts/isolated.ts';
 import { Moment } from '#console/parts/moment.tsx';
+import { Name, named } from '#console/parts/name.tsx';
 import { Page } from '#console/parts/page.tsx';
 import { EVERY_ROLE_SEES_KEYS, ROLE_MEANS, ROLES } from '#console/parts/role.ts';
 import { Status } from '#console/parts/status.tsx';
@@ -30,7 +32,11 @@ export function Members() {
   return (
     <Page
       title="Members"
-      lead={`Who belongs to ${org.name}, and what they may do. ${EVERY_ROLE_SEES_KEYS}`}
+      lead={
+        <>
+          {named`Who belongs to ${org.name}, and what they may do.`} {EVERY_ROLE_SEES_KEYS}
+        </>
+      }
       actions={
         isAdmin && (
           <Button leftSection={<IconUserPlus size={18} />} onClick={() => setIsInviting(true)}>
@@ -64,11 +70,11 @@ function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
       cell: (member) => (
         <>
           <Text size="sm" fw={560} span>
-            {member.name}
+            <Name>{member.name}</Name>
           </Text>{' '}
           {isMe(member) && <Status tone="blue">you</Status>}
           <Text size="sm" c="dimmed">
-            {member.email}
+            <Name>{member.email}</Name>
           </Text>
           <CopyId of={member.name} value={member.userId} />
         </>
@@ -83,7 +89,7 @@ function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
     {
       id: 'teams',
       title: 'Teams',
-      cell: ({ teams }) => teams.map(({ name }) => name).join(', '),
+      cell: ({ teams }) => <Name>{teams.map(({ name }) => isolated(name)).join(', ')}</Name>,
     },
     {
       id: 'reach',
@@ -164,7 +170,7 @@ function ChangeRole({ member: { userId, name, role }, next, onClose }: ChangeRol
   const changing = useMutation({
     mutationFn: () => change(org.orgId, 'PATCH', `members/${userId}`, { role: next }),
     async onSuccess() {
-      tellDone(`${name} is ${next} from now on.`);
+      tellDone(named`${name} is ${next} from now on.`);
       onClose();
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
       await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
@@ -172,15 +178,16 @@ function ChangeRole({ member: { userId, name, role }, next, onClose }: ChangeRol
   });
   return (
     <Confirm
-      title={`Change the role of ${name}?`}
-      button={`Make ${isMe ? 'yourself' : name} ${next}`}
+      title={named`Change the role of ${name}?`}
+      button={`Make ${isMe ? 'yourself ' : ''}${next}`}
       isHarmless={!isMe}
       isPending={changing.isPending}
       error={changing.error}
       onConfirm={() => changing.mutate()}
       onClose={onClose}
     >
-      {isMe ? 'You are' : `${name} is`} {role} now: {sentence(ROLE_MEANS[role])} As {next}: {sentence(ROLE_MEANS[next])}
+      {isMe ? 'You are' : named`${name} is`} {role} now: {sentence(ROLE_MEANS[role])} As {next}:{' '}
+      {sentence(ROLE_MEANS[next])}
       {isMe && ' You may not be able to change this back yourself.'}
     </Confirm>
   );
@@ -202,33 +209,33 @@ function RemoveMember({ member, onClose }: { readonly member: Member; readonly o
   const removing = useMutation({
     mutationFn: () => invoke(org.orgId, 'remove_member', { userId, revokeApiKeyIds }),
     async onSuccess() {
-      tellDone(isMe ? `You have left ${org.name}.` : `${name} is removed.`);
+      tellDone(isMe ? named`You have left ${org.name}.` : named`${name} is removed.`);
       onClose();
       await queryClient.invalidateQueries({ queryKey: isMe ? sessionQuery.queryKey : topicKey(org.orgId, 'settings') });
     },
   });
   return (
     <Confirm
-      title={isMe ? `Leave ${org.name}?` : `Remove ${name} from ${org.name}?`}
+      title={isMe ? named`Leave ${org.name}?` : named`Remove ${name} from ${org.name}?`}
       button={isMe ? 'Leave' : 'Remove'}
       isPending={removing.isPending}
       error={removing.error}
       onConfirm={() => removing.mutate()}
       onClose={onClose}
     >
-      {isMe ? 'You lose access at once' : `${name} loses access with the very next request`}: sessions, API keys and
-      connected apps in this organization end, and schedules pass over the turns.
+      {isMe ? 'You lose access at once' : named`${name} loses access with the very next request`}: sessions, API keys
+      and connected apps in this organization end, and schedules pass over the turns.
       {made.length > 0 && (
         <Checkbox.Group
           mt="md"
-          label={`Keys of the organization that ${isMe ? 'you' : name} made`}
+          label={named`Keys of the organization that ${isMe ? 'you' : name} made`}
           description="They go on working. Tick those to revoke now."
           value={revokeApiKeyIds}
           onChange={setRevoked}
         >
           <Stack gap="xs" mt="xs">
             {made.map(({ apiKeyId, name: keyName, hint }) => (
-              <Checkbox key={apiKeyId} value={apiKeyId} label={`${keyName} (${hint})`} />
+              <Checkbox key={apiKeyId} value={apiKeyId} label={named`${keyName} (${hint})`} />
             ))}
           </Stack>
         </Checkbox.Group>

@@ -7,6 +7,8 @@ import { type Access, approve, type ConnectRequest, connectQuery, refuse } from 
 import { isProblem } from '#console/api/http.ts';
 import { type Organization, sessionQuery } from '#console/api/session.ts';
 import { Failure } from '#console/parts/failure.tsx';
+import { isolated } from '#console/parts/isolated.ts';
+import { Name } from '#console/parts/name.tsx';
 import classes from '#console/rooms/sign_in/connect.module.css';
 import { Doorway } from '#console/rooms/sign_in/doorway.tsx';
 
@@ -71,7 +73,7 @@ function Consent({ uid, asked }: { readonly uid: string; readonly asked: Connect
       <dl className={classes.facts}>
         <dt>Application</dt>
         <dd>
-          {client.name}
+          <Name>{client.name}</Name>
           {client.uri !== null && (
             <Text span size="sm" c="dimmed">
               {' '}
@@ -94,7 +96,10 @@ function Consent({ uid, asked }: { readonly uid: string; readonly asked: Connect
           label="Organization"
           value={orgId}
           onChange={(event) => setOrgId(event.currentTarget.value)}
-          data={organizations.map(({ orgId: value, name, role }) => ({ value, label: `${name} (you are ${role})` }))}
+          data={organizations.map(({ orgId: value, name, role }) => ({
+            value,
+            label: `${isolated(name)} (you are ${role})`,
+          }))}
         />
         <Radio.Group label="What it may do" value={access} onChange={(value) => setAccess(value)} size="md">
           <Stack gap="xs" mt={6}>
