@@ -37,7 +37,7 @@ export class Banner {
   running(facts: Facts, tookMs: number): void {
     const rows: (readonly [string, string] | null)[] = [
       ['API and console', facts.apiUrl],
-      facts.phoneUrl === null ? null : ['Phone simulator', `${facts.phoneUrl}  (no Twilio account is configured)`],
+      facts.phoneUrl === null ? null : ['Phone simulator', `${this.#secret(facts.phoneUrl)}  (no Twilio account)`],
       ['PostgreSQL', facts.postgres],
       ['ClickHouse', facts.clickhouse],
       ['Queue', `in ${facts.queue}`],
@@ -49,6 +49,13 @@ export class Banner {
     this.#screen.write(
       `\n${title}\n\n${lines.join('')}${this.#credentials(facts)}\n${this.#faint('Ctrl-C stops everything.')}\n\n`,
     );
+  }
+
+  /** Whoever knows the address of the phones can answer in anybody's name. */
+  #secret(address: string): string {
+    return this.#screen.isTTY === true
+      ? address
+      : `${new URL(address).origin}/… (phoneUrl in running.json has it whole)`;
   }
 
   /** Shown at the first start only, and only to somebody at a terminal: what is written elsewhere is kept there. */

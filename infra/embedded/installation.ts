@@ -104,7 +104,8 @@ export class Installation {
     const account = twilioAccountSid === undefined ? simulatedAccount(appSecret) : null;
     const postgres = databaseUrl === undefined ? postgresService(this.#dataDir, this.#isDurable) : null;
     const clickhouse = clickhouseUrl === undefined ? clickhouseService(this.#dataDir) : null;
-    const phone = account && (await this.#phoneService(account));
+    const phoneToken = deriveSecret(appSecret, 'token of the phone simulator').slice(0, 32);
+    const phone = account && (await this.#phoneService(account, phoneToken));
     await this.#startStage([postgres, clickhouse, phone]);
 
     const variables: Variables = {
@@ -138,7 +139,7 @@ export class Installation {
       clickhouseUrl: clickhouseUrl ?? urlOf(clickhouse),
       appSecret,
       baseUrl: this.#config.baseUrl,
-      phoneUrl: phone && phone.url,
+      phoneUrl: phone && `${phone.url}/${phoneToken}`,
     });
     const firstRun = readFirstRun(this.#dataDir);
     return {
@@ -147,7 +148,7 @@ export class Installation {
       postgres: postgres ? 'embedded' : 'server',
       clickhouse: clickhouse ? 'embedded' : 'server',
       queue: this.#config.redisUrl === undefined ? 'PostgreSQL' : 'Redis',
-      phoneUrl: phone && phone.url,
+      phoneUrl: phone && `${phone.url}/${phoneToken}`,
       firstRunFile: firstRun && firstRunFile(this.#dataDir),
       firstRun: isFirst ? firstRun : null,
     };
@@ -194,7 +195,7 @@ export class Installation {
   }
 
   /** The port after the API's, if it is free: people keep the address of this page. */
-  async #phoneService(account: Variables): Promise<AddressedService> {
+  async #phoneService(account: Variables, token: string): Promise<AddressedService> {
     const { baseUrl, host, port } = this.#config;
     const phonePort = this.#environment['PHONE_PORT'] ?? String(await findFreePort(port + 1));
     const variables = {
@@ -202,6 +203,7 @@ export class Installation {
       PHONE_ACCOUNT_SID: account['TWILIO_ACCOUNT_SID'] ?? '',
       PHONE_AUTH_TOKEN: account['TWILIO_AUTH_TOKEN'] ?? '',
       PHONE_NUMBER,
+      PHONE_TOKEN: token,
       PHONE_DATA_DIR: path.join(this.#dataDir, 'phone'),
       PHONE_SMS_URL: inboundSmsUrl(baseUrl),
       PHONE_CALLBACK_ORIGIN: `http://${addressToReach(host)}:${port}`,

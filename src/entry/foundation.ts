@@ -1,4 +1,6 @@
 import type { Config } from '#kernel/config.ts';
+import { createOutsidePost } from '#auth/outside_fetch.ts';
+import { outsideOptionsOf } from '#entry/outside_options.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import { type AnswerLinks, createAnswerLinks } from '#notify/answer_link.ts';
@@ -80,7 +82,11 @@ export async function openFoundation(
     links: answerLinks,
     twilio,
     mail,
-    push: { keys: vapidKeys, subscriptions: pushSubscriptionsOf(db) },
+    push: {
+      keys: vapidKeys,
+      subscriptions: pushSubscriptionsOf(db),
+      post: createOutsidePost(outsideOptionsOf(config)),
+    },
   });
   return {
     config,

@@ -172,6 +172,13 @@ export const SETTINGS = {
     schema: Type.String({ minLength: 1 }),
     fallback: '127.0.0.1',
   }),
+  allowInternalAddresses: setting({
+    variable: 'ALLOW_INTERNAL_ADDRESSES',
+    purpose: 'true lets push services and documents of apps live on addresses that are not public, for trials',
+    allowed: 'true or false',
+    schema: Type.Enum(['true', 'false']),
+    fallback: 'false',
+  }),
   logLevel: setting({
     variable: 'LOG_LEVEL',
     purpose: 'least severe level that is logged',

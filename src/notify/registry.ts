@@ -3,7 +3,7 @@ import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender } from '#notify/channel_sender.ts';
 import { callSender } from '#notify/channels/call.ts';
 import { emailSender } from '#notify/channels/email.ts';
-import { pushSender, type PushSubscriptions } from '#notify/channels/push.ts';
+import { type PushPost, pushSender, type PushSubscriptions } from '#notify/channels/push.ts';
 import { smsSender } from '#notify/channels/sms.ts';
 import type { MailServer } from '#notify/post_letter.ts';
 import { createTwilioClient, type TwilioAccount } from '#notify/twilio_client.ts';
@@ -20,7 +20,7 @@ interface NotifySettings {
   /** null: no mail. */
   readonly mail: MailServer | null;
   /** Push needs nothing from the operator. */
-  readonly push: { readonly keys: VapidKeys; readonly subscriptions: PushSubscriptions };
+  readonly push: { readonly keys: VapidKeys; readonly subscriptions: PushSubscriptions; readonly post: PushPost };
 }
 
 export function createSenders({ baseUrl, links, twilio, mail, push }: NotifySettings): Senders {
@@ -30,7 +30,7 @@ export function createSenders({ baseUrl, links, twilio, mail, push }: NotifySett
     senders.push(smsSender(client, twilio, baseUrl), callSender(client, twilio, baseUrl));
   }
   const contact = contactOf(baseUrl, mail);
-  senders.push(pushSender(push.subscriptions, { keys: push.keys, contact, baseUrl }, links));
+  senders.push(pushSender(push.subscriptions, { keys: push.keys, post: push.post, contact, baseUrl }, links));
   if (mail !== null) senders.push(emailSender(mail, links, baseUrl));
   return new Map(senders.map((sender) => [sender.channel, sender]));
 }

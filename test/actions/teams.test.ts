@@ -78,6 +78,7 @@ test('a new member has every channel on, no phone, and the person of the account
     name: 'Anna',
     email: anna.email,
     phone: null,
+    phoneConfirmed: false,
     smsEnabled: true,
     callEnabled: true,
     pushEnabled: true,

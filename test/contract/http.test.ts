@@ -116,8 +116,8 @@ test.each(EACH_ACTION)('%s takes a mebibyte and not a byte more', async (name) =
   expect(answer).toMatchObject({ status: 413, body: { code: 'payload_too_large' } });
 });
 
-test('a name of a mebibyte is taken, and comes back whole', async () => {
-  const name = '\u{1F514}'.repeat((MEBIBYTE - 11) / 4);
+test('the longest name is taken, and comes back whole', async () => {
+  const name = '\u{1F514}'.repeat(250);
   const answer = await ask(w, 'create_team', { body: { name } });
   expect(answer.status).toBe(200);
   expect(answer.body.result.name).toBe(name);
@@ -277,7 +277,7 @@ test('HTTP/1.0 is answered, and what is no HTTP is a problem', async () => {
   const head = `Host: x\r\nAuthorization: Bearer ${w.orgKey}\r\nContent-Type: application/json\r\nContent-Length: 2`;
   const old = await raw(`POST /api/rest/actions/list_teams HTTP/1.0\r\n${head}\r\n\r\n{}`);
   expect(old).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-  expect(old).toContain('{"result":{"teams":');
+  expect(old).toContain('"teams":[');
   const noise = await raw('\x16\x03\x01 this is not HTTP\r\n\r\n');
   expect(noise).toMatch(/^HTTP\/1\.1 400 Bad Request\r\ncontent-type: application\/problem\+json/);
   expect(JSON.parse(noise.split('\r\n\r\n')[1]!)).toMatchObject({ status: 400, code: 'invalid_input' });

@@ -590,7 +590,7 @@ describe('for other processes', () => {
     expect(response.headers.get('content-security-policy')).toContain("script-src 'self'");
     expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(page).toContain('href="https://tocsin.example/i/1?a=1&amp;b=2"');
-    expect(page).toContain(`href="/?number=${encodeURIComponent(ANNA)}"`);
+    expect(page).toContain(`href="./?number=${encodeURIComponent(ANNA)}"`);
   });
 
   test('only the newest records are kept', async () => {
@@ -628,6 +628,7 @@ describe('for other processes', () => {
           ...process.env,
           PHONE_ACCOUNT_SID: ACCOUNT,
           PHONE_AUTH_TOKEN: TOKEN,
+          PHONE_TOKEN: 'known-to-its-user',
           PHONE_NUMBER: OURS,
           PHONE_SMS_URL: 'http://127.0.0.1:9/sms',
         },
@@ -635,7 +636,10 @@ describe('for other processes', () => {
       const ended = once(child, 'exit');
       const [ready] = (await once(child, 'message')) as [{ ready: boolean; url: string }];
       expect(ready).toMatchObject({ ready: true, url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
-      expect((await fetch(ready.url)).status).toBe(200);
+      expect((await fetch(ready.url)).status).toBe(404);
+      expect((await fetch(`${ready.url}/phone/api/messages`)).status).toBe(404);
+      expect((await fetch(`${ready.url}/known-to-its-user`)).status).toBe(200);
+      expect((await fetch(`${ready.url}/known-to-its-user/phone/api/messages`)).status).toBe(200);
       if (stop === 'SIGTERM') child.kill(stop);
       else child.disconnect();
       expect(await ended).toEqual([0, null]);

@@ -87,6 +87,8 @@ export async function world(
     clickhouseUrl,
     appSecret: 'a secret that is long enough for tests',
     metricsToken: METRICS_TOKEN,
+    // Doubles of push services and of apps live on this machine.
+    allowInternalAddresses: 'true',
     ...options.settings,
   });
   const house = await compose(config, { log: silentLog, clock });

@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { auth } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 
-import { createOutsideFetch, isPublicAddress } from '#auth/oauth/outside_fetch.ts';
+import { createOutsideFetch, isPublicAddress } from '#auth/outside_fetch.ts';
 import { send } from '#test/contract/mcp_call.ts';
 import { documentHost } from '#test/oauth/document_host.ts';
 import { appOf, codeFor, REDIRECT } from '#test/oauth/raw_app.ts';
@@ -137,12 +137,12 @@ test('a document that is not what it says, or sends codes away in clear, connect
   expect(host.asked).not.toContain('/good.json');
 });
 
-test('no more than sixty documents are asked for in a minute', async () => {
+test('no more than thirty documents are asked for in a minute in the name of one address', async () => {
   const s = await stageOfTest();
   const host = await documentHost();
   const open = (path: string) => fetch(appOf(s, host.origin + path).authorizationUrl(), { redirect: 'manual' });
-  for (let index = 0; index < 65; index += 1) expect((await open(`/${index}.json`)).status).toBe(400);
-  expect(host.asked).toHaveLength(60);
+  for (let index = 0; index < 35; index += 1) expect((await open(`/${index}.json`)).status).toBe(400);
+  expect(host.asked).toHaveLength(30);
   s.clock.advance({ minutes: 1 });
   await open('/later.json');
   expect(host.asked.at(-1)).toBe('/later.json');

@@ -16,6 +16,7 @@ const phone = await startPhone({
   port: Number(process.env['PHONE_PORT'] ?? 0),
   accountSid: required('PHONE_ACCOUNT_SID'),
   authToken: required('PHONE_AUTH_TOKEN'),
+  token: required('PHONE_TOKEN'),
   numbers: [{ e164: required('PHONE_NUMBER'), smsUrl: required('PHONE_SMS_URL'), ...(voiceUrl && { voiceUrl }) }],
   delayMs: Number(process.env['PHONE_DELAY_MS'] ?? DELAY_MS),
   ...(callbackOrigin && { publicUrlRewrite: (url) => atOrigin(url, callbackOrigin) }),

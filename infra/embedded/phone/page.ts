@@ -27,6 +27,9 @@ export async function phonePage(app: FastifyInstance, { exchange, live }: Parts)
     live.add(reply.raw);
   });
   app.get<{ Querystring: { number?: unknown } }>('/', (request, reply) => {
+    const [address = '', query] = request.url.split('?');
+    // Links of the page are relative to it.
+    if (!address.endsWith('/')) return reply.redirect(`${address}/${query === undefined ? '' : `?${query}`}`, 308);
     const number = toNumber(request.query.number);
     return reply.type('text/html; charset=utf-8').send(renderPage(exchange, number).text);
   });

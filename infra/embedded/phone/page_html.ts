@@ -25,9 +25,9 @@ export function renderPage(exchange: Exchange, number: string | null): Html {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${title} · phone simulator</title>
-        <link rel="icon" href="/phone.svg" />
-        <link rel="stylesheet" href="/phone.css" />
-        <script type="module" src="/phone.js"></script>
+        <link rel="icon" href="phone.svg" />
+        <link rel="stylesheet" href="phone.css" />
+        <script type="module" src="phone.js"></script>
       </head>
       <body class="${number === null ? 'shows-list' : 'shows-phone'}">
         ${renderList(exchange, number)} ${number === null ? renderNoPhone() : renderPhone(exchange, number, live)}
@@ -46,7 +46,7 @@ function renderList(exchange: Exchange, current: string | null): Html {
       ${phones.map((phone) => renderSummary(phone, phone.number === current))}
       ${phones.length === 0 ? html`<p class="empty">No phone has been texted or called yet.</p>` : null}
     </nav>
-    <form class="open" action="/" method="get">
+    <form class="open" action="./" method="get">
       <label for="number">Open another phone</label>
       <input id="number" name="number" type="tel" placeholder="+31612345678" required pattern="\\+?[0-9 ]{7,20}" />
       <button>Open</button>
@@ -55,7 +55,7 @@ function renderList(exchange: Exchange, current: string | null): Html {
 }
 
 function renderSummary(phone: PhoneSummary, isCurrent: boolean): Html {
-  const href = `/?number=${encodeURIComponent(phone.number)}`;
+  const href = `./?number=${encodeURIComponent(phone.number)}`;
   return html`<a class="summary" href="${href}" ${isCurrent ? new Html('aria-current="page"') : null}>
     <span class="face" aria-hidden="true">${phone.number.slice(-2)}</span>
     <span class="who"><b>${phone.number}</b><span class="last">${phone.lastText}</span></span>
@@ -70,7 +70,7 @@ function renderNoPhone(): Html {
 function renderPhone(exchange: Exchange, number: string, live: PhoneCall | null): Html {
   return html`<main class="phone">
     <header class="bar">
-      <a class="back" href="/" aria-label="All phones">‹</a>
+      <a class="back" href="./" aria-label="All phones">‹</a>
       <span class="face" aria-hidden="true">${number.slice(-2)}</span>
       <h2>${number}</h2>
     </header>

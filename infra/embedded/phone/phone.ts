@@ -39,6 +39,8 @@ const KEEP = 5_000;
 export interface PhoneOptions {
   /** Absent or 0: any free port. */
   readonly port?: number;
+  /** Given: pages and the control API are below this path, so that only who knows it uses the phones. */
+  readonly token?: string;
   readonly accountSid: string;
   readonly authToken: string;
   /** At least one. */
@@ -89,7 +91,8 @@ export interface Phone extends Pick<
 
 /** Starts the simulator on the loopback interface. Rejects when the port is taken. */
 export async function startPhone(options: PhoneOptions): Promise<Phone> {
-  const { port = 0, accountSid, authToken, numbers, delayMs = 0, now = Date.now, keep = KEEP } = options;
+  const { port = 0, accountSid, authToken, numbers, token, delayMs = 0, now = Date.now, keep = KEEP } = options;
+  const prefix = token === undefined ? '' : `/${token}`;
   const { publicUrlRewrite: rewrite = (url: string) => url } = options;
   const closing = new AbortController();
   const exchange = new Exchange({ accountSid, numbers, now, keep });
@@ -112,8 +115,10 @@ export async function startPhone(options: PhoneOptions): Promise<Phone> {
     },
     { prefix: '/2010-04-01' },
   );
-  await app.register(async (api) => controlApi(api, { exchange, people, faults, reports }), { prefix: '/phone/api' });
-  await app.register(async (page) => phonePage(page, { exchange, live }));
+  await app.register(async (api) => controlApi(api, { exchange, people, faults, reports }), {
+    prefix: `${prefix}/phone/api`,
+  });
+  await app.register(async (page) => phonePage(page, { exchange, live }), { prefix });
   await app.listen({ port, host: '127.0.0.1' });
 
   return {

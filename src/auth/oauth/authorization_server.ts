@@ -6,7 +6,8 @@ import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC,
 import { normalizeClient } from '#auth/oauth/client_metadata.ts';
 import { type ConnectRequest, getConnectRequest } from '#auth/oauth/connect_request.ts';
 import { CLIENT_AUTH_METHODS, CLIENT_SIGNING_ALGORITHMS } from '#auth/oauth/metadata.ts';
-import { createOutsideFetch } from '#auth/oauth/outside_fetch.ts';
+import { networkOf } from '#auth/network.ts';
+import { createOutsideFetch } from '#auth/outside_fetch.ts';
 import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
 import { createRateLimit } from '#auth/oauth/rate_limit.ts';
 import { hashOfClientSecret, recordAdapterOf } from '#auth/oauth/record_adapter.ts';
@@ -31,7 +32,8 @@ const LIFETIMES = {
   Session: 60,
 };
 
-const METADATA_FETCHES_PER_MINUTE = 60;
+/** Of one address (one IPv6 /64). */
+const METADATA_FETCHES_PER_MINUTE = 30;
 
 export interface AuthorizationServerOptions {
   readonly db: Database;
@@ -43,6 +45,10 @@ export interface AuthorizationServerOptions {
   readonly resource: string;
   /** Where in the console a person is asked; its routes below `api` have to know that request's browser. */
   readonly consentPaths: { readonly page: string; readonly api: string };
+  /** Whether documents of apps may live on addresses that are not public. */
+  readonly mayReachInside: boolean;
+  /** Whose request this is, behind whatever proxies. */
+  readonly addressOf: (request: IncomingMessage) => string;
   /** Who is signed in to the console in the browser that sent this. */
   readonly signedInUser: (request: IncomingMessage) => Promise<Id<'user'> | null>;
   /** The page for somebody whom an app sent here with a request that cannot be taken. */
@@ -137,7 +143,7 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
     // A client that gives back any of its tokens is done.
     revokeGrantPolicy: () => true,
     clientBasedCORS: () => true,
-    fetch: createOutsideFetch({ mayReachInside: isLoopbackHost(new URL(baseUrl).hostname) }),
+    fetch: createOutsideFetch({ mayReachInside: options.mayReachInside }),
     fetchResponseBodyLimits: { 'client_id metadata document': 16_384, jwks_uri: 16_384, sector_identifier_uri: 1 },
     renderError: (context, { error, error_description: why = error }) => {
       sendErrorPage(context, options, { sentence: why, wayBack: null });
@@ -146,7 +152,11 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
       clientIdMetadataDocument: {
         enabled: true,
         ack: 'draft-02',
-        allowFetch: () => Promise.resolve(fetches.take('') === 0),
+        // One address that has many documents fetched leaves room for the others.
+        allowFetch: (context) => {
+          const network = networkOf(options.addressOf(context.req));
+          return Promise.resolve(fetches.take(network) === 0);
+        },
         cacheDuration: { min: 300, max: 86_400 },
       },
       devInteractions: { enabled: false },
@@ -291,8 +301,4 @@ function compareHashesOfSecrets({ Client }: Provider): void {
 
 function pathOf(url: string): string {
   return new URL(url).pathname.replace(/\/+$/, '');
-}
-
-function isLoopbackHost(hostname: string): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }

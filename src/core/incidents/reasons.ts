@@ -7,6 +7,7 @@ const WORDS: Readonly<Record<string, string>> = {
   no_usable_channel: 'nobody has such a channel on and an address for it',
   channel_not_configured: 'the channel is not set up on this server',
   provider_unreachable: 'the provider could not be reached',
+  push_address_not_public: 'the address of this device is not on the public Internet',
   provider_silent: 'the provider did not answer',
   provider_busy: 'the provider was too busy',
   provider_fault: 'the provider had a fault',

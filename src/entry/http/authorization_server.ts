@@ -1,10 +1,16 @@
+import type { IncomingMessage } from 'node:http';
+
 import { type AuthorizationServer, createAuthorizationServer } from '#auth/oauth/authorization_server.ts';
 import { authenticateSession, sessionCookieOf } from '#auth/sessions.ts';
 import type { House } from '#entry/compose.ts';
 import { ANSWER_PAGE_HEADERS, type AnswerPage, renderAnswerPage } from '#entry/http/answer_page.ts';
+import { outsideOptionsOf } from '#entry/outside_options.ts';
 import { MCP_PATH } from '#entry/http/mcp/resource_metadata.ts';
 import { AppError } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+
+/** The address of whoever sent a request, as proxies that are trusted tell it. */
+export const clientAddresses = new WeakMap<IncomingMessage, string>();
 
 /** Tied to the console: it knows who is signed in, and one of its pages asks. */
 export function openAuthorizationServer(house: Pick<House, 'config' | 'db' | 'clock' | 'log'>): AuthorizationServer {
@@ -17,6 +23,8 @@ export function openAuthorizationServer(house: Pick<House, 'config' | 'db' | 'cl
     baseUrl: config.baseUrl,
     appSecret: config.appSecret,
     resource: config.baseUrl + MCP_PATH,
+    ...outsideOptionsOf(config),
+    addressOf: (request) => clientAddresses.get(request) ?? '',
     consentPaths: { page: '/connect', api: '/api/console/connect' },
     async signedInUser({ headers }) {
       try {

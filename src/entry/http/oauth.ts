@@ -5,6 +5,7 @@ import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
 import { createRateLimit } from '#auth/oauth/rate_limit.ts';
 import { networkOf } from '#auth/network.ts';
 import type { House } from '#entry/compose.ts';
+import { clientAddresses } from '#entry/http/authorization_server.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -62,6 +63,7 @@ async function handOver(house: House, request: FastifyRequest, reply: FastifyRep
   const { handle } = await house.authorizationServer();
   reply.raw.setHeader('x-request-id', request.id);
   reply.hijack();
+  clientAddresses.set(request.raw, request.ip);
   await handle(request.raw, reply.raw);
 }
 

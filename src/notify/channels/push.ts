@@ -25,7 +25,14 @@ export interface PushSubscriptions {
   remove(subscriptionId: Id<'subscription'>): Promise<void>;
 }
 
+/** Posts to the push service of a browser; refuses addresses that are not on the public Internet (`ERR_NOT_PUBLIC`). */
+export type PushPost = (
+  url: string,
+  message: { readonly headers: Readonly<Record<string, string>>; readonly body: Buffer; readonly timeoutMs: number },
+) => Promise<{ readonly status: number; readonly retryAfter: string | null }>;
+
 export interface PushSettings {
+  readonly post: PushPost;
   readonly keys: VapidKeys;
   /** Whom a push service may turn to: a mailto: or https: address. */
   readonly contact: string;
@@ -73,15 +80,13 @@ async function sendTo(
 ): Promise<Delivery | 'gone'> {
   const request = encrypt(browser, text, outgoing, settings);
   try {
-    const response = await fetch(request.endpoint, {
-      method: 'POST',
-      headers: request.headers,
-      body: new Uint8Array(request.body),
-      redirect: 'manual',
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    const { headers, body } = request;
+    const answer = await settings.post(request.endpoint, {
+      headers,
+      body: Buffer.from(body),
+      timeoutMs: REQUEST_TIMEOUT_MS,
     });
-    await response.body?.cancel();
-    return deliveryOfAnswer(response);
+    return deliveryOfAnswer(answer);
   } catch (error) {
     return deliveryOfError(error);
   }
@@ -101,10 +106,10 @@ function encrypt(
   });
 }
 
-function deliveryOfAnswer({ status, headers }: Response): Delivery | 'gone' {
+function deliveryOfAnswer({ status, retryAfter }: Awaited<ReturnType<PushPost>>): Delivery | 'gone' {
   if (status >= 200 && status < 300) return { kind: 'accepted', providerId: null };
   if (status === 404 || status === 410) return 'gone';
-  const afterSeconds = Number(headers.get('retry-after') ?? 0);
+  const afterSeconds = Number(retryAfter ?? 0);
   const wait = afterSeconds > 0 ? { afterMs: afterSeconds * 1000 } : {};
   if (status === 429) return { kind: 'retry', reason: 'provider_busy', ...wait };
   if (status >= 500) return { kind: 'retry', reason: 'provider_fault', ...wait };
@@ -113,8 +118,9 @@ function deliveryOfAnswer({ status, headers }: Response): Delivery | 'gone' {
 
 /** A connection that never came about has sent nothing; of any other fault nobody knows. */
 function deliveryOfError(error: unknown): Delivery {
-  const { code } = ((error as { cause?: unknown }).cause ?? {}) as { code?: unknown };
-  const neverLeft = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
+  const { code } = error as { readonly code?: unknown };
+  if (code === 'ERR_NOT_PUBLIC') return { kind: 'rejected', reason: 'push_address_not_public' };
+  const neverLeft = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
   return typeof code === 'string' && neverLeft.includes(code)
     ? { kind: 'retry', reason: 'provider_unreachable' }
     : { kind: 'uncertain', reason: 'provider_silent' };

@@ -93,7 +93,8 @@ export class PhoneNumberStore {
   /** Whether the number belongs to somebody: a member's, or confirmed by its owner. */
   async isKnown(phone: string): Promise<boolean> {
     const row = await this.#session.sql.row(
-      `select 1 from team_members where phone = $1 union all select 1 from confirmed_numbers where phone = $1 limit 1`,
+      `select 1 from team_members where phone = $1
+       union all select 1 from confirmed_numbers c join memberships using (user_id) where c.phone = $1 limit 1`,
       [phone],
     );
     return row !== null;
@@ -119,6 +120,7 @@ export class PhoneNumberStore {
          select page.org_id, page.user_id, page.incident_id, max(page.created_at) as at,
            own.user_id is null as is_unconfirmed, i.status <> 'resolved' as is_open
          from page join incidents i on i.id = page.incident_id
+         join memberships m on m.org_id = page.org_id and m.user_id = page.user_id
          left join confirmed_numbers own on own.user_id = page.user_id and own.phone = $1
          where (own.user_id is not null or not exists (select 1 from confirmed_numbers c where c.user_id = page.user_id))
            and case when $2::bigint is null then i.status = 'triggered' else i.number = $2 end

@@ -49,7 +49,7 @@ function scrollToEnd() {
 
 async function act(name, input) {
   notice.textContent = '';
-  const response = await fetch(`/phone/api/${name}`, {
+  const response = await fetch(`phone/api/${name}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(input),
@@ -76,6 +76,6 @@ document.getElementById('reply')?.addEventListener('submit', (event) => {
 });
 
 scrollToEnd();
-const live = new EventSource('/phone/live');
+const live = new EventSource('phone/live');
 live.addEventListener('message', () => void refresh());
 live.addEventListener('open', () => void refresh());

@@ -47,7 +47,8 @@ export const CONNECT_ROUTES = [
     refusals: ['not_found'],
     async handle(call) {
       const { client, canChange } = await requestOf(call);
-      const organizations = await storesOf(call.house.db.session()).people.listMemberships(call.session.userId);
+      const memberships = await storesOf(call.house.db.session()).people.listMemberships(call.session.userId);
+      const organizations = memberships.map(({ orgId, name, role }) => ({ orgId, name, role }));
       return { client: { ...client, logoUri: null }, organizations, access: 'read_only' as const, canChange };
     },
   }),

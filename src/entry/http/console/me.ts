@@ -13,6 +13,9 @@ import { getTestNotification, sendTestNotifications, TestNotificationView } from
 import { ChannelName } from '#actions/policies/view.ts';
 import { inUnitOfWork } from '#actions/unit_of_work.ts';
 import { CHANNELS } from '#core/oncall/channel.ts';
+import { isNameOfInside } from '#auth/outside_fetch.ts';
+import { outsideOptionsOf } from '#entry/outside_options.ts';
+import { invalidInput } from '#kernel/errors.ts';
 import { consoleRoute } from '#entry/http/console/route.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
@@ -71,8 +74,17 @@ export const ME_ROUTES = [
     access: 'member',
     body: SubscriptionInput,
     result: SubscriptionView,
-    handle: ({ house, caller, body, origin }) =>
-      inUnitOfWork(house.actions, (unit) => subscribe(unit, caller, body, origin)),
+    async handle({ house, caller, body, origin }) {
+      if (URL.canParse(body.endpoint)) {
+        const { hostname } = new URL(body.endpoint);
+        // It is judged again at each message: a name may change its mind.
+        if (await isNameOfInside(hostname, outsideOptionsOf(house.config))) {
+          const message = 'must be the address of a public push service; this name stands for one that is not public';
+          throw invalidInput([{ path: 'endpoint', message }]);
+        }
+      }
+      return await inUnitOfWork(house.actions, (unit) => subscribe(unit, caller, body, origin));
+    },
   }),
   consoleRoute({
     name: 'delete_push_subscription',

@@ -1,6 +1,7 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
-import { request } from 'node:https';
+import { Agent, request } from 'node:https';
+import { request as requestPlain } from 'node:http';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 /** Bytes of the largest document that is read. */
@@ -58,34 +59,90 @@ export type OutsideFetch = (
   options?: { readonly signal?: AbortSignal | null },
 ) => Promise<Response>;
 
+/** Posts to an address that somebody else has given, without following redirects; what is answered is not read. */
+export type OutsidePost = (
+  url: string,
+  message: { readonly headers: Readonly<Record<string, string>>; readonly body: Buffer; readonly timeoutMs: number },
+) => Promise<{ readonly status: number; readonly retryAfter: string | null }>;
+
+/** Thrown for an address that is not on the public Internet; nothing was sent. */
+export class NotPublicError extends Error {
+  readonly code = 'ERR_NOT_PUBLIC';
+
+  constructor() {
+    super('the address is not on the public Internet');
+    this.name = 'NotPublicError';
+  }
+}
+
+interface OutsideOptions {
+  /** For trials on one machine, where apps and push services live on addresses that are not public. */
+  readonly mayReachInside: boolean;
+}
+
 /**
- * `mayReachInside` is for a product that itself lives on a loopback address. Else whatever does not resolve to public
- * addresses only is refused; the address that was judged is the one that is connected to, so a name that changes its
- * mind in between gains nothing.
+ * Whatever does not resolve to public addresses only is refused; the address that was judged is the one that is connected
+ * to, so a name that changes its mind in between gains nothing.
  */
-export function createOutsideFetch({ mayReachInside }: { readonly mayReachInside: boolean }): OutsideFetch {
-  const judge = (addresses: readonly LookupAddress[]): Error | null => {
-    const isRefused = !mayReachInside && addresses.some(({ address }) => !isPublicAddress(address));
-    return isRefused ? new Error('the address is not on the public Internet') : null;
-  };
-  const judgedLookup: LookupFunction = (hostname, options, done) => {
+function judgedLookupOf({ mayReachInside }: OutsideOptions): LookupFunction {
+  return (hostname, options, done) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      const refusal = error ?? judge(addresses);
+      const refusal = error ?? judge(addresses, mayReachInside);
       const [first] = addresses ?? [];
       if (refusal !== null || first === undefined) done(refusal ?? new Error('the name has no address'), '', 4);
       else if (options.all === true) done(null, addresses);
       else done(null, first.address, first.family);
     });
   };
+}
+
+function judge(addresses: readonly Pick<LookupAddress, 'address'>[], mayReachInside: boolean): Error | null {
+  return !mayReachInside && addresses.some(({ address }) => !isPublicAddress(address)) ? new NotPublicError() : null;
+}
+
+/** A literal address is not looked up, so it is judged by itself. */
+function requirePublic(url: URL, mayReachInside: boolean): void {
+  const literal = url.hostname.replaceAll(/^\[|\]$/g, '');
+  const refusal = isIP(literal) === 0 ? null : judge([{ address: literal }], mayReachInside);
+  if (refusal !== null) throw refusal;
+}
+
+export function createOutsideFetch(options: OutsideOptions): OutsideFetch {
+  const judgedLookup = judgedLookupOf(options);
   return async (input, { signal } = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
     if (url.protocol !== 'https:') throw new Error('only https is asked');
-    const literal = url.hostname.replaceAll(/^\[|\]$/g, '');
-    const refusal = isIP(literal) === 0 ? null : judge([{ address: literal, family: isIP(literal) }]);
-    if (refusal !== null) throw refusal;
+    requirePublic(url, options.mayReachInside);
     const deadline = AbortSignal.timeout(DEADLINE_MS);
     return await get(url, judgedLookup, signal ? AbortSignal.any([signal, deadline]) : deadline);
   };
+}
+
+export function createOutsidePost(options: OutsideOptions): OutsidePost {
+  const judgedLookup = judgedLookupOf(options);
+  const agent = new Agent({ keepAlive: true, lookup: judgedLookup });
+  return async (address, { headers, body, timeoutMs }) => {
+    const url = new URL(address);
+    const isPlain = url.protocol === 'http:' && options.mayReachInside;
+    if (url.protocol !== 'https:' && !isPlain) throw new Error('only https is asked');
+    requirePublic(url, options.mayReachInside);
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const asked = { method: 'POST', headers, lookup: judgedLookup, signal: AbortSignal.timeout(timeoutMs) };
+    const sending = isPlain ? requestPlain(url, asked, resolve) : request(url, { ...asked, agent }, resolve);
+    sending.on('error', reject).end(body);
+    const answer = await promise;
+    answer.resume();
+    return { status: answer.statusCode ?? 500, retryAfter: answer.headers['retry-after'] ?? null };
+  };
+}
+
+/** Whether a host name resolves to addresses that nobody outside may be sent to; false when it does not resolve now. */
+export async function isNameOfInside(hostname: string, { mayReachInside }: OutsideOptions): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  lookup(hostname, { all: true }, (error, addresses) => {
+    resolve(error === null && judge(addresses, mayReachInside) !== null);
+  });
+  return await promise;
 }
 
 async function get(url: URL, judgedLookup: LookupFunction, signal: AbortSignal): Promise<Response> {

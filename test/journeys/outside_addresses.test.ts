@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+
+import { createOutsidePost, isNameOfInside } from '#auth/outside_fetch.ts';
+import { startPushService } from '#test/kit/push_service.ts';
+import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { world } from '#test/kit/world.ts';
+
+test('a push service that is not on the public Internet is sent nothing, by whatever name', async () => {
+  const service = await startPushService();
+  const port = new URL(service.browser('Firefox', 'x').subscription.endpoint).port;
+  const message = { headers: {}, body: Buffer.from('x'), timeoutMs: 2_000 };
+  const post = createOutsidePost({ mayReachInside: false });
+  for (const name of ['localhost', '127.0.0.1', '[::1]', '[::ffff:7f00:1]', '0x7f.1', '169.254.169.254']) {
+    await expect(post(`https://${name}:${port}/send`, message), name).rejects.toMatchObject({ code: 'ERR_NOT_PUBLIC' });
+  }
+  await expect(post(`http://localhost:${port}/send`, message)).rejects.toThrow(/only https/);
+  expect(service.requests).toBe(0);
+});
+
+test('a name that stands for an address within is no push service', async () => {
+  const inside = { mayReachInside: false };
+  expect(await isNameOfInside('localhost', inside)).toBe(true);
+  expect(await isNameOfInside('localhost', { mayReachInside: true })).toBe(false);
+  expect(await isNameOfInside('push.invalid', inside)).toBe(false);
+});
+
+test('a device whose push service refuses to be public is refused when it is added', async () => {
+  const w = await world({ settings: { allowInternalAddresses: 'false' } });
+  const { email } = await givenPerson(w, { role: 'responder' });
+  const browser = await signedIn(w, email);
+  const answer = await browser.post(`/organizations/${w.orgId}/me/push-subscriptions`, {
+    endpoint: 'https://127.0.0.1/send',
+    keys: { p256dh: 'x', auth: 'x' },
+  });
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { errors: expect.arrayContaining([{ path: 'endpoint', message: expect.any(String) }]) },
+  });
+});
