@@ -12,6 +12,7 @@ import {
   openRunningDatabase,
   type Post,
 } from './paging/crowd.ts';
+import { type Attack, ATTACKS, attack, strangerDsn } from './paging/attacks.ts';
 import { isAllDone, PageWatch, type TakenPages } from './paging/pages.ts';
 import { sendException, type Sending, sendPoint } from './paging/sender.ts';
 import type { Database } from '#storage/postgres/database.ts';
@@ -25,22 +26,32 @@ const EXCEPTION_EVERY_MS = 150;
 const BREACH_EVERY_MS = 470;
 const PAGED_WITHIN_MS = 60_000;
 
+/** Sent by others while somebody attacks; each has a person of its own. */
+const UNDER_ATTACK = 40;
+const UNDER_ATTACK_EVERY_MS = 900;
+/** An attack has had so long to do harm before others need us. */
+const HEAD_START_MS = 3_000;
+const GIVEN_UP_AFTER_MS = 120_000;
+
 export const pageLatency: Bench = {
   name: 'page_latency',
   about:
     'from an exception or a breaching point to the request at the SMS provider (goals: exceptions p50 300 ms, p99 1 s; ' +
-    'points p50 8 s, p99 16 s)',
+    'points p50 8 s, p99 16 s; exceptions while another organization attacks: p99 5 s)',
   run: () =>
     withInstallation(async (installation) => {
       printInputs({
         exceptions: `${EXCEPTIONS}, each of a new group, one every ${EXCEPTION_EVERY_MS} ms`,
         'breaching points': `${BREACHES}, each of a rule of its own, one every ${BREACH_EVERY_MS} ms`,
-        rules: count(POSTS + BREACHES),
+        rules: count(POSTS + BREACHES + UNDER_ATTACK * ATTACKS.length),
+        ...Object.fromEntries(ATTACKS.map(({ name, about }) => [`attack: ${name}`, about])),
+        'during an attack': `${UNDER_ATTACK} exceptions of another organization, one every ${UNDER_ATTACK_EVERY_MS} ms`,
         stores: 'embedded, as durable as in production',
       });
       const db = await openRunningDatabase(installation.dataDir);
       try {
         await measure(installation, db);
+        for (const one of ATTACKS) await measureUnder(one, installation, db);
       } finally {
         await db.close();
       }
@@ -48,7 +59,10 @@ export const pageLatency: Bench = {
 };
 
 async function measure(installation: BenchInstallation, db: Database): Promise<void> {
-  const posts = await prepare(installation, db);
+  const posts = await prepare(installation, db, POSTS, 'service');
+  for (let index = 0; index < BREACHES; index += 1) {
+    await alertOnMetric(clientOf(installation), postOf(posts, index), `metric_${index}`);
+  }
   const watch = new PageWatch(installation.phoneUrl);
   const exceptions = await sendAll(EXCEPTIONS, EXCEPTION_EVERY_MS, (index) =>
     sendException(postOf(posts, index).dsn, `Exception${index}`),
@@ -58,25 +72,63 @@ async function measure(installation: BenchInstallation, db: Database): Promise<v
     return sendPoint(installation.baseUrl, ingestionKey, { name: `metric_${index}`, value: 250 });
   });
   await untilPaged(db, EXCEPTIONS + BREACHES);
-  const pagedAt = await pageTimes(db, await watch.look());
+  const pages = await listPaged(db, await watch.look());
+  const pagedAt = new Map(pages.map(({ type, pagedAtMs }) => [type, pagedAtMs]));
   printTable([
     ...rowsOf('exception', exceptions, (index) => pagedAt.get(`Exception${index}`)),
     ...rowsOf('breaching point', points, (index) => pagedAt.get(`metric_${index}`)),
   ]);
 }
 
-async function prepare(installation: BenchInstallation, db: Database): Promise<Post[]> {
-  const client = connect({ ...installation, stop: async () => {} });
-  const { teamId, userIds } = await hireTeam(db, client, installation.organizationId, POSTS);
+async function measureUnder(one: Attack, installation: BenchInstallation, db: Database): Promise<void> {
+  const posts = await prepare(installation, db, UNDER_ATTACK, one.name);
+  const dsn = await strangerDsn(installation, db, `stranger-${one.name}`);
+  const watch = new PageWatch(installation.phoneUrl);
+  const typeOf = (index: number): string => `Under${one.name}${index}`;
+  const attacking = attack(one, dsn);
+  await delay(HEAD_START_MS);
+  const sendings = await sendAll(UNDER_ATTACK, UNDER_ATTACK_EVERY_MS, (index) =>
+    sendException(postOf(posts, index).dsn, typeOf(index)),
+  );
+  const deadline = performance.now() + GIVEN_UP_AFTER_MS;
+  let pages: readonly PagedIncident[] = [];
+  while (pages.length < UNDER_ATTACK && performance.now() < deadline) {
+    await delay(250);
+    pages = await listPaged(db, await watch.look(), `Under${one.name}%`);
+  }
+  const statuses = [...(await attacking)].map(([status, times]) => `${status}: ${count(times)}`);
+  console.log(
+    `  ${one.name}: ${UNDER_ATTACK - pages.length} of ${UNDER_ATTACK} not paged within ${GIVEN_UP_AFTER_MS / 1_000} s; ` +
+      `the attack was answered with ${statuses.join(', ')}\n`,
+  );
+  if (pages.length === 0) return;
+  const sentAt = new Map(sendings.map(({ startedAtMs }, index) => [typeOf(index), startedAtMs]));
+  const row = (from: string, startOf: (page: PagedIncident) => number) => {
+    return { from, ...spreadCells(spreadOf(pages.map((page) => page.pagedAtMs - startOf(page)))) };
+  };
+  printTable([
+    row(`exception sent, under ${one.name}`, ({ type, pagedAtMs }) => sentAt.get(type) ?? pagedAtMs),
+    row('incident opened', ({ openedAtMs }) => openedAtMs),
+  ]);
+}
+
+function clientOf(installation: BenchInstallation) {
+  return connect({ ...installation, stop: async () => {} });
+}
+
+let people = 0;
+
+/** Services with a person each, whose new exceptions page them. */
+async function prepare(installation: BenchInstallation, db: Database, number: number, name: string): Promise<Post[]> {
+  const client = clientOf(installation);
+  const { teamId, userIds } = await hireTeam(db, client, installation.organizationId, number, people);
+  people += number;
   const posts: Post[] = [];
   for (const [index, userId] of userIds.entries()) {
     const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [userId] }];
-    const post = await createPost(client, teamId, `service-${index}`, steps);
+    const post = await createPost(client, teamId, `${name}-${index}`, steps);
     await alertOnExceptions(client, post);
     posts.push(post);
-  }
-  for (let index = 0; index < BREACHES; index += 1) {
-    await alertOnMetric(client, postOf(posts, index), `metric_${index}`);
   }
   return posts;
 }
@@ -110,17 +162,24 @@ async function untilPaged(db: Database, incidents: number): Promise<void> {
   throw new Error(`not all of ${incidents} incidents were paged within ${PAGED_WITHIN_MS / 1_000} s`);
 }
 
-/** When the provider was first asked about each incident, by what its title begins with. */
-async function pageTimes({ sql }: Database, taken: TakenPages): Promise<Map<string, number>> {
-  const rows = await sql.rows<{ id: string; title: string }>(
-    'select n.id, i.title from notifications n join incidents i on i.id = n.incident_id',
+interface PagedIncident {
+  /** What its title begins with. */
+  readonly type: string;
+  readonly openedAtMs: number;
+  /** When the provider was first asked. */
+  readonly pagedAtMs: number;
+}
+
+async function listPaged({ sql }: Database, taken: TakenPages, titles = '%'): Promise<PagedIncident[]> {
+  const rows = await sql.rows<{ id: string; title: string; openedAtMs: number }>(
+    `select n.id, i.title, extract(epoch from i.triggered_at)::float8 * 1000 as "openedAtMs"
+     from notifications n join incidents i on i.id = n.incident_id where i.title like $1`,
+    [titles],
   );
-  return new Map(
-    rows.flatMap(({ id, title }): [string, number][] => {
-      const [atMs] = taken.get(id) ?? [];
-      return atMs === undefined ? [] : [[title.split(':')[0] ?? '', atMs]];
-    }),
-  );
+  return rows.flatMap(({ id, title, openedAtMs }): PagedIncident[] => {
+    const [pagedAtMs] = taken.get(id) ?? [];
+    return pagedAtMs === undefined ? [] : [{ type: title.split(':')[0] ?? '', openedAtMs, pagedAtMs }];
+  });
 }
 
 function rowsOf(what: string, sendings: readonly Sending[], pagedAtOf: (index: number) => number | undefined) {

@@ -18,12 +18,18 @@ export interface Team {
   readonly userIds: readonly string[];
 }
 
-/** A team of so many people, each with a phone. */
-export async function hireTeam(db: Database, client: Client, organizationId: string, people: number): Promise<Team> {
+/** A team of so many people, each with a phone; `firstPhone` tells those of several teams apart. */
+export async function hireTeam(
+  db: Database,
+  client: Client,
+  organizationId: string,
+  people: number,
+  firstPhone = 0,
+): Promise<Team> {
   const { teamId } = await client.action<{ teamId: string }>('create_team', { name: 'Platform' });
   const userIds = await insertPeople(db, organizationId, people);
   for (const [index, userId] of userIds.entries()) {
-    await client.action('add_team_member', { teamId, userId, phone: phoneOf(index) });
+    await client.action('add_team_member', { teamId, userId, phone: phoneOf(firstPhone + index) });
   }
   return { teamId, userIds };
 }
