@@ -6,6 +6,7 @@ import type { InjectOptions } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { WATCHED_WORK } from '#core/oncall/pager_health.ts';
+import { storePoints } from '#jobs/store_points.ts';
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -181,6 +182,25 @@ test('a stalled worker or queue: data that was accepted and that no rule has see
     await doRounds(w);
     await expectWell(w);
   }
+});
+
+test('a service that floods makes its own data late, and nobody turns the senders of others away for it', async () => {
+  const w = await staffedWorld({ jobs: false });
+  const keep = (serviceId: string, count: number) =>
+    w.house.queue.keep(
+      storePoints,
+      Array.from({ length: count }, () => ({ orgId: w.orgId, serviceId, items: 1, bytes: Buffer.from('points') })),
+    );
+  await keep('svc_flood', 250);
+  w.clock.advance({ seconds: 40 });
+  await doRounds(w);
+  expect(await health(w)).toMatchObject({ code: 503, pager: { unseenDataSeconds: 40 } });
+  expect(await readiness(w)).toEqual({ code: 200, ready: true });
+  await keep('svc_other', 3);
+  w.clock.advance({ seconds: 31 });
+  await doRounds(w);
+  const because = ['data accepted 31 s ago has not reached the rules'];
+  expect(await readiness(w)).toEqual({ code: 503, ready: false, because });
 });
 
 test('data that waits on the disk of an API process is told of, and forgotten when nobody looks there any more', async () => {

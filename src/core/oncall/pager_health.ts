@@ -12,6 +12,8 @@ export const WATCHED_WORK = {
 export interface PagerSigns {
   /** When the oldest event or point was accepted that waits in the queue, or on the disk of an API process. */
   readonly acceptedAt: Instant | null;
+  /** The same, without services that send more than is read: their own data is late, and nobody else's. */
+  readonly acceptedInShareAt: Instant | null;
   /** As of when all rules were last evaluated: of what was stored later they have seen nothing. */
   readonly rulesAsOf: Instant;
   /** When a pager process last did its rounds. */
@@ -31,6 +33,8 @@ export interface PagerHealth {
   readonly pagerSilentSeconds: number;
   /** What is wrong, in sentences; empty while people are paged in time. */
   readonly problems: readonly string[];
+  /** Those of them for which no traffic should be sent here: a service that floods cannot bring them about. */
+  readonly unreadyBecause: readonly string[];
 }
 
 /**
@@ -46,24 +50,28 @@ const OVERDUE_SECONDS_MAX = 15;
 /** Whether somebody would be paged in time for what is accepted now, from one end to the other. */
 export function judgePager(signs: PagerSigns, now: Instant): PagerHealth {
   const waitingSeconds = secondsSince(signs.acceptedAt, now);
+  const waitingInShareSeconds = secondsSince(signs.acceptedInShareAt, now);
   const unevaluatedSeconds = secondsSince(signs.rulesAsOf, now);
   const pagerSilentSeconds = secondsSince(signs.pagerSeenAt, now);
   const overdueStepSeconds = secondsSince(signs.stepDueAt, now);
   const overdueMessageSeconds = secondsSince(signs.messageDueAt, now);
   const problem = (seconds: number, max: number, text: (age: string) => string): string[] =>
     seconds > max ? [text(`${Math.round(seconds)} s`)] : [];
+  const waiting = (seconds: number): string[] =>
+    problem(seconds, UNSEEN_SECONDS_MAX, (age) => `data accepted ${age} ago has not reached the rules`);
+  const others = [
+    ...problem(unevaluatedSeconds, UNSEEN_SECONDS_MAX, (age) => `rules were last evaluated ${age} ago`),
+    ...problem(pagerSilentSeconds, SILENT_SECONDS_MAX, (age) => `no pager process has been at work for ${age}`),
+    ...problem(overdueStepSeconds, OVERDUE_SECONDS_MAX, (age) => `an escalation step is overdue by ${age}`),
+    ...problem(overdueMessageSeconds, OVERDUE_SECONDS_MAX, (age) => `a page is overdue by ${age}`),
+  ];
   return {
     unseenDataSeconds: Math.max(waitingSeconds, unevaluatedSeconds),
     overdueStepSeconds,
     overdueMessageSeconds,
     pagerSilentSeconds,
-    problems: [
-      ...problem(waitingSeconds, UNSEEN_SECONDS_MAX, (age) => `data accepted ${age} ago has not reached the rules`),
-      ...problem(unevaluatedSeconds, UNSEEN_SECONDS_MAX, (age) => `rules were last evaluated ${age} ago`),
-      ...problem(pagerSilentSeconds, SILENT_SECONDS_MAX, (age) => `no pager process has been at work for ${age}`),
-      ...problem(overdueStepSeconds, OVERDUE_SECONDS_MAX, (age) => `an escalation step is overdue by ${age}`),
-      ...problem(overdueMessageSeconds, OVERDUE_SECONDS_MAX, (age) => `a page is overdue by ${age}`),
-    ],
+    problems: [...waiting(waitingSeconds), ...others],
+    unreadyBecause: [...waiting(waitingInShareSeconds), ...others],
   };
 }
 

@@ -16,6 +16,7 @@ interface Check {
 }
 
 const CHECK_TIMEOUT_MS = 3_000;
+const UNKNOWN = 'nobody can tell whether pages are late';
 
 /**
  * `/healthz`: the process, each store with its latency, the disk, and the pager; 503 when a store is down or its disk full
@@ -39,7 +40,7 @@ export function mountHealth(app: FastifyInstance, house: House, disk: DiskSpace)
   const tellPager = keptForASecond(house.clock, () => pagerState(house));
 
   app.get('/healthz', async (_request, reply) => {
-    const [stores, pager] = await Promise.all([checkAll(), tellPager()]);
+    const [stores, { unreadyBecause: _, ...pager }] = await Promise.all([checkAll(), tellPager()]);
     const isUp = Object.values(stores).every(({ status }) => status === 'up') && disk.fault === null;
     const status = isUp ? pager.status : 'down';
     return reply.code(status === 'up' ? 200 : 503).send({
@@ -61,7 +62,7 @@ export function mountHealth(app: FastifyInstance, house: House, disk: DiskSpace)
       ...(isDraining ? ['this process is stopping'] : []),
       ...(house.db.isFull() ? [DISK_FULL_TEXT] : []),
       ...Object.entries(stores).flatMap(([name, { status }]) => (status === 'up' ? [] : [`${name} is ${status}`])),
-      ...pager.problems,
+      ...pager.unreadyBecause,
     ];
     if (because.length > 0) return reply.code(503).send({ ready: false, because });
     return reply.send(disk.fault === null ? { ready: true } : { ready: true, ingestion: false, because: [disk.fault] });
@@ -85,9 +86,9 @@ async function check(work: () => Promise<unknown>): Promise<Check> {
   }
 }
 
-type PagerState = Pick<PagerHealth, 'problems'> & {
+type PagerState = Pick<PagerHealth, 'problems' | 'unreadyBecause'> & {
   readonly status: 'up' | 'degraded' | 'down';
-} & { readonly [Figure in Exclude<keyof PagerHealth, 'problems'>]: number | null };
+} & { readonly [Figure in Exclude<keyof PagerHealth, 'problems' | 'unreadyBecause'>]: number | null };
 
 /** Whether what is accepted pages people in time, whichever process should have seen to it. */
 async function pagerState(house: House): Promise<PagerState> {
@@ -101,7 +102,8 @@ async function pagerState(house: House): Promise<PagerState> {
       overdueStepSeconds: null,
       overdueMessageSeconds: null,
       pagerSilentSeconds: null,
-      problems: ['nobody can tell whether pages are late'],
+      problems: [UNKNOWN],
+      unreadyBecause: [UNKNOWN],
     };
   }
 }

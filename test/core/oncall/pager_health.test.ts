@@ -7,6 +7,7 @@ const NOW = Temporal.Instant.from('2026-11-22T03:00:00Z');
 const ago = (seconds: number): Temporal.Instant => NOW.subtract({ milliseconds: seconds * 1000 });
 
 const WELL: PagerSigns = {
+  acceptedInShareAt: null,
   acceptedAt: null,
   rulesAsOf: ago(12),
   pagerSeenAt: ago(10),
@@ -21,7 +22,16 @@ test('a pager at work has no problems, and data is as old as what rules have not
     overdueMessageSeconds: 0,
     pagerSilentSeconds: 10,
     problems: [],
+    unreadyBecause: [],
   });
+});
+
+test('a service that floods makes its own data late, and nobody turns senders away for it', () => {
+  const { problems, unreadyBecause } = judgePager({ ...WELL, acceptedAt: ago(31) }, NOW);
+  expect(problems).toHaveLength(1);
+  expect(unreadyBecause).toEqual([]);
+  const late = judgePager({ ...WELL, acceptedAt: ago(60), acceptedInShareAt: ago(31) }, NOW);
+  expect(late.unreadyBecause).toEqual(['data accepted 31 s ago has not reached the rules']);
 });
 
 test.each([
@@ -37,9 +47,23 @@ test.each([
 
 test('everything that is wrong is named, and what lies ahead of a clock that was set back is not late', () => {
   const long = ago(480);
-  const dead = { acceptedAt: long, rulesAsOf: long, pagerSeenAt: long, stepDueAt: long, messageDueAt: long };
+  const dead = {
+    acceptedAt: long,
+    acceptedInShareAt: long,
+    rulesAsOf: long,
+    pagerSeenAt: long,
+    stepDueAt: long,
+    messageDueAt: long,
+  };
   expect(judgePager(dead, NOW).problems).toHaveLength(5);
   const ahead = ago(-60);
-  const set = { acceptedAt: ahead, rulesAsOf: ahead, pagerSeenAt: ahead, stepDueAt: ahead, messageDueAt: ahead };
+  const set = {
+    acceptedAt: ahead,
+    acceptedInShareAt: ahead,
+    rulesAsOf: ahead,
+    pagerSeenAt: ahead,
+    stepDueAt: ahead,
+    messageDueAt: ahead,
+  };
   expect(judgePager(set, NOW)).toMatchObject({ unseenDataSeconds: 0, pagerSilentSeconds: 0, problems: [] });
 });
