@@ -9,7 +9,7 @@ import { onDeliverPage } from '#workers/deliver_page.ts';
 import { onRunEscalationStep } from '#workers/run_escalation_step.ts';
 import type { Role } from '#workers/run_role.ts';
 import { sendHeartbeat } from '#workers/send_heartbeat.ts';
-import { sweepDue } from '#workers/sweep_due.ts';
+import { openSweep } from '#workers/sweep_due.ts';
 
 export interface PagerRuntime extends UnitOfWorkRuntime {
   readonly log: Log;
@@ -33,9 +33,10 @@ export function pagerRuntime({ db, clock, log, outbox, senders, config }: Founda
 }
 
 /** Enough for what it does at once. A step whose incident is locked by a process that hangs is left to the next sweep. */
-export const PAGER_CONNECTIONS: Connections = { database: 10, queue: 4, lockWaitMsMax: 2_000 };
+export const PAGER_CONNECTIONS: Connections = { database: 16, queue: 4, lockWaitMsMax: 2_000 };
 
-const SWEEP_MS = 2_000;
+/** Whatever delays the jobs of others, no page waits for much longer than this. */
+const SWEEP_MS = 1_000;
 /** A process that opened an incident and hangs or died before it published leaves that to this one. */
 const OUTBOX_MS = 1_000;
 
@@ -43,6 +44,7 @@ const OUTBOX_MS = 1_000;
 export function pagerRole(foundation: Foundation, runtime = pagerRuntime(foundation)): Role {
   const { heartbeatUrl } = runtime;
   const [rounds] = WATCHED_WORK.pager;
+  const sweep = openSweep(runtime);
   return {
     name: 'pager',
     handlers: [onRunEscalationStep(runtime), onDeliverPage(runtime)],
@@ -53,8 +55,10 @@ export function pagerRole(foundation: Foundation, runtime = pagerRuntime(foundat
         : [{ name: 'send_heartbeat', everySeconds: 60, run: () => sendHeartbeat(runtime, heartbeatUrl) }]),
     ],
     ticks: [
-      { name: 'sweep_due', everyMs: SWEEP_MS, run: () => sweepDue(runtime) },
+      { name: 'sweep_steps', everyMs: SWEEP_MS, run: () => sweep.sweepSteps() },
+      { name: 'sweep_messages', everyMs: SWEEP_MS, run: () => sweep.sweepMessages() },
       { name: 'publish_outbox', everyMs: OUTBOX_MS, run: () => foundation.outbox.publishAll() },
     ],
+    settled: () => sweep.settled(),
   };
 }

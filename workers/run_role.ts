@@ -12,6 +12,8 @@ export interface Role {
   readonly periodic: readonly Periodic[];
   /** Done again and again by every process of the role. */
   readonly ticks: readonly Tick[];
+  /** Resolves once what ticks have begun has ended. */
+  readonly settled?: () => Promise<void>;
 }
 
 export interface Tick {
@@ -43,7 +45,7 @@ export function runRole(foundation: Foundation, role: Role): RunningRole {
   return {
     async stop() {
       await Promise.all(tickers.map((ticker) => ticker.stop()));
-      await jobs.close();
+      await Promise.all([jobs.close(), role.settled?.()]);
     },
   };
 }

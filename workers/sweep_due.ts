@@ -1,40 +1,61 @@
-import { messageOf } from '#kernel/errors.ts';
-import type { Log } from '#kernel/log.ts';
+import type { DueStep } from '#storage/postgres/incident_store.ts';
+import type { DueMessage } from '#storage/postgres/notification_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { type DeliveryRuntime, sendNotification } from '#workers/deliver_page.ts';
+import { OrganizationLanes } from '#workers/organization_lanes.ts';
 import { type EscalationRuntime, fireStep } from '#workers/run_escalation_step.ts';
 
-/** What is due for longer than this has lost its job, or has a worker that died. */
-const GRACE_MS = 1_500;
-const BATCH = 500;
-const AT_ONCE = 16;
+type SweepingRuntime = EscalationRuntime & DeliveryRuntime;
 
 /**
- * The net under the alarm clocks: fires every step and sends every message that is overdue, itself and without the
- * queue, so that losing the whole queue store loses no page. Claims keep it from doing anything twice.
+ * What is due for longer than this has lost its job, waits behind those of others, or has a process that died or hangs.
+ * While all is well, jobs run within a tenth of it.
  */
-export async function sweepDue(runtime: EscalationRuntime & DeliveryRuntime, graceMs = GRACE_MS): Promise<void> {
-  const before = runtime.clock.now().subtract({ milliseconds: graceMs });
-  const stores = storesOf(runtime.db.session());
-  const steps = await stores.incidents.listDueSteps(before, BATCH);
-  await eachAtOnce(steps, runtime.log, ({ incidentId, stepIndex }) => fireStep(runtime, incidentId, stepIndex));
-  const messages = await stores.notifications.listDue(before, BATCH);
-  await eachAtOnce(messages, runtime.log, (notificationId) => sendNotification(runtime, notificationId));
+const GRACE_MS = 300;
+const BATCH = 500;
+
+/** The net under the alarm clocks. */
+export interface Sweep {
+  /** Begins to fire every step that is overdue. */
+  sweepSteps(): Promise<void>;
+  /** Begins to send every message that is overdue. */
+  sweepMessages(): Promise<void>;
+  /** Resolves once nothing that was begun is under way. */
+  settled(): Promise<void>;
 }
 
-/** One that fails holds up no other; it is due still and the next sweep finds it. */
-async function eachAtOnce<Item>(
-  items: readonly Item[],
-  log: Log,
-  work: (item: Item) => Promise<unknown>,
-): Promise<void> {
-  const rest = items.values();
-  const runThrough = async (): Promise<void> => {
-    for (const item of rest) {
-      await work(item).catch((error: unknown) => {
-        log.error({ item, err: messageOf(error) }, 'overdue work failed and will be tried again');
-      });
-    }
+/**
+ * Fires steps and sends messages that are overdue, by itself and without the queue, so that losing the whole queue store
+ * loses no page, and a queue full of others' jobs delays none. Organizations have equal turns. Claims keep it from doing
+ * anything twice.
+ */
+export function openSweep(runtime: SweepingRuntime, graceMs = GRACE_MS): Sweep {
+  const { log } = runtime;
+  const steps = new OrganizationLanes<DueStep>(
+    ({ incidentId, stepIndex }) => fireStep(runtime, incidentId, stepIndex),
+    log,
+  );
+  const messages = new OrganizationLanes<DueMessage>(({ id }) => sendNotification(runtime, id), log);
+  const overdue = () => runtime.clock.now().subtract({ milliseconds: graceMs });
+  const stores = () => storesOf(runtime.db.session());
+  return {
+    async sweepSteps() {
+      steps.begin(await stores().incidents.listDueSteps(overdue(), BATCH));
+    },
+    async sweepMessages() {
+      messages.begin(await stores().notifications.listDue(overdue(), BATCH));
+    },
+    async settled() {
+      await Promise.all([steps.settled(), messages.settled()]);
+    },
   };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, runThrough));
+}
+
+/** One sweep from its beginning to its end. */
+export async function sweepDue(runtime: SweepingRuntime, graceMs?: number): Promise<void> {
+  const sweep = openSweep(runtime, graceMs);
+  await sweep.sweepSteps();
+  await sweep.settled();
+  await sweep.sweepMessages();
+  await sweep.settled();
 }

@@ -53,6 +53,7 @@ export interface NewIncident {
 
 /** A timer whose time has come. */
 export interface DueStep {
+  readonly orgId: Id<'org'>;
   readonly incidentId: Id<'incident'>;
   readonly stepIndex: number;
 }
@@ -360,11 +361,13 @@ export class IncidentStore {
     );
   }
 
-  /** Timers that were due at `before` and have not fired: their job was lost or is late. */
+  /** Timers that were due at `before` and have not fired: their job was lost or is late. Organizations have equal turns. */
   async listDueSteps(before: Temporal.Instant, limit: number): Promise<DueStep[]> {
     return await this.#session.sql.rows(
-      `select incident_id as "incidentId", step_index as "stepIndex" from incident_steps
-       where state = 'pending' and due_at <= $1 order by due_at limit $2`,
+      `select t.incident_id as "incidentId", t.step_index as "stepIndex", i.org_id as "orgId"
+       from incident_steps t join incidents i on i.id = t.incident_id
+       where t.state = 'pending' and t.due_at <= $1
+       order by row_number() over (partition by i.org_id order by t.due_at), t.due_at limit $2`,
       [before.toString(), limit],
     );
   }

@@ -115,6 +115,12 @@ const RANK: Record<NotificationStatus | 'sending', number> = {
   cancelled: 3,
 };
 
+/** A message whose time has come. */
+export interface DueMessage {
+  readonly id: Id<'notification'>;
+  readonly orgId: Id<'org'>;
+}
+
 /** The notification log: each entry is written before a provider is called, and never lost. */
 export class NotificationStore {
   readonly #session: Session;
@@ -382,14 +388,13 @@ export class NotificationStore {
     );
   }
 
-  /** Messages that were due at `before` and have not left: their job was lost or is late, or their sender died. */
-  async listDue(before: Temporal.Instant, limit: number): Promise<Id<'notification'>[]> {
-    const rows = await this.#session.sql.rows<{ id: Id<'notification'> }>(
-      `select n.id from notifications n where n.status in ('queued', 'sending') and ${isDueAt('$1')}
-       order by n.due_at limit $2`,
+  /** Messages that were due at `before` and have not left: their job was lost or is late, or their sender died. Organizations have equal turns. */
+  async listDue(before: Temporal.Instant, limit: number): Promise<DueMessage[]> {
+    return await this.#session.sql.rows(
+      `select n.id, n.org_id as "orgId" from notifications n where n.status in ('queued', 'sending') and ${isDueAt('$1')}
+       order by row_number() over (partition by n.org_id order by n.due_at), n.due_at limit $2`,
       [before.toString(), limit],
     );
-    return rows.map(({ id }) => id);
   }
 
   /** How many messages of this kind the person has asked for on the channel between the two. */

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+
+import type { Id } from '#kernel/ids.ts';
+import type { ChannelSender } from '#notify/channel_sender.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { openSweep } from '#workers/sweep_due.ts';
+
+interface Person {
+  readonly orgId: Id<'org'>;
+  readonly userId: Id<'user'>;
+}
+
+/** Messages that are due, of which no job knows. */
+async function dueMessages(w: StaffedWorld, { orgId, userId }: Person, name: string, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, (_, index) => `${name}-${index}`);
+  await w.house.db.sql.run(
+    `insert into notifications (id, org_id, kind, user_id, channel, address, status, due_at, created_at, updated_at)
+     select id, $2, 'test', $3, 'sms', '+31612345678', 'queued', $4, $4, $4 from unnest($1::text[]) id`,
+    [ids, orgId, userId, w.clock.now().toString()],
+  );
+  return ids;
+}
+
+/** An organization with many messages that are due, and another with one that is due a moment later. */
+async function manyAndOne(many: number) {
+  const w = await staffedWorld({ jobs: false });
+  const other = await w.given.organization('Other');
+  const crowd = await dueMessages(w, { orgId: w.orgId, userId: w.owner.userId }, 'crowd', many);
+  w.clock.advance({ milliseconds: 100 });
+  const [single = ''] = await dueMessages(w, { orgId: other.orgId, userId: other.owner.userId }, 'single', 1);
+  w.clock.advance({ seconds: 1 });
+  return { w, crowd, single };
+}
+
+test('messages and steps that are overdue come organization by organization, however many one has', async () => {
+  const { w, single } = await manyAndOne(50);
+  const { notifications } = storesOf(w.house.db.session());
+  expect((await notifications.listDue(w.clock.now(), 5)).map(({ id }) => id)).toContain(single);
+});
+
+test('a provider that does not answer one organization keeps no page of another waiting, nor the steps of anybody', async () => {
+  const { w, crowd, single } = await manyAndOne(50);
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  const incidentId = await alert.trigger();
+  w.clock.advance({ seconds: 1 });
+  const asked: string[] = [];
+  const silent = Promise.withResolvers<void>();
+  const sender: ChannelSender = {
+    channel: 'sms',
+    timeoutMs: 10_000,
+    uncertainTriesMax: 1,
+    listSent: async () => [],
+    async send({ notificationId }) {
+      asked.push(notificationId);
+      if (notificationId !== single) await silent.promise;
+      return { kind: 'accepted', providerId: notificationId };
+    },
+  };
+  const sweep = openSweep({ ...w.runtime, senders: new Map([['sms', sender]]) });
+  await sweep.sweepMessages();
+  await expect.poll(() => asked, { timeout: 10_000 }).toContain(single);
+  await sweep.sweepSteps();
+  const { incidents } = storesOf(w.house.db.session());
+  await expect.poll(() => incidents.listDueSteps(w.clock.now(), 10), { timeout: 10_000 }).toEqual([]);
+  await sweep.sweepMessages();
+  expect(asked.length).toBeLessThan(crowd.length);
+  silent.resolve();
+  await sweep.settled();
+  expect(asked.toSorted()).toEqual([...crowd, single].toSorted());
+  expect(incidentId).toBeDefined();
+});
