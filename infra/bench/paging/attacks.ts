@@ -7,7 +7,7 @@ import { systemClock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-import type { BenchInstallation } from '../harness.ts';
+import type { BenchInstallation } from '#infra/bench/harness.ts';
 import { alertOnExceptions, createPost } from './crowd.ts';
 import { newEventId, sendException } from './sender.ts';
 
