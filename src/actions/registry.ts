@@ -12,6 +12,7 @@ import { getExceptionGroup } from '#actions/exceptions/get_exception_group.ts';
 import { listExceptionGroups } from '#actions/exceptions/list_exception_groups.ts';
 import { setExceptionStatus } from '#actions/exceptions/set_exception_status.ts';
 import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
+import { countIncidentsByService } from '#actions/incidents/count_incidents_by_service.ts';
 import { countIncidents } from '#actions/incidents/count_incidents.ts';
 import { getIncident } from '#actions/incidents/get_incident.ts';
 import { listIncidents } from '#actions/incidents/list_incidents.ts';
@@ -45,12 +46,14 @@ import { getService } from '#actions/services/get_service.ts';
 import { listServices } from '#actions/services/list_services.ts';
 import { revealIngestKey } from '#actions/services/reveal_ingest_key.ts';
 import { rotateIngestKey } from '#actions/services/rotate_ingest_key.ts';
+import { searchServices } from '#actions/services/search_services.ts';
 import { setRetention } from '#actions/services/set_retention.ts';
 import { updateService } from '#actions/services/update_service.ts';
 import { getSetupProgress } from '#actions/setup/get_setup_progress.ts';
 import { addTeamMember } from '#actions/teams/add_team_member.ts';
 import { createTeam } from '#actions/teams/create_team.ts';
 import { deleteTeam } from '#actions/teams/delete_team.ts';
+import { findTeams } from '#actions/teams/find_teams.ts';
 import { listTeams } from '#actions/teams/list_teams.ts';
 import { removeTeamMember } from '#actions/teams/remove_team_member.ts';
 import { updateTeam } from '#actions/teams/update_team.ts';
@@ -143,6 +146,9 @@ export const CONSOLE_OPERATIONS: readonly AnyConsoleOperation[] = [
   confirmPhone,
   setReplyPin,
   setSecondFactorPolicy,
+  countIncidentsByService,
+  searchServices,
+  findTeams,
 ];
 
 const BY_NAME = new Map(ACTIONS.map((action) => [action.name, action]));

@@ -9,10 +9,10 @@ import { storesOf } from '#storage/postgres/stores.ts';
 
 export type Topic = 'incidents' | 'exceptions' | 'services' | 'teams';
 
-/** What a console is told: look again. A null id means several. */
+/** What a console is told: what to fetch again. `ids` names it all; null means that there is too much to name. */
 export interface ToldChange {
   readonly topic: Topic;
-  readonly id: string | null;
+  readonly ids: readonly string[] | null;
 }
 
 interface Ears {
@@ -28,16 +28,17 @@ export interface ChangeFeed {
   close(): void;
 }
 
-const LOOK_MS = 1_000;
+/** With what a console takes to fetch what has changed, somebody else's change is seen within a second. */
+const LOOK_MS = 500;
 /** A transaction commits later than the time it writes, and clocks of machines differ: so far back is looked again. */
 const OVERLAP_SECONDS = 30;
 const STREAMS_PER_SESSION_MAX = 20;
-/** Of one topic in one look; more are told as one. */
-const IDS_TOLD_MAX = 20;
+/** Of one topic in one look; consoles fetch so many rows at once. */
+const IDS_TOLD_MAX = 50;
 
 /**
- * Looks once a second, for all listeners of this process together, and only while there are any: two indexed queries a
- * second and process, whatever the number of consoles. LISTEN/NOTIFY would tell sooner, but it makes every commit that
+ * Looks twice a second, for all listeners of this process together, and only while there are any: two indexed queries a
+ * look and process, whatever the number of consoles. LISTEN/NOTIFY would tell sooner, but it makes every commit that
  * notifies wait for the one before it, the ones that page people too, and does not pass poolers of connections.
  */
 export function createChangeFeed(db: Database, clock: Clock, log: Log): ChangeFeed {
@@ -106,7 +107,6 @@ const TOPICS: Readonly<Record<string, Topic>> = {
   group: 'exceptions',
   service: 'services',
   rule: 'services',
-  dashboard: 'services',
   team: 'teams',
   member: 'teams',
   schedule: 'teams',
@@ -115,17 +115,18 @@ const TOPICS: Readonly<Record<string, Topic>> = {
   user: 'teams',
 };
 
-/** Each thing once. An id is told where the console knows it by that: a rule's is not, since lists of services show it. */
+/** Each thing once, by the id that the console knows it by: a rule by its service, a member by the team. */
 function toldChanges(changes: readonly StoredChange[]): ToldChange[] {
   const ids = new Map<Topic, Set<string | null>>();
-  for (const { target } of changes) {
+  for (const { target, owner } of changes) {
     const kind = target.split('_')[0] ?? '';
     const topic = TOPICS[kind];
     if (topic === undefined) continue;
     const isShown = kind === 'incident' || kind === 'group' || kind === 'service' || kind === 'team';
-    ids.set(topic, (ids.get(topic) ?? new Set()).add(isShown ? target : null));
+    ids.set(topic, (ids.get(topic) ?? new Set()).add(isShown ? target : owner));
   }
-  return [...ids].flatMap(([topic, of]) =>
-    of.has(null) || of.size > IDS_TOLD_MAX ? [{ topic, id: null }] : [...of].map((id) => ({ topic, id })),
-  );
+  return [...ids].map(([topic, of]) => {
+    const named = [...of].filter((id) => id !== null);
+    return { topic, ids: of.has(null) || named.length > IDS_TOLD_MAX ? null : named };
+  });
 }

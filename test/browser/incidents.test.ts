@@ -5,10 +5,29 @@ import { inBrowser, PHONE } from '#test/browser/chrome.ts';
 import { fingerOn, middleOf } from '#test/browser/finger.ts';
 import { openHouse } from '#test/browser/house.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { givenIncidents } from '#test/kit/many_incidents.ts';
 
 /** The row of an incident, once it says this. */
 const row = (page: Page, title: string, status: string) =>
   page.locator('li[data-row]').filter({ hasText: title }).filter({ hasText: status }).waitFor();
+
+/** What a page has received since then, in bytes on the wire, with headers. */
+async function countBytes(page: Page): Promise<() => number> {
+  const cdp = await page.context().newCDPSession(page);
+  const finished = new Map<string, number>();
+  const received = new Map<string, number>();
+  cdp.on('Network.dataReceived', ({ requestId, dataLength }) => {
+    received.set(requestId, (received.get(requestId) ?? 0) + dataLength);
+  });
+  cdp.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    finished.set(requestId, encodedDataLength);
+  });
+  await cdp.send('Network.enable');
+  return () => {
+    const streamed = [...received].filter(([requestId]) => !finished.has(requestId));
+    return [...finished, ...streamed].reduce((sum, [, bytes]) => sum + bytes, 0);
+  };
+}
 
 /** Whether the next row down is the one that is meant from now on. */
 async function isOnRow(page: Page, keys: (key: string) => Promise<void>): Promise<boolean> {
@@ -54,7 +73,8 @@ inBrowser('incidents', () => {
     await h.incident(serviceId, 'Second');
     await h.incident(other.serviceId, 'Third');
     const { page } = await h.visitor({ path: '/incidents' });
-    await page.getByLabel('Service').selectOption({ label: 'checkout' });
+    await page.getByRole('combobox', { name: 'Service' }).click();
+    await page.getByRole('option', { name: 'checkout' }).click();
     await page.waitForURL(/service=service_/);
     await page.reload();
     await row(page, 'First', 'Triggered');
@@ -67,6 +87,44 @@ inBrowser('incidents', () => {
     await page.getByText('2 incidents resolved').waitFor();
     const { incidents } = await h.expectOk('list_incidents', { status: 'resolved' });
     expect(incidents.map(({ title }: { title: string }) => title).toSorted()).toEqual(['First', 'Second']);
+  });
+
+  test('however many there are none is hidden, and what others change costs its rows alone', async () => {
+    const h = await openHouse();
+    const { serviceId } = await h.given.service({ name: 'checkout', capabilities: [] });
+    await givenIncidents(h, serviceId, { count: 1_200 });
+    const waiting = await givenIncidents(h, serviceId, { count: 70, status: 'triggered', minutesAgo: 20_000 });
+    const old = { count: 9, status: 'acknowledged', minutesAgo: 30_000, title: 'Long known' } as const;
+    await givenIncidents(h, serviceId, old);
+    const { page } = await h.visitor({ path: '/incidents' });
+    const tabs = page.getByRole('navigation', { name: 'Incidents by status' });
+    await tabs.getByRole('link', { name: 'Acknowledged 9' }).waitFor();
+    expect(await tabs.getByRole('link').allInnerTexts()).toEqual(
+      ['Open 79', 'Triggered 70', 'Acknowledged 9', 'Resolved 1,200', 'All'].map((text) => text.replace(' ', '\n')),
+    );
+    await page.getByRole('link', { name: /^Incidents 70 waiting/ }).waitFor();
+    await page.locator('li[data-row]').first().waitFor();
+    await page.locator('li[data-row]').last().scrollIntoViewIfNeeded();
+    await page.locator('li[data-row]').nth(78).waitFor();
+    expect(await page.locator('li[data-row]').count()).toBe(79);
+
+    const bytes = await countBytes(page);
+    for (const [index, incidentId] of waiting.slice(0, 10).entries()) {
+      await h.expectOk('acknowledge_incident', { incidentId });
+      await tabs.getByRole('link', { name: `Acknowledged ${10 + index}` }).waitFor();
+      await page.locator(`li[data-row="${incidentId}"]`).getByText('Acknowledged').waitFor();
+    }
+    console.log(`ten changes by others cost an open list of 1,279 incidents ${bytes()} bytes`);
+    expect(bytes()).toBeLessThan(10 * 5_000);
+
+    await page.getByLabel('Search incidents').fill('long known 9');
+    await row(page, 'Long known 9', 'Acknowledged');
+    await page.locator('li[data-row]').nth(1).waitFor({ state: 'detached' });
+    await page.goto(`${h.baseUrl}/services`);
+    await page.getByText('60 triggered').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByLabel('Where to go').fill('long known 9');
+    await page.getByRole('button', { name: /^Long known 9/ }).waitFor();
   });
 
   test('all of it works without a mouse', async () => {

@@ -133,7 +133,7 @@ inBrowser('every page', () => {
     await page.getByRole('heading', { name: 'Tocsin is out of reach' }).waitFor();
     expect(await isBack()).toBe(true);
 
-    proxy.isAway = (url) => url.includes('list_services');
+    proxy.isAway = (url) => url.includes('search_services');
     await page.reload();
     await page.getByText('The server did not answer.').waitFor();
     expect(await isBack()).toBe(true);

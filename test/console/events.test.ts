@@ -3,11 +3,16 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Browser, givenPerson, givePassword, signedIn } from '#test/kit/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 
+interface Told {
+  readonly topic: string;
+  readonly ids: readonly string[] | null;
+}
+
 interface Stream {
-  readonly changes: { topic: string; id: string | null }[];
+  readonly changes: Told[];
   readonly ended: Promise<void>;
   /** Waits until the stream has told this. */
-  until(isTold: (change: { topic: string; id: string | null }) => boolean): Promise<void>;
+  until(isTold: (change: Told) => boolean): Promise<void>;
 }
 
 async function listen(w: World, browser: Browser, orgId: string = w.orgId): Promise<Stream> {
@@ -52,6 +57,8 @@ function serverUrl(w: World): string {
   return typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : '';
 }
 
+const tells = (id: string) => (change: Told) => change.ids?.includes(id) === true;
+
 test('whoever listens is told what changes in their organization, and in no other', async () => {
   const w = await world();
   const { email } = await givenPerson(w, { role: 'viewer' });
@@ -61,11 +68,37 @@ test('whoever listens is told what changes in their organization, and in no othe
   const here = await listen(w, await signedIn(w, email));
   const there = await listen(w, await signedIn(w, stranger), other.orgId);
   const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
-  await here.until(({ id }) => id === teamId);
-  const { serviceId } = await w.given.service({ key: other.orgKey });
-  await there.until(({ id }) => id === serviceId);
-  expect(here.changes).toEqual([{ topic: 'teams', id: teamId }]);
-  expect(there.changes).toEqual([{ topic: 'services', id: serviceId }]);
+  await here.until(tells(teamId));
+  const { serviceId } = await w.given.service({ key: other.orgKey, capabilities: [] });
+  await there.until(tells(serviceId));
+  expect(here.changes).toEqual([{ topic: 'teams', ids: [teamId] }]);
+  expect(there.changes).toEqual([{ topic: 'services', ids: [serviceId] }]);
+});
+
+test('what belongs to a team or a service is told by its id, also when it is gone', async () => {
+  const w = await world();
+  const { email } = await givenPerson(w, { role: 'viewer' });
+  const { serviceId } = await w.given.service({ capabilities: [] });
+  const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
+  const stream = await listen(w, await signedIn(w, email));
+  const member = await w.expectOk('add_team_member', { teamId, userId: w.owner.userId });
+  const timing = { timezone: 'UTC', rotationType: 'weekly', startAt: '2027-01-04T09:00:00Z' };
+  const { scheduleId } = await w.expectOk('create_schedule', {
+    teamId,
+    name: 'Primary',
+    ...timing,
+    rotationConfig: { userIds: [w.owner.userId] },
+  });
+  const override = { userId: w.owner.userId, startAt: '2027-02-01T00:00:00Z', endAt: '2027-02-02T00:00:00Z' };
+  await w.expectOk('create_schedule_override', { scheduleId, ...override });
+  await w.expectOk('remove_team_member', { memberId: member.memberId });
+  const config = { metricName: 'latency', comparator: '>', threshold: 100 };
+  const rule = await w.expectOk('create_alert_rule', { serviceId, name: 'Slow', kind: 'metric_threshold', config });
+  await w.expectOk('delete_alert_rule', { ruleId: rule.ruleId });
+  await stream.until(tells(serviceId));
+  expect(new Set(stream.changes.map(({ topic, ids }) => JSON.stringify([topic, ids])))).toEqual(
+    new Set([JSON.stringify(['teams', [teamId]]), JSON.stringify(['services', [serviceId]])]),
+  );
 });
 
 test('a stream ends with its session, and with the membership', async () => {
@@ -80,8 +113,8 @@ test('a stream ends with its session, and with the membership', async () => {
   await olga.post(`/organizations/${w.orgId}/actions/remove_member`, { userId: userId });
   await leaving.ended;
   const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
-  await staying.until(({ id }) => id === teamId);
-  expect([ending, leaving].flatMap(({ changes }) => changes.map(({ id }) => id))).not.toContain(teamId);
+  await staying.until(tells(teamId));
+  expect([ending, leaving].flatMap(({ changes }) => changes.flatMap(({ ids }) => ids))).not.toContain(teamId);
 });
 
 test('closing the server ends every stream', async () => {

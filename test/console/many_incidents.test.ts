@@ -78,6 +78,33 @@ test('what is searched for may stand in the title, the number or the name of the
   expect(await pagesOf({ text: 'slow' })).toEqual([]);
 });
 
+test('services are found by name, and those with open incidents say how many', async () => {
+  const [a, b, c] = [
+    await w.given.service({ name: 'zebra', capabilities: [] }),
+    await w.given.service({ name: 'Antelope', capabilities: [] }),
+    await w.given.service({ name: 'buffalo', capabilities: [] }),
+  ];
+  const names: string[] = [];
+  for (let cursor: string | null = null; ;) {
+    const page: { services: { name: string }[]; nextCursor: string | null } = await post('search_services', {
+      limit: 1,
+      ...(cursor !== null && { cursor }),
+    });
+    names.push(...page.services.map(({ name }) => name));
+    cursor = page.nextCursor;
+    if (cursor === null) break;
+  }
+  expect(names).toEqual(['Antelope', 'buffalo', 'checkout', 'zebra']);
+  expect((await post('search_services', { text: 'ANT' })).services).toMatchObject([{ serviceId: b.serviceId }]);
+  const { services } = await post('search_services', { serviceIds: [a.serviceId, c.serviceId, 'service_x'] });
+  expect(services).toMatchObject([{ name: 'buffalo' }, { name: 'zebra' }]);
+  expect(await post('count_incidents_by_service', {})).toEqual({
+    services: [{ serviceId, triggered: 3, acknowledged: 9 }],
+  });
+  const faulty = await browser.post(`/organizations/${w.orgId}/actions/search_services`, { cursor: 'x' });
+  expect(faulty).toMatchObject({ status: 400, body: { errors: [{ path: 'cursor' }] } });
+});
+
 test('a cursor that is none is told', async () => {
   for (const cursor of ['', 'x', 'open.1.incident_01kdwm4a1b2c3d4e5f6g7h8j9k', `resolved.1e9.${resolved[0]}`]) {
     const answer = await browser.post(`/organizations/${w.orgId}/actions/search_incidents`, { cursor });

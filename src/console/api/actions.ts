@@ -7,10 +7,12 @@ import type { requestPhoneCode } from '#actions/me/request_phone_code.ts';
 import type { setReplyPin } from '#actions/me/set_reply_pin.ts';
 import type { getIncident } from '#actions/incidents/get_incident.ts';
 import type { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
-import type { listIncidents } from '#actions/incidents/list_incidents.ts';
 import type { reopenIncident } from '#actions/incidents/reopen_incident.ts';
-import type { resolveIncident } from '#actions/incidents/resolve_incident.ts';
 import type { unacknowledgeIncident } from '#actions/incidents/unacknowledge_incident.ts';
+import type { countIncidentsByService } from '#actions/incidents/count_incidents_by_service.ts';
+import type { countIncidents } from '#actions/incidents/count_incidents.ts';
+import type { resolveIncident } from '#actions/incidents/resolve_incident.ts';
+import type { searchIncidents } from '#actions/incidents/search_incidents.ts';
 import type { getExceptionGroup } from '#actions/exceptions/get_exception_group.ts';
 import type { queryMetric } from '#actions/metrics/query_metric.ts';
 import type { createScheduleOverride } from '#actions/schedules/create_schedule_override.ts';
@@ -22,18 +24,21 @@ import type { deleteService } from '#actions/services/delete_service.ts';
 import type { disableCapability } from '#actions/services/disable_capability.ts';
 import type { enableCapability } from '#actions/services/enable_capability.ts';
 import type { getService } from '#actions/services/get_service.ts';
-import type { listServices } from '#actions/services/list_services.ts';
 import type { revealIngestKey } from '#actions/services/reveal_ingest_key.ts';
 import type { rotateIngestKey } from '#actions/services/rotate_ingest_key.ts';
+import type { searchServices } from '#actions/services/search_services.ts';
 import type { setRetention } from '#actions/services/set_retention.ts';
 import type { updateService } from '#actions/services/update_service.ts';
 import type { getSetupProgress } from '#actions/setup/get_setup_progress.ts';
+import type { findTeams } from '#actions/teams/find_teams.ts';
 import type { listTeams } from '#actions/teams/list_teams.ts';
 import { ask } from '#console/api/http.ts';
 
 /** The actions and own operations that the console invokes, by name. Only types: nothing of the server is in the build. */
 interface Actions {
-  list_incidents: typeof listIncidents;
+  search_incidents: typeof searchIncidents;
+  count_incidents: typeof countIncidents;
+  count_incidents_by_service: typeof countIncidentsByService;
   get_incident: typeof getIncident;
   acknowledge_incident: typeof acknowledgeIncident;
   resolve_incident: typeof resolveIncident;
@@ -44,7 +49,7 @@ interface Actions {
   create_schedule_override: typeof createScheduleOverride;
   delete_schedule_override: typeof deleteScheduleOverride;
   who_is_on_call: typeof whoIsOnCall;
-  list_services: typeof listServices;
+  search_services: typeof searchServices;
   get_service: typeof getService;
   create_service: typeof createService;
   update_service: typeof updateService;
@@ -55,6 +60,7 @@ interface Actions {
   rotate_ingest_key: typeof rotateIngestKey;
   list_teams: typeof listTeams;
   get_setup_progress: typeof getSetupProgress;
+  find_teams: typeof findTeams;
   get_billing: typeof getBilling;
   set_second_factor_policy: typeof setSecondFactorPolicy;
   request_phone_code: typeof requestPhoneCode;
@@ -72,9 +78,13 @@ type Of<Name extends ActionName> = Actions[Name] extends infer Action extends De
 export type InputOf<Name extends ActionName> = Static<Of<Name>['input']>;
 export type ResultOf<Name extends ActionName> = Static<Of<Name>['result']>;
 
-export type Incident = ResultOf<'list_incidents'>['incidents'][number];
+/** As `get_incident` and lists show it. */
+export type Incident = Omit<FoundIncident, 'serviceName' | 'answeredByName' | 'reached' | 'reachedCount'>;
+export type FoundIncident = ResultOf<'search_incidents'>['incidents'][number];
+export type OpenCounts = ResultOf<'count_incidents_by_service'>['services'][number];
+export type IncidentCounts = ResultOf<'count_incidents'>;
 export type IncidentWithLog = ResultOf<'get_incident'>;
-export type Service = ResultOf<'list_services'>['services'][number];
+export type Service = ResultOf<'search_services'>['services'][number];
 export type ServiceWithKeys = ResultOf<'get_service'>;
 export type BillingMonth = ResultOf<'get_billing'>['months'][number];
 export type Capability = Service['capabilities'][number];

@@ -1,24 +1,27 @@
 import type { QueryClient } from '@tanstack/react-query';
 
 import { addressOf } from '#console/api/http.ts';
+import { refreshIncidents } from '#console/api/incidents.ts';
 import { topicKey, type Topic } from '#console/api/queries.ts';
+import { refreshServices } from '#console/api/services.ts';
+import { refreshTeams } from '#console/api/teams.ts';
 
-/** Something has changed; `id` names it where one thing did. */
+/** What has changed; null is too much to name. */
 interface Change {
   readonly topic: Topic;
-  readonly id: string | null;
+  readonly ids: readonly string[] | null;
 }
 
 export type Connected = 'connecting' | 'open' | 'lost';
 
 /** News within so short a time is taken together: a storm must not make every tab ask a hundred times. */
-const GATHER_MS = 250;
+const GATHER_MS = 100;
 /** Between two attempts to connect; browsers end an event source that was answered with an error. */
 const RECONNECT_MS = 3_000;
 
 /**
- * Keeps what is shown up to date: whatever the server says has changed is asked for again. One tab listens and tells the
- * others, since browsers hold only six connections to a server. Returns what ends it.
+ * Keeps what is shown up to date: the rows that the server says have changed are fetched, and no whole lists. One tab
+ * listens and tells the others, since browsers hold only six connections to a server. Returns what ends it.
  */
 export function followChanges(
   orgId: string,
@@ -26,21 +29,20 @@ export function followChanges(
   onConnected: (state: Connected) => void,
 ): () => void {
   const ended = new AbortController();
-  const pending = new Map<string, Change>();
+  const pending = new Map<Topic, Set<string> | null>();
   let timer: ReturnType<typeof setTimeout> | null = null;
 
   const refresh = (): void => {
     timer = null;
-    for (const { topic, id } of pending.values()) {
-      void queryClient.invalidateQueries({
-        queryKey: topicKey(orgId, topic),
-        predicate: ({ queryKey }) => id === null || isAbout(queryKey, id),
-      });
+    for (const [topic, ids] of pending) {
+      const named = ids === null ? null : [...ids];
+      void refreshTopic(queryClient, orgId, topic, named).catch(() => refreshTopic(queryClient, orgId, topic, null));
     }
     pending.clear();
   };
-  const note = (change: Change): void => {
-    pending.set(`${change.topic} ${change.id}`, change);
+  const note = ({ topic, ids }: Change): void => {
+    const known = pending.get(topic);
+    pending.set(topic, ids === null || known === null ? null : new Set([...(known ?? []), ...ids]));
     timer ??= setTimeout(refresh, GATHER_MS);
   };
   const others = openChannel(orgId);
@@ -85,12 +87,29 @@ function openChannel(orgId: string) {
   };
 }
 
-/** Lists speak of everything; what is asked for by id is asked again only when it is meant. */
-function isAbout(queryKey: readonly unknown[], id: string): boolean {
+/** So many rows are fetched at once; of more than these, lists are loaded again. */
+const ROWS_MAX = 50;
+
+async function refreshTopic(
+  queryClient: QueryClient,
+  orgId: string,
+  topic: Topic,
+  ids: readonly string[] | null,
+): Promise<void> {
+  const isShort = ids !== null && ids.length <= ROWS_MAX;
+  if (isShort && topic === 'incidents') return await refreshIncidents(queryClient, orgId, ids);
+  if (isShort && topic === 'services') return await refreshServices(queryClient, orgId, ids);
+  if (isShort && topic === 'teams') return await refreshTeams(queryClient, orgId, ids);
+  await queryClient.invalidateQueries({
+    queryKey: topicKey(orgId, topic),
+    predicate: ({ queryKey }) => ids === null || isAbout(queryKey, ids),
+  });
+}
+
+/** What is asked for by id is asked again only when it is meant. */
+function isAbout(queryKey: readonly unknown[], ids: readonly string[]): boolean {
   const input = queryKey[4];
-  if (typeof input !== 'object' || input === null) return true;
-  const ids = Object.entries(input).filter(([name]) => /^(?:incident|service|group|team)Id$/.test(name));
-  return ids.length === 0 || ids.some(([, value]) => value === id);
+  return typeof input !== 'object' || input === null || Object.values(input).some((value) => ids.includes(value));
 }
 
 interface Listener {

@@ -24,10 +24,8 @@ export function orgQuery<Result>(orgId: string, topic: Topic, path: string) {
   });
 }
 
-export const incidentsQuery = (orgId: string) => actionQuery(orgId, 'incidents', 'list_incidents', {});
 export const incidentQuery = (orgId: string, incidentId: string) =>
   actionQuery(orgId, 'incidents', 'get_incident', { incidentId });
-export const servicesQuery = (orgId: string) => actionQuery(orgId, 'services', 'list_services', {});
 export const serviceQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'get_service', { serviceId });
 export const teamsQuery = (orgId: string) => actionQuery(orgId, 'teams', 'list_teams', {});

@@ -3,17 +3,20 @@ import '@mantine/spotlight/styles.layer.css';
 import { useMantineColorScheme } from '@mantine/core';
 import { createSpotlight, Spotlight, type SpotlightActionGroupData } from '@mantine/spotlight';
 import { IconBell, IconBuilding, IconMoon, IconSearch, IconServer2, IconSun } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 
-import { incidentsQuery, servicesQuery } from '#console/api/queries.ts';
+import { incidentSearchQuery } from '#console/api/incidents.ts';
+import { serviceSearchQuery } from '#console/api/services.ts';
 import { isolated } from '#console/parts/isolated.ts';
 import { PLACES, SETTINGS } from '#console/shell/navigation.ts';
 import { useHere } from '#console/shell/organization.tsx';
 
-/** As many of each kind as can be of help. */
-const LISTED_MAX = 200;
+const SHOWN_MAX = 12;
+/** Somebody who types is not asked for after each letter. */
+const TYPED_MS = 150;
 
 const [store, spotlight] = createSpotlight();
 
@@ -29,7 +32,11 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
     if (isOpen) spotlight.open();
     else spotlight.close();
   }, [isOpen]);
-  const groups = [usePlaces(), useIncidents(), useServices(), useOthers()].filter(({ actions }) => actions.length > 0);
+  const [query, setQuery] = useState('');
+  const [text] = useDebouncedValue(query.trim(), TYPED_MS);
+  const groups = [usePlaces(), useIncidents(text, isOpen), useServices(text, isOpen), useOthers()].filter(
+    ({ actions }) => actions.length > 0,
+  );
   return (
     <Spotlight
       store={store}
@@ -39,7 +46,9 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
       onSpotlightClose={onClose}
       shortcut={null}
       actions={groups}
-      limit={12}
+      query={query}
+      onQueryChange={setQuery}
+      limit={SHOWN_MAX}
       nothingFound="Nothing has this name"
       scrollable
       maxHeight="60vh"
@@ -67,28 +76,40 @@ function usePlaces(): SpotlightActionGroupData {
   };
 }
 
-function useIncidents(): SpotlightActionGroupData {
+/** The server looks for them: there may be more than anybody wants to load. */
+function useIncidents(text: string, isOpen: boolean): SpotlightActionGroupData {
   const navigate = useNavigate();
-  const { data } = useQuery(incidentsQuery(useHere().org.orgId));
-  const open = data?.incidents.filter(({ status }) => status !== 'resolved') ?? [];
+  const search = { status: 'open' as const, limit: SHOWN_MAX, ...(text !== '' && { text }) };
+  const { data } = useInfiniteQuery({
+    ...incidentSearchQuery(useHere().org.orgId, search),
+    enabled: isOpen,
+    placeholderData: keepPreviousData,
+  });
+  const found = data?.pages.flatMap(({ incidents }) => incidents) ?? [];
+  const open = found.filter(({ status }) => status !== 'resolved');
   return {
     group: 'Open incidents',
-    actions: open.slice(0, LISTED_MAX).map(({ incidentId, number, title, status }) => ({
+    actions: open.map(({ incidentId, number, title, status, serviceName }) => ({
       id: incidentId,
       label: isolated(title),
       description: `#${number}, ${status}`,
+      keywords: `${title} #${number} ${serviceName}`,
       leftSection: <IconBell size={18} stroke={1.75} />,
       onClick: () => void navigate({ to: '/incidents/$incidentId', params: { incidentId } }),
     })),
   };
 }
 
-function useServices(): SpotlightActionGroupData {
+function useServices(text: string, isOpen: boolean): SpotlightActionGroupData {
   const navigate = useNavigate();
-  const { data } = useQuery(servicesQuery(useHere().org.orgId));
+  const { data } = useInfiniteQuery({
+    ...serviceSearchQuery(useHere().org.orgId, { limit: SHOWN_MAX, ...(text !== '' && { text }) }),
+    enabled: isOpen,
+    placeholderData: keepPreviousData,
+  });
   return {
     group: 'Services',
-    actions: (data?.services ?? []).slice(0, LISTED_MAX).map(({ serviceId, name, environment }) => ({
+    actions: (data?.pages.flatMap(({ services }) => services) ?? []).map(({ serviceId, name, environment }) => ({
       id: serviceId,
       label: isolated(name),
       description: environment ?? undefined,

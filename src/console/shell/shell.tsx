@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouter } from '@tanstack/react-router';
 import { lazy, type MouseEvent, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 
-import { incidentsQuery } from '#console/api/queries.ts';
+import { incidentCountsQuery } from '#console/api/incidents.ts';
 import { useBackCloses } from '#console/parts/back_closes.ts';
 import { Banners } from '#console/shell/banners.tsx';
 import { useLetters } from '#console/shell/keyboard.ts';
@@ -129,8 +129,7 @@ function useAbove() {
 
 function Places() {
   const { org } = useHere();
-  const { data } = useQuery(incidentsQuery(org.orgId));
-  const waiting = data?.incidents.filter(({ status }) => status === 'triggered').length ?? 0;
+  const waiting = useQuery(incidentCountsQuery(org.orgId)).data?.triggered ?? 0;
   return PLACES.map(({ to, label, icon: Icon }) => (
     <Link key={to} to={to} activeOptions={{ exact: to === '/' }} className={classes.place}>
       <Icon size={20} stroke={1.75} aria-hidden />

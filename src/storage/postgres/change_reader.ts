@@ -10,6 +10,8 @@ export interface StoredChange {
   readonly orgId: Id<'org'>;
   /** The id of what it is about, which tells its kind. */
   readonly target: string;
+  /** The team or the service that it belongs to, where that was written. */
+  readonly owner: string | null;
 }
 
 /** Somebody who listens to an organization. */
@@ -19,6 +21,11 @@ export interface Listener {
 }
 
 const CHANGES_MAX = 2_000;
+
+/** Overrides name their schedule, all others the team or the service itself. */
+const OWNER = (fields: string): string =>
+  `coalesce(${fields}->>'teamId', ${fields}->>'serviceId',
+    (select s.team_id from schedules s where s.id = ${fields}->>'scheduleId'))`;
 
 /**
  * What has changed lately, from what is written anyway: the audit log (all that people and rules change), the timelines
@@ -33,14 +40,15 @@ export class ChangeReader {
 
   async listSince(orgIds: readonly Id<'org'>[], since: Temporal.Instant): Promise<StoredChange[]> {
     return await this.#session.sql.rows(
-      `(select a.id as key, a.org_id as "orgId", a.target from audit_log a
+      `(select a.id as key, a.org_id as "orgId", a.target,
+            coalesce(${OWNER('a.after')}, ${OWNER('a.before')}) as owner from audit_log a
           where a.org_id = any($1) and a.at > $2 and a.target is not null and a.result = 'done'
           order by a.at desc limit ${CHANGES_MAX})
        union all
-       select 'timeline ' || t.id, i.org_id, i.id from incident_timeline t join incidents i on i.id = t.incident_id
+       select 'timeline ' || t.id, i.org_id, i.id, null from incident_timeline t join incidents i on i.id = t.incident_id
           where t.id > (select max(id) - ${CHANGES_MAX} from incident_timeline) and t.at > $2 and i.org_id = any($1)
        union all
-       (select g.id || ' ' || g.last_seen_at, g.org_id, g.id from exception_groups g
+       (select g.id || ' ' || g.last_seen_at, g.org_id, g.id, null from exception_groups g
           where g.org_id = any($1) and g.last_seen_at > $2 order by g.last_seen_at desc limit ${CHANGES_MAX})`,
       [[...orgIds], since.toString()],
     );

@@ -91,14 +91,14 @@ export class IncidentSearch {
     };
   }
 
-  /** Of the named services, or of all; a service without any is absent. */
-  async countOpenByService(orgId: Id<'org'>, serviceIds: readonly Id<'service'>[] | null): Promise<OpenCounts[]> {
+  /** A service without any is absent. */
+  async countOpenByService(orgId: Id<'org'>): Promise<OpenCounts[]> {
     return await this.#session.sql.rows(
       `select i.service_id as "serviceId", count(*) filter (where i.status = 'triggered') as triggered,
          count(*) filter (where i.status = 'acknowledged') as acknowledged
-       from incidents i where i.org_id = $1 and i.status <> 'resolved' and ($2::text[] is null or i.service_id = any($2))
-       group by i.service_id`,
-      [orgId, serviceIds],
+       from incidents i join services s on s.id = i.service_id and s.deleted_at is null
+       where i.org_id = $1 and i.status <> 'resolved' group by i.service_id`,
+      [orgId],
     );
   }
 }

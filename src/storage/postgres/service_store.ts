@@ -47,6 +47,12 @@ const COLUMNS = `s.id, s.org_id as "orgId", s.project_id as "projectId", s.name,
   s.created_at as "createdAt", s.updated_at as "updatedAt", s.deleted_at as "deletedAt",
   array(select capability from service_capabilities c where c.service_id = s.id and c.is_enabled order by 1) as capabilities`;
 
+/** A place in the order of services by name. */
+export interface ServicePlace {
+  readonly name: string;
+  readonly id: string;
+}
+
 /** Monitored services. A deleted one is gone for every method here, though a worker is still removing its data. */
 export class ServiceStore {
   readonly #session: Session;
@@ -59,6 +65,29 @@ export class ServiceStore {
     return await this.#session.sql.rows(
       `select ${COLUMNS} from services s where s.org_id = $1 and s.deleted_at is null order by s.id limit $2`,
       [orgId, limit],
+    );
+  }
+
+  /** By name; those behind `after`, at most `limit`. */
+  async search(
+    orgId: Id<'org'>,
+    filter: { readonly text: string | undefined; readonly serviceIds: readonly string[] | undefined },
+    page: { readonly after: ServicePlace | null; readonly limit: number },
+  ): Promise<ServiceWithCapabilities[]> {
+    return await this.#session.sql.rows(
+      `select ${COLUMNS} from services s where s.org_id = $1 and s.deleted_at is null
+         and ($2::text is null or strpos(lower(concat_ws(' ', s.name, s.environment)), lower($2)) > 0)
+         and ($3::text[] is null or s.id = any($3))
+         and ($4::text is null or (lower(s.name), s.id) > (lower($4), $5))
+       order by lower(s.name), s.id limit $6`,
+      [
+        orgId,
+        filter.text ?? null,
+        filter.serviceIds ?? null,
+        page.after?.name ?? null,
+        page.after?.id ?? null,
+        page.limit,
+      ],
     );
   }
 

@@ -82,6 +82,14 @@ export class TeamStore {
     ]);
   }
 
+  /** Those of the organization's teams that are there. */
+  async findAll(orgId: Id<'org'>, teamIds: readonly string[]): Promise<TeamRow[]> {
+    return await this.#session.sql.rows(
+      `select ${TEAM_COLUMNS} from teams where org_id = $1 and id = any($2) order by id`,
+      [orgId, teamIds],
+    );
+  }
+
   /** Throws `not_found` with the path of the field that named it. */
   async get(orgId: Id<'org'>, teamId: string, path = 'teamId'): Promise<TeamRow> {
     const team = await this.#session.sql.row<TeamRow>(

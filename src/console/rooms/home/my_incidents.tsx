@@ -1,15 +1,14 @@
 import { Skeleton } from '@mantine/core';
 import { IconCheck } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
-import type { Incident } from '#console/api/actions.ts';
-import { incidentsQuery, servicesQuery } from '#console/api/queries.ts';
+import type { FoundIncident } from '#console/api/actions.ts';
+import { incidentCountsQuery, incidentSearchQuery } from '#console/api/incidents.ts';
 import { Blank } from '#console/parts/blank.tsx';
 import { Card } from '#console/parts/card.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import classes from '#console/rooms/home/home.module.css';
-import { byUrgency } from '#console/rooms/incidents/incident_filter.ts';
 import { IncidentRow } from '#console/rooms/incidents/incident_row.tsx';
 import { LastResolved } from '#console/rooms/incidents/no_incidents.tsx';
 import { useSettle } from '#console/rooms/incidents/settle.ts';
@@ -21,8 +20,10 @@ const SHOWN_MAX = 8;
 /** What waits for anybody, and what the person has taken on. */
 export function MyIncidents() {
   const { org, session, may } = useHere();
-  const { data, error, refetch } = useQuery(incidentsQuery(org.orgId));
-  const services = useQuery(servicesQuery(org.orgId)).data?.services;
+  const { data, error, refetch } = useInfiniteQuery(
+    incidentSearchQuery(org.orgId, { status: 'open', isMine: true, limit: SHOWN_MAX + 1 }),
+  );
+  const { data: counts } = useQuery(incidentCountsQuery(org.orgId));
   const settle = useSettle();
   const answer = (kind: 'acknowledge' | 'resolve', incidentId: string | null): void => {
     if (incidentId !== null && may('oncall:edit')) settle.mutate({ answer: kind, incidentIds: [incidentId] });
@@ -32,10 +33,10 @@ export function MyIncidents() {
   if (error !== null && data === undefined) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton height={220} radius="lg" />;
 
-  const isMine = ({ status, acknowledgedBy }: Incident) =>
+  const isMine = ({ status, acknowledgedBy }: FoundIncident) =>
     status === 'triggered' || (status === 'acknowledged' && acknowledgedBy?.userId === session.user.userId);
-  const open = data.incidents.filter(({ status }) => status !== 'resolved').length;
-  const mine = data.incidents.filter(isMine).toSorted(byUrgency);
+  const open = counts === undefined ? 0 : counts.triggered + counts.acknowledged;
+  const mine = data.pages.flatMap(({ incidents }) => incidents).filter(isMine);
   return (
     <Card
       title="Your open incidents"
@@ -50,7 +51,7 @@ export function MyIncidents() {
     >
       {mine.length === 0 ? (
         <Blank icon={<IconCheck size={24} />} title="All quiet" isCalm>
-          <LastResolved incidents={data.incidents} />
+          <LastResolved />
         </Blank>
       ) : (
         <ul className={classes.list} aria-label="Your open incidents">
@@ -59,13 +60,12 @@ export function MyIncidents() {
               key={incident.incidentId}
               isShort
               incident={incident}
-              serviceName={services?.find(({ serviceId }) => serviceId === incident.serviceId)?.name ?? 'a service'}
               {...(may('oncall:edit') && { onAcknowledge: () => answer('acknowledge', incident.incidentId) })}
             />
           ))}
         </ul>
       )}
-      {mine.length > SHOWN_MAX && <Link to="/incidents">And {mine.length - SHOWN_MAX} more</Link>}
+      {mine.length > SHOWN_MAX && <Link to="/incidents">And more</Link>}
     </Card>
   );
 }

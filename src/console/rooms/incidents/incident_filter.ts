@@ -1,6 +1,11 @@
-import type { Incident } from '#console/api/actions.ts';
+import type { Incident, IncidentCounts, InputOf } from '#console/api/actions.ts';
 
 export const INCIDENT_TABS = ['open', 'triggered', 'acknowledged', 'resolved', 'all'] as const;
+
+/** The worst first. */
+export const SEVERITIES = ['fatal', 'error', 'warning', 'info', 'debug'] as const satisfies readonly Severity[];
+
+type Severity = NonNullable<InputOf<'search_incidents'>['severity']>;
 
 export type IncidentTab = (typeof INCIDENT_TABS)[number];
 
@@ -8,25 +13,38 @@ export type IncidentTab = (typeof INCIDENT_TABS)[number];
 export interface IncidentFilter {
   readonly status?: IncidentTab;
   readonly service?: string;
+  readonly severity?: Severity;
   readonly q?: string;
 }
 
 export function readIncidentFilter(search: Record<string, unknown>): IncidentFilter {
-  const { status, service, q } = search;
+  const { status, service, severity: named, q } = search;
+  const severity = SEVERITIES.find((known) => known === named);
   const isTab = INCIDENT_TABS.some((tab) => tab === status && tab !== 'open');
   return {
     ...(isTab && { status: status as IncidentTab }),
     ...(typeof service === 'string' && service !== '' && { service }),
+    ...(severity !== undefined && { severity }),
     ...((typeof q === 'number' || typeof q === 'string') && q !== '' && { q: String(q) }),
   };
 }
 
-export function isInTab({ status }: Incident, tab: IncidentTab): boolean {
+export function isInTab({ status }: Pick<Incident, 'status'>, tab: IncidentTab): boolean {
   return tab === 'all' || (tab === 'open' ? status !== 'resolved' : status === tab);
 }
 
-/** Who waits for somebody first, then the newest. */
-export function byUrgency(a: Incident, b: Incident): number {
-  const rank = ({ status }: Incident) => ['triggered', 'acknowledged', 'resolved'].indexOf(status);
-  return rank(a) - rank(b) || (a.triggeredAt < b.triggeredAt ? 1 : -1);
+export function countOfTab(
+  { triggered, acknowledged, resolved }: IncidentCounts,
+  tab: Exclude<IncidentTab, 'all'>,
+): number {
+  switch (tab) {
+    case 'open':
+      return triggered + acknowledged;
+    case 'triggered':
+      return triggered;
+    case 'acknowledged':
+      return acknowledged;
+    case 'resolved':
+      return resolved;
+  }
 }

@@ -1,19 +1,22 @@
 import { Button, Group, NativeSelect, Skeleton, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 
-import { incidentsQuery, servicesQuery } from '#console/api/queries.ts';
+import { incidentCountsQuery, incidentSearchQuery } from '#console/api/incidents.ts';
 import { Failure } from '#console/parts/failure.tsx';
-import { isolated } from '#console/parts/isolated.ts';
+import { MoreRows } from '#console/parts/more_rows.tsx';
 import { Page } from '#console/parts/page.tsx';
+import { ServicePicker } from '#console/parts/service_picker.tsx';
 import {
-  byUrgency,
+  countOfTab,
   INCIDENT_TABS,
   type IncidentFilter,
   type IncidentTab,
   isInTab,
+  SEVERITIES,
 } from '#console/rooms/incidents/incident_filter.ts';
 import classes from '#console/rooms/incidents/incident_list.module.css';
 import { IncidentRow } from '#console/rooms/incidents/incident_row.tsx';
@@ -32,35 +35,47 @@ const TAB_NAMES: Record<IncidentTab, string> = {
   all: 'All',
 };
 
-const SHOWN_AT_FIRST = 100;
+/** Somebody who types is not asked for after each letter. */
+const TYPED_MS = 200;
 
 export function IncidentList() {
   const { org, may } = useHere();
   const filter = route.useSearch();
   const navigate = route.useNavigate();
-  const { data, error, refetch } = useQuery(incidentsQuery(org.orgId));
-  const services = useQuery(servicesQuery(org.orgId)).data?.services;
+  const [text] = useDebouncedValue(filter.q, TYPED_MS);
+  const tab = filter.status ?? 'open';
+  const narrowed = {
+    ...(filter.service !== undefined && { serviceId: filter.service }),
+    ...(filter.severity !== undefined && { severity: filter.severity }),
+    ...(text !== undefined && { text }),
+  };
+  const list = useInfiniteQuery({
+    ...incidentSearchQuery(org.orgId, { ...narrowed, status: tab }),
+    placeholderData: keepPreviousData,
+  });
+  const { data: counts } = useQuery({
+    ...incidentCountsQuery(org.orgId, narrowed),
+    placeholderData: keepPreviousData,
+  });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [shownMax, setShownMax] = useState(SHOWN_AT_FIRST);
   const settle = useSettle();
 
-  const names = useMemo(() => new Map(services?.map(({ serviceId, name }) => [serviceId, name])), [services]);
-  const nameOf = (serviceId: string) => names.get(serviceId) ?? 'a service';
-  const all = useMemo(() => (data?.incidents ?? []).toSorted(byUrgency), [data]);
-  const tab = filter.status ?? 'open';
-  const meant = all.filter(
-    ({ serviceId, title, number }) =>
-      (filter.service === undefined || serviceId === filter.service) &&
-      (filter.q === undefined ||
-        `${title} #${number} ${nameOf(serviceId)}`.toLowerCase().includes(filter.q.toLowerCase())),
-  );
-  const shown = meant.filter((incident) => isInTab(incident, tab));
+  const {
+    data,
+    error,
+    refetch,
+    hasNextPage,
+    fetchNextPage,
+    isFetchingNextPage,
+    isPlaceholderData,
+    isFetchNextPageError,
+  } = list;
+  const shown = data?.pages.flatMap(({ incidents }) => incidents).filter((incident) => isInTab(incident, tab)) ?? [];
   const chosen = shown.filter(({ incidentId }) => selected.has(incidentId)).map(({ incidentId }) => incidentId);
   const mayAnswer = may('oncall:edit');
 
   const show = (change: Partial<IncidentFilter>): void => {
     setSelected(new Set());
-    setShownMax(SHOWN_AT_FIRST);
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   };
   const select = (incidentId: string, isSelected: boolean): void => {
@@ -99,21 +114,17 @@ export function IncidentList() {
               onClick={() => setSelected(new Set())}
             >
               {TAB_NAMES[value]}
-              {data !== undefined && value !== 'all' && (
-                <span>{meant.filter((incident) => isInTab(incident, value)).length}</span>
-              )}
+              {counts !== undefined && value !== 'all' && <span>{countOfTab(counts, value).toLocaleString()}</span>}
             </Link>
           ))}
         </nav>
-        <Group gap="xs" className={classes.filters} wrap="nowrap">
+        <Group gap="xs" className={classes.filters}>
+          <ServicePicker value={filter.service} onChange={(service) => show({ service })} />
           <NativeSelect
-            aria-label="Service"
-            value={filter.service ?? ''}
-            onChange={(event) => show({ service: event.currentTarget.value || undefined })}
-            data={[
-              { value: '', label: 'All services' },
-              ...(services ?? []).map(({ serviceId, name }) => ({ value: serviceId, label: isolated(name) })),
-            ]}
+            aria-label="Severity"
+            value={filter.severity ?? ''}
+            onChange={(event) => show({ severity: SEVERITIES.find((known) => known === event.currentTarget.value) })}
+            data={[{ value: '', label: 'Any severity' }, ...SEVERITIES]}
           />
           <TextInput
             aria-label="Search incidents"
@@ -125,22 +136,26 @@ export function IncidentList() {
         </Group>
       </div>
       {error !== null && data === undefined && <Failure error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton height={220} radius="lg" />}
-      {data !== undefined && shown.length === 0 && (
+      {shown.length === 0 && (data === undefined ? error === null : isPlaceholderData) && (
+        <Skeleton height={220} radius="lg" />
+      )}
+      {data !== undefined && shown.length === 0 && !isPlaceholderData && !hasNextPage && (
         <NoIncidents
-          isFiltered={filter.q !== undefined || filter.service !== undefined}
+          isFiltered={filter.q !== undefined || filter.service !== undefined || filter.severity !== undefined}
           tab={tab}
-          incidents={all}
-          onClear={() => show({ q: undefined, service: undefined })}
+          onClear={() => show({ q: undefined, service: undefined, severity: undefined })}
         />
       )}
       {shown.length > 0 && (
-        <ul className={classes.list} aria-label={`${TAB_NAMES[tab]} incidents`}>
-          {shown.slice(0, shownMax).map((incident) => (
+        <ul
+          className={classes.list}
+          aria-label={`${TAB_NAMES[tab]} incidents`}
+          data-old={isPlaceholderData ? '' : undefined}
+        >
+          {shown.map((incident) => (
             <IncidentRow
               key={incident.incidentId}
               incident={incident}
-              serviceName={nameOf(incident.serviceId)}
               isSelected={selected.has(incident.incidentId)}
               {...(mayAnswer && {
                 onSelect: (isSelected: boolean) => select(incident.incidentId, isSelected),
@@ -150,17 +165,8 @@ export function IncidentList() {
           ))}
         </ul>
       )}
-      {shown.length > shownMax && (
-        <div className={classes.more}>
-          <Button variant="default" onClick={() => setShownMax(shownMax + SHOWN_AT_FIRST)}>
-            Show more of {shown.length}
-          </Button>
-        </div>
-      )}
-      {data !== undefined && data.total > data.incidents.length && (
-        <Text size="sm" c="dimmed" ta="center" mt="md">
-          The newest {data.incidents.length} of {data.total} incidents are looked through.
-        </Text>
+      {hasNextPage && !isPlaceholderData && (
+        <MoreRows onMore={() => void fetchNextPage()} isLoading={isFetchingNextPage} hasFailed={isFetchNextPageError} />
       )}
       {chosen.length > 0 && (
         <div className={classes.selection} role="region" aria-label="Selected incidents">

@@ -1,11 +1,12 @@
 import { Button, Skeleton, Stack } from '@mantine/core';
 import { IconArrowLeft } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { isProblem } from '#console/api/http.ts';
-import { incidentQuery, servicesQuery } from '#console/api/queries.ts';
+import { incidentQuery } from '#console/api/queries.ts';
+import { serviceSearchQuery } from '#console/api/services.ts';
 import { Failure } from '#console/parts/failure.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import { Name } from '#console/parts/name.tsx';
@@ -86,9 +87,9 @@ function Shown({ incident, back }: { readonly incident: IncidentWithLog; readonl
 function Facts({ incident }: { readonly incident: IncidentWithLog }) {
   const { number, status, serviceId, severity, occurrences, triggeredAt, acknowledgedAt, acknowledgedBy } = incident;
   const { resolvedAt, resolvedBy } = incident;
-  const { data } = useQuery(servicesQuery(useHere().org.orgId));
+  const { data } = useInfiniteQuery(serviceSearchQuery(useHere().org.orgId, { serviceIds: [serviceId], limit: 1 }));
   const nameOf = useNames();
-  const service = data?.services.find((candidate) => candidate.serviceId === serviceId);
+  const service = data?.pages[0]?.services[0];
   return (
     <div className={classes.facts}>
       <IncidentStatus status={status} />

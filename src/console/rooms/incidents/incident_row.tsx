@@ -1,10 +1,7 @@
 import { Button, Checkbox } from '@mantine/core';
-import { useInViewport } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
-import type { Incident } from '#console/api/actions.ts';
-import { incidentQuery } from '#console/api/queries.ts';
+import type { FoundIncident } from '#console/api/actions.ts';
 import { withoutDirections } from '#console/parts/isolated.ts';
 import { Moment } from '#console/parts/moment.tsx';
 import { Name } from '#console/parts/name.tsx';
@@ -13,13 +10,11 @@ import { IncidentStatus } from '#console/parts/status.tsx';
 import { countdownText } from '#console/parts/time_text.ts';
 import { stepText } from '#console/rooms/incidents/escalation.ts';
 import classes from '#console/rooms/incidents/incident_row.module.css';
-import { settlerName, useNames } from '#console/rooms/incidents/people.ts';
-import { OUTCOME_WORDS, whoWasReached } from '#console/rooms/incidents/reached.ts';
+import { settlerName } from '#console/rooms/incidents/people.ts';
 import { useHere } from '#console/shell/organization.tsx';
 
 interface IncidentRowProps {
-  readonly incident: Incident;
-  readonly serviceName: string;
+  readonly incident: FoundIncident;
   readonly isSelected?: boolean;
   /** Absent: it cannot be selected. */
   readonly onSelect?: (isSelected: boolean) => void;
@@ -30,11 +25,10 @@ interface IncidentRowProps {
 }
 
 export function IncidentRow(props: IncidentRowProps) {
-  const { incident, serviceName, isSelected, onSelect, onAcknowledge, isShort = false } = props;
-  const { incidentId, number, title, status, occurrences, triggeredAt } = incident;
-  const { ref, inViewport } = useInViewport<HTMLLIElement>();
+  const { incident, isSelected, onSelect, onAcknowledge, isShort = false } = props;
+  const { incidentId, number, title, status, serviceName, occurrences, triggeredAt } = incident;
   return (
-    <li className={`${classes.row} ${isShort ? classes.isShort : ''}`} data-row={incidentId} ref={ref}>
+    <li className={`${classes.row} ${isShort ? classes.isShort : ''}`} data-row={incidentId}>
       <div className={classes.check}>
         {onSelect !== undefined && (
           <Checkbox
@@ -56,12 +50,13 @@ export function IncidentRow(props: IncidentRowProps) {
           {occurrences > 1 && ` · ${occurrences} times`}
           <span className={classes.phoneOnly}>
             {' · '}
-            <Standing incident={incident} isShown={inViewport} />
+            <Step incident={incident} />
+            <Reach incident={incident} before=" · " />
           </span>
         </div>
       </div>
       <div className={`${classes.aside} ${classes.deskOnly}`}>
-        <Reach incident={incident} isShown={inViewport} />
+        <Reach incident={incident} />
       </div>
       <div className={`${classes.aside} ${classes.deskOnly}`}>
         <Step incident={incident} />
@@ -80,43 +75,30 @@ export function IncidentRow(props: IncidentRowProps) {
   );
 }
 
-interface StandingProps {
-  readonly incident: Incident;
-  readonly isShown: boolean;
-}
+const OUTCOME_WORDS: Record<NonNullable<FoundIncident['reached']>['outcome'], string> = {
+  delivered: 'reached',
+  sent: 'sent to',
+  on_its_way: 'on its way to',
+  failed: 'did not reach',
+};
 
-/** Both columns in one line, where there is no room for columns. */
-function Standing({ incident, isShown }: StandingProps) {
-  return (
-    <>
-      <Step incident={incident} />
-      <Reach incident={incident} isShown={isShown} before=" · " />
-    </>
-  );
-}
+const LEFT = 'somebody who has left';
 
-/** Who has it, or whom its pages have reached. That is asked for only of rows that somebody sees. */
-function Reach({ incident, isShown, before = '' }: StandingProps & { readonly before?: string }) {
-  const { incidentId, status, acknowledgedBy, resolvedBy } = incident;
-  const nameOf = useNames();
-  const isWaiting = status === 'triggered';
-  const { data } = useQuery({
-    ...incidentQuery(useHere().org.orgId, incidentId),
-    enabled: isShown && isWaiting,
-    staleTime: 30_000,
-  });
-  if (!isWaiting) {
+/** Who has it, or whom its pages have reached. */
+function Reach({ incident, before = '' }: { readonly incident: FoundIncident; readonly before?: string }) {
+  const { status, acknowledgedBy, resolvedBy, answeredByName, reached, reachedCount } = incident;
+  const { userId } = useHere().session.user;
+  const nameOf = (id: string, name: string | null) => (id === userId ? 'you' : (name ?? LEFT));
+  if (status !== 'triggered') {
     const by = status === 'resolved' ? resolvedBy : acknowledgedBy;
-    return by === null ? null : `${before}by ${settlerName(by, nameOf)}`;
+    return by === null ? null : `${before}by ${settlerName(by, (id) => nameOf(id, answeredByName))}`;
   }
-  if (data === undefined) return null;
-  const [first, ...others] = whoWasReached(data.notifications);
-  if (first === undefined) return `${before}nobody reached yet`;
-  const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return `${before}${OUTCOME_WORDS[first.outcome]} ${nameOf(first.userId)}${more}`;
+  if (reached === null) return `${before}nobody reached yet`;
+  const more = reachedCount > 1 ? ` and ${reachedCount - 1} more` : '';
+  return `${before}${OUTCOME_WORDS[reached.outcome]} ${nameOf(reached.userId, reached.name)}${more}`;
 }
 
-function Step({ incident }: { readonly incident: Incident }) {
+function Step({ incident }: { readonly incident: FoundIncident }) {
   const { nextStepAt } = incident.escalation;
   if (incident.status === 'resolved') return null;
   const text = stepText(incident);

@@ -1,22 +1,22 @@
 import { Button } from '@mantine/core';
 import { IconCheck, IconFilterOff } from '@tabler/icons-react';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
-import type { Incident } from '#console/api/actions.ts';
+import { incidentSearchQuery } from '#console/api/incidents.ts';
 import { Blank } from '#console/parts/blank.tsx';
 import { Moment } from '#console/parts/moment.tsx';
 import { Name } from '#console/parts/name.tsx';
 import type { IncidentTab } from '#console/rooms/incidents/incident_filter.ts';
+import { useHere } from '#console/shell/organization.tsx';
 
 interface NoIncidentsProps {
   readonly tab: IncidentTab;
   readonly isFiltered: boolean;
-  /** All there are, whatever is shown. */
-  readonly incidents: readonly Incident[];
   readonly onClear: () => void;
 }
 
-export function NoIncidents({ tab, isFiltered, incidents, onClear }: NoIncidentsProps) {
+export function NoIncidents({ tab, isFiltered, onClear }: NoIncidentsProps) {
   if (isFiltered) {
     return (
       <Blank
@@ -34,15 +34,15 @@ export function NoIncidents({ tab, isFiltered, incidents, onClear }: NoIncidents
   }
   return (
     <Blank icon={<IconCheck size={24} />} title={tab === 'resolved' ? 'Nothing was resolved yet' : 'All quiet'} isCalm>
-      <LastResolved incidents={incidents} />
+      <LastResolved />
     </Blank>
   );
 }
 
-export function LastResolved({ incidents }: { readonly incidents: readonly Incident[] }) {
-  const [last] = incidents
-    .filter(({ resolvedAt }) => resolvedAt !== null)
-    .toSorted((a, b) => (a.resolvedAt ?? '').localeCompare(b.resolvedAt ?? '') * -1);
+export function LastResolved() {
+  const { data } = useInfiniteQuery(incidentSearchQuery(useHere().org.orgId, { status: 'resolved', limit: 1 }));
+  if (data === undefined) return null;
+  const last = data.pages[0]?.incidents[0];
   if (last?.resolvedAt == null)
     return 'There was no incident yet. When a rule fires, it shows here and pages whoever is on call.';
   const { incidentId, title, resolvedAt } = last;

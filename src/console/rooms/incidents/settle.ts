@@ -1,7 +1,9 @@
 import { type QueryClient, type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 
-import { type Incident, type IncidentWithLog, invoke, type ResultOf } from '#console/api/actions.ts';
+import { type FoundIncident, type Incident, type IncidentWithLog, invoke } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
+import type { IncidentPages } from '#console/api/incident_pages.ts';
+import { refreshIncidents } from '#console/api/incidents.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { tellFailed, tellUndoable } from '#console/parts/tell.tsx';
 import { inTurns } from '#console/rooms/incidents/in_turns.ts';
@@ -49,15 +51,13 @@ export function useSettle() {
         others.length === 0 ? `#${first.number} is ${PAST[answer]}.` : `${own.length} incidents ${PAST[answer]}`;
       tellUndoable(what, () => takeBack.mutate({ answer, incidentIds: own.map(({ incidentId }) => incidentId) }));
     },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: key }),
+    onSettled: (_failures, _error, { incidentIds }) => refreshIncidents(queryClient, org.orgId, incidentIds),
   });
 }
 
 function restore(queryClient: QueryClient, before: readonly (readonly [QueryKey, unknown])[]): void {
   for (const [key, data] of before) queryClient.setQueryData(key, data);
 }
-
-type Shown = ResultOf<'list_incidents'> | IncidentWithLog | undefined;
 
 function showSettled(
   queryClient: QueryClient,
@@ -68,10 +68,15 @@ function showSettled(
 ): void {
   const settle = <One extends Incident>(incident: One): One =>
     ids.has(incident.incidentId) ? settled(incident, answer, userId) : incident;
-  queryClient.setQueriesData({ queryKey: key }, (shown: Shown) => {
-    if (shown === undefined) return shown;
-    return 'incidents' in shown ? { ...shown, incidents: shown.incidents.map(settle) } : settle(shown);
+  queryClient.setQueriesData({ queryKey: [...key, 'search_incidents'] }, (list: IncidentPages | undefined) => {
+    if (list === undefined) return list;
+    const pages = list.pages.map((page) => ({ ...page, incidents: page.incidents.map(settle<FoundIncident>) }));
+    return { ...list, pages };
   });
+  queryClient.setQueriesData(
+    { queryKey: [...key, 'get_incident'] },
+    (incident: IncidentWithLog | undefined) => incident && settle(incident),
+  );
 }
 
 function settled<One extends Incident>(incident: One, answer: Answer, userId: string): One {

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { type Incident, invoke } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
-import { topicKey } from '#console/api/queries.ts';
+import { refreshIncidents } from '#console/api/incidents.ts';
 import { tellDone, tellFailed } from '#console/parts/tell.tsx';
 import { inTurns } from '#console/rooms/incidents/in_turns.ts';
 import type { Answer } from '#console/rooms/incidents/settle.ts';
@@ -29,7 +29,7 @@ export function useTakeBack() {
       if (failures.length > 0) tellFailed(`${count} still ${STILL[answer]}`, failures[0]);
       else tellDone(done.length === 1 ? 'Taken back.' : `Taken back for ${done.length} incidents.`);
     },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'incidents') }),
+    onSettled: (_done, _error, { incidentIds }) => refreshIncidents(queryClient, orgId, incidentIds),
   });
 }
 

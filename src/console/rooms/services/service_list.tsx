@@ -1,11 +1,12 @@
 import { Button, Group, Skeleton } from '@mantine/core';
 import { IconPlus, IconServer2 } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 
-import type { Incident, Service } from '#console/api/actions.ts';
-import { incidentsQuery, servicesQuery } from '#console/api/queries.ts';
+import type { OpenCounts, Service } from '#console/api/actions.ts';
+import { openByServiceQuery } from '#console/api/incidents.ts';
+import { serviceSearchQuery } from '#console/api/services.ts';
 import { Blank } from '#console/parts/blank.tsx';
 import { CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/parts/capability.ts';
 import { type Column, DataTable } from '#console/parts/data_table.tsx';
@@ -73,63 +74,79 @@ const COLUMNS: readonly Column<Service>[] = [
 
 /** A column that says something of no service is left out. */
 function useColumns(services: readonly Service[]): readonly Column<Service>[] {
-  const incidents = useQuery(incidentsQuery(useHere().org.orgId)).data?.incidents;
+  const open = useQuery(openByServiceQuery(useHere().org.orgId)).data?.services;
   return useMemo(() => {
     const used = {
       environment: services.some(({ environment }) => environment !== null),
       repository: services.some(({ scmRepo }) => scmRepo !== null),
     };
-    const openOf = (serviceId: string) =>
-      (incidents ?? []).filter((incident) => incident.serviceId === serviceId && incident.status !== 'resolved');
+    const openOf = new Map(open?.map((counts) => [counts.serviceId, counts]));
     const isUsed = ({ id }: Column<Service>) =>
       (id !== 'environment' || used.environment) && (id !== 'repository' || used.repository);
-    const open: Column<Service> = {
+    const incidents: Column<Service> = {
       id: 'incidents',
       title: 'Open incidents',
-      sortBy: ({ serviceId }) => openOf(serviceId).length,
-      cell: ({ serviceId }) => incidents !== undefined && <OpenIncidents incidents={openOf(serviceId)} />,
+      sortBy: ({ serviceId }) => openOf.get(serviceId)?.triggered ?? 0,
+      cell: ({ serviceId }) => open !== undefined && <OpenIncidents counts={openOf.get(serviceId)} />,
     };
     const [name, ...others] = COLUMNS.filter(isUsed);
-    return name === undefined ? [] : [name, open, ...others];
-  }, [services, incidents]);
+    return name === undefined ? [] : [name, incidents, ...others];
+  }, [services, open]);
 }
 
-function OpenIncidents({ incidents }: { readonly incidents: readonly Incident[] }) {
-  const waiting = incidents.filter(({ status }) => status === 'triggered').length;
-  if (incidents.length === 0) return <span className="dimmed">none</span>;
-  return waiting > 0 ? (
-    <Status tone="red">{waiting} triggered</Status>
+function OpenIncidents({ counts }: { readonly counts: OpenCounts | undefined }) {
+  if (counts === undefined) return <span className="dimmed">none</span>;
+  return counts.triggered > 0 ? (
+    <Status tone="red">{counts.triggered} triggered</Status>
   ) : (
-    <Status tone="amber">{incidents.length} acknowledged</Status>
+    <Status tone="amber">{counts.acknowledged} acknowledged</Status>
   );
+}
+
+const NONE: readonly Service[] = [];
+const PAGE = 200;
+
+/** A page at a time, until all are there: rows are sorted by any column here. */
+function useAllServices(orgId: string) {
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetching, isError } = useInfiniteQuery(
+    serviceSearchQuery(orgId, { limit: PAGE }),
+  );
+  useEffect(() => {
+    if (hasNextPage && !isFetching && !isError) void fetchNextPage();
+  }, [hasNextPage, isFetching, isError, fetchNextPage]);
+  const services = useMemo(() => {
+    const byId = new Map(data?.pages.flatMap((page) => page.services).map((service) => [service.serviceId, service]));
+    return data === undefined ? undefined : [...byId.values()];
+  }, [data]);
+  return { services, error, refetch };
 }
 
 export function ServiceList() {
   const { org, may } = useHere();
-  const { data, error, refetch } = useQuery(servicesQuery(org.orgId));
+  const { services, error, refetch } = useAllServices(org.orgId);
   const [isCreating, setIsCreating] = useState(false);
   const create = may('services:edit') && (
     <Button leftSection={<IconPlus size={18} />} onClick={() => setIsCreating(true)}>
       Create a service
     </Button>
   );
-  const columns = useColumns(data?.services ?? []);
-  const isEmpty = data !== undefined && data.services.length === 0;
+  const columns = useColumns(services ?? NONE);
+  const isEmpty = services?.length === 0;
   return (
     <Page title="Services" lead="What you run, and what is watched of it." actions={isEmpty ? undefined : create}>
-      {error !== null && data === undefined && <Failure error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton height={200} radius="lg" />}
+      {error !== null && services === undefined && <Failure error={error} onRetry={() => void refetch()} />}
+      {services === undefined && error === null && <Skeleton height={200} radius="lg" />}
       {isEmpty && (
         <Blank icon={<IconServer2 size={24} />} title="No service yet" actions={create}>
           A service is one program that you run. It gets a key to send metrics with and a DSN for Sentry SDKs; each
           capability costs {euroText(PRICE_EUR)} a month.
         </Blank>
       )}
-      {data !== undefined && data.services.length > 0 && (
+      {services !== undefined && services.length > 0 && (
         <DataTable
           label="Services"
           columns={columns}
-          items={data.services}
+          items={services}
           keyOf={({ serviceId }) => serviceId}
           sortedBy={{ id: 'name', desc: false }}
         />

@@ -1,12 +1,12 @@
 import { Button, Menu, NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import { IconDownload, IconHistoryOff } from '@tabler/icons-react';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { addressOf, ask } from '#console/api/http.ts';
 import { type AuditEntry, membersQuery } from '#console/api/organization.ts';
-import { incidentsQuery, servicesQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery, topicKey } from '#console/api/queries.ts';
 import { Blank } from '#console/parts/blank.tsx';
 import { type Column, DataTable } from '#console/parts/data_table.tsx';
 import { Failure } from '#console/parts/failure.tsx';
@@ -85,8 +85,8 @@ function Log() {
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
-  const nameOf = useTargetNames();
   const entries = data?.pages.flatMap((page) => page.entries);
+  const nameOf = useTargetNames(entries ?? []);
   return (
     <>
       <Filters filter={filter} />
@@ -155,10 +155,18 @@ function targetText(target: string | null, fields: unknown, nameOf: (target: str
 }
 
 /** What is shown elsewhere is known by name; of what is gone, the id is all that is left. */
-function useTargetNames(): (target: string) => string {
+function useTargetNames(entries: readonly AuditEntry[]): (target: string) => string {
   const { orgId } = useHere().org;
-  const incidents = useQuery(incidentsQuery(orgId)).data?.incidents ?? [];
-  const services = useQuery(servicesQuery(orgId)).data?.services ?? [];
+  const incidents = useQueries({
+    queries: targetsIn(entries, 'incident_').map((incidentIds) =>
+      actionQuery(orgId, 'settings', 'search_incidents', { incidentIds, limit: IDS_MAX }),
+    ),
+  }).flatMap(({ data }) => data?.incidents ?? []);
+  const services = useQueries({
+    queries: targetsIn(entries, 'service_').map((serviceIds) =>
+      actionQuery(orgId, 'settings', 'search_services', { serviceIds, limit: IDS_MAX }),
+    ),
+  }).flatMap(({ data }) => data?.services ?? []);
   const members = useQuery(membersQuery(orgId)).data?.members ?? [];
   const names = new Map([
     ...incidents.map(({ incidentId, number, title }) => [incidentId, `#${number} ${title}`] as const),
@@ -166,6 +174,16 @@ function useTargetNames(): (target: string) => string {
     ...members.map(({ userId, name }) => [userId, name] as const),
   ]);
   return (target) => names.get(target) ?? (target.startsWith('session_') ? 'a session' : target);
+}
+
+const IDS_MAX = 200;
+
+/** What the entries are about, as many at a time as are asked for at once. */
+function targetsIn(entries: readonly AuditEntry[], prefix: string): string[][] {
+  const ids = [...new Set(entries.flatMap(({ target }) => (target?.startsWith(prefix) === true ? [target] : [])))];
+  return Array.from({ length: Math.ceil(ids.length / IDS_MAX) }, (_, index) =>
+    ids.slice(index * IDS_MAX, (index + 1) * IDS_MAX),
+  );
 }
 
 function Filters({ filter }: { readonly filter: AuditFilter }) {

@@ -14,7 +14,7 @@ export const EVENT_ROUTES = [
     path: '/organizations/:org/events',
     tag: 'Organizations',
     summary:
-      'Listen to changes, as server-sent events: event `change` with the data `{"topic": "incidents" | "exceptions" | "services" | "teams", "id": "…" | null}`. Ends when the session or the membership does.',
+      'Listen to changes, as server-sent events: event `change` with the data `{"topic": "incidents" | "exceptions" | "services" | "teams", "ids": ["…"] | null}`, null where there is too much to name. Ends when the session or the membership does.',
     access: 'member',
     query: Type.Object({}, CLOSED),
     result: null,

@@ -1,0 +1,60 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { ServiceView, toServiceView } from '#actions/services/view.ts';
+import { invalidInput } from '#kernel/errors.ts';
+import type { ServicePlace } from '#storage/postgres/service_store.ts';
+
+const LIMIT = 50;
+const LIMIT_MAX = 200;
+
+/** What the console lists, picks from and names: however many services there are, none is out of reach. */
+export const searchServices = defineAction({
+  name: 'search_services',
+  consoleOnly: true,
+  summary: 'Find services page by page, by name.',
+  permission: 'services:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name or the environment' })),
+      serviceIds: Type.Optional(
+        Type.Array(IdText, { maxItems: LIMIT_MAX, description: 'no others; one that is not there is left out' }),
+      ),
+      cursor: Type.Optional(Type.String({ description: 'the nextCursor of the page before' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: '50 when left out' })),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({ services: Type.Array(ServiceView), nextCursor: nullable(Type.String()) }),
+  example: {
+    text: 'check',
+    serviceIds: ['service_01k9z8e4rnf7ktv2x5m6w0abqe'],
+    cursor: cursorOf({ name: 'checkout', id: EXAMPLE_IDS.serviceId }),
+    limit: 20,
+  },
+  async handle({ text, serviceIds, cursor, limit = LIMIT }, { caller, stores }) {
+    const services = await stores.services.search(
+      caller.orgId,
+      { text: text?.trim(), serviceIds },
+      { after: cursor === undefined ? null : parseCursor(cursor), limit: limit + 1 },
+    );
+    const shown = services.slice(0, limit);
+    const last = services.length > limit ? shown.at(-1) : undefined;
+    return { services: shown.map(toServiceView), nextCursor: last === undefined ? null : cursorOf(last) };
+  },
+});
+
+function cursorOf({ name, id }: ServicePlace): string {
+  return Buffer.from(`${id} ${name}`).toString('base64url');
+}
+
+function parseCursor(cursor: string): ServicePlace {
+  const [, id, name] = /^(service_\w{26}) (.*)$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (id === undefined || name === undefined || name.includes('\0')) {
+    throw invalidInput([{ path: 'cursor', message: 'must be the nextCursor of the page before' }]);
+  }
+  return { name, id };
+}

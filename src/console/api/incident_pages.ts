@@ -1,0 +1,63 @@
+import type { InfiniteData } from '@tanstack/react-query';
+import type { Static } from 'typebox';
+
+import type { searchIncidents } from '#actions/incidents/search_incidents.ts';
+
+type Page = Static<(typeof searchIncidents)['result']>;
+type FoundIncident = Page['incidents'][number];
+
+/** A list of incidents as far as it was loaded. */
+export type IncidentPages = InfiniteData<Page, string | null>;
+
+/**
+ * The list after some incidents have changed: `rows` are those of them that belong into it now. One whose place is
+ * beyond what was loaded is left for later pages.
+ */
+export function withRows(
+  list: IncidentPages,
+  changed: ReadonlySet<string>,
+  rows: readonly FoundIncident[],
+): IncidentPages {
+  const pages = list.pages.map((page) => ({
+    ...page,
+    incidents: page.incidents.filter(({ incidentId }) => !changed.has(incidentId)),
+  }));
+  for (const row of rows) insert(pages, row);
+  return { ...list, pages };
+}
+
+function insert(pages: readonly Page[], row: FoundIncident): void {
+  for (const page of pages) {
+    const index = page.incidents.findIndex((other) => comesBefore(placeOf(row), placeOf(other)));
+    if (index === -1) continue;
+    page.incidents.splice(index, 0, row);
+    return;
+  }
+  const last = pages.at(-1);
+  if (last === undefined) return;
+  if (last.nextCursor === null || comesBefore(placeOf(row), placeAt(last.nextCursor))) last.incidents.push(row);
+}
+
+/** As the server orders them: by status, then the newest first. */
+interface Place {
+  readonly status: string;
+  readonly atMs: number;
+  readonly id: string;
+}
+
+const ORDER = ['triggered', 'acknowledged', 'resolved'];
+
+function comesBefore(a: Place, b: Place): boolean {
+  if (a.status !== b.status) return ORDER.indexOf(a.status) < ORDER.indexOf(b.status);
+  return a.atMs > b.atMs || (a.atMs === b.atMs && a.id > b.id);
+}
+
+function placeOf({ incidentId, status, triggeredAt, resolvedAt }: FoundIncident): Place {
+  const at = status === 'resolved' && resolvedAt !== null ? resolvedAt : triggeredAt;
+  return { status, atMs: Date.parse(at), id: incidentId };
+}
+
+function placeAt(cursor: string): Place {
+  const [status = '', at = '', id = ''] = cursor.split('.');
+  return { status, atMs: Number(at), id };
+}
