@@ -35,6 +35,20 @@ export function inBrowser(name: string, tests: () => void): void {
   });
 }
 
+/** People take their time between two clicks of a mouse, which Playwright does not: each is a second after the one before. */
+const UNHURRIED = `{
+  let clicks = 0;
+  const own = Object.getOwnPropertyDescriptor(Event.prototype, 'timeStamp').get;
+  addEventListener('pointerdown', ({ pointerType }) => { if (pointerType === 'mouse') clicks += 1; }, true);
+  Object.defineProperty(Event.prototype, 'timeStamp', {
+    configurable: true,
+    get() {
+      const isByMouse = this instanceof PointerEvent && this.pointerType === 'mouse';
+      return own.call(this) + (isByMouse ? clicks * 1_000 : 0);
+    },
+  });
+}`;
+
 /** A browser of somebody's own. What goes wrong in its pages fails the test at its end. */
 export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
   if (browser === null) throw new Error('no browser was started');
@@ -44,6 +58,7 @@ export async function openContext(options: BrowserContextOptions = {}): Promise<
   await context.addInitScript(
     `document.addEventListener('securitypolicyviolation', (e) => console.error('POLICY ' + e.violatedDirective + ' ' + e.blockedURI));`,
   );
+  await context.addInitScript(UNHURRIED);
   context.on('page', (page) => watch(page, faults));
   onTestFinished(async () => {
     await context.close();
