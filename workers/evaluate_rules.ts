@@ -2,9 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { endMember, resolve } from '#actions/incidents/settle.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import { comparisonOf } from '#core/incidents/comparison.ts';
 import type { IncidentLimit } from '#core/incidents/storm.ts';
 import { decideMetricRule, isBehind, isBreached, type RuleDecision } from '#core/metrics/breach.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
+import { comparedTexts, measureOf } from '#core/metrics/quantity.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -127,13 +129,15 @@ async function act(runtime: EvaluationRuntime, measured: Measurement): Promise<v
 
 function causeOf(rule: ActiveRule, config: MetricThreshold, value: number | null): Cause {
   const { metricName, comparator, threshold, windowMinutes, aggregation } = config;
-  const measured = value === null ? 'unknown' : String(Number(value.toPrecision(6)));
+  const details = { metricName, aggregation, comparator, threshold, windowMinutes, value };
+  const of = `${aggregation} of ${metricName}`;
+  const shown = comparedTexts(details, measureOf(metricName, aggregation));
   return {
     kind: 'metric_threshold',
     exceptionGroupId: null,
-    title: `${rule.name}: ${aggregation} of ${metricName} is ${measured} (${comparator} ${threshold})`,
+    title: `${rule.name}: ${comparisonOf(details) ?? shown.value} (${of})`,
     severity: 'error',
-    details: { metricName, aggregation, comparator, threshold, windowMinutes, value },
-    sentence: `${aggregation} of ${metricName} over ${windowMinutes} min was ${measured} (${comparator} ${threshold})`,
+    details,
+    sentence: `${of} over ${windowMinutes} min was ${shown.value} (${comparator} ${shown.threshold})`,
   };
 }

@@ -73,8 +73,8 @@ export async function authenticateApiKey(
 
 function actorOf(key: LiveApiKey): Actor {
   return key.userId === null
-    ? { kind: 'api_key', apiKeyId: key.id }
-    : { kind: 'user', userId: key.userId, apiKeyId: key.id };
+    ? { kind: 'api_key', apiKeyId: key.id, apiKeyName: key.name }
+    : { kind: 'user', userId: key.userId, apiKeyId: key.id, apiKeyName: key.name };
 }
 
 /** The role's permissions (all, for an organization's key), cut down to the key's own list if it has one. */

@@ -18,10 +18,12 @@ export type Actor =
       readonly kind: 'user';
       readonly userId: Id<'user'>;
       readonly apiKeyId: Id<'apikey'> | null;
+      /** What the key was called when it acted. */
+      readonly apiKeyName?: string;
       /** The app that the person acts through; absent when there is none in between. */
       readonly connection?: ThroughConnection;
     }
-  | { readonly kind: 'api_key'; readonly apiKeyId: Id<'apikey'> }
+  | { readonly kind: 'api_key'; readonly apiKeyId: Id<'apikey'>; readonly apiKeyName?: string }
   | { readonly kind: 'system' };
 
 /** Everyone who invokes an action, whatever way they came. */

@@ -1,3 +1,4 @@
+import { comparisonOf } from '#core/incidents/comparison.ts';
 import type { NewsEvent } from '#core/incidents/incident.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -10,6 +11,8 @@ export interface PageSubject {
   readonly title: string;
   readonly severity: string;
   readonly serviceName: string;
+  /** What was measured, of a metric rule's incident. */
+  readonly details: Readonly<Record<string, unknown>>;
 }
 
 /** One entry of a digest: the message that it stands for. */
@@ -25,7 +28,13 @@ export type Message =
   /** Wakes somebody. */
   | { readonly kind: 'page'; readonly subject: PageSubject }
   /** Tells somebody who was woken that it is taken care of, or that it is not after all. */
-  | { readonly kind: 'news'; readonly subject: PageSubject; readonly event: NewsEvent }
+  | {
+      readonly kind: 'news';
+      readonly subject: PageSubject;
+      readonly event: NewsEvent;
+      /** Who it was, in words. */
+      readonly by: string | null;
+    }
   /** Stands for at least two messages that would have been too many, oldest first. */
   | { readonly kind: 'digest'; readonly items: readonly DigestItem[] }
   /** Asked for by its receiver, to see that the channel works. */
@@ -47,8 +56,16 @@ export interface OutgoingMessage {
 }
 
 /** What follows the name of the incident. */
-export function newsText(event: NewsEvent): string {
-  return event === 'reopened' ? 'is open again: the answer was taken back.' : `is ${event}. No need to act.`;
+export function newsText(event: NewsEvent, by: string | null): string {
+  if (event === 'reopened') return 'is open again: the answer was taken back.';
+  return `is ${event}${by === null ? '' : ` by ${by}`}. No need to act.`;
+}
+
+/** A title that begins with what was measured, so that no cut can lose it; the title itself when nothing was. */
+export function measuredFirst({ title, details }: PageSubject): { readonly first: string; readonly rest: string } {
+  const comparison = comparisonOf(details);
+  if (comparison === null) return { first: '', rest: title };
+  return { first: comparison, rest: title.replace(`: ${comparison}`, '') };
 }
 
 /** "2 more incidents", or what else a digest says in half a sentence. */

@@ -90,6 +90,7 @@ test('an entry tells who, through what, when, what and from where', async () => 
       at: w.clock.now().toString({ fractionalSecondDigits: 3 }),
       actor: { kind: 'user', id: w.owner.userId, name: 'Olga' },
       via: 'mcp',
+      apiKey: null,
       connection: { connectionId: 'connection_1', clientName: 'Some agent' },
       action: 'update_team',
       target: 'team_1',

@@ -42,7 +42,7 @@ test('an acknowledged incident never pages again', async () => {
   const acknowledged = await w.expectOk('acknowledge_incident', { incidentId }, { key: anna.key });
   expect(acknowledged).toMatchObject({
     status: 'acknowledged',
-    acknowledgedBy: { userId: anna.userId, via: 'rest' },
+    acknowledgedBy: { userId: anna.userId, apiKeyName: 'test', via: 'rest' },
     escalation: { state: 'paused', nextStep: null, nextStepAt: null },
   });
   await w.advance({ hours: 24 });

@@ -56,7 +56,7 @@ test('a breach opens one incident and pages, counts while it lasts, and resolves
   expect(await incidents(w)).toMatchObject([
     {
       status: 'triggered',
-      title: 'Slow: max of latency is 250 (> 100)',
+      title: 'Slow: 250 > 100 (max of latency)',
       kind: 'metric_threshold',
       ruleId: rule.ruleId,
       details: { ...LATENCY, value: 250 },
@@ -235,7 +235,7 @@ test('a rule on the errors of a counter fires by what it grew, across a restart,
 });
 
 test.each(['resolved', 'ignored'])(
-  'an incident of an exception resolves by itself once its group is %s',
+  'an incident of an exception is resolved by whoever sets its group to %s',
   async (status) => {
     const w = await staffedWorld();
     const { anna, serviceId } = await watched(w, {}, 'exception');
@@ -250,14 +250,21 @@ test.each(['resolved', 'ignored'])(
     const byStatus = Object.groupBy(found.incidents as Incident[], (incident) => incident.status);
     expect(byStatus).toMatchObject({
       triggered: [{ escalation: { state: 'finished' } }],
-      resolved: [{ exceptionGroupId: settled!.groupId, resolvedBy: { system: true, via: 'rule' } }],
+      resolved: [
+        { exceptionGroupId: settled!.groupId, resolvedBy: { userId: w.owner.userId, apiKeyName: 'test', via: 'rest' } },
+      ],
     });
     expect(w.phone.messages.findLast(({ to }) => to === anna.phone)!.body).toContain('resolved');
     const audited = await w.house.db.sql.rows(
       'select action, via, actor from audit_log where target = $1 order by at',
       [byStatus['resolved']![0]!.incidentId],
     );
-    expect(audited.at(-1)).toMatchObject({ action: 'resolve_incident', via: 'rule', actor: { kind: 'system' } });
+    const actor = { kind: 'user', userId: w.owner.userId };
+    expect(audited.at(-1)).toMatchObject({ action: 'set_exception_status', via: 'rest', actor });
+    const { timeline } = await w.expectOk('get_incident', { incidentId: byStatus['resolved']![0]!.incidentId });
+    expect(timeline.at(-1).text).toMatch(
+      new RegExp(`^Resolved by Olga with the API key "test", who set its exception to ${status}\\.`),
+    );
 
     await w.expectOk('set_exception_status', { groupId: settled!.groupId, status: 'unresolved' });
     await w.expectOk('set_exception_status', { groupId: settled!.groupId, status });

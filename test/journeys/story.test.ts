@@ -104,7 +104,7 @@ test('it tells whom an end was told, and what no longer had to leave', async () 
   const story = await storyTold(w, incidentId);
   expect(story[1]).toBe('0 s: Step 1 fires, paging Anna, Bram and Cleo by SMS.');
   expect(story.at(-1)).toMatch(
-    /^0 s: Acknowledged by Cleo by the API; escalation is paused\. 1 message that had not left is cancelled\. (Anna and Bram|Bram and Anna) hear of it by SMS\.$/,
+    /^0 s: Acknowledged by Cleo with the API key "test"; escalation is paused\. 1 message that had not left is cancelled\. (Anna and Bram|Bram and Anna) hear of it by SMS\.$/,
   );
   await w.advance({ minutes: 10 });
   expect(w.phone.messages.filter(({ to }) => to === cleo.phone)).toEqual([]);
@@ -126,4 +126,21 @@ test('what earlier and later versions wrote is told as well as it can be', () =>
     'SMS to Anna failed: the provider refused it (21999).',
   );
   expect(storyOf('something_new', {}, names)).toBe('something new');
+});
+
+test('the key that answered is named: in the incident, in its story, and to those who were paged', async () => {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  const incidentId = await alert.trigger();
+  await w.settle();
+  await w.expectOk('acknowledge_incident', { incidentId });
+  await w.settle();
+  const incident = await w.expectOk('get_incident', { incidentId });
+  expect(incident.acknowledgedBy).toEqual({ apiKeyId: expect.any(String), apiKeyName: 'all', via: 'rest' });
+  expect(incident.timeline.map(({ text }: { text: string }) => text)).toContain(
+    'Acknowledged by the API key "all"; escalation is paused. Anna hears of it by SMS.',
+  );
+  expect(w.phone.messages.at(-1)?.body).toContain('is acknowledged by the API key "all". No need to act.');
 });

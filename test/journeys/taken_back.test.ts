@@ -90,7 +90,7 @@ test('who was told that it is resolved is told that it is open again, once; and 
   await w.advance({ minutes: 10 });
   await ask('resolve_incident', incidentId);
   await w.advance({ seconds: 10 });
-  expect(smsTo(w, anna).at(-1)).toContain('is resolved. No need to act.');
+  expect(smsTo(w, anna).at(-1)).toContain('is resolved by Cleo. No need to act.');
   await w.advance({ hours: 2 });
   await ask('reopen_incident', incidentId);
   await w.settle();

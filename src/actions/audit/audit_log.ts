@@ -41,6 +41,9 @@ export const AuditEntryView = Type.Object({
     id: nullable(Type.String()),
     name: nullable(Type.String()),
   }),
+  apiKey: nullable(
+    Type.Object({ apiKeyId: IdText, name: nullable(Type.String()) }, { description: 'the key that was used' }),
+  ),
   via: Type.String(),
   connection: nullable(Type.Object({ connectionId: IdText, clientName: Type.String() })),
   action: Type.String(),
@@ -105,11 +108,12 @@ function parseCursor(cursor: string): AuditPlace {
   return { at: fromEpochMilliseconds(Number(at)), auditId: asId('audit', auditId) };
 }
 
-function toView({ actor, actorName, at, ...line }: AuditLine): AuditEntryView {
+function toView({ actor, actorName, apiKeyName, at, ...line }: AuditLine): AuditEntryView {
   return {
     auditId: line.auditId,
     at: toTimestamp(at),
     actor: { kind: actor.kind, id: idOf(actor), name: actorName },
+    apiKey: apiKeyOf(actor, apiKeyName),
     via: line.via,
     connection: actor.connection ?? null,
     action: line.action,
@@ -120,6 +124,11 @@ function toView({ actor, actorName, at, ...line }: AuditLine): AuditEntryView {
     address: line.address,
     requestId: line.requestId,
   };
+}
+
+function apiKeyOf(actor: AuditLine['actor'], name: string | null): AuditEntryView['apiKey'] {
+  if (actor.kind !== 'user' && actor.kind !== 'api_key') return null;
+  return actor.apiKeyId === null ? null : { apiKeyId: actor.apiKeyId, name };
 }
 
 function idOf(actor: AuditLine['actor']): string | null {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import {
   ExceptionGroupView,
   GroupStatusName,
@@ -10,7 +10,7 @@ import {
 } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { endMember, resolve } from '#actions/incidents/settle.ts';
-import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import { settledBy } from '#core/incidents/incident.ts';
 import type { Id } from '#kernel/ids.ts';
 
 export const setExceptionStatus = defineAction({
@@ -28,17 +28,22 @@ export const setExceptionStatus = defineAction({
     // Counted before the row is locked, so that a slow event store holds up nobody else.
     const counts = await exceptions.countByGroup([scopeOf(group, now)]);
     const { before, after } = await stores.exceptionGroups.setStatus(caller.orgId, group.id, status, now);
-    if (after.status !== 'unresolved' && after.status !== before.status) await resolveIncidentsOf(group.id, context);
+    if (after.status !== 'unresolved' && after.status !== before.status)
+      await resolveIncidentsOf(group.id, status, context);
     record({ target: group.id, before: toGroupFields(before), after: toGroupFields(after) });
     return toExceptionGroupView(after, counts.get(group.id));
   },
 });
 
 /** People have dealt with the group, so what it woke them for is over. The caller holds the lock on the group. */
-async function resolveIncidentsOf(groupId: Id<'group'>, unit: UnitOfWork): Promise<void> {
-  for (const incident of await unit.stores.incidents.lockOpenOf(groupId)) {
-    await resolve(unit, incident, { system: true, via: 'rule' });
+async function resolveIncidentsOf(groupId: Id<'group'>, groupStatus: string, context: ActionContext): Promise<void> {
+  const { caller, stores, record } = context;
+  const by = settledBy(caller.actor, caller.via);
+  const resolved = await stores.incidents.lockOpenOf(groupId);
+  for (const incident of resolved) await resolve(context, incident, by, { groupStatus });
+  const storms = await stores.incidents.lockAll(await stores.storms.listOfGroup(groupId));
+  for (const storm of storms.values()) {
+    if (await endMember(context, storm, { groupId }, by, { groupStatus })) resolved.push(storm);
   }
-  const storms = await unit.stores.incidents.lockAll(await unit.stores.storms.listOfGroup(groupId));
-  for (const storm of storms.values()) await endMember(unit, storm, { groupId });
+  for (const { id, status } of resolved) record({ target: id, before: { status }, after: { status: 'resolved' } });
 }

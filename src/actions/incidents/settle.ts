@@ -21,32 +21,53 @@ export async function acknowledge(unit: UnitOfWork, incident: IncidentRow, by: S
   return true;
 }
 
+/** What else of a settled incident's story is told: the status that its exception group was given. */
+interface Why {
+  readonly groupStatus?: string;
+}
+
 /** Resolves an incident that the caller has locked. False when it was resolved already. */
-export async function resolve(unit: UnitOfWork, incident: IncidentRow, by: SettledBy): Promise<boolean> {
+export async function resolve(unit: UnitOfWork, incident: IncidentRow, by: SettledBy, why: Why = {}): Promise<boolean> {
   if (decideResolve(incident.status) === 'unchanged') return false;
   await unit.stores.incidents.resolve(incident.id, by, unit.now);
   await unit.stores.storms.endMembers(incident.id, {}, unit.now);
-  await settle(unit, incident, 'resolved', by);
+  await settle(unit, incident, 'resolved', by, why);
   return true;
 }
 
-/** What a storm that the caller has locked stands for is over in part; once all of it is, so is the storm. */
+/**
+ * What a storm that the caller has locked stands for is over in part; once all of it is, so is the storm. True when that
+ * has resolved it.
+ */
 export async function endMember(
   unit: UnitOfWork,
   storm: IncidentRow,
   of: { readonly groupId?: Id<'group'>; readonly ruleId?: Id<'rule'> },
-): Promise<void> {
+  by: SettledBy = { system: true, via: 'rule' },
+  why: Why = {},
+): Promise<boolean> {
   await unit.stores.storms.endMembers(storm.id, of, unit.now);
-  if (await unit.stores.storms.hasOpenMembers(storm.id)) return;
-  await resolve(unit, storm, { system: true, via: 'rule' });
+  if (await unit.stores.storms.hasOpenMembers(storm.id)) return false;
+  return await resolve(unit, storm, by, why);
 }
 
-async function settle(unit: UnitOfWork, incident: IncidentRow, event: SettledStatus, by: SettledBy): Promise<void> {
+async function settle(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  event: SettledStatus,
+  by: SettledBy,
+  why: Why = {},
+): Promise<void> {
   const { stores, now } = unit;
   await stores.incidents.cancelSteps(incident.id, event, now);
   const cancelled = await stores.notifications.cancelQueued(incident.id, event, now);
   const told = await tellOthers(unit, incident, await stores.notifications.listSmsRecipients(incident.id), event, by);
-  await stores.incidents.recordEvent(incident.id, event, { by, cancelledMessages: cancelled.length, told }, now);
+  await stores.incidents.recordEvent(
+    incident.id,
+    event,
+    { by, ...why, cancelledMessages: cancelled.length, told },
+    now,
+  );
   if ('system' in by) await recordSettling(unit, incident, event);
 }
 

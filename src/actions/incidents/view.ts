@@ -19,6 +19,8 @@ const SettledByView = Type.Object(
     userId: Type.Optional(IdText),
     apiKeyId: Type.Optional(IdText),
     system: Type.Optional(Type.Literal(true)),
+    apiKeyName: Type.Optional(Type.String({ description: 'what the API key was called when it acted' })),
+    clientName: Type.Optional(Type.String({ description: 'what the app was called that the person acted through' })),
     via: Type.Enum([...VIAS]),
   },
   { description: 'exactly one of userId, apiKeyId and system is present' },

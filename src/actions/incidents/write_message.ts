@@ -1,4 +1,7 @@
+import type { NewsEvent } from '#core/incidents/incident.ts';
+import { settlerName } from '#core/incidents/settler.ts';
 import type { DigestItem, Message, OutgoingMessage } from '#notify/message.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { NotificationRow } from '#storage/postgres/notification_store.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
@@ -27,11 +30,23 @@ async function contentOf(stores: Stores, notification: NotificationRow): Promise
   const [item] = await itemsOf(stores, [notification]);
   if (item === undefined) return null;
   const { subject, news: event } = item;
-  return event === null ? { kind: 'page', subject } : { kind: 'news', subject, event };
+  if (event === null) return { kind: 'page', subject };
+  return { kind: 'news', subject, event, by: await settlerOf(stores, subject, event) };
+}
+
+/** Who it was, in words; null when that was taken back since. */
+async function settlerOf(stores: Stores, incident: IncidentRow, event: NewsEvent): Promise<string | null> {
+  const by = { acknowledged: incident.acknowledgedBy, resolved: incident.resolvedBy, reopened: null }[event];
+  if (by === null) return null;
+  const people = await stores.people.listPeople(incident.orgId, 'userId' in by ? [by.userId] : []);
+  return settlerName(by, (userId) => people.get(userId)?.name ?? 'somebody who has left');
 }
 
 /** Those whose incident is not gone, in the order given. */
-async function itemsOf(stores: Stores, entries: readonly NotificationRow[]): Promise<DigestItem[]> {
+async function itemsOf(
+  stores: Stores,
+  entries: readonly NotificationRow[],
+): Promise<(DigestItem & { readonly subject: IncidentRow })[]> {
   const [first] = entries;
   if (first === undefined) return [];
   const incidentIds = entries.flatMap(({ incidentId }) => incidentId ?? []);

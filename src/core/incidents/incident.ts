@@ -20,18 +20,33 @@ export function isRuleKind(value: unknown): value is RuleKind {
   return (RULE_KINDS as readonly unknown[]).includes(value);
 }
 
+/** What an API key or a connected app was called when it acted; absent when there was none in between. */
+interface Through {
+  readonly apiKeyName?: string;
+  readonly clientName?: string;
+}
+
 /** Who settled an incident, as its view shows it. */
 export type SettledBy =
-  | { readonly userId: string; readonly via: Via }
-  | { readonly apiKeyId: string; readonly via: Via }
+  | ({ readonly userId: string; readonly via: Via } & Through)
+  | ({ readonly apiKeyId: string; readonly via: Via } & Through)
   | { readonly system: true; readonly via: Via };
 
 export function settledBy(actor: Actor, via: Via): SettledBy {
   switch (actor.kind) {
     case 'user':
-      return { userId: actor.userId, via };
+      return {
+        userId: actor.userId,
+        via,
+        ...(actor.apiKeyName !== undefined && { apiKeyName: actor.apiKeyName }),
+        ...(actor.connection && { clientName: actor.connection.clientName }),
+      };
     case 'api_key':
-      return { apiKeyId: actor.apiKeyId, via };
+      return {
+        apiKeyId: actor.apiKeyId,
+        via,
+        ...(actor.apiKeyName !== undefined && { apiKeyName: actor.apiKeyName }),
+      };
     case 'system':
       return { system: true, via };
   }

@@ -1,5 +1,6 @@
 import type { SettledBy } from '#core/incidents/incident.ts';
 import { reasonOf, unusedBecause } from '#core/incidents/reasons.ts';
+import { settlerText } from '#core/incidents/settler.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 
 /** What each event of a timeline carries. Stored as JSON, so every field is read with care. */
@@ -51,7 +52,7 @@ export function storyOf(event: string, data: Data, names: ReadonlyMap<string, st
     case 'acknowledged':
       return `Acknowledged by ${settler(data, nameOf)}; escalation is paused.${aftermath(data, nameOf)}`;
     case 'resolved':
-      return `Resolved by ${settler(data, nameOf)}.${aftermath(data, nameOf)}`;
+      return `Resolved by ${settler(data, nameOf)}${groupSettled(data)}.${aftermath(data, nameOf)}`;
     case 'reopened':
       return `Reopened by ${settler(data, nameOf)}; ${goingOn(data)}.${toldAgain(data, nameOf)}`;
     case 'unacknowledged':
@@ -145,6 +146,12 @@ function aftermath(data: Data, nameOf: NameOf): string {
   ].join('');
 }
 
+/** An incident is over as well once people have dealt with its exception. */
+function groupSettled(data: Data): string {
+  const status = textOf(data['groupStatus']);
+  return status === '' ? '' : `, who set its exception to ${status}`;
+}
+
 function goingOn(data: Data): string {
   if (data['status'] === 'acknowledged') return 'it is acknowledged as before';
   const resumed = Number(data['resumedMessages'] ?? 0);
@@ -163,25 +170,8 @@ function peopleOf(told: readonly unknown[], nameOf: NameOf): string {
 }
 
 function settler(data: Data, nameOf: NameOf): string {
-  const by = data['by'] as Partial<SettledBy> | undefined;
-  if (by === undefined) return 'somebody';
-  if ('userId' in by) return `${nameOf(by.userId)} by ${wayOf(by.via)}`;
-  if ('apiKeyId' in by) return `an API key by ${wayOf(by.via)}`;
-  return 'Tocsin itself, as its cause is gone';
-}
-
-function wayOf(via: string | undefined): string {
-  const ways: Readonly<Record<string, string>> = {
-    rest: 'the API',
-    mcp: 'an agent (MCP)',
-    console: 'the console',
-    cli: 'the command line',
-    sms: 'SMS',
-    call: 'phone',
-    push: 'push',
-    email: 'mail',
-  };
-  return ways[via ?? ''] ?? 'a rule';
+  const by = data['by'] as SettledBy | undefined;
+  return by === undefined ? 'somebody' : settlerText(by, nameOf);
 }
 
 function stepNumber(data: Data): number {

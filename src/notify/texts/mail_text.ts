@@ -21,7 +21,7 @@ export function mailText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
     case 'news':
       return render(`Re: ${subjectOf(message.subject)}`, [
         { kind: 'heading', text: titleOf(message.subject) },
-        { kind: 'paragraph', text: `Incident ${message.subject.number} ${newsText(message.event)}` },
+        { kind: 'paragraph', text: `Incident ${message.subject.number} ${newsText(message.event, message.by)}` },
         { kind: 'links', links: [openLink(message.subject, baseUrl)] },
       ]);
     case 'digest':
@@ -75,7 +75,7 @@ function digestPieces(
           { kind: 'paragraph', text: `#${subject.number} ${titleOf(subject)} (${subject.severity})` },
           { kind: 'links', links: linksOf(subject, { notificationId, createdAt }, links, baseUrl) },
         ]
-      : [{ kind: 'paragraph', text: `#${subject.number} ${titleOf(subject)} ${newsText(news)}` }],
+      : [{ kind: 'paragraph', text: `#${subject.number} ${titleOf(subject)} ${newsText(news, null)}` }],
   );
   const left = items.length - DIGEST_ITEMS_MAX;
   const hasPages = items.some(({ news }) => news === null);

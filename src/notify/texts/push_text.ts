@@ -1,3 +1,4 @@
+import { comparisonOf } from '#core/incidents/comparison.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import { digestSummary, newsText, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
@@ -31,14 +32,16 @@ export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
       const resolve = { action: 'resolve', title: 'Resolve', url: links.urlOf('resolve', outgoing) };
       return {
         ...aboutIncident(subject, baseUrl),
-        body: `Incident ${subject.number}, severity ${subject.severity}.`,
+        body: [comparisonOf(subject.details), `Incident ${subject.number}, severity ${subject.severity}.`]
+          .filter((part) => part !== null)
+          .join('. '),
         actions: [acknowledge('Acknowledge'), resolve],
       };
     }
     case 'news':
       return {
         ...aboutIncident(message.subject, baseUrl),
-        body: `Incident ${message.subject.number} ${newsText(message.event)}`,
+        body: `Incident ${message.subject.number} ${newsText(message.event, message.by)}`,
         actions: [],
       };
     case 'digest': {

@@ -1,23 +1,32 @@
-import { type DigestItem, digestSummary, type Message, newsText, type PageSubject } from '#notify/message.ts';
+import {
+  type DigestItem,
+  digestSummary,
+  measuredFirst,
+  type Message,
+  newsText,
+  type PageSubject,
+} from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 import { unlinked } from '#notify/texts/unlinked.ts';
 
 /** One segment of the GSM 03.38 alphabet. */
 const SEGMENT = 160;
+const SERVICE_MAX = 30;
+const SERVICE_MIN = 10;
+/** Of a title that is all there is to say; of one that follows a measured value, no less is worth showing. */
+const TITLE_MIN = 20;
+const TITLE_WORTH = 8;
 
-/**
- * Service, title, how to reply, and a link, cut to one segment where possible: the title gives way first, since
- * what a person needs at 3 a.m. is which service, and what to answer.
- */
+/** One segment: which service, what was measured or happened, how to answer, and a link where there is room. */
 export function smsText(message: Message, baseUrl: string): string {
   switch (message.kind) {
     case 'page': {
       const { subject } = message;
       const order = `Reply ACK ${subject.number} or RES ${subject.number}`;
-      return fit(subject, `${order} ${baseUrl}/incidents/${subject.id}`);
+      return fit(subject, order, `${baseUrl}/incidents/${subject.id}`);
     }
     case 'news':
-      return fit(message.subject, newsText(message.event));
+      return fit(message.subject, toGsm(newsText(message.event, message.by && unlinked(message.by))), null);
     case 'digest':
       return digestText(message.items, baseUrl);
     case 'test':
@@ -40,14 +49,29 @@ function digestText(items: readonly DigestItem[], baseUrl: string): string {
   const tail = `${order} ${baseUrl}/incidents`;
   const head = `Tocsin: ${digestSummary(items)}: `;
   const room = Math.max(SEGMENT - head.length - tail.length - 1, 20);
-  return `${head}${shorten(`${toGsm(first.subject.serviceName)}: ${unlinked(toGsm(first.subject.title))}`, room)} ${tail}`;
+  return `${head}${shorten(titleOf(first.subject), room)} ${tail}`;
 }
 
-function fit(subject: PageSubject, end: string): string {
-  const service = toGsm(subject.serviceName).slice(0, 30);
-  const room = SEGMENT - service.length - end.length - 3;
-  const title = unlinked(toGsm(subject.title));
-  return `${service}: ${shorten(title, Math.max(room, 20))} ${end}`;
+/**
+ * Service, what was measured, as much of the title as there is room for, and the end. What gives way when a segment is
+ * too short for all of it: the title, then the link, then the name of the service.
+ */
+function fit(subject: PageSubject, end: string, link: string | null): string {
+  const { first, rest } = measuredFirst(subject);
+  const [measured, title] = [toGsm(first), unlinked(toGsm(rest))];
+  const service = toGsm(subject.serviceName).slice(0, SERVICE_MAX);
+  const least = measured === '' ? shorten(title, TITLE_MIN) : measured;
+  const withLink = link === null ? end : `${end} ${link}`;
+  const tail = joined(`${service}:`, least, withLink).length <= SEGMENT ? withLink : end;
+  const nameRoom = SEGMENT - joined(':', least, tail).length;
+  const head = joined(`${shorten(service, Math.max(nameRoom, SERVICE_MIN))}:`, measured);
+  const room = SEGMENT - joined(head, tail).length - ' '.length;
+  const isWorthIt = measured === '' || room >= Math.min(TITLE_WORTH, title.length);
+  return joined(head, isWorthIt ? shorten(title, room) : '', tail);
+}
+
+function joined(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join(' ');
 }
 
 function shorten(text: string, length: number): string {
@@ -57,6 +81,8 @@ function shorten(text: string, length: number): string {
 /** Letters outside the GSM alphabet halve what fits in a segment, so accents are dropped and the rest becomes "?". */
 function toGsm(text: string): string {
   return text
+    .replaceAll(/[µμ]/g, 'u')
+    .replaceAll('°', '')
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .replaceAll(/[“”„]/g, '"')
@@ -67,4 +93,9 @@ function toGsm(text: string): string {
     .replaceAll(/[[\]{}|~^\\]/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();
+}
+
+function titleOf(subject: PageSubject): string {
+  const { first, rest } = measuredFirst(subject);
+  return joined(`${toGsm(subject.serviceName).slice(0, SERVICE_MAX)}:`, toGsm(first), unlinked(toGsm(rest)));
 }

@@ -1,4 +1,5 @@
-import { digestSummary, type Message, newsText, type PageSubject } from '#notify/message.ts';
+import { comparisonOf } from '#core/incidents/comparison.ts';
+import { digestSummary, measuredFirst, type Message, newsText, type PageSubject } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 
 const TITLE_LENGTH_MAX = 200;
@@ -18,7 +19,7 @@ export function spoken(message: Message): Spoken {
     }
     case 'news': {
       const { subject, event } = message;
-      const text = `This is Tocsin. Incident ${subject.number} on ${subject.serviceName} ${newsText(event)}`;
+      const text = `This is Tocsin. Incident ${subject.number} on ${subject.serviceName} ${newsText(event, message.by)}`;
       return { text, hasChoice: false };
     }
     case 'digest': {
@@ -38,6 +39,11 @@ export function spoken(message: Message): Spoken {
   }
 }
 
-function spokenIncident({ number, serviceName, severity, title }: PageSubject): string {
-  return `Incident ${number} on ${serviceName}, severity ${severity}. ${title.slice(0, TITLE_LENGTH_MAX)}.`;
+/** Signs and short units are spelt out: nobody should have to work out what ">" was. */
+function spokenIncident(subject: PageSubject): string {
+  const { number, serviceName, severity, details } = subject;
+  const { rest } = measuredFirst(subject);
+  const measured = comparisonOf(details, { isSpoken: true });
+  const value = measured === null ? '' : ` ${measured}.`;
+  return `Incident ${number} on ${serviceName}, severity ${severity}. ${rest.slice(0, TITLE_LENGTH_MAX)}.${value}`;
 }

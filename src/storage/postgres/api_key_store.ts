@@ -33,6 +33,7 @@ export interface LiveApiKey {
   readonly id: Id<'apikey'>;
   readonly orgId: Id<'org'>;
   readonly userId: Id<'user'> | null;
+  readonly name: string;
   /** null: as many as the role, or the organization, has. */
   readonly permissions: readonly Permission[] | null;
   /** The live role of the key's user; null for an organization's key, or when the user has left. */
@@ -77,7 +78,7 @@ export class ApiKeyStore {
   /** The key with its user's role as of now; null when unknown, revoked or expired. */
   async findLive(hash: Buffer, now: Temporal.Instant): Promise<LiveApiKey | null> {
     return await this.#session.sql.row<LiveApiKey>(
-      `select k.id, k.org_id as "orgId", k.user_id as "userId", k.permissions, m.role, k.last_used_at as "lastUsedAt"
+      `select k.id, k.org_id as "orgId", k.user_id as "userId", k.name, k.permissions, m.role, k.last_used_at as "lastUsedAt"
        from api_keys k left join memberships m on m.org_id = k.org_id and m.user_id = k.user_id
        where k.hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > $2)`,
       [hash, now.toString()],

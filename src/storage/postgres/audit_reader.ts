@@ -14,6 +14,8 @@ export interface AuditLine {
   };
   /** Of the user, or of the key where the organization's own acted; null once it is gone. */
   readonly actorName: string | null;
+  /** Of the key that was used, as it was called then; null when there was none. */
+  readonly apiKeyName: string | null;
   readonly via: string;
   readonly action: string;
   readonly target: string | null;
@@ -50,11 +52,12 @@ export class AuditReader {
   /** At most `limit` lines behind `after`, or from the newest on. Lines that come meanwhile disturb no page. */
   async list(orgId: Id<'org'>, filter: AuditFilter, after: AuditPlace | null, limit: number): Promise<AuditLine[]> {
     return await this.#session.sql.rows(
-      `select a.id as "auditId", a.at, a.actor, coalesce(u.name, k.name) as "actorName", a.via, a.action, a.target,
+      `select a.id as "auditId", a.at, a.actor, coalesce(u.name, case when a.actor->>'kind' = 'api_key' then k.name end) as "actorName",
+         coalesce(a.actor->>'apiKeyName', k.name) as "apiKeyName", a.via, a.action, a.target,
          a.before, a.after, a.result, a.address, a.request_id as "requestId"
        from audit_log a
          left join users u on u.id = a.actor->>'userId'
-         left join api_keys k on a.actor->>'kind' = 'api_key' and k.id = a.actor->>'apiKeyId'
+         left join api_keys k on k.id = a.actor->>'apiKeyId'
        where a.org_id = $1
          and ($2::timestamptz is null or a.at >= $2) and ($3::timestamptz is null or a.at < $3)
          and ($4::text is null or $4 in (a.actor->>'userId', a.actor->>'apiKeyId', a.actor->>'kind',

@@ -16,13 +16,14 @@ import { EscalationCard } from '#console/rooms/incidents/escalation_card.tsx';
 import { FindElsewhere } from '#console/rooms/incidents/find_elsewhere.tsx';
 import classes from '#console/rooms/incidents/incident_page.module.css';
 import { NotificationLog } from '#console/rooms/incidents/notification_log.tsx';
-import { settlerName, useNames } from '#console/rooms/incidents/people.ts';
+import { useNames } from '#console/rooms/incidents/people.ts';
 import { type Answer, useSettle } from '#console/rooms/incidents/settle.ts';
 import { Story } from '#console/rooms/incidents/story.tsx';
 import { useTakeBack } from '#console/rooms/incidents/take_back.ts';
 import { WhatHappened } from '#console/rooms/incidents/what_happened.tsx';
 import { useLetter } from '#console/shell/keyboard.ts';
 import { useHere } from '#console/shell/organization.tsx';
+import { settlerName } from '#core/incidents/settler.ts';
 
 const route = getRouteApi('/inside/incidents/$incidentId');
 

@@ -10,8 +10,8 @@ import { IncidentStatus } from '#console/parts/status.tsx';
 import { countdownText } from '#console/parts/time_text.ts';
 import { stepText } from '#console/rooms/incidents/escalation.ts';
 import classes from '#console/rooms/incidents/incident_row.module.css';
-import { settlerName } from '#console/rooms/incidents/people.ts';
 import { useHere } from '#console/shell/organization.tsx';
+import { settlerName } from '#core/incidents/settler.ts';
 
 interface IncidentRowProps {
   readonly incident: FoundIncident;

@@ -12,6 +12,7 @@ import { actionQuery } from '#console/api/queries.ts';
 import { Failure } from '#console/parts/failure.tsx';
 import type { Measured } from '#console/rooms/incidents/what_happened.tsx';
 import { useHere } from '#console/shell/organization.tsx';
+import { measureOf, quantityText } from '#core/metrics/quantity.ts';
 
 const BEFORE_MINUTES = 30;
 const MINUTES_MAX = 10_080;
@@ -69,6 +70,7 @@ function Chart({ points, from, to, triggeredAt, measured }: ChartProps) {
     };
     const seconds = (at: string) => Date.parse(at) / 1000;
     const threshold = measured.threshold;
+    const unit = measureOf(measured.metricName, measured.aggregation);
     const chart = new uPlot(
       {
         width,
@@ -82,7 +84,7 @@ function Chart({ points, from, to, triggeredAt, measured }: ChartProps) {
         },
         axes: [
           { ...axis, values: (_u, ticks) => tickTexts(ticks) },
-          { ...axis, size: 56 },
+          { ...axis, size: 64, values: (_u, ticks) => ticks.map((tick) => quantityText(tick, unit, { digits: 6 })) },
         ],
         series: [
           {},
@@ -92,7 +94,12 @@ function Chart({ points, from, to, triggeredAt, measured }: ChartProps) {
           draw: [
             (drawn) => {
               line(drawn, 'y', threshold, color('--t-red'));
-              label(drawn, threshold, `${measured.comparator} ${threshold}`, color('--t-red'));
+              label(
+                drawn,
+                threshold,
+                `${measured.comparator} ${quantityText(threshold, unit, { digits: 6 })}`,
+                color('--t-red'),
+              );
               line(drawn, 'x', seconds(triggeredAt), color('--t-red'));
             },
           ],
@@ -104,10 +111,11 @@ function Chart({ points, from, to, triggeredAt, measured }: ChartProps) {
     return () => chart.destroy();
   }, [points, from, to, triggeredAt, measured, width, height, scheme]);
   const peak = points.reduce((max, { value }) => Math.max(max, value), Number.NEGATIVE_INFINITY);
+  const say = (value: number) => quantityText(value, measureOf(measured.metricName, measured.aggregation));
   const summary =
     points.length === 0
       ? 'No points in this time.'
-      : `${measured.metricName}: ${points.length} points, highest ${peak}, last ${points.at(-1)?.value}; threshold ${measured.threshold}.`;
+      : `${measured.metricName}: ${points.length} points, highest ${say(peak)}, last ${say(points.at(-1)?.value ?? 0)}; threshold ${say(measured.threshold)}.`;
   return (
     <div ref={sized} style={{ height: '100%' }} role="img" aria-label={summary}>
       <div ref={holder} />

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 
-import type { Incident } from '#console/api/actions.ts';
 import { membersQuery } from '#console/api/organization.ts';
 import { isolated } from '#console/parts/isolated.ts';
 import { useHere } from '#console/shell/organization.tsx';
@@ -14,13 +13,4 @@ export function useNames(): (userId: string) => string {
     const name = data?.members.find((member) => member.userId === userId)?.name;
     return name === undefined ? 'somebody who has left' : isolated(name);
   };
-}
-
-type SettledBy = NonNullable<Incident['acknowledgedBy']>;
-
-/** Who it was, in words. */
-export function settlerName(by: SettledBy, nameOf: (userId: string) => string): string {
-  if (by.userId !== undefined) return nameOf(by.userId);
-  if (by.apiKeyId !== undefined) return 'an API key';
-  return 'Tocsin, as its cause is gone';
 }

@@ -5,6 +5,7 @@ import type { Incident } from '#console/api/actions.ts';
 import { Card } from '#console/parts/card.tsx';
 import { ExceptionDetails } from '#console/rooms/incidents/exception_details.tsx';
 import classes from '#console/rooms/incidents/what_happened.module.css';
+import { comparedTexts, measureOf } from '#core/metrics/quantity.ts';
 
 const MeasuredChart = lazy(() =>
   import('#console/rooms/incidents/measured_chart.tsx').then((m) => ({ default: m.MeasuredChart })),
@@ -28,16 +29,15 @@ export function WhatHappened({ incident }: { readonly incident: Incident }) {
   return <MeasuredDetails incident={incident} measured={measured as Measured} />;
 }
 
-const NUMBER = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 6 });
-
 function MeasuredDetails({ incident, measured }: { readonly incident: Incident; readonly measured: Measured }) {
-  const { metricName, aggregation, comparator, threshold, windowMinutes, value } = measured;
+  const { metricName, aggregation, comparator, windowMinutes } = measured;
+  const { value, threshold } = comparedTexts(measured, measureOf(metricName, aggregation));
   return (
     <Card title="What was measured">
       <div className={classes.measure}>
-        <span className={classes.value}>{value === null ? 'no value' : NUMBER.format(value)}</span>
+        <span className={classes.value}>{value}</span>
         <span>
-          {comparator} {NUMBER.format(threshold)}
+          {comparator} {threshold}
         </span>
       </div>
       <p className={classes.note}>

@@ -8,13 +8,16 @@ import classes from '#console/rooms/settings/audit.module.css';
 const KINDS: Readonly<Record<string, string>> = {
   system: 'Tocsin itself',
   unknown: 'unknown',
-  api_key: 'an API key',
   user: 'somebody who has left',
 };
 
-export function whoText({ actor, connection }: AuditEntry): string {
+/** Who it was: a person with the key or app that they acted through, or a key of the organization. */
+export function whoText({ actor, apiKey, connection }: AuditEntry): string {
+  const keyName = apiKey?.name == null ? null : `the API key "${isolated(apiKey.name)}"`;
+  if (actor.kind === 'api_key') return keyName ?? 'an API key';
   const name = actor.name === null ? (KINDS[actor.kind] ?? actor.kind) : isolated(actor.name);
-  return connection === null ? name : `${name}, through ${isolated(connection.clientName)}`;
+  if (connection !== null) return `${name}, through ${isolated(connection.clientName)}`;
+  return keyName === null ? name : `${name}, with ${keyName}`;
 }
 
 const WAYS: Readonly<Record<string, string>> = {

@@ -8,6 +8,7 @@ const COLUMNS = [
   'via',
   'connectionId',
   'clientName',
+  'apiKeyName',
   'action',
   'target',
   'result',
@@ -33,7 +34,7 @@ export async function* toJsonLines(entries: AsyncIterable<AuditEntryView>): Asyn
 }
 
 function cellsOf(entry: AuditEntryView): Record<(typeof COLUMNS)[number], string | null> {
-  const { actor, connection, before, after } = entry;
+  const { actor, apiKey, connection, before, after } = entry;
   return {
     ...entry,
     actorKind: actor.kind,
@@ -41,6 +42,7 @@ function cellsOf(entry: AuditEntryView): Record<(typeof COLUMNS)[number], string
     actorName: actor.name,
     connectionId: connection?.connectionId ?? null,
     clientName: connection?.clientName ?? null,
+    apiKeyName: apiKey?.name ?? null,
     before: before && JSON.stringify(before),
     after: after && JSON.stringify(after),
   };

@@ -175,7 +175,7 @@ export const INCIDENT: Static<typeof IncidentView> = {
   incidentId: IDS.incidentId,
   number: 1287,
   status: 'triggered',
-  title: 'Checkout is slow: 1,240 > 800',
+  title: 'Checkout is slow: 1.24 s > 800 ms (avg of http_request_duration_ms)',
   kind: 'metric_threshold',
   serviceId: IDS.serviceId,
   ruleId: IDS.ruleId,

@@ -1,0 +1,185 @@
+/** What the numbers of a metric are of, as far as its name says so. */
+type Unit = 'none' | 'seconds' | 'bytes' | 'bits' | 'ratio' | 'percent' | 'celsius' | 'hertz' | 'volts' | 'watts';
+
+interface Scale {
+  /** How many of the plain unit it is. */
+  readonly size: number;
+  /** From how many of the plain unit on it is used. */
+  readonly least: number;
+  readonly symbol: string;
+  readonly spoken: string;
+}
+
+const scaleOf = (size: number, symbol: string, spoken: string, least = size): Scale => ({
+  size,
+  least,
+  symbol,
+  spoken,
+});
+
+const PLAIN_SCALE = scaleOf(1, '', '', 0);
+
+/** From the smallest up. */
+const SCALES: Readonly<Record<Unit, readonly Scale[]>> = {
+  none: [PLAIN_SCALE, scaleOf(1e6, ' M', ' million'), scaleOf(1e9, ' G', ' billion'), scaleOf(1e12, ' T', ' trillion')],
+  seconds: [
+    scaleOf(1e-9, ' ns', ' nanoseconds'),
+    scaleOf(1e-6, ' µs', ' microseconds'),
+    scaleOf(1e-3, ' ms', ' milliseconds'),
+    scaleOf(1, ' s', ' seconds'),
+    scaleOf(60, ' min', ' minutes', 120),
+    scaleOf(3_600, ' h', ' hours', 7_200),
+    scaleOf(86_400, ' d', ' days', 172_800),
+  ],
+  bytes: [
+    scaleOf(1, ' B', ' bytes'),
+    scaleOf(1e3, ' kB', ' kilobytes'),
+    scaleOf(1e6, ' MB', ' megabytes'),
+    scaleOf(1e9, ' GB', ' gigabytes'),
+    scaleOf(1e12, ' TB', ' terabytes'),
+    scaleOf(1e15, ' PB', ' petabytes'),
+  ],
+  bits: [
+    scaleOf(1, ' bit', ' bits'),
+    scaleOf(1e3, ' kbit', ' kilobits'),
+    scaleOf(1e6, ' Mbit', ' megabits'),
+    scaleOf(1e9, ' Gbit', ' gigabits'),
+  ],
+  ratio: [scaleOf(0.01, '%', ' percent')],
+  percent: [scaleOf(1, '%', ' percent')],
+  celsius: [scaleOf(1, ' °C', ' degrees')],
+  hertz: [scaleOf(1, ' Hz', ' hertz'), scaleOf(1e3, ' kHz', ' kilohertz'), scaleOf(1e6, ' MHz', ' megahertz')],
+  volts: [scaleOf(1, ' V', ' volts')],
+  watts: [scaleOf(1, ' W', ' watts'), scaleOf(1e3, ' kW', ' kilowatts'), scaleOf(1e6, ' MW', ' megawatts')],
+};
+
+/** Words at the end of a name, and how many of the unit one of them is. */
+const WORDS: Readonly<Record<string, readonly [Unit, number]>> = {
+  seconds: ['seconds', 1],
+  milliseconds: ['seconds', 1e-3],
+  ms: ['seconds', 1e-3],
+  microseconds: ['seconds', 1e-6],
+  us: ['seconds', 1e-6],
+  nanoseconds: ['seconds', 1e-9],
+  ns: ['seconds', 1e-9],
+  minutes: ['seconds', 60],
+  hours: ['seconds', 3_600],
+  days: ['seconds', 86_400],
+  bytes: ['bytes', 1],
+  kilobytes: ['bytes', 1e3],
+  megabytes: ['bytes', 1e6],
+  gigabytes: ['bytes', 1e9],
+  kibibytes: ['bytes', 1_024],
+  mebibytes: ['bytes', 1_048_576],
+  gibibytes: ['bytes', 1_073_741_824],
+  bits: ['bits', 1],
+  ratio: ['ratio', 1],
+  percent: ['percent', 1],
+  percentage: ['percent', 1],
+  pct: ['percent', 1],
+  celsius: ['celsius', 1],
+  hertz: ['hertz', 1],
+  hz: ['hertz', 1],
+  volts: ['volts', 1],
+  watts: ['watts', 1],
+};
+
+/** A unit, and how many of it one of the metric's numbers is. */
+export interface Measure {
+  readonly unit: Unit;
+  readonly factor: number;
+}
+
+const PLAIN: Measure = { unit: 'none', factor: 1 };
+
+/**
+ * What the values of an aggregation are of, by the last word of the metric's name (`http_request_duration_seconds`,
+ * `process.memory.bytes`). How many points there are has no unit, and a time of day is no duration.
+ */
+export function measureOf(metricName: string, aggregation: string): Measure {
+  if (aggregation === 'count') return PLAIN;
+  const [name = ''] = metricName.split('{', 1);
+  const words = name.trim().toLowerCase().split(/[_.:]/);
+  if (words.length > 1 && ['total', 'sum', 'max', 'min', 'avg'].includes(words.at(-1) ?? '')) words.pop();
+  if (['timestamp', 'time', 'created'].includes(words.at(-2) ?? '') && /start|boot|stamp|creat/.test(name))
+    return PLAIN;
+  const [unit, factor] = WORDS[words.at(-1) ?? ''] ?? ['none', 1];
+  return { unit, factor };
+}
+
+/** Two or three digits tell what a number is like; more are noise at 3 a.m. */
+const DIGITS = 3;
+const DIGITS_MAX = 15;
+/** A limit that somebody has set is told as they set it, unless it is longer than anybody writes. */
+const LIMIT_DIGITS = 6;
+
+interface Form {
+  readonly digits?: number;
+  readonly isSpoken?: boolean;
+}
+
+/** `1.24 s`, `93.5%`, `1.5 GB`, `1,240`: rounded to three digits, whole where it is large, with its unit. */
+export function quantityText(value: number, measure: Measure, { digits = DIGITS, isSpoken }: Form = {}): string {
+  const { amount, scale } = shownAs(value, measure, digits);
+  return `${amountText(amount)}${isSpoken === true ? scale.spoken : scale.symbol}`;
+}
+
+/** What a rule measured, against what it allows. */
+interface Compared {
+  readonly value: number | null;
+  readonly threshold: number;
+}
+
+/**
+ * Value and threshold in words. As many digits of the value are shown as it takes to see on which side of the threshold
+ * it is: 100.04 is not told as `100 > 100`.
+ */
+export function comparedTexts(
+  { value, threshold }: Compared,
+  measure: Measure,
+  form: Pick<Form, 'isSpoken'> = {},
+): { readonly value: string; readonly threshold: string } {
+  const limit = quantityText(threshold, measure, { ...form, digits: LIMIT_DIGITS });
+  if (value === null) return { value: 'no value', threshold: limit };
+  const seen = (of: number, digits: number): number => {
+    const { amount, scale } = shownAs(of, measure, digits);
+    return amount * scale.size;
+  };
+  const shownLimit = seen(threshold, LIMIT_DIGITS);
+  let digits = DIGITS;
+  while (digits < DIGITS_MAX && Math.sign(seen(value, digits) - shownLimit) !== Math.sign(value - threshold)) {
+    digits += 1;
+  }
+  return { value: quantityText(value, measure, { ...form, digits }), threshold: limit };
+}
+
+interface Shown {
+  /** The number before the unit, rounded. */
+  readonly amount: number;
+  readonly scale: Scale;
+}
+
+function shownAs(value: number, { unit, factor }: Measure, digits: number): Shown {
+  const base = value * factor;
+  const scales = SCALES[unit];
+  const size = Math.abs(Number(base.toPrecision(digits)));
+  const [smallest = PLAIN_SCALE] = scales;
+  // What is nothing is nothing of the plain unit.
+  const plain = scales.find((scale) => scale.size === 1) ?? smallest;
+  const scale = size === 0 ? plain : (scales.findLast(({ least }) => size >= least) ?? smallest);
+  return { amount: roundTo(base / scale.size, digits), scale };
+}
+
+/** No digit before the point is rounded away: what is whole reads as exact. */
+function roundTo(value: number, digits: number): number {
+  const size = Math.abs(value);
+  const whole = size < 1 ? 0 : Math.floor(Math.log10(size)) + 1;
+  return Number(value.toPrecision(Math.min(Math.max(digits, whole), DIGITS_MAX)));
+}
+
+const PLAIN_NUMBERS = new Intl.NumberFormat('en', { maximumSignificantDigits: DIGITS_MAX });
+
+function amountText(amount: number): string {
+  const size = Math.abs(amount);
+  return size !== 0 && (size >= 1e15 || size < 1e-6) ? amount.toExponential() : PLAIN_NUMBERS.format(amount);
+}

@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { comparisonOf } from '#core/incidents/comparison.ts';
+import type { Message, PageSubject } from '#notify/message.ts';
+import { smsText } from '#notify/texts/sms_text.ts';
+import { spoken } from '#notify/texts/voice_text.ts';
+
+const BASE_URL = 'https://tocsin.example.com';
+const MEASURED = {
+  metricName: 'http_request_duration_seconds{route="/pay"}',
+  aggregation: 'avg',
+  comparator: '>',
+  threshold: 0.8,
+  windowMinutes: 5,
+  value: 1.2399,
+};
+
+const subjectOf = (over: Partial<PageSubject> = {}): PageSubject => ({
+  id: `incident_${'0'.repeat(26)}`,
+  number: 1287,
+  title: 'Checkout is slow: 1.24 s > 800 ms (avg of http_request_duration_seconds{route="/pay"})',
+  severity: 'error',
+  serviceName: 'checkout',
+  details: MEASURED,
+  ...over,
+});
+const page = (over: Partial<PageSubject> = {}): Message => ({ kind: 'page', subject: subjectOf(over) });
+
+test('an SMS says service, value and threshold first, and fits into one segment', () => {
+  expect(smsText(page(), BASE_URL)).toBe(
+    `checkout: 1.24 s > 800 ms Checkout is slow (avg of http_re.. Reply ACK 1287 or RES 1287 ${BASE_URL}/incidents/${subjectOf().id}`,
+  );
+  expect(smsText(page({ title: `${'Very slow '.repeat(12)}: 1.24 s > 800 ms (avg of x)` }), BASE_URL)).toMatch(
+    /^checkout: 1\.24 s > 800 ms Very slow /,
+  );
+});
+
+test('no SMS about an incident is longer than a segment, or loses value, threshold or how to reply', () => {
+  const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 130 });
+  const details = fc.record({
+    metricName: fc.constantFrom('latency', 'a_seconds', 'b_bytes', 'c_ratio'),
+    aggregation: fc.constantFrom('avg', 'count'),
+    comparator: fc.constantFrom('>', '<='),
+    threshold: fc.double({ min: -1e12, max: 1e12, noNaN: true }),
+    value: fc.double({ min: -1e12, max: 1e12, noNaN: true }),
+  });
+  const host = fc.integer({ min: 4, max: 80 }).map((length) => `https://${'h'.repeat(length)}`);
+  fc.assert(
+    fc.property(
+      text,
+      text,
+      fc.nat(10_000_000),
+      host,
+      fc.option(details),
+      (serviceName, title, number, url, measured) => {
+        const sms = smsText(page({ serviceName, title, number, details: measured ?? {} }), url);
+        expect(sms.length).toBeLessThanOrEqual(160);
+        expect(sms).toMatch(/^[\x20-\x7E]*$/);
+        expect(sms).toContain(`Reply ACK ${number} or RES ${number}`);
+        const comparison = comparisonOf(measured ?? {})?.replace('µ', 'u');
+        const said = comparison === undefined ? ':' : `: ${comparison} `;
+        expect(sms).toContain(said);
+      },
+    ),
+  );
+});
+
+test('news by SMS say who it was', () => {
+  const news = { kind: 'news', subject: subjectOf(), event: 'acknowledged', by: 'Anna through "Claude"' } as const;
+  expect(smsText(news, BASE_URL)).toBe(
+    'checkout: 1.24 s > 800 ms Checkout is slow (avg of http_request_duration_seconds route="/pay" ) ' +
+      'is acknowledged by Anna through "Claude". No need to act.',
+  );
+});
+
+test('a call says value and threshold in words', () => {
+  expect(spoken(page()).text).toContain(
+    'Incident 1287 on checkout, severity error. Checkout is slow (avg of http_request_duration_seconds{route="/pay"}). ' +
+      '1.24 seconds, above 800 milliseconds.',
+  );
+});
