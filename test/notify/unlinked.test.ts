@@ -41,10 +41,11 @@ const subject = {
   title: 'log in at https://evil.com/now or evil.com, quickly',
   severity: 'error',
   serviceName: 'checkout',
+  details: {},
 };
 const messages: OutgoingMessage['message'][] = [
   { kind: 'page', subject },
-  { kind: 'news', subject, event: 'resolved' },
+  { kind: 'news', subject, event: 'resolved', by: null },
   {
     kind: 'digest',
     items: [

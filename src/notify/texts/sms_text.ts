@@ -74,8 +74,14 @@ function joined(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
+/** What is cut may have become a link by that; unlinking it makes it longer, so more is cut. */
 function shorten(text: string, length: number): string {
-  return text.length <= length ? text : `${unlinked(text.slice(0, length - 2)).trimEnd()}..`;
+  if (text.length <= length) return text;
+  for (let cut = length - '..'.length; cut > 0; cut -= 1) {
+    const short = unlinked(text.slice(0, cut)).trimEnd();
+    if (short.length + '..'.length <= length) return `${short}..`;
+  }
+  return '';
 }
 
 /** Letters outside the GSM alphabet halve what fits in a segment, so accents are dropped and the rest becomes "?". */
