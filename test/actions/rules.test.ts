@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 
+import { pointsArrive } from '#test/kit/arrivals.ts';
 import { world, type World } from '#test/kit/world.ts';
+import { workerRuntime } from '#workers/worker_role.ts';
 
 const METRIC = { metricName: 'cpu', comparator: '>', threshold: 90 };
 
@@ -38,10 +40,11 @@ test('a metric rule comes back with its defaults filled in, and with its service
     escalationPolicyId: policyId,
     enabled: true,
     status: 'active',
+    missingMetric: { metricName: 'cpu', nearestNames: [] },
     createdAt: expect.any(String),
     updatedAt: rule.createdAt,
   });
-  expect((await w.expectOk('get_service', { serviceId })).alertRules).toEqual([rule]);
+  expect((await w.expectOk('get_service', { serviceId })).alertRules).toEqual([{ ...rule, waitingForData: null }]);
 });
 
 test('an exception rule asks for errors unless it says otherwise', async () => {
@@ -256,4 +259,35 @@ test('a deleted rule is gone', async () => {
   expect(await w.expectOk('delete_alert_rule', { ruleId })).toEqual({ deleted: true, ruleId });
   expect((await w.expectOk('get_service', { serviceId })).alertRules).toEqual([]);
   expect((await w.call('delete_alert_rule', { ruleId })).status).toBe(404);
+});
+
+test('a rule whose metric has never arrived says so, with the nearest names, and no longer once it has', async () => {
+  const w = await world();
+  const { serviceId } = await given(w);
+  const runtime = workerRuntime(w.house);
+  const arrive = (...names: string[]) =>
+    pointsArrive(
+      runtime,
+      serviceId,
+      names.map((name) => ({ name, at: w.clock.now(), value: 1 })),
+    );
+  await arrive('http_latency', 'http_latency_max', 'disk_free_bytes');
+  const wanted = { serviceId, name: 'Slow', kind: 'metric_threshold' };
+  const config = { ...METRIC, metricName: 'http_latencey{route="/pay"}' };
+  const rule = await w.expectOk('create_alert_rule', { ...wanted, config });
+  const missingMetric = { metricName: 'http_latencey', nearestNames: ['http_latency', 'http_latency_max'] };
+  expect(rule).toMatchObject({ status: 'active', missingMetric });
+  const key = await w.given.apiKey({ permissions: ['oncall:edit'] });
+  expect(await w.expectOk('update_alert_rule', { ruleId: rule.ruleId }, { key })).toMatchObject({
+    missingMetric: { metricName: 'http_latencey', nearestNames: [] },
+  });
+  expect((await w.expectOk('get_service', { serviceId })).alertRules).toMatchObject([{ missingMetric }]);
+  await arrive('http_latencey');
+  expect((await w.expectOk('get_service', { serviceId })).alertRules).toMatchObject([{ missingMetric: null }]);
+  const right = { ...METRIC, metricName: 'disk_free_bytes' };
+  expect(await w.expectOk('update_alert_rule', { ruleId: rule.ruleId, config: right })).toMatchObject({
+    missingMetric: null,
+  });
+  const exceptions = await w.expectOk('create_alert_rule', { ...wanted, kind: 'exception', config: {} });
+  expect(exceptions.missingMetric).toBeNull();
 });

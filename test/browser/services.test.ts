@@ -24,7 +24,9 @@ inBrowser('services', () => {
     await page.getByRole('button', { name: 'Create a service' }).click();
     await page.getByLabel('Name').fill('checkout');
     await page.getByLabel('Environment').fill('production');
-    await page.getByLabel('Metrics, €1.00 a month').check();
+    await page.getByText('€3.00 a month').waitFor();
+    await page.getByLabel('On-call, €1.00 a month').uncheck();
+    await page.getByLabel('Exceptions, €1.00 a month').uncheck();
     await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'checkout' }).waitFor();
     const { services } = await h.expectOk('list_services');
@@ -53,14 +55,17 @@ inBrowser('services', () => {
     await page.getByRole('button', { name: 'Show keys' }).click();
     await page.getByText(before.dsn, { exact: true }).waitFor();
     await page.getByText(`Sentry.init({ dsn: '${before.dsn}' })`).waitFor();
+    await page.getByText('curl', { exact: true }).click();
+    await page.getByRole('button', { name: 'Copy snippet' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`Bearer ${before.ingestionKey}'`);
+    await page.getByText('Node.js', { exact: true }).click();
     await page.getByRole('button', { name: 'Copy Ingestion key' }).click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(before.ingestionKey);
     expect(await reveals()).toHaveLength(1);
     await page.getByRole('button', { name: 'Hide keys' }).click();
     await page.getByText('tocsin_ing_********').first().waitFor();
     expect(await page.getByText(before.dsn).count()).toBe(0);
-    // By key: a second click at the same place within 600 ms would be taken for a slip.
-    await page.getByRole('button', { name: 'Show keys' }).press('Enter');
+    await page.getByRole('button', { name: 'Show and fill in key' }).click();
     await page.getByText(before.dsn, { exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Rotate' }).click();
@@ -75,6 +80,29 @@ inBrowser('services', () => {
     await confirm(page, 'Delete', 'checkout');
     await page.waitForURL(/\/services$/);
     await page.getByText('No service yet').waitFor();
+  });
+
+  test('a service whose capabilities could not all be enabled says what was done, and is not created twice', async () => {
+    const h = await openHouse();
+    const { page } = await h.visitor({ path: '/services', serviceWorkers: 'block' });
+    await page.route('**/actions/enable_capability', async (route) => {
+      if (route.request().postData()?.includes('exceptions') === true) await route.abort();
+      else await route.continue();
+    });
+    await page.getByRole('button', { name: 'Create a service' }).click();
+    await page.getByLabel('Name').fill('checkout');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+    await page.getByText('checkout was created, but Exceptions could not be enabled: enable it below').waitFor();
+    await page.getByRole('heading', { name: 'checkout' }).waitFor();
+    const { services } = await h.expectOk('list_services');
+    expect(services).toMatchObject([{ name: 'checkout', capabilities: ['metrics', 'oncall'] }]);
+
+    const { serviceId } = services[0];
+    const config = { metricName: 'latencey', comparator: '>', threshold: 1 };
+    await h.expectOk('create_alert_rule', { serviceId, name: 'Slow', kind: 'metric_threshold', config });
+    await page.reload();
+    await page.getByText('No point of latencey has arrived yet, so the rule cannot fire.').waitFor();
+    await page.getByText('no data yet').waitFor();
   });
 
   test('what was sent a moment ago is seen to arrive, or to be refused, and who may only look changes nothing', async () => {

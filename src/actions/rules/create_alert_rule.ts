@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
 import { RuleConfigInput } from '#actions/rules/config_fields.ts';
+import { findMissingMetrics } from '#actions/rules/missing_metric.ts';
 import { RuleKindName, RuleView, toRuleView } from '#actions/rules/view.ts';
 import { isRuleKind } from '#core/incidents/incident.ts';
 import { parseRuleConfig } from '#core/incidents/rule_config.ts';
@@ -28,7 +29,8 @@ export const createAlertRule = defineAction({
   result: RuleView,
   meaning: ({ kind, config }) =>
     isRuleKind(kind) && config !== undefined ? faultsOf(parseRuleConfig(kind, config, 'config')) : [],
-  async handle(input, { stores, caller, now, record }) {
+  async handle(input, context) {
+    const { stores, caller, now, record } = context;
     const { orgId } = caller;
     const config = orThrow(parseRuleConfig(input.kind, input.config, 'config'));
     await stores.services.lock(orgId, input.serviceId);
@@ -50,6 +52,6 @@ export const createAlertRule = defineAction({
     );
     const after = toRuleView(rule, service);
     record({ target: rule.id, before: null, after });
-    return after;
+    return { ...after, missingMetric: (await findMissingMetrics(context, service, [rule])).get(rule.id) ?? null };
   },
 });

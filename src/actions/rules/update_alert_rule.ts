@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, Name, nullable } from '#actions/fields.ts';
 import { RuleConfigInput } from '#actions/rules/config_fields.ts';
+import { findMissingMetrics } from '#actions/rules/missing_metric.ts';
 import { RuleView, toRuleView } from '#actions/rules/view.ts';
 import { parseRuleConfig } from '#core/incidents/rule_config.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
@@ -24,7 +25,8 @@ export const updateAlertRule = defineAction({
     CLOSED,
   ),
   result: RuleView,
-  async handle({ ruleId, name, config, escalationPolicyId, enabled }, { stores, caller, now, record }) {
+  async handle({ ruleId, name, config, escalationPolicyId, enabled }, context) {
+    const { stores, caller, now, record } = context;
     const { orgId } = caller;
     const { kind, serviceId } = await stores.alertRules.get(orgId, ruleId);
     const newConfig = config && orThrow(parseRuleConfig(kind, config, 'config'));
@@ -43,6 +45,6 @@ export const updateAlertRule = defineAction({
     await stores.alertRules.save(rule, now);
     const after = toRuleView(rule, service);
     record({ target: rule.id, before, after });
-    return after;
+    return { ...after, missingMetric: (await findMissingMetrics(context, service, [rule])).get(rule.id) ?? null };
   },
 });

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { ExceptionConfigView, MetricThresholdConfigView } from '#actions/rules/config_fields.ts';
 import { isBehind } from '#core/metrics/breach.ts';
+import { MissingMetricView } from '#actions/rules/missing_metric.ts';
 import { RULE_KINDS } from '#core/incidents/incident.ts';
 import { RULE_STATUSES, ruleStatusOf } from '#core/incidents/rule_status.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
@@ -22,6 +23,7 @@ export const RuleView = Type.Object({
   status: Type.Enum([...RULE_STATUSES], {
     description: 'capability_disabled: the service lacks oncall or the capability that feeds the rule',
   }),
+  missingMetric: MissingMetricView,
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -64,6 +66,7 @@ export function toRuleView(
     escalationPolicyId: rule.escalationPolicyId,
     enabled: rule.enabled,
     status: ruleStatusOf(rule, service.capabilities),
+    missingMetric: null,
     createdAt: toTimestamp(rule.createdAt),
     updatedAt: toTimestamp(rule.updatedAt),
   };

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, LIST_LIMIT } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { findMissingMetrics } from '#actions/rules/missing_metric.ts';
 import { RuleStateView, toRuleStateView } from '#actions/rules/view.ts';
 import { dsnOf, type IngestKeyPair, MASKED_PAIR, openIngestKeyPair } from '#auth/ingest_keys.ts';
 import { storePoints } from '#jobs/store_points.ts';
@@ -77,12 +78,17 @@ export async function readServiceWithKeys(
   const periods = await context.stores.capabilities.listPeriods(service.orgId, service.id, BILLING_PERIODS_SHOWN);
   const rules = await context.stores.alertRules.listOfService(service.orgId, service.id, LIST_LIMIT);
   const waitingSince = await context.stores.keptJobs.findWaiting(storePoints.name, service.orgId, service.id);
+  // What waits to be stored is not listed yet, and may be just that metric.
+  const missing = waitingSince === null ? await findMissingMetrics(context, service, rules) : new Map<string, never>();
   return {
     ...toServiceView(service),
     ...credentials,
     credentials: isMasked ? 'masked' : 'shown',
     billing: periods.map(toBillingView),
-    alertRules: rules.map((rule) => toRuleStateView(rule, service, waitingSince, context.now)),
+    alertRules: rules.map((rule) => ({
+      ...toRuleStateView(rule, service, waitingSince, context.now),
+      missingMetric: missing.get(rule.id) ?? null,
+    })),
   };
 }
 

@@ -9,14 +9,21 @@ import { topicKey } from '#console/api/queries.ts';
 import { CAPABILITIES, CAPABILITY_MEANS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/parts/capability.ts';
 import { Dialog } from '#console/parts/dialog.tsx';
 import { Failure } from '#console/parts/failure.tsx';
+import { tellFailed } from '#console/parts/tell.tsx';
 import { SERVICE_VALIDATION, type ServiceFacts, ServiceFields } from '#console/rooms/services/service_fields.tsx';
 import { useHere } from '#console/shell/organization.tsx';
+
+/** A capability that could not be enabled, and why. */
+interface Failed {
+  readonly capability: Capability;
+  readonly error: unknown;
+}
 
 export function CreateService({ onClose }: { readonly onClose: () => void }) {
   const { orgId } = useHere().org;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const [wanted, setWanted] = useState<readonly Capability[]>([]);
+  const [wanted, setWanted] = useState<readonly Capability[]>(CAPABILITIES);
   const form = useForm<ServiceFacts>({
     mode: 'uncontrolled',
     initialValues: { name: '', environment: '', scmOwner: '', scmRepo: '' },
@@ -26,10 +33,21 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
     async mutationFn({ name, ...others }: ServiceFacts) {
       const given = Object.fromEntries(Object.entries(others).filter(([, text]) => text.trim() !== ''));
       const { serviceId } = await invoke(orgId, 'create_service', { name: name.trim(), ...given });
-      for (const capability of wanted) await invoke(orgId, 'enable_capability', { serviceId, capability });
-      return serviceId;
+      const failed: Failed[] = [];
+      for (const capability of wanted) {
+        await invoke(orgId, 'enable_capability', { serviceId, capability }).catch((error: unknown) => {
+          failed.push({ capability, error });
+        });
+      }
+      return { serviceId, failed };
     },
-    async onSuccess(serviceId) {
+    async onSuccess({ serviceId, failed }, { name }) {
+      // The service is there: creating it again would make a second one.
+      const [first] = failed;
+      if (first !== undefined) {
+        const names = failed.map(({ capability }) => CAPABILITY_NAMES[capability]).join(' and ');
+        tellFailed(`${name.trim()} was created, but ${names} could not be enabled: enable it below`, first.error);
+      }
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'services') });
       await navigate({ to: '/services/$serviceId', params: { serviceId } });
     },

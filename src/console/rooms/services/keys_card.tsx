@@ -1,21 +1,17 @@
-import { Button, SegmentedControl, SimpleGrid, Text } from '@mantine/core';
+import { Button, SimpleGrid } from '@mantine/core';
 import { IconEye, IconEyeOff } from '@tabler/icons-react';
-import { useState } from 'react';
 
 import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { Card } from '#console/parts/card.tsx';
 import { CopyField } from '#console/parts/copy_field.tsx';
 import { Failure } from '#console/parts/failure.tsx';
-import classes from '#console/rooms/services/keys_card.module.css';
 import { useRevealedKeys } from '#console/rooms/services/revealed_keys.ts';
-import { SNIPPETS } from '#console/rooms/services/snippets.ts';
+import { Snippet } from '#console/rooms/services/snippet.tsx';
 
 /** The credentials that the service sends with, and how it begins. */
 export function KeysCard({ service }: { readonly service: ServiceWithKeys }) {
-  const [kind, setKind] = useState('node');
   const { keys, error, isPending, reveal, hide } = useRevealedKeys(service.serviceId);
   const { ingestionKey, dsn } = keys ?? service;
-  const snippet = SNIPPETS[kind];
   return (
     <Card
       title="Send data"
@@ -36,26 +32,7 @@ export function KeysCard({ service }: { readonly service: ServiceWithKeys }) {
         <CopyField label="Ingestion key" value={ingestionKey} isMasked={keys === null} />
         <CopyField label="DSN" value={dsn} isMasked={keys === null} />
       </SimpleGrid>
-      <div className={classes.snippet}>
-        <div className={classes.top}>
-          <Text size="sm" fw={560}>
-            Set up
-          </Text>
-          <div className={classes.tabs}>
-            <SegmentedControl
-              size="xs"
-              aria-label="Set up for"
-              value={kind}
-              onChange={setKind}
-              data={Object.entries(SNIPPETS).map(([value, { label }]) => ({ value, label }))}
-            />
-          </div>
-        </div>
-        {/* Scrolled sideways by keyboard, too. */}
-        <pre className={classes.code} tabIndex={0} aria-label={`Set up for ${snippet?.label}`}>
-          {snippet?.text({ dsn, ingestionKey })}
-        </pre>
-      </div>
+      <Snippet masked={service} keys={keys} isPending={isPending} onReveal={reveal} />
     </Card>
   );
 }

@@ -15,6 +15,8 @@ const STATUS: Record<Rule['status'], readonly [Tone, string]> = {
   capability_disabled: ['amber', 'capability disabled'],
 };
 
+const NO_DATA: readonly [Tone, string] = ['amber', 'no data yet'];
+
 /** What turns into an incident. */
 export function RulesCard({ service }: { readonly service: ServiceWithKeys }) {
   const { alertRules } = service;
@@ -32,14 +34,30 @@ export function RulesCard({ service }: { readonly service: ServiceWithKeys }) {
     <Card
       title="Alert rules"
       rows={alertRules.map((rule) => {
-        const [tone, word] = STATUS[rule.status];
+        const [tone, word] = rule.status === 'active' && rule.missingMetric !== null ? NO_DATA : STATUS[rule.status];
         return (
-          <Row key={rule.ruleId} title={<Name>{rule.name}</Name>} sub={conditionOf(rule)}>
+          <Row key={rule.ruleId} title={<Name>{rule.name}</Name>} sub={<Condition rule={rule} />}>
             <Status tone={tone}>{word}</Status>
           </Row>
         );
       })}
     />
+  );
+}
+
+/** When it fires, and whether it can. */
+function Condition({ rule }: { readonly rule: Rule }) {
+  const { missingMetric } = rule;
+  return (
+    <>
+      {conditionOf(rule)}
+      {missingMetric !== null && (
+        <div>
+          No point of <code>{missingMetric.metricName}</code> has arrived yet, so the rule cannot fire.
+          {missingMetric.nearestNames.length > 0 && ` Did you mean ${missingMetric.nearestNames.join(' or ')}?`}
+        </div>
+      )}
+    </>
   );
 }
 

@@ -44,6 +44,7 @@ export const RULE: Static<typeof RuleView> = {
   escalationPolicyId: IDS.policyId,
   enabled: true,
   status: 'active',
+  missingMetric: null,
   ...CREATED,
 };
 

@@ -1,0 +1,61 @@
+import { distance } from 'fastest-levenshtein';
+import { type Static, Type } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { nullable } from '#actions/fields.ts';
+import { parseSelector } from '#core/metrics/selector.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { AlertRuleRow } from '#storage/postgres/alert_rule_store.ts';
+import type { ServiceWithCapabilities } from '#storage/postgres/service_store.ts';
+
+export const MissingMetricView = nullable(
+  Type.Object(
+    {
+      metricName: Type.String(),
+      nearestNames: Type.Array(Type.String(), { description: 'metrics that have arrived, the nearest name first' }),
+    },
+    {
+      description:
+        'no point of this metric has arrived for the service yet, so that the rule cannot fire: a misspelt name, or one that is still to come. null otherwise, and while the metric store cannot be asked',
+    },
+  ),
+);
+
+type MissingMetric = Static<typeof MissingMetricView>;
+
+const NEAREST_MAX = 3;
+
+/** Of each metric rule whose metric has never arrived within the retention, what is missing. Never throws. */
+export async function findMissingMetrics(
+  { caller, metrics, now }: Pick<ActionContext, 'caller' | 'metrics' | 'now'>,
+  service: ServiceWithCapabilities,
+  rules: readonly Pick<AlertRuleRow, 'id' | 'kind' | 'config'>[],
+): Promise<ReadonlyMap<string, NonNullable<MissingMetric>>> {
+  const wanted = rules.flatMap(({ id, config }) =>
+    'metricName' in config ? [{ id, name: parseSelector(config.metricName).name }] : [],
+  );
+  if (wanted.length === 0) return new Map();
+  const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
+  const names = await metrics.listNames(service.id, keptSince).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'unavailable') return null;
+    throw error;
+  });
+  if (names === null) return new Map();
+  const arrived = new Set(names);
+  // Whoever may not list the metrics of a service is told only that this one is missing.
+  const shown = caller.permissions.has('dashboards:view') ? names : [];
+  return new Map(
+    wanted
+      .filter(({ name }) => !arrived.has(name))
+      .map(({ id, name }) => [id, { metricName: name, nearestNames: nearestTo(name, shown) }]),
+  );
+}
+
+function nearestTo(name: string, names: readonly string[]): string[] {
+  return names
+    .map((known) => ({ known, apart: distance(name.toLowerCase(), known.toLowerCase()) }))
+    .filter(({ known, apart }) => apart <= Math.max(name.length, known.length) / 2)
+    .toSorted((a, b) => a.apart - b.apart)
+    .slice(0, NEAREST_MAX)
+    .map(({ known }) => known);
+}
