@@ -8,7 +8,7 @@ export const IdText = Type.String();
  * storing, and every later list from returning, more than anybody reads.
  */
 const NAME_LENGTH_MAX = 500;
-const TEXT_LENGTH_MAX = 1_000;
+const TEXT_LENGTH_MAX = 4_000;
 export const METRIC_NAME_LENGTH_MAX = 4_000;
 /** People named by one field. */
 export const USERS_MAX = 1_000;

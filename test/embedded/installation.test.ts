@@ -296,7 +296,7 @@ describe('the banner', () => {
 Tocsin is running after 2.3 s
 
   API and console   http://127.0.0.1:3000
-  Phone simulator   http://127.0.0.1:3001  (no Twilio account is configured)
+  Phone simulator   http://127.0.0.1:3001/… (phoneUrl in running.json has it whole)  (no Twilio account)
   PostgreSQL        embedded
   ClickHouse        server
   Queue             in Redis

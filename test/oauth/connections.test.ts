@@ -43,8 +43,8 @@ test('the page that asks names the app, the host it returns to, and every organi
       kind: 'registered',
     },
     organizations: [
-      { orgId: s.orgId, name: 'Acme', role: 'responder', secondFactorRequired: false },
-      { orgId: other.orgId, name: 'Umbrella', role: 'viewer', secondFactorRequired: false },
+      { orgId: s.orgId, name: 'Acme', role: 'responder' },
+      { orgId: other.orgId, name: 'Umbrella', role: 'viewer' },
     ],
     access: 'read_only',
     canChange: true,

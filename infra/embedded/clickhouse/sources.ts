@@ -52,6 +52,11 @@ const ENDS_FROM = new Set([
   'SELECT',
 ]);
 
+/** `SYSTEM STOP MERGES` and `SYSTEM START MERGES` touch the tables of this engine only. */
+function isAboutMerges([first, second, third]: readonly string[]): boolean {
+  return first === 'SYSTEM' && (second === 'STOP' || second === 'START') && third === 'MERGES';
+}
+
 /**
  * Throws for a statement that reads or writes anything but the tables of this engine, which itself would read every
  * file and ask every address that it is told, and cannot be forbidden to: chdb has one user, with all rights.
@@ -62,7 +67,7 @@ export function refuseSources(sql: string, parameters: ReadonlyMap<string, strin
   }
   const tokens = [...readTokens(sql)];
   const words = tokens.map(keyword);
-  if (REFUSED_STATEMENTS.has(words[0] ?? '')) throw refused(words[0] ?? '');
+  if (REFUSED_STATEMENTS.has(words[0] ?? '') && !isAboutMerges(words)) throw refused(words[0] ?? '');
   const isDefinition = ['CREATE', 'REPLACE', 'ALTER', 'DROP'].includes(words[0] ?? '');
   const inFrom = new Set<number>();
   for (const [index, token] of tokens.entries()) {
