@@ -21,6 +21,8 @@ export default defineConfig({
     globalSetup: ['test/kit/stores.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // What is waited for comes as soon as the machine lets it; a busy one takes longer than the default of a second.
+    expect: { poll: { timeout: 15_000 } },
     projects: [
       {
         extends: true,

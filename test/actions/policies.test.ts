@@ -177,7 +177,7 @@ test('a deleted policy tells which rules it leaves without one', async () => {
     null,
     null,
   ]);
-  expect(alertRules[2]).toEqual(free);
+  expect(alertRules[2]).toMatchObject(free);
   expect(alertRules[0].updatedAt > attached[0].updatedAt).toBe(true);
   expect((await w.call('delete_escalation_policy', { policyId })).status).toBe(404);
 });

@@ -181,6 +181,7 @@ test('what has come in of a service is told', async () => {
     metrics: { lastSeenAt: null, pointsLastHour: 0 },
     exceptions: { lastSeenAt: null, eventsLastHour: 0 },
     refused: [],
+    limited: [],
     setAside: { events: 0, since: null, nextTryAt: null },
   });
 });
