@@ -88,7 +88,8 @@ const columnsWith = (onRevoke: (apiKey: ApiKey) => void): Column<ApiKey>[] => [
     id: 'maker',
     title: 'Made by',
     sortBy: ({ createdBy }) => createdBy?.name ?? '',
-    cell: ({ createdBy }) => createdBy?.name ?? <span className="dimmed">nobody who is here</span>,
+    cell: ({ createdBy }) =>
+      createdBy === null ? <span className="dimmed">nobody who is here</span> : <Name>{createdBy.name}</Name>,
   },
   {
     id: 'permissions',
