@@ -114,7 +114,7 @@ describe('a service that opens more incidents than it may', () => {
       expect((await storms())[0]).toMatchObject({ status: 'triggered' });
       await w.expectOk('set_exception_status', { groupId, status: 'ignored' });
     }
-    expect((await storms())[0]).toMatchObject({ status: 'resolved', resolvedBy: { system: true, via: 'rule' } });
+    expect((await storms())[0]).toMatchObject({ status: 'resolved', resolvedBy: { apiKeyName: 'all', via: 'rest' } });
     await flood(2);
     const [next] = await storms();
     expect(next.incidentId).not.toBe(storm.incidentId);
