@@ -58,7 +58,7 @@ inBrowser('signing in', () => {
 
     await h.house.db.sql.run(`update sessions set second_factor_at = second_factor_at - interval '1 hour'`);
     await page.goto(`${h.baseUrl}/settings/members`);
-    await page.getByText('Owners and admins must have a second factor').click();
+    await page.getByRole('switch', { name: 'Owners and admins must have a second factor' }).click();
     await page.getByRole('heading', { name: 'Show your second factor' }).waitFor();
     await page.getByRole('button', { name: 'Use a passkey' }).click();
     await page.getByText('Owners and admins need a second factor now.').waitFor();
