@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import zlib from 'node:zlib';
 
+import { nextTurn } from '#ingest/event_loop_turns.ts';
 import { letGo } from '#ingest/let_go.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -113,7 +113,7 @@ async function decodeLarge(body: Buffer, decoder: Decoder, inflatedBytesMax: num
   for (const chunk of chunks) {
     at += chunk.copy(plain, at);
     if (at < restAt) continue;
-    await setImmediate();
+    await nextTurn();
     restAt = at + COPIED_AT_ONCE;
   }
   return plain;

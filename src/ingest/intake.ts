@@ -1,7 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
-
 import type { Cipher } from '#auth/cipher.ts';
 import type { PointBatch } from '#core/metrics/point.ts';
+import { nextTurn } from '#ingest/event_loop_turns.ts';
 import { Gatherer } from '#ingest/gatherer.ts';
 import { type AcceptedEvent, packEvents } from '#ingest/packing/packed_events.ts';
 import { packPoints, type PointSlice } from '#ingest/packing/packed_points.ts';
@@ -102,7 +101,7 @@ export function openIntake(options: IntakeOptions): Intake {
     weigh: (slice) => ({ bytes: 0, count: weightOf(slice) }),
     commit: async (slices) => {
       // Packing takes a while where there are many, and what else has just arrived should not wait for several.
-      if (slices.some((slice) => weightOf(slice) > JOB_POINTS_MAX / 4)) await setImmediate();
+      if (slices.some((slice) => weightOf(slice) > JOB_POINTS_MAX / 4)) await nextTurn();
       const telling = told.begin();
       const jobs = byService(slices).map(({ orgId, serviceId, own }) => {
         const items = own.reduce((sum, { from, to }) => sum + to - from, 0);

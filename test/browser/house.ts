@@ -44,13 +44,14 @@ interface Place {
   /** Where people reach it, when that is somewhere else than where it listens. */
   readonly publicUrl?: string;
   readonly port?: number;
+  readonly settings?: Partial<Config>;
 }
 
-export async function openHouse({ path = '', publicUrl, port }: Place = {}): Promise<OpenHouse> {
+export async function openHouse({ path = '', publicUrl, port, settings: own }: Place = {}): Promise<OpenHouse> {
   const post = await openPostOffice();
   const listening = port ?? (await freePort());
   const baseUrl = publicUrl ?? `http://127.0.0.1:${listening}${path}`;
-  const settings: Partial<Config> = { baseUrl, smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>' };
+  const settings: Partial<Config> = { baseUrl, smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>', ...own };
   const w = await world({ keepOpen: true, clock: runningClock(), settings });
   await w.app.listen({ port: listening, host: '127.0.0.1' });
   const roles = startRoles(w.house);

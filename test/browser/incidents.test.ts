@@ -202,4 +202,30 @@ inBrowser('incidents', () => {
     const menu = page.getByRole('button', { name: /^Organization: / }).first();
     expect(await menu.innerText()).toBe('Umbrella');
   });
+
+  test('a storm lists what it stands for', async () => {
+    const h = await openHouse({ settings: { incidentsPerService: 1 } });
+    const { serviceId, dsn } = await h.given.service({ name: 'checkout' });
+    await h.expectOk('create_alert_rule', {
+      serviceId,
+      name: 'any',
+      kind: 'exception',
+      config: { minSeverity: 'error' },
+    });
+    const { username, origin, pathname } = new URL(dsn.replace('tocsin.test', new URL(h.baseUrl).host));
+    for (const type of ['FirstError', 'SecondError', 'ThirdError']) {
+      const answer = await fetch(`${origin}/api${pathname}/store/?sentry_key=${username}&sentry_version=7`, {
+        method: 'POST',
+        body: JSON.stringify({ exception: { values: [{ type, value: 'broken' }] } }),
+      });
+      expect(answer.status).toBe(200);
+    }
+    const olga = await h.visitor({ path: '/incidents', viewport: PHONE });
+    await olga.page.getByRole('link', { name: /2 more/ }).click();
+    const members = olga.page.getByRole('region', { name: 'Grouped here (2)' });
+    await members.getByText('SecondError').waitFor();
+    await members.getByText('ThirdError').waitFor();
+    expect(await members.getByText('open', { exact: true }).count()).toBe(2);
+    expect(await olga.page.getByText('no longer kept').count()).toBe(0);
+  });
 });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { pointLimits } from '#core/metrics/admission.ts';
 import { finish, type Steps } from '#ingest/protocols/body/steps.ts';
+import { inSlices } from '#ingest/protocols/body/in_slices.ts';
 import { parseInSteps, UnreasonableJson } from '#ingest/protocols/body/json_in_steps.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
@@ -109,6 +110,30 @@ function finishOrRefusal(steps: () => Steps<unknown>): boolean {
   }
   return true;
 }
+
+test('of many bodies that are read at once, one has a slice in each turn of the event loop', async () => {
+  let turn = 0;
+  let isDone = false;
+  const countTurns = (): void => {
+    turn += 1;
+    if (!isDone) setImmediate(countTurns);
+  };
+  countTurns();
+  const turns: number[] = [];
+  function* longWork(): Steps<null> {
+    for (let slice = 0; slice < 4; slice += 1) {
+      if (slice > 0) turns.push(turn);
+      const until = performance.now() + 9;
+      while (performance.now() < until);
+      yield;
+    }
+    return null;
+  }
+  await Promise.all(Array.from({ length: 4 }, () => inSlices(longWork())));
+  isDone = true;
+  expect(turns).toHaveLength(12);
+  expect(new Set(turns).size).toBe(12);
+});
 
 test('JSON in steps says what the parser of the engine says', () => {
   const long = 'x'.repeat(40_000);

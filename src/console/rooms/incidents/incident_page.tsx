@@ -18,6 +18,7 @@ import classes from '#console/rooms/incidents/incident_page.module.css';
 import { NotificationLog } from '#console/rooms/incidents/notification_log.tsx';
 import { useNames } from '#console/rooms/incidents/people.ts';
 import { type Answer, useSettle } from '#console/rooms/incidents/settle.ts';
+import { StormMembers } from '#console/rooms/incidents/storm_members.tsx';
 import { Story } from '#console/rooms/incidents/story.tsx';
 import { useTakeBack } from '#console/rooms/incidents/take_back.ts';
 import { WhatHappened } from '#console/rooms/incidents/what_happened.tsx';
@@ -73,6 +74,7 @@ function Shown({ incident, back }: { readonly incident: IncidentWithLog; readonl
         <div className={classes.columns}>
           <div>
             <WhatHappened incident={incident} />
+            <StormMembers incident={incident} />
             <Story timeline={incident.timeline} />
           </div>
           <div>

@@ -21,8 +21,9 @@ export interface Measured {
   readonly value: number | null;
 }
 
-/** What made the rule fire. */
+/** What made the rule fire. A storm lists it in a card of its own. */
 export function WhatHappened({ incident }: { readonly incident: Incident }) {
+  if (incident.kind === 'exception' && incident.exceptionGroupId === null) return null;
   if (incident.kind === 'exception') return <ExceptionDetails incident={incident} />;
   const measured = incident.details as Partial<Measured>;
   if (measured.metricName === undefined || measured.threshold === undefined) return null;

@@ -16,6 +16,7 @@ const STATUS: Record<Rule['status'], readonly [Tone, string]> = {
 };
 
 const NO_DATA: readonly [Tone, string] = ['amber', 'no data yet'];
+const WAITING: readonly [Tone, string] = ['amber', 'waiting for data'];
 
 /** What turns into an incident. */
 export function RulesCard({ service }: { readonly service: ServiceWithKeys }) {
@@ -34,7 +35,7 @@ export function RulesCard({ service }: { readonly service: ServiceWithKeys }) {
     <Card
       title="Alert rules"
       rows={alertRules.map((rule) => {
-        const [tone, word] = rule.status === 'active' && rule.missingMetric !== null ? NO_DATA : STATUS[rule.status];
+        const [tone, word] = stateOf(rule);
         return (
           <Row key={rule.ruleId} title={<Name>{rule.name}</Name>} sub={<Condition rule={rule} />}>
             <Status tone={tone}>{word}</Status>
@@ -45,12 +46,24 @@ export function RulesCard({ service }: { readonly service: ServiceWithKeys }) {
   );
 }
 
+function stateOf(rule: Rule): readonly [Tone, string] {
+  if (rule.status !== 'active') return STATUS[rule.status];
+  if (rule.waitingForData !== null) return WAITING;
+  return rule.missingMetric === null ? STATUS.active : NO_DATA;
+}
+
 /** When it fires, and whether it can. */
 function Condition({ rule }: { readonly rule: Rule }) {
-  const { missingMetric } = rule;
+  const { missingMetric, waitingForData } = rule;
   return (
     <>
       {conditionOf(rule)}
+      {waitingForData !== null && (
+        <div>
+          Data is {waitingForData.behindSeconds} s behind. Until it is stored, the rule neither opens nor resolves
+          incidents.
+        </div>
+      )}
       {missingMetric !== null && (
         <div>
           No point of <code>{missingMetric.metricName}</code> has arrived yet, so the rule cannot fire.

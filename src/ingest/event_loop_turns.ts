@@ -1,0 +1,19 @@
+/** First come, first served, across all requests of this process. */
+const waiting: (() => void)[] = [];
+
+/**
+ * Resolves in a turn of the event loop that no other long work has. So however many large bodies are read and packed at
+ * once, requests that wait notice nothing of their number. Up to some milliseconds of work belong in a turn.
+ */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(giveTurn);
+  });
+}
+
+/** Whoever gets the turn works right after this, before the next callback. */
+function giveTurn(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(giveTurn);
+}
