@@ -1,8 +1,10 @@
+import pLimit from 'p-limit';
+
+import { settleAll } from '#kernel/settle_all.ts';
 import type { Clock } from '#kernel/time.ts';
 import { EXCEPTION_EVENTS, METRIC_POINTS, type OutdatedRows } from '#storage/clickhouse/outdated_rows.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { eachAtOnce } from '#workers/each_at_once.ts';
 
 export interface RetentionRuntime {
   readonly db: Database;
@@ -25,8 +27,8 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
   const now = runtime.clock.now();
   const { services, incidents, exceptionGroups, ingestRefusals } = storesOf(runtime.db.session());
   const { outdatedRows } = runtime;
-  await eachAtOnce(
-    1,
+  const limit = pLimit(1);
+  await settleAll(
     [
       () => inBatches((limit) => incidents.removeOutdated(now, limit)),
       () => inBatches((limit) => exceptionGroups.removeOutdated(now, limit)),
@@ -37,8 +39,7 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
         await outdatedRows.remove(METRIC_POINTS, tiers, now);
         await outdatedRows.removeNames(tiers, now);
       },
-    ],
-    (step) => step(),
+    ].map((step) => limit(step)),
   );
 }
 

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
+import pLimit from 'p-limit';
+
 import { endMember, resolve } from '#actions/incidents/settle.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import { comparisonOf } from '#core/incidents/comparison.ts';
@@ -9,11 +11,11 @@ import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import { comparedTexts, measureOf } from '#core/metrics/quantity.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import type { Log } from '#kernel/log.ts';
+import { settleAll } from '#kernel/settle_all.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
 import type { ActiveRule, MetricCheck, OpenIncident } from '#storage/postgres/active_rule_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { eachAtOnce } from '#workers/each_at_once.ts';
 import type { Cause } from '#workers/open_incident.ts';
 import { openIncidents } from '#workers/open_incidents.ts';
 
@@ -41,7 +43,7 @@ interface Measurement {
   readonly now: Temporal.Instant;
 }
 
-const DECISIONS_AT_ONCE = 8;
+const CONCURRENT_DECISIONS = 8;
 
 /**
  * Evaluates every active metric rule once, in a few grouped queries. An evaluation that fails throws and changes
@@ -75,7 +77,8 @@ export async function evaluateRules(runtime: EvaluationRuntime, windows = ALL_WI
     ),
   );
   const telling = decided.filter(({ decision }) => decision.kind !== 'nothing' && decision.kind !== 'remember');
-  await eachAtOnce(DECISIONS_AT_ONCE, telling, ({ measured }) => act(runtime, measured));
+  const limit = pLimit(CONCURRENT_DECISIONS);
+  await settleAll(telling.map(({ measured }) => limit(act, runtime, measured)));
 }
 
 async function measure(

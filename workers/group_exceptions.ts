@@ -13,16 +13,17 @@ import {
 } from '#ingest/packing/packed_events.ts';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
 import type { NoEvent } from '#ingest/protocols/sentry/event.ts';
-import { AppError } from '#kernel/errors.ts';
+import { AppError, isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
+import { retryWhileUnavailable } from '#kernel/retry.ts';
 import type { ExceptionWriter, GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
 import type { SeenEvent, SeenGroup } from '#storage/postgres/group_sightings.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
 import type { KeptHandler } from '#storage/queue/kept_lane.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
-import { patiently } from '#workers/patiently.ts';
 import { setAsideEvents } from '#workers/set_aside_events.ts';
 import { takeBack } from '#workers/take_back.ts';
 import { tokenOf } from '#workers/token.ts';
@@ -102,12 +103,14 @@ export function onGroupExceptions(runtime: GroupingRuntime): KeptHandler {
     commitsMax: 1,
     weigh: ({ events }) => ({ bytes: 0, count: events.length }),
     commit: (gathered) =>
-      patiently(() =>
-        groupAndStore(
-          runtime,
-          gathered.flatMap(({ events }) => events),
-          tokenOf(...gathered.map(({ token }) => token)),
-        ),
+      retryWhileUnavailable(
+        () =>
+          groupAndStore(
+            runtime,
+            gathered.flatMap(({ events }) => events),
+            tokenOf(...gathered.map(({ token }) => token)),
+          ),
+        OUTAGE_RETRY,
       ),
   });
   return {
@@ -235,7 +238,7 @@ async function tell(runtime: GroupingRuntime, unit: UnitOfWork, groups: readonly
   try {
     await runtime.onNewOrRegressed(unit, groups);
   } catch (cause) {
-    if (cause instanceof AppError && cause.code === 'unavailable') throw cause;
+    if (isUnavailable(cause)) throw cause;
     throw new Error('new groups could not be told of', { cause });
   }
 }

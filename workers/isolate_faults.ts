@@ -1,4 +1,4 @@
-import { AppError } from '#kernel/errors.ts';
+import { AppError, isUnavailable } from '#kernel/errors.ts';
 
 interface Faulty<Item> {
   readonly item: Item;
@@ -27,7 +27,7 @@ export async function isolateFaults<Item>(
       await work(part);
       isAnyDone = true;
     } catch (error) {
-      if (error instanceof AppError && error.code === 'unavailable') throw error;
+      if (isUnavailable(error)) throw error;
       if (part.length > 1) await halves(part);
       else faulty.push(...part.map((item) => ({ item, error })));
       if (!isAnyDone && faulty.length >= FAULTS_IN_A_ROW_MAX) throw error;

@@ -1,11 +1,13 @@
+import pLimit from 'p-limit';
+
 import { purgeService } from '#jobs/purge_service.ts';
 import type { Id } from '#kernel/ids.ts';
+import { settleAll } from '#kernel/settle_all.ts';
 import type { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
-import { eachAtOnce } from '#workers/each_at_once.ts';
 
 export interface PurgeRuntime {
   readonly db: Database;
@@ -38,5 +40,6 @@ const ROWS_A_STATEMENT = 1_000;
 /** The net under the jobs: purges every deleted service whose job was lost. */
 export async function purgeDeleted(runtime: PurgeRuntime): Promise<void> {
   const deleted = await storesOf(runtime.db.session()).services.listDeleted(SERVICES_MAX);
-  await eachAtOnce(1, deleted, (serviceId) => purge(runtime, serviceId));
+  const limit = pLimit(1);
+  await settleAll(deleted.map((serviceId) => limit(purge, runtime, serviceId)));
 }

@@ -1,13 +1,15 @@
+import pLimit from 'p-limit';
+
 import { renewCapability } from '#actions/services/renew_capability.ts';
 import { recordSystemChange } from '#actions/system_change.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import { settleAll } from '#kernel/settle_all.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { DueRenewal } from '#storage/postgres/capability_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { eachAtOnce } from '#workers/each_at_once.ts';
 
 const BATCH = 500;
-const AT_ONCE = 4;
+const CONCURRENCY = 4;
 
 /**
  * Opens the next periods of every enabled capability whose period has ended; each in a transaction of its own, so that
@@ -17,7 +19,8 @@ export async function renewCapabilities(runtime: UnitOfWorkRuntime): Promise<voi
   const { capabilities } = storesOf(runtime.db.session());
   for (;;) {
     const due = await capabilities.listDueRenewals(runtime.clock.now(), BATCH);
-    await eachAtOnce(AT_ONCE, due, (renewal) => renew(runtime, renewal));
+    const limit = pLimit(CONCURRENCY);
+    await settleAll(due.map((renewal) => limit(renew, runtime, renewal)));
     if (due.length < BATCH) return;
   }
 }

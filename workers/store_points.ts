@@ -1,11 +1,12 @@
 import { Gatherer } from '#ingest/gatherer.ts';
 import { type ServicePoints, unpackPoints } from '#ingest/packing/packed_points.ts';
 import { storePoints } from '#jobs/store_points.ts';
+import { retryWhileUnavailable } from '#kernel/retry.ts';
 import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import type { Database } from '#storage/postgres/database.ts';
+import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
 import type { KeptHandler } from '#storage/queue/kept_lane.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
-import { patiently } from '#workers/patiently.ts';
 import { takeBack } from '#workers/take_back.ts';
 import { tokenOf } from '#workers/token.ts';
 
@@ -50,11 +51,13 @@ export function onStorePoints({ db, metricWriter }: StoringRuntime): KeptHandler
     commitsMax: INSERTS_MAX,
     weigh: ({ services }) => ({ bytes: 0, count: services.reduce((sum, { points }) => sum + points.length, 0) }),
     commit: (batches) =>
-      patiently(() =>
-        insert(
-          batches.flatMap(({ services }) => services),
-          tokenOf(...batches.map(({ token }) => token)),
-        ),
+      retryWhileUnavailable(
+        () =>
+          insert(
+            batches.flatMap(({ services }) => services),
+            tokenOf(...batches.map(({ token }) => token)),
+          ),
+        OUTAGE_RETRY,
       ),
   });
   return {

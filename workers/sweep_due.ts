@@ -2,7 +2,7 @@ import type { DueStep } from '#storage/postgres/incident_store.ts';
 import type { DueMessage } from '#storage/postgres/notification_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { type DeliveryRuntime, sendNotification } from '#workers/deliver_page.ts';
-import { OrganizationLanes } from '#workers/organization_lanes.ts';
+import { OrganizationRunner } from '#workers/organization_runner.ts';
 import { type EscalationRuntime, fireStep } from '#workers/run_escalation_step.ts';
 
 type SweepingRuntime = EscalationRuntime & DeliveryRuntime;
@@ -31,11 +31,11 @@ export interface Sweep {
  */
 export function openSweep(runtime: SweepingRuntime, graceMs = GRACE_MS): Sweep {
   const { log } = runtime;
-  const steps = new OrganizationLanes<DueStep>(
+  const steps = new OrganizationRunner<DueStep>(
     ({ incidentId, stepIndex }) => fireStep(runtime, incidentId, stepIndex),
     log,
   );
-  const messages = new OrganizationLanes<DueMessage>(({ id }) => sendNotification(runtime, id), log);
+  const messages = new OrganizationRunner<DueMessage>(({ id }) => sendNotification(runtime, id), log);
   const overdue = () => runtime.clock.now().subtract({ milliseconds: graceMs });
   const stores = () => storesOf(runtime.db.session());
   return {

@@ -6,6 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import pg from 'pg';
 
+import { messageOf } from '#kernel/errors.ts';
+import { retry } from '#kernel/retry.ts';
+
 import { logEnd, rotateLog, textSince } from './log_files.ts';
 import { assertReachable, findAccount, makePrivateFolder, type Account } from './postgres/account.ts';
 import { findBinaries, type Binaries } from './postgres/binaries.ts';
@@ -156,25 +159,27 @@ async function findOrphan(cluster: Cluster, options: PostgresOptions): Promise<R
  */
 async function launch(cluster: Cluster, options: PostgresOptions): Promise<Running> {
   const deadline = performance.now() + START_DEADLINE_MS;
-  for (;;) {
-    disownStaleLocks(cluster);
-    const start = logEnd(cluster.log);
-    const child = spawnServer(cluster, options);
-    const exited = new Promise<string>((resolve) => {
-      child.once('exit', (code, signal) => resolve(describeEnd(code, signal)));
-    });
-    if (await becomesReady(cluster, child, options, deadline)) {
-      const pid = child.pid ?? 0;
-      return { pid, ...controlsOf(pid, exited) };
-    }
-    const how = await exited;
-    const complaint = textSince(cluster.log, start);
-    options.signal?.throwIfAborted();
-    if (!/is still in use|lock file .* already exists/.test(complaint) || performance.now() > deadline) {
-      throw new Error(`PostgreSQL did not start (${how}), ${cluster.log} says:\n${complaint}`);
-    }
-    await delay(100);
+  return await retry(() => launchOnce(cluster, options, deadline), {
+    mayRetry: (error) => /is still in use|lock file .* already exists/.test(messageOf(error)),
+    pauseMs: 100,
+    timeoutMs: START_DEADLINE_MS,
+  });
+}
+
+async function launchOnce(cluster: Cluster, options: PostgresOptions, deadline: number): Promise<Running> {
+  disownStaleLocks(cluster);
+  const start = logEnd(cluster.log);
+  const child = spawnServer(cluster, options);
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(describeEnd(code, signal)));
+  });
+  if (await becomesReady(cluster, child, options, deadline)) {
+    const pid = child.pid ?? 0;
+    return { pid, ...controlsOf(pid, exited) };
   }
+  const how = await exited;
+  options.signal?.throwIfAborted();
+  throw new Error(`PostgreSQL did not start (${how}), ${cluster.log} says:\n${textSince(cluster.log, start)}`);
 }
 
 function spawnServer(cluster: Cluster, { durable = true, settings = {} }: PostgresOptions): ChildProcess {

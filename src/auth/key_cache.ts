@@ -1,6 +1,7 @@
-import { AppError } from '#kernel/errors.ts';
+import { AppError, isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
+import { withTimeout } from '#kernel/with_timeout.ts';
 
 interface KeyCacheOptions<Target> {
   /** What each hash opens; a hash that opens nothing is absent. Throws `unavailable` when it cannot be known. */
@@ -29,7 +30,7 @@ const VALID_MS = 900;
 /** While the database is away, keys that were good this recently stay good, so that ingestion goes on. */
 const GOOD_WHILE_AWAY_MS = 60_000;
 /** For keys that were good, a database that takes longer than this is away. */
-const PATIENCE_MS = 1_000;
+const TIMEOUT_MS = 1_000;
 /** A database that is away is asked again this often. */
 const ASK_AGAIN_MS = 250;
 const GOOD_MAX = 50_000;
@@ -78,7 +79,9 @@ export class KeyCache<Target> {
     answer.catch(() => {});
     if (this.#awayAt !== null) return known;
     try {
-      return await withinPatience(answer);
+      return await withTimeout(answer, TIMEOUT_MS, () => {
+        throw new AppError('unavailable', 'the database is slow to answer');
+      });
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       this.#noteAway(error);
@@ -156,19 +159,5 @@ export class KeyCache<Target> {
 
   #now(): number {
     return this.#options.clock.now().epochMilliseconds;
-  }
-}
-
-function isUnavailable(error: unknown): error is AppError {
-  return error instanceof AppError && error.code === 'unavailable';
-}
-
-async function withinPatience<Result>(work: Promise<Result>): Promise<Result> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new AppError('unavailable', 'the database is slow to answer')), PATIENCE_MS);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

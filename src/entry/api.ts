@@ -7,8 +7,8 @@ import { createLogger } from '#entry/logger.ts';
 import { awaitStores, runProgram } from '#entry/program.ts';
 import { requireStores } from '#entry/running_config.ts';
 import { onStop } from '#entry/stop.ts';
-import { untilAvailable } from '#entry/until_available.ts';
 import { ConfigError, linksWarning, loadConfig } from '#kernel/config.ts';
+import { retryWhileUnavailable } from '#kernel/retry.ts';
 
 /** The API process: takes requests, writes the truth, enqueues the rest. */
 cutBuffersFromSmallPieces();
@@ -19,7 +19,11 @@ await runProgram(async () => {
   const warning = linksWarning();
   if (warning !== null && process.send === undefined) log.warn({}, warning);
   const house = await compose(config, { log });
-  await untilAvailable(log, () => ensureFirstRun(house));
+  await retryWhileUnavailable(() => ensureFirstRun(house), {
+    pauseMs: 200,
+    timeoutMs: 30_000,
+    onFailure: (err) => log.warn({ err }, 'a store does not answer; waiting for it'),
+  });
   const app = await buildApp(house);
   const { host, port } = config;
   await app.listen({ host, port }).catch((error: unknown) => {

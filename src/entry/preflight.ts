@@ -3,7 +3,8 @@ import { Client } from 'pg';
 
 import { codeOf, findListenFault, type PreflightFault } from '#entry/listen_fault.ts';
 import type { Config } from '#kernel/config.ts';
-import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { withTimeout } from '#kernel/with_timeout.ts';
+import { isClickHouseUnreachable, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 
 const ANSWER_MS_MAX = 5_000;
 /** Its first digits: 14. */
@@ -38,7 +39,9 @@ async function tryStore(variable: string, name: string, url: string, ask: Ask): 
   if (at === null)
     return { sentence: `${variable} is not a valid URL: escape special characters in it`, mayPass: false };
   try {
-    await withinTime(ask(url, at));
+    await withTimeout(ask(url, at), ANSWER_MS_MAX, () => {
+      throw new Error('no answer in time');
+    });
     return null;
   } catch (error) {
     if (error instanceof Refusal) return { sentence: `${variable}: ${error.message}`, mayPass: false };
@@ -58,18 +61,6 @@ function addressOf(url: string): string | null {
     return decodeURIComponent(host);
   } catch {
     return null;
-  }
-}
-
-async function withinTime(work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), ANSWER_MS_MAX);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -102,7 +93,7 @@ async function askClickHouse(url: string, at: string): Promise<void> {
     const answer = await client.query({ query: 'SELECT version() AS version', format: 'JSONEachRow' });
     await answer.json();
   } catch (error) {
-    if (isAway(error)) throw error;
+    if (isClickHouseUnreachable(error)) throw error;
     throw new Refusal(`${CLICKHOUSE_REFUSALS.get(codeOf(error)) ?? notClickHouse(error)} (${at})`);
   } finally {
     await client.close();
@@ -150,12 +141,4 @@ async function askRedis(url: string, at: string): Promise<void> {
   } finally {
     redis.disconnect();
   }
-}
-
-function isAway(error: unknown): boolean {
-  const text = error instanceof Error ? error.message : '';
-  return (
-    /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/.test(codeOf(error)) ||
-    /Timeout error|socket hang up/.test(text)
-  );
 }

@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 import { type Config, ConfigError } from '#kernel/config.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
+import { retry } from '#kernel/retry.ts';
 
 /** Something a person can mend: a wrong call, a wrong setting, a place that is taken. */
 export const WRONG_CALL = 2;
@@ -27,9 +26,6 @@ export async function runProgram(main: () => Promise<void>): Promise<void> {
   }
 }
 
-const PATIENCE_MS = 30_000;
-const AGAIN_MS = 500;
-
 /**
  * Throws a ConfigError when a setting does not fit what is there. A store that does not answer may be starting beside us
  * and is waited for, for 30 s. Where a supervisor has started this process, it has looked already.
@@ -38,13 +34,22 @@ export async function awaitStores(config: Config, { listens }: { listens: boolea
   if (process.send !== undefined) return;
   // Loads the clients of every store, of which a pager needs none but PostgreSQL's.
   const { findPreflightFaults } = await import('#entry/preflight.ts');
-  const deadline = performance.now() + PATIENCE_MS;
-  for (let isTold = false; ; isTold = true) {
+  let isTold = false;
+  const check = async (): Promise<void> => {
     const faults = await findPreflightFaults(config, { listens });
     if (faults.length === 0) return;
     const sentences = faults.map(({ sentence }) => sentence);
-    if (faults.some(({ mayPass }) => !mayPass) || performance.now() > deadline) throw new ConfigError(sentences);
+    if (faults.some(({ mayPass }) => !mayPass)) throw new ConfigError(sentences);
     if (!isTold) process.stderr.write(`tocsin: waiting for up to 30 s: ${sentences.join('; ')}\n`);
-    await delay(AGAIN_MS);
-  }
+    isTold = true;
+    throw new StoresAway(sentences);
+  };
+  await retry(check, {
+    mayRetry: (error) => error instanceof StoresAway,
+    pauseMs: 500,
+    timeoutMs: 30_000,
+  });
 }
+
+/** No store that does not answer is wrongly configured for sure: each may be starting. */
+class StoresAway extends ConfigError {}

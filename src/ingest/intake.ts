@@ -15,9 +15,10 @@ import { Replayer } from '#ingest/replayer.ts';
 import { Spool } from '#ingest/spool.ts';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
 import { storePoints } from '#jobs/store_points.ts';
-import { AppError } from '#kernel/errors.ts';
+import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
+import { settleAll } from '#kernel/settle_all.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { JobToKeep, KeepingQueue } from '#storage/queue/kept_jobs.ts';
 
@@ -138,13 +139,13 @@ export function openIntake(options: IntakeOptions): Intake {
       disk?.requireRoom();
       const slices = slicesOf({ orgId, serviceId }, batch);
       const bytes = slices.reduce((sum, slice) => sum + bytesOf(slice), 0);
-      await budget.hold(serviceId, bytes, () => allStored(slices.map((slice) => points.add(slice))));
+      await budget.hold(serviceId, bytes, () => settleAll(slices.map((slice) => points.add(slice))));
     },
     async takeEvents({ orgId, serviceId }, taken) {
       disk?.requireRoom();
       const accepted = taken.map((sent) => ({ orgId, serviceId, sent }));
       const bytes = taken.reduce((sum, { payload }) => sum + payload.length, 0);
-      await budget.hold(serviceId, bytes, () => allStored(accepted.map((event) => events.add(event))));
+      await budget.hold(serviceId, bytes, () => settleAll(accepted.map((event) => events.add(event))));
     },
     async close() {
       clearInterval(lookThrough);
@@ -192,15 +193,4 @@ function weightOf({ points, from, to }: PointSlice): number {
 
 function bytesOf({ points, from, to }: PointSlice): number {
   return (to - from) * POINT_BYTES + Math.min(to - from, points.series.length) * SERIES_BYTES;
-}
-
-/** Waits for all of them, whatever becomes of one, so that nothing is counted as done while it is under way. */
-async function allStored(stores: readonly Promise<void>[]): Promise<void> {
-  const results = await Promise.allSettled(stores);
-  const failed = results.find((result) => result.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'unavailable';
 }

@@ -1,8 +1,8 @@
 import type { QueueDepth } from '#ingest/queue_depth.ts';
-import { withinPatience } from '#ingest/within_patience.ts';
-import { AppError } from '#kernel/errors.ts';
+import { AppError, isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { KeptJobContract } from '#kernel/job.ts';
+import { withTimeout } from '#kernel/with_timeout.ts';
 import type { JobToKeep, KeepingQueue } from '#storage/queue/kept_jobs.ts';
 
 interface QueueDoorOptions {
@@ -14,7 +14,7 @@ interface QueueDoorOptions {
 }
 
 /** A Sentry client may give up after two seconds; until then there must be time to write to disk instead. */
-const PATIENCE_MS = 1_000;
+const TIMEOUT_MS = 1_000;
 const PING_AGAIN_MS = 500;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -46,9 +46,11 @@ export class QueueDoor {
     this.#options.depth.requireRoom();
     this.#options.depth.add(jobs.reduce((sum, { bytes }) => sum + bytes.length, 0));
     try {
-      await withinPatience(this.#options.queue.keep(job, jobs), PATIENCE_MS, slow);
+      await withTimeout(this.#options.queue.keep(job, jobs), TIMEOUT_MS, () => {
+        throw slow();
+      });
     } catch (error) {
-      if (error instanceof AppError && error.code === 'unavailable') this.#shut(error);
+      if (isUnavailable(error)) this.#shut(error);
       throw error;
     }
   }
@@ -86,7 +88,7 @@ export class QueueDoor {
 
 function slow(): AppError {
   return new AppError('unavailable', 'the queue does not answer; send again shortly', {
-    cause: new Error(`no answer within ${PATIENCE_MS} ms`),
+    cause: new Error(`no answer within ${TIMEOUT_MS} ms`),
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }

@@ -1,9 +1,9 @@
 import { ANY_SERIES, type SeriesAllowance } from '#core/metrics/admission.ts';
 import { packKeys, SeriesSet } from '#core/metrics/series_set.ts';
-import { withinPatience } from '#ingest/within_patience.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';
+import { withTimeout } from '#kernel/with_timeout.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { SeriesDayStore } from '#storage/postgres/series_day_store.ts';
 
@@ -27,7 +27,7 @@ interface HeldDay {
 /** How soon other processes, and the next one after a crash, know of a new series. */
 const SHARE_MS = 2_000;
 /** Senders wait while a service's series are looked up; a database that takes longer is away. */
-const PATIENCE_MS = 1_000;
+const TIMEOUT_MS = 1_000;
 /** At most some 70 MB; what was not asked for longest is looked up again when it is. */
 const HELD_SERIES_MAX = 3_000_000;
 const DAY_MS = 86_400_000;
@@ -74,7 +74,9 @@ export class SeriesGuard {
       return held.allowance;
     }
     try {
-      const found = await withinPatience(this.#lookUpOnce(serviceId, day), PATIENCE_MS, slow);
+      const found = await withTimeout(this.#lookUpOnce(serviceId, day), TIMEOUT_MS, () => {
+        throw slow();
+      });
       this.#noteAway(null);
       return found.allowance;
     } catch (error) {
@@ -215,5 +217,5 @@ function dayOf(at: Temporal.Instant): string {
 }
 
 function slow(): Error {
-  return new Error(`no answer within ${PATIENCE_MS} ms`);
+  return new Error(`no answer within ${TIMEOUT_MS} ms`);
 }

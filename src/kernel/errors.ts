@@ -76,6 +76,29 @@ export function notFound(path: string, noun: string): AppError {
   });
 }
 
+/** Whether a store, or something else that we depend on, does not answer: another try may succeed. */
+export function isUnavailable(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'unavailable';
+}
+
+const NOT_CONNECTED = new Set<unknown>(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+const CONNECTION_LOST = new Set<unknown>(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
+
+/** Whether the error of a socket means that there never was a connection: nothing was sent. */
+export function isNotConnected(error: unknown): boolean {
+  return NOT_CONNECTED.has(errorCodeOf(error));
+}
+
+/** Whether the error of a socket means that the other side cannot be reached, or is gone. */
+export function isUnreachable(error: unknown): boolean {
+  return isNotConnected(error) || CONNECTION_LOST.has(errorCodeOf(error));
+}
+
+/** The `code` that Node and most clients give their errors: a name of the system, or a number of the server. */
+export function errorCodeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}
+
 /** The text of anything thrown, for logs. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

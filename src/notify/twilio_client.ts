@@ -1,5 +1,6 @@
 import type twilio from 'twilio';
 
+import { isNotConnected } from '#kernel/errors.ts';
 import type { Delivery } from '#notify/channel_sender.ts';
 
 /** The account that messages and calls go out by. */
@@ -84,8 +85,6 @@ export function deliveryOfError(error: unknown): Delivery {
     }
     return { kind: 'rejected', reason: `provider_refused_${typeof code === 'number' ? code : status}` };
   }
-  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EHOSTUNREACH') {
-    return { kind: 'retry', reason: 'provider_unreachable' };
-  }
+  if (isNotConnected(error)) return { kind: 'retry', reason: 'provider_unreachable' };
   return { kind: 'uncertain', reason: 'provider_silent' };
 }

@@ -1,11 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 
+import pLimit from 'p-limit';
+
 import { NOTHING_DONE, sendChunks, sendFailure, sendWhole } from './answer.ts';
 import { readText, readUnpacked, withRowsFile } from './body.ts';
 import type { Connection, Engine } from './engine.ts';
 import { ClickHouseFailure, toFailure } from './failure.ts';
-import { Gate } from './gate.ts';
 import { quoteText } from './quoting.ts';
 import { notImplemented, preludeOf, readContext, type QueryContext } from './request.ts';
 import { refuseSources } from './sources.ts';
@@ -23,7 +24,7 @@ export interface FrontOptions {
 }
 
 /** Fewer than the threads of Node's pool: files, compression and the cancelling of queries need some too. */
-const QUERIES_AT_ONCE_MAX = 12;
+const CONCURRENT_QUERIES_MAX = 12;
 /** A result that cannot be streamed is held in memory several times over by the engine. */
 const WHOLE_RESULT_BYTES_MAX = 64 * 1024 * 1024;
 const HEADER_BYTES_MAX = 1024 * 1024;
@@ -58,7 +59,7 @@ export class Front {
   readonly #engine: Engine;
   readonly #options: FrontOptions;
   readonly #credentials: Buffer;
-  readonly #gate = new Gate(QUERIES_AT_ONCE_MAX);
+  readonly #limit = pLimit(CONCURRENT_QUERIES_MAX);
   readonly #underWay = new Map<string, { readonly abort: AbortController; readonly ended: Promise<void> }>();
   #releaseTimer: NodeJS.Timeout | undefined;
   #isStopping = false;
@@ -197,19 +198,20 @@ export class Front {
     limits: Readonly<Record<string, number>>,
     use: (connection: Connection) => Promise<Result>,
   ): Promise<Result> {
-    const leave = await this.#gate.enter(signal);
-    const connection = this.#engine.connect();
-    const stopKilling = this.#killOnAbort(context.queryId, signal);
-    try {
-      const memory = { max_memory_usage: this.#options.queryMemoryBytes };
-      await connection.run(preludeOf(context, { ...AS_ON_A_SERVER, ...memory, ...limits }));
+    return await this.#limit(async () => {
       signal.throwIfAborted();
-      return await use(connection);
-    } finally {
-      stopKilling();
-      connection.close();
-      leave();
-    }
+      const connection = this.#engine.connect();
+      const stopKilling = this.#killOnAbort(context.queryId, signal);
+      try {
+        const memory = { max_memory_usage: this.#options.queryMemoryBytes };
+        await connection.run(preludeOf(context, { ...AS_ON_A_SERVER, ...memory, ...limits }));
+        signal.throwIfAborted();
+        return await use(connection);
+      } finally {
+        stopKilling();
+        connection.close();
+      }
+    });
   }
 
   /** Repeated until the query has ended, for the first attempt may come before the engine has begun with it. */

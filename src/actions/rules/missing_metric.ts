@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { nullable } from '#actions/fields.ts';
 import { parseSelector } from '#core/metrics/selector.ts';
-import { AppError } from '#kernel/errors.ts';
+import { isUnavailable } from '#kernel/errors.ts';
 import type { AlertRuleRow } from '#storage/postgres/alert_rule_store.ts';
 import type { ServiceWithCapabilities } from '#storage/postgres/service_store.ts';
 
@@ -37,7 +37,7 @@ export async function findMissingMetrics(
   if (wanted.length === 0) return new Map();
   const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
   const names = await metrics.listNames(service.id, keptSince).catch((error: unknown) => {
-    if (error instanceof AppError && error.code === 'unavailable') return null;
+    if (isUnavailable(error)) return null;
     throw error;
   });
   if (names === null) return new Map();

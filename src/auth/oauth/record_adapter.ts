@@ -3,7 +3,7 @@ import { type Adapter, type AdapterPayload, errors, Provider } from 'oidc-provid
 import { disconnect, endedByClient, endedBySystem } from '#auth/oauth/connections.ts';
 import { ALL_SCOPES, OFFLINE_SCOPE, SCOPES } from '#auth/oauth/scopes.ts';
 import { hashSecret } from '#auth/secret_text.ts';
-import { AppError } from '#kernel/errors.ts';
+import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';
 import { type ConnectionRow, ConnectionStore } from '#storage/postgres/connection_store.ts';
@@ -185,7 +185,7 @@ async function answered<Result>(work: () => Promise<Result>): Promise<Result> {
     return await work();
   } catch (error) {
     if ((error as { code?: unknown }).code === FOREIGN_KEY_VIOLATION) throw new errors.InvalidGrant('disconnected');
-    if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+    if (!isUnavailable(error)) throw error;
     const told = new errors.CustomOIDCProviderError('temporarily_unavailable', error.message);
     throw Object.assign(told, { status: error.status, statusCode: error.status, cause: error });
   }

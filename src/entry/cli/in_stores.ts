@@ -1,7 +1,7 @@
 import { inUnitOfWork, type UnitOfWork } from '#actions/unit_of_work.ts';
 import { requireStores, runningConfig, type RunningConfig } from '#entry/running_config.ts';
 import { ConfigError, loadConfig } from '#kernel/config.ts';
-import { AppError } from '#kernel/errors.ts';
+import { AppError, isUnavailable } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
 import type { AuditedBy } from '#storage/postgres/audit_store.ts';
@@ -25,7 +25,7 @@ export async function inStores<Result>(work: (command: Command) => Promise<Resul
     return await inUnitOfWork({ db, clock: systemClock, onOutbox: () => {} }, (unit) => work({ ...unit, by, config }));
   } catch (error) {
     // Why it cannot be reached says more than that it cannot.
-    if (!(error instanceof AppError) || error.code === 'unavailable') await requireDatabase(config);
+    if (!(error instanceof AppError) || isUnavailable(error)) await requireDatabase(config);
     throw error;
   } finally {
     await db.close();

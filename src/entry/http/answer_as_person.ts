@@ -1,3 +1,5 @@
+import pLimit from 'p-limit';
+
 import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
 import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
 import { runAction } from '#actions/run_action.ts';
@@ -24,7 +26,7 @@ export interface Answered {
 }
 
 /** A storm has hundreds of incidents, and a caller waits on the line until all are acknowledged. */
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
 /** Acknowledges or resolves through the same actions as everybody, with the role that the person has at this moment. */
 export async function answerAsPerson(
@@ -37,12 +39,7 @@ export async function answerAsPerson(
   if (role === null) return { outcome: 'left_organization', count: 0 };
   const actor = { kind: 'user', userId, apiKeyId: null } as const;
   const caller: Caller = { orgId, actor, via, permissions: new Set(ROLE_PERMISSIONS[role]) };
-  const outcomes: Answered['outcome'][] = [];
-  const rest = incidentIds.values();
-  const runThrough = async (): Promise<void> => {
-    for (const incidentId of rest) outcomes.push(await answerOne(house, caller, origin, incidentId, answer));
-  };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, incidentIds.length) }, runThrough));
+  const outcomes = await pLimit(CONCURRENCY).map(incidentIds, (id) => answerOne(house, caller, origin, id, answer));
   const count = outcomes.filter((outcome) => outcome === 'done').length;
   return { outcome: count > 0 ? 'done' : (outcomes[0] ?? 'nothing_left'), count };
 }

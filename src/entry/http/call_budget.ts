@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 
 import { senderOf } from '#entry/http/sender.ts';
-import { Gate } from '#ingest/gate.ts';
 import type { Caller } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
+import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { LimitLog } from '#kernel/limit_log.ts';
 
 /** What one key, connected app or person may ask of this process. */
@@ -15,7 +15,7 @@ export interface CallLimits {
 }
 
 /** Fewer than the connections to the database, and few enough of one caller that the others hardly notice. */
-const RUNNING = { places: 16, placesOfOne: 4 };
+const RUNNING = { concurrency: 16, concurrencyPerKey: 4 };
 /** More of one caller than this is refused instead of waiting. */
 const WAITING_OF_ONE_MAX = 100;
 const SENDERS_REMEMBERED = 20_000;
@@ -31,8 +31,7 @@ interface Account {
 export class CallBudget {
   readonly #limits: CallLimits;
   readonly #limitLog: LimitLog;
-  readonly #running = new Gate(RUNNING);
-  readonly #pending = new Map<string, number>();
+  readonly #running = new KeyedLimit(RUNNING);
   readonly #accounts = new Map<string, Account>();
 
   constructor(limits: CallLimits, limitLog: LimitLog) {
@@ -54,8 +53,7 @@ export class CallBudget {
   /** Runs a call of this sender (see `senderIdOf`) when its turn comes. Throws `rate_limited`, naming the limit, when the caller has used theirs up. */
   async run<Result>(sender: string, work: () => Promise<Result>): Promise<Result> {
     this.#spend(sender);
-    const pending = this.#pending.get(sender) ?? 0;
-    if (pending >= WAITING_OF_ONE_MAX) {
+    if (this.#running.countOf(sender) >= WAITING_OF_ONE_MAX) {
       this.#limitLog.met('concurrent_calls', sender);
       throw new AppError(
         'rate_limited',
@@ -65,14 +63,7 @@ export class CallBudget {
         },
       );
     }
-    this.#pending.set(sender, pending + 1);
-    try {
-      return await this.#running.run(sender, work);
-    } finally {
-      const left = (this.#pending.get(sender) ?? 1) - 1;
-      if (left > 0) this.#pending.set(sender, left);
-      else this.#pending.delete(sender);
-    }
+    return await this.#running.run(sender, work);
   }
 
   #spend(sender: string): void {

@@ -7,6 +7,7 @@ import { checkPager } from '#entry/pager_check.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { redact } from '#kernel/log.ts';
+import { withTimeout } from '#kernel/with_timeout.ts';
 import { DISK_FULL_TEXT } from '#storage/postgres/database.ts';
 
 interface Check {
@@ -79,7 +80,7 @@ async function check(work: () => Promise<unknown>): Promise<Check> {
   const startedAt = performance.now();
   const elapsed = () => Math.round((performance.now() - startedAt) * 10) / 10;
   try {
-    await Promise.race([work(), rejectAfter(CHECK_TIMEOUT_MS)]);
+    await withTimeout(work(), CHECK_TIMEOUT_MS, noAnswer);
     return { status: 'up', latencyMs: elapsed() };
   } catch (error) {
     return { status: 'down', latencyMs: elapsed(), error: redact(messageOf(error)) };
@@ -93,7 +94,7 @@ type PagerState = Pick<PagerHealth, 'problems' | 'unreadyBecause'> & {
 /** Whether what is accepted pages people in time, whichever process should have seen to it. */
 async function pagerState(house: House): Promise<PagerState> {
   try {
-    const health = await Promise.race([checkPager(house), rejectAfter(CHECK_TIMEOUT_MS)]);
+    const health = await withTimeout(checkPager(house), CHECK_TIMEOUT_MS, noAnswer);
     return { status: health.problems.length === 0 ? 'up' : 'degraded', ...health };
   } catch {
     return {
@@ -108,8 +109,6 @@ async function pagerState(house: House): Promise<PagerState> {
   }
 }
 
-function rejectAfter(milliseconds: number): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    setTimeout(() => reject(new Error(`no answer within ${milliseconds} ms`)), milliseconds).unref();
-  });
+function noAnswer(): never {
+  throw new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`);
 }

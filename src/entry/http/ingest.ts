@@ -12,17 +12,17 @@ import { mountMetricIngest } from '#entry/http/ingest_metrics.ts';
 import { mountSentryIngest } from '#entry/http/ingest_sentry.ts';
 import { takeRawBodies } from '#entry/http/raw_body.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
-import { Gate } from '#ingest/gate.ts';
 import { openIntake } from '#ingest/intake.ts';
 import { RateLimiter } from '#ingest/rate_limiter.ts';
 import { RefusalKeeper } from '#ingest/refusal_keeper.ts';
 import { SeriesGuard } from '#ingest/series_guard.ts';
 import type { IngestTally } from '#ingest/tally.ts';
+import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 /** Bodies that are unpacked at the same time: as many as Node has threads for it. */
-const UNPACKING = { places: 4, placesOfOne: 2 };
+const UNPACKING = { concurrency: 4, concurrencyPerKey: 2 };
 const MEGABYTE = 1024 * 1024;
 
 /** The addresses that take metrics and exceptions (ingestion §1). What they took is stored before the app has closed. */
@@ -46,7 +46,7 @@ export async function mountIngest(
       spoolFolder,
       tellSpooled: tellSpooledIn(house, spoolFolder),
     }),
-    unpacking: new Gate(UNPACKING),
+    unpacking: new KeyedLimit(UNPACKING),
     pointRates: new RateLimiter({ perSecond: config.ingestPointsPerSecond, noun: 'points', clock }),
     eventRates: new RateLimiter({ perSecond: config.ingestEventsPerSecond, noun: 'exceptions', clock }),
     series: new SeriesGuard({ perDayMax: config.ingestSeriesPerDay, db, clock, log }),

@@ -1,10 +1,10 @@
 import type { BadKeyBrake } from '#auth/bad_key_brake.ts';
 import type { IngestAccess } from '#auth/ingest_access.ts';
-import type { Gate } from '#ingest/gate.ts';
 import type { Intake } from '#ingest/intake.ts';
 import type { RateLimiter } from '#ingest/rate_limiter.ts';
 import type { SeriesGuard } from '#ingest/series_guard.ts';
 import type { IngestTally } from '#ingest/tally.ts';
+import type { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 
@@ -13,8 +13,8 @@ export interface IngestHall {
   readonly access: IngestAccess;
   readonly brake: BadKeyBrake;
   readonly intake: Intake;
-  /** Bodies are unpacked behind it, since a small one may take all the memory that its protocol allows. */
-  readonly unpacking: Gate;
+  /** Limits how many bodies are unpacked at the same time, since a small one may take all the memory that its protocol allows. */
+  readonly unpacking: KeyedLimit;
   readonly pointRates: RateLimiter;
   readonly eventRates: RateLimiter;
   readonly series: SeriesGuard;

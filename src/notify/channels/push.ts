@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import webPush from 'web-push';
 
+import { isNotConnected } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender, Delivery } from '#notify/channel_sender.ts';
@@ -120,8 +121,7 @@ function deliveryOfAnswer({ status, retryAfter }: Awaited<ReturnType<PushPost>>)
 function deliveryOfError(error: unknown): Delivery {
   const { code } = error as { readonly code?: unknown };
   if (code === 'ERR_NOT_PUBLIC') return { kind: 'rejected', reason: 'push_address_not_public' };
-  const neverLeft = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
-  return typeof code === 'string' && neverLeft.includes(code)
+  return isNotConnected(error)
     ? { kind: 'retry', reason: 'provider_unreachable' }
     : { kind: 'uncertain', reason: 'provider_silent' };
 }

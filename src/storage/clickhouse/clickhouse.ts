@@ -1,6 +1,6 @@
 import { createClient, type ClickHouseClient } from '@clickhouse/client';
 
-import { AppError } from '#kernel/errors.ts';
+import { AppError, isUnreachable, messageOf } from '#kernel/errors.ts';
 
 export type { ClickHouseClient };
 
@@ -24,9 +24,7 @@ export async function guardClickHouse<Result>(work: () => Promise<Result>): Prom
   try {
     return await work();
   } catch (error) {
-    const { code } = error as { code?: unknown };
-    const isAway = typeof code === 'string' && /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT)$/.test(code);
-    if (isAway || (error instanceof Error && /Timeout error|socket hang up/.test(error.message))) {
+    if (isClickHouseUnreachable(error)) {
       throw new AppError('unavailable', 'the metric store does not answer, try again shortly', {
         cause: error,
         retryAfterSeconds: 5,
@@ -40,6 +38,11 @@ export async function guardClickHouse<Result>(work: () => Promise<Result>): Prom
     }
     throw error;
   }
+}
+
+/** The client's own errors have no code. */
+export function isClickHouseUnreachable(error: unknown): boolean {
+  return isUnreachable(error) || /Timeout error|socket hang up/.test(messageOf(error));
 }
 
 /** As the server says it, or the operating system through it. */

@@ -1,7 +1,9 @@
+import pLimit from 'p-limit';
+
 import type { Aggregation } from '#core/metrics/aggregate.ts';
 import { ruleWindow } from '#core/metrics/breach.ts';
 import { type MetricSelector, parseSelector } from '#core/metrics/selector.ts';
-import { AppError } from '#kernel/errors.ts';
+import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
@@ -48,7 +50,7 @@ type Row = readonly unknown[];
 
 /** Of one query: what takes longer is looked at apart from the rest. */
 const QUERY_SECONDS_MAX = 10;
-const QUERIES_AT_ONCE = 3;
+const CONCURRENT_QUERIES = 3;
 /** A target that failed by itself is left alone for so long. */
 const RESPITE_MS = 60_000;
 
@@ -79,11 +81,12 @@ export class RuleReader {
     const findings: Findings = { toMs, windows: new Map(), failed: new Map() };
     for (const memory of [this.#selectors, this.#matches]) memory.turn(toMs);
     const planned = this.#plan(questions, now, findings.failed);
-    const groups = groupQuestions(planned, toMs).values();
-    const runThrough = async (): Promise<void> => {
-      for (const group of groups) await this.#answer(group, findings);
-    };
-    await Promise.all(Array.from({ length: QUERIES_AT_ONCE }, runThrough));
+    const limit = pLimit(CONCURRENT_QUERIES);
+    try {
+      await limit.map(groupQuestions(planned, toMs), (group) => this.#answer(group, findings));
+    } finally {
+      limit.clearQueue();
+    }
     return concluded(planned, findings);
   }
 
@@ -115,7 +118,7 @@ export class RuleReader {
         findings.windows.set(ruleId, windows);
       }
     } catch (error) {
-      if (error instanceof AppError && error.code === 'unavailable') throw error;
+      if (isUnavailable(error)) throw error;
       const halves = halve(group);
       for (const half of halves ?? []) await this.#answer(half, findings);
       if (halves !== null) return;

@@ -1,7 +1,7 @@
 import { type EntityManager, type EntitySchema, MikroORM } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Kysely } from 'kysely';
 
-import { AppError } from '#kernel/errors.ts';
+import { AppError, errorCodeOf, isUnreachable, messageOf } from '#kernel/errors.ts';
 import { columnParsers } from '#storage/postgres/column_parsers.ts';
 
 /** A way to run SQL: inside a transaction, or each statement by itself. Parameters are `$1, $2, …`, never spliced. */
@@ -146,9 +146,9 @@ function sessionOf(em: EntityManager, onFull: () => void): Session {
   };
 }
 
-/** SQLSTATE classes and socket errors that mean the server is away rather than the statement wrong. */
-const AWAY = /^(08|57P0|53)|^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT)$/;
-const AWAY_TEXT =
+/** SQLSTATE classes, and the error of a Unix socket that is not there: the server is away rather than the statement wrong. */
+const UNREACHABLE_CODE = /^(08|57P0|53)|^ENOENT$/;
+const UNREACHABLE_TEXT =
   /Connection terminated|encountered a connection error|timeout exceeded when trying to connect|the database system is/;
 
 async function guarded<Result>(work: () => Promise<Result>, onFull: () => void): Promise<Result> {
@@ -160,7 +160,7 @@ async function guarded<Result>(work: () => Promise<Result>, onFull: () => void):
       onFull();
       throw full;
     }
-    if (isAway(error)) {
+    if (isDatabaseUnreachable(error)) {
       throw new AppError('unavailable', 'the database does not answer; nothing was changed, try again shortly', {
         cause: error,
         retryAfterSeconds: 5,
@@ -172,8 +172,7 @@ async function guarded<Result>(work: () => Promise<Result>, onFull: () => void):
 
 /** What PostgreSQL's refusal for want of room means to whoever asked; null for any other error. */
 export function toDiskFull(error: unknown): AppError | null {
-  const { code } = (error ?? {}) as { code?: unknown };
-  if (code !== DISK_FULL) return null;
+  if (errorCodeOf(error) !== DISK_FULL) return null;
   return new AppError('unavailable', DISK_FULL_TEXT, { cause: error, retryAfterSeconds: 30 });
 }
 
@@ -182,10 +181,13 @@ const DISK_FULL = '53100';
 export const DISK_FULL_TEXT =
   'the disk of the database is full: nothing was changed; delete what is not needed there, or give it more room';
 
-function isAway(error: unknown): boolean {
-  if (!(error instanceof Error) || error instanceof AppError) return false;
-  const { code } = error as { code?: unknown };
-  return (typeof code === 'string' && AWAY.test(code)) || AWAY_TEXT.test(error.message);
+function isDatabaseUnreachable(error: unknown): boolean {
+  if (error instanceof AppError) return false;
+  return (
+    isUnreachable(error) ||
+    UNREACHABLE_CODE.test(String(errorCodeOf(error))) ||
+    UNREACHABLE_TEXT.test(messageOf(error))
+  );
 }
 
 /** True for a violation of the named unique constraint or index, or of any when no name is given. */

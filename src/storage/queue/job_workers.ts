@@ -1,11 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { Static, TObject } from 'typebox';
 import { Check } from 'typebox/value';
 
 import type { JobContract, QueueName } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
+import { withTimeout } from '#kernel/with_timeout.ts';
 import type { QueueConnection } from '#storage/queue/connection.ts';
 
 /** What a handler knows of the job itself. */
@@ -36,6 +35,12 @@ export function handleJob<Payload extends TObject>(
     },
   };
 }
+
+/**
+ * For a running job whose store does not answer. Were it to fail at once, every job of the queue would fail, be delayed,
+ * and come back in a crowd long after the store did.
+ */
+export const OUTAGE_RETRY = { pauseMs: 250, timeoutMs: 5_000 };
 
 /** The consuming side. `close` takes no new jobs and lets running ones finish, but not for ever; idempotent. */
 export interface JobWorkers {
@@ -85,8 +90,8 @@ export function startJobWorkers(
   const close = async (): Promise<void> => {
     for (const handler of handlers) handler.stop?.();
     const closed = Promise.all(workers.map((worker) => worker.close())).then(() => true);
-    if (await Promise.race([closed, delay(closeWithinMs, false, { ref: false })])) return await connection.close();
-    log.warn({}, 'a line did not come to rest: its jobs run elsewhere');
+    if (await withTimeout(closed, closeWithinMs, () => false)) return await connection.close();
+    log.warn({}, 'the queue did not drain in time; other workers run its jobs');
     // Nothing can be asked any more, so that its jobs are not held on to; what is asked still is not waited for.
     connection.close().catch((error: unknown) => log.warn({ err: error }, 'the connection could not be closed'));
   };

@@ -1,10 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 import { findJob } from '#jobs/registry.ts';
 import { newId } from '#kernel/ids.ts';
 import type { JobContract, KeptJobContract } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
+import { withTimeout } from '#kernel/with_timeout.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { type KeptJob, KeptJobStore } from '#storage/postgres/kept_job_store.ts';
 import type { JobQueue, PendingJob } from '#storage/queue/job_queue.ts';
@@ -14,7 +13,7 @@ import { WakeUps } from '#storage/queue/wake_ups.ts';
 const GRACE_MS = 3_000;
 /** A queue that is away answers none of them; further wake-ups are left to the sweep at once. */
 const UNANSWERED_MAX = 1_000;
-const CLOSE_PATIENCE_MS = 1_000;
+const CLOSE_TIMEOUT_MS = 1_000;
 
 /** The bytes of one job, and whose they are. */
 export type JobToKeep = Omit<KeptJob, 'keptId'>;
@@ -64,7 +63,7 @@ export function keepJobs(queue: JobQueue, { db, clock, log, graceMs = GRACE_MS }
     keptBytes: (bytesOfInterest) => store.bytes(bytesOfInterest),
     async close() {
       wakeUps.settle();
-      await Promise.race([Promise.all(unanswered), delay(CLOSE_PATIENCE_MS, undefined, { ref: false })]);
+      await withTimeout(Promise.all(unanswered), CLOSE_TIMEOUT_MS, () => []);
       await queue.close();
     },
   };

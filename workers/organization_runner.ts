@@ -1,3 +1,5 @@
+import pLimit from 'p-limit';
+
 import { messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
@@ -7,13 +9,13 @@ interface OfOrganization {
 }
 
 /** So many of one organization at once: half of the connections that a pager has. */
-const OF_ORGANIZATION_AT_ONCE = 8;
+const CONCURRENCY_OF_ORGANIZATION = 8;
 
 /**
  * Does work organization by organization, side by side: one whose work is slow, because its rows are locked or its
  * provider does not answer, holds up no other.
  */
-export class OrganizationLanes<Item extends OfOrganization> {
+export class OrganizationRunner<Item extends OfOrganization> {
   readonly #work: (item: Item) => Promise<unknown>;
   readonly #log: Log;
   readonly #busy = new Map<Id<'org'>, Promise<void>>();
@@ -27,8 +29,8 @@ export class OrganizationLanes<Item extends OfOrganization> {
   begin(items: readonly Item[]): void {
     for (const [orgId, own] of Map.groupBy(items, (item) => item.orgId)) {
       if (this.#busy.has(orgId)) continue;
-      const lane = this.#runThrough(own).finally(() => this.#busy.delete(orgId));
-      this.#busy.set(orgId, lane);
+      const running = this.#run(own).finally(() => this.#busy.delete(orgId));
+      this.#busy.set(orgId, running);
     }
   }
 
@@ -37,16 +39,12 @@ export class OrganizationLanes<Item extends OfOrganization> {
     await Promise.all(this.#busy.values());
   }
 
-  /** One that fails holds up no other. */
-  async #runThrough(items: readonly Item[]): Promise<void> {
-    const rest = items.values();
-    const runOn = async (): Promise<void> => {
-      for (const item of rest) {
-        await this.#work(item).catch((error: unknown) => {
-          this.#log.error({ item, err: messageOf(error) }, 'overdue work failed and will be tried again');
-        });
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(OF_ORGANIZATION_AT_ONCE, items.length) }, runOn));
+  /** One that fails does not delay the others. */
+  async #run(items: readonly Item[]): Promise<void> {
+    await pLimit(CONCURRENCY_OF_ORGANIZATION).map(items, async (item) => {
+      await this.#work(item).catch((error: unknown) => {
+        this.#log.error({ item, err: messageOf(error) }, 'overdue work failed and will be tried again');
+      });
+    });
   }
 }
