@@ -52,11 +52,11 @@ const CONCURRENT_DECISIONS = 8;
  */
 export async function evaluateRules(runtime: EvaluationRuntime, windows = ALL_WINDOWS): Promise<void> {
   const now = runtime.clock.now();
-  const { activeRules, incidents, keptJobs } = storesOf(runtime.db.session());
+  const { activeRules, incidents, durableJobs } = storesOf(runtime.db.session());
   const rules = await activeRules.listMetricChecks(windows);
   if (rules.length === 0) return;
   // Looked at before the points are: what is stored in between is measured.
-  const waiting = await keptJobs.listWaiting(storePoints.name);
+  const waiting = await durableJobs.listWaiting(storePoints.name);
   const [measurements, open] = await Promise.all([
     measure(runtime, rules, now),
     activeRules.listOpenMetricIncidents().then((found) => new Map(found.map((one) => [one.ruleId, one]))),

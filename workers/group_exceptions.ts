@@ -22,7 +22,7 @@ import type { SeenEvent, SeenGroup } from '#storage/postgres/group_sightings.ts'
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
-import type { KeptHandler } from '#storage/queue/kept_lane.ts';
+import type { DurableJobHandler } from '#storage/queue/durable_job_runner.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
 import { setAsideEvents } from '#workers/set_aside_events.ts';
 import { takeBack } from '#workers/take_back.ts';
@@ -93,7 +93,7 @@ const CAPACITY = { items: 2 * BATCH_EVENTS_MAX, itemsOfOrg: BATCH_EVENTS_MAX, jo
  * stores refuse twice is dropped and logged, and holds up no other. One that takes too long to read is stopped, first
  * with its job and then by itself, and set aside for hours.
  */
-export function onGroupExceptions(runtime: GroupingRuntime): KeptHandler {
+export function onGroupExceptions(runtime: GroupingRuntime): DurableJobHandler {
   const batches = new Gatherer<Batch>({
     lingerMs: LINGER_MS,
     everyMs: EVERY_MS,

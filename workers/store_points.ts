@@ -5,7 +5,7 @@ import { retryWhileUnavailable } from '#kernel/retry.ts';
 import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
-import type { KeptHandler } from '#storage/queue/kept_lane.ts';
+import type { DurableJobHandler } from '#storage/queue/durable_job_runner.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
 import { takeBack } from '#workers/take_back.ts';
 import { tokenOf } from '#workers/token.ts';
@@ -36,7 +36,7 @@ const CAPACITY = { items: 1_600_000, itemsOfOrg: 1_200_000, jobs: 800 };
 const INSERTS_MAX = 2;
 
 /** Brings points into ClickHouse. A service whose points it refuses twice loses them, and no other does. */
-export function onStorePoints({ db, metricWriter }: StoringRuntime): KeptHandler {
+export function onStorePoints({ db, metricWriter }: StoringRuntime): DurableJobHandler {
   const insert = async (services: readonly ServicePoints[], token: string): Promise<void> => {
     await metricWriter.insert(services, token);
     const serviceIds = services.map(({ serviceId }) => serviceId);

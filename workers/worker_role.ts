@@ -11,7 +11,7 @@ import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { OutdatedRows } from '#storage/clickhouse/outdated_rows.ts';
 import { RuleReader } from '#storage/clickhouse/rule_reader.ts';
-import { fetchKept } from '#storage/queue/kept_lane.ts';
+import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
 import { evaluateRules, LONG_WINDOWS, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
 import { forgetMessages } from '#workers/forget_messages.ts';
@@ -81,7 +81,7 @@ const KEPT_MS = 4_000;
  * incidents. Mails about accounts are sent here too, because anybody can ask for one. It pages nobody.
  */
 export function workerRole(house: House, runtime = workerRuntime(house)): Role {
-  const kept = fetchKept(runtime.db);
+  const kept = runDurableJobs(runtime.db);
   const grouping = {
     ...runtime,
     onNewOrRegressed: (unit: UnitOfWork, groups: readonly NewOrRegressed[]) =>
@@ -110,7 +110,7 @@ export function workerRole(house: House, runtime = workerRuntime(house)): Role {
       { name: 'forget_sign_ins', everySeconds: 3_600, run: () => forgetSignIns(runtime) },
     ],
     ticks: [
-      { name: 'wake_for_forgotten', everyMs: KEPT_MS, run: () => house.queue.wakeForForgotten() },
+      { name: 'wake_overdue', everyMs: KEPT_MS, run: () => house.queue.wakeOverdue() },
       { name: 'publish_outbox', everyMs: OUTBOX_MS, run: () => house.outbox.publishAll() },
     ],
   };

@@ -15,7 +15,7 @@ import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store
 import { ENTITIES } from '#storage/postgres/stores.ts';
 import { connectQueue, type QueueConnection } from '#storage/queue/connection.ts';
 import { openJobQueue } from '#storage/queue/job_queue.ts';
-import { keepJobs, type KeepingQueue } from '#storage/queue/kept_jobs.ts';
+import { durableQueue, type DurableQueue } from '#storage/queue/durable_queue.ts';
 import { createOutboxPublisher, type OutboxPublisher } from '#storage/queue/outbox_publisher.ts';
 
 /** Settings with what no process can do without. */
@@ -30,7 +30,7 @@ export interface Foundation {
   readonly clock: Clock;
   readonly log: Log;
   readonly db: Database;
-  readonly queue: KeepingQueue;
+  readonly queue: DurableQueue;
   /** A queue connection for consumers, which need not wait for the disk. */
   readonly connectWorkers: (poolMax: number) => QueueConnection;
   readonly outbox: OutboxPublisher;
@@ -71,7 +71,7 @@ export async function openFoundation(
   const db = await openDatabase({ url: config.databaseUrl, entities: ENTITIES, poolMax, lockWaitMsMax });
   const { clock, stop: stopClock } = given ? { clock: given, stop: () => {} } : await startDatabaseClock(db.sql, log);
   const queueConnection = connectQueue(config, { durable: true, poolMax: connections.queue });
-  const queue = keepJobs(openJobQueue(queueConnection, log), { db, clock, log });
+  const queue = durableQueue(openJobQueue(queueConnection, log), { db, clock, log });
   const outbox = createOutboxPublisher(db, queue, clock, log);
   const twilio = twilioAccountOf(config);
   const answerLinks = createAnswerLinks(config.appSecret, config.baseUrl);

@@ -20,7 +20,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import { settleAll } from '#kernel/settle_all.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { JobToKeep, KeepingQueue } from '#storage/queue/kept_jobs.ts';
+import type { NewDurableJob, DurableQueue } from '#storage/queue/durable_queue.ts';
 
 /** Whose data it is. */
 export interface Owner {
@@ -41,7 +41,7 @@ export interface Intake {
 }
 
 interface IntakeOptions {
-  readonly queue: Pick<KeepingQueue, 'keep' | 'ping' | 'keptBytes'>;
+  readonly queue: Pick<DurableQueue, 'addDurable' | 'ping' | 'durableBytes'>;
   /** What may wait in the queue; Infinity for no bound. */
   readonly queueBytesMax?: number;
   /** Where data waits. */
@@ -81,12 +81,12 @@ export function openIntake(options: IntakeOptions): Intake {
   const spool = new Spool({ folder: spoolFolder, bytesMax: spoolBytesMax });
   const depth = new QueueDepth({
     bytesMax: queueBytesMax,
-    measure: (bytesOfInterest) => queue.keptBytes(bytesOfInterest),
+    measure: (bytesOfInterest) => queue.durableBytes(bytesOfInterest),
     log,
     onRoom: () => replayer.run(),
   });
   const door = new QueueDoor({ queue, depth, log, onOpen: () => replayer.run() });
-  const keepEvents = (jobs: readonly JobToKeep[]): Promise<void> => door.keep(groupExceptions, jobs);
+  const keepEvents = (jobs: readonly NewDurableJob[]): Promise<void> => door.keep(groupExceptions, jobs);
   const replayer = new Replayer(spool, {
     add: (spooled) => keepEvents([fromSpooled(spooled)]),
     tellOldest: tellSpooled,

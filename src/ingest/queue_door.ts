@@ -1,12 +1,12 @@
 import type { QueueDepth } from '#ingest/queue_depth.ts';
 import { AppError, isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import type { KeptJobContract } from '#kernel/job.ts';
+import type { DurableJobContract } from '#kernel/job.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
-import type { JobToKeep, KeepingQueue } from '#storage/queue/kept_jobs.ts';
+import type { NewDurableJob, DurableQueue } from '#storage/queue/durable_queue.ts';
 
 interface QueueDoorOptions {
-  readonly queue: Pick<KeepingQueue, 'keep' | 'ping'>;
+  readonly queue: Pick<DurableQueue, 'addDurable' | 'ping'>;
   readonly depth: QueueDepth;
   readonly log: Log;
   /** Called each time the queue answers again. */
@@ -41,12 +41,12 @@ export class QueueDoor {
    * Returns once all the jobs are stored. Throws `unavailable` when they are not, or not yet: what was too slow may
    * still arrive, so its handler must not mind doubles.
    */
-  async keep(job: KeptJobContract, jobs: readonly JobToKeep[]): Promise<void> {
+  async keep(job: DurableJobContract, jobs: readonly NewDurableJob[]): Promise<void> {
     if (this.#reason !== null) throw this.#reason;
     this.#options.depth.requireRoom();
     this.#options.depth.add(jobs.reduce((sum, { bytes }) => sum + bytes.length, 0));
     try {
-      await withTimeout(this.#options.queue.keep(job, jobs), TIMEOUT_MS, () => {
+      await withTimeout(this.#options.queue.addDurable(job, jobs), TIMEOUT_MS, () => {
         throw slow();
       });
     } catch (error) {

@@ -19,19 +19,19 @@ export interface JobContract<Payload extends TObject = TObject> {
   readonly backoff: { readonly firstDelayMs: number; readonly maxDelayMs: number };
 }
 
-/** What the queue holds of kept jobs says nothing of what is to be done. */
+/** What the queue holds of durable jobs does not say which job to run. */
 const WakeUp = Type.Object({ keptId: Type.String() });
 
 /**
- * Work over bytes that are the only home of what they hold: they are kept in PostgreSQL until it has run, and the queue
- * only wakes a worker, which takes whatever is next.
+ * Work over bytes that exist nowhere else: they are stored in PostgreSQL until the job has run. The queue only wakes a
+ * worker, which runs whatever is next.
  */
-export type KeptJobContract = JobContract<typeof WakeUp>;
+export type DurableJobContract = JobContract<typeof WakeUp>;
 
 export function defineJob<Payload extends TObject>(contract: JobContract<Payload>): JobContract<Payload> {
   return contract;
 }
 
-export function defineKeptJob(contract: Omit<KeptJobContract, 'payload' | 'key'>): KeptJobContract {
+export function defineDurableJob(contract: Omit<DurableJobContract, 'payload' | 'key'>): DurableJobContract {
   return { ...contract, payload: WakeUp, key: null };
 }

@@ -5,7 +5,7 @@ import { AppError } from '#kernel/errors.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { startJobWorkers } from '#storage/queue/job_workers.ts';
-import { fetchKept } from '#storage/queue/kept_lane.ts';
+import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { bytes, double, label, message, number, otlpRequest, sample, writeRequest } from '#test/ingest/metric_bytes.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { onGroupExceptions } from '#workers/group_exceptions.ts';
@@ -76,7 +76,7 @@ function workersWithout(w: World): { comeBack(): void } {
       onNewOrRegressed: async () => {},
     }),
   ];
-  const workers = startJobWorkers(w.house.connectWorkers, handlers.map(fetchKept(db)), w.house.log);
+  const workers = startJobWorkers(w.house.connectWorkers, handlers.map(runDurableJobs(db)), w.house.log);
   onTestFinished(() => workers.close());
   return { comeBack: () => void (isAway = false) };
 }

@@ -115,7 +115,7 @@ describe('OTLP that is refused', () => {
     ['unavailable', 503, 14],
   ] as const)('for now (%s) is told when to come back', async (code, statusCode, rpcCode) => {
     const fault = new AppError(code, 'not now', { retryAfterSeconds: 7 });
-    const queue = { ...w.house.queue, keep: () => Promise.reject(fault) };
+    const queue = { ...w.house.queue, addDurable: () => Promise.reject(fault) };
     const app = await buildApp({ ...w.house, queue });
     onTestFinished(() => app.close());
     const headers = { ...protobuf, authorization: `Bearer ${service.ingestionKey}` };

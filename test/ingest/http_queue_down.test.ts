@@ -4,7 +4,7 @@ import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { buildApp } from '#entry/http/app.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import type { KeepingQueue } from '#storage/queue/kept_jobs.ts';
+import type { DurableQueue } from '#storage/queue/durable_queue.ts';
 import { arrivedEvents, arrivedPoints } from '#test/ingest/arrived.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -20,9 +20,9 @@ beforeEach(async () => {
   isDatabaseDown = false;
   const unlessDown = <Result>(work: () => Promise<Result>): Promise<Result> =>
     isDown ? Promise.reject(new AppError('unavailable', 'away', { retryAfterSeconds: 5 })) : work();
-  const queue: KeepingQueue = {
+  const queue: DurableQueue = {
     ...w.house.queue,
-    keep: (...job) => unlessDown(() => w.house.queue.keep(...job)),
+    addDurable: (...job) => unlessDown(() => w.house.queue.addDurable(...job)),
     ping: () => unlessDown(() => w.house.queue.ping()),
   };
   const db: Database = {

@@ -12,9 +12,9 @@ import { readEvent, type SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { KeptJobContract } from '#kernel/job.ts';
+import type { DurableJobContract } from '#kernel/job.ts';
 import { silentLog } from '#kernel/log.ts';
-import type { JobToKeep } from '#storage/queue/kept_jobs.ts';
+import type { NewDurableJob } from '#storage/queue/durable_queue.ts';
 import { unpackedPoints } from '#test/ingest/arrived.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 
@@ -24,16 +24,16 @@ const BETA = { orgId: 'org_2' as Id<'org'>, serviceId: 'service_b' as Id<'servic
 
 /** A queue that can be away, and can hang, as a Redis client does while it has no connection. */
 class FakeQueue {
-  readonly jobs: (JobToKeep & { readonly job: KeptJobContract; readonly bytes: Buffer })[] = [];
+  readonly jobs: (NewDurableJob & { readonly job: DurableJobContract; readonly bytes: Buffer })[] = [];
   state: 'up' | 'away' | 'hanging' = 'up';
   asked = 0;
   stored = 0;
 
-  async keptBytes(): Promise<number> {
+  async durableBytes(): Promise<number> {
     return this.stored;
   }
 
-  async keep(job: KeptJobContract, jobs: readonly JobToKeep[]): Promise<void> {
+  async addDurable(job: DurableJobContract, jobs: readonly NewDurableJob[]): Promise<void> {
     this.asked += 1;
     await this.ping();
     this.jobs.push(...jobs.map((one) => ({ ...one, job, bytes: Buffer.from(one.bytes) })));
@@ -124,10 +124,10 @@ describe('points', () => {
   test('are promised only once they are stored', async () => {
     const intake = openTestIntake();
     const { promise: gate, resolve: openGate } = Promise.withResolvers<void>();
-    const keep = vi.spyOn(queue, 'keep');
+    const keep = vi.spyOn(queue, 'addDurable');
     keep.mockImplementationOnce(async (job, jobs) => {
       await gate;
-      await queue.keep(job, jobs);
+      await queue.addDurable(job, jobs);
     });
     let isPromised = false;
     const taking = intake.takePoints(ALPHA, batch(1)).then(() => (isPromised = true));
@@ -161,11 +161,11 @@ describe('points', () => {
   test('of a service that floods are refused, and those of others are taken', async () => {
     const intake = openTestIntake();
     const { promise: gate, resolve: openGate } = Promise.withResolvers<void>();
-    vi.spyOn(queue, 'keep').mockImplementation(() => gate);
+    vi.spyOn(queue, 'addDurable').mockImplementation(() => gate);
     const flood = batch(100_000);
     const taken = await Promise.race([
       Promise.allSettled(Array.from({ length: 30 }, () => intake.takePoints(ALPHA, flood))),
-      vi.waitFor(() => expect(queue.keep).toHaveBeenCalled()).then(() => 'some wait' as const),
+      vi.waitFor(() => expect(queue.addDurable).toHaveBeenCalled()).then(() => 'some wait' as const),
     ]);
     expect(taken).toBe('some wait');
     await expect(intake.takePoints(ALPHA, flood)).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 2 });

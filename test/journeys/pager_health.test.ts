@@ -187,7 +187,7 @@ test('a stalled worker or queue: data that was accepted and that no rule has see
 test('a service that floods makes its own data late, and nobody turns the senders of others away for it', async () => {
   const w = await staffedWorld({ jobs: false });
   const keep = (serviceId: string, count: number) =>
-    w.house.queue.keep(
+    w.house.queue.addDurable(
       storePoints,
       Array.from({ length: count }, () => ({ orgId: w.orgId, serviceId, items: 1, bytes: Buffer.from('points') })),
     );

@@ -360,10 +360,10 @@ test('a rule whose points wait to be stored opens nothing and resolves nothing, 
 
 /** Points of the service are accepted, and no worker comes to store them. */
 async function holdUp({ house, orgId, clock }: StaffedWorld, serviceId: Id<'service'>): Promise<void> {
-  const { keptJobs } = storesOf(house.db.session());
-  const job = { keptId: newId('job'), orgId, serviceId, items: 1, bytes: Buffer.alloc(0) };
-  await keptJobs.insert('store_points', [job], clock.now());
-  await keptJobs.prolong([{ keptId: job.keptId, number: 0 }], 3_600_000);
+  const { durableJobs } = storesOf(house.db.session());
+  const job = { jobId: newId('job'), orgId, serviceId, items: 1, bytes: Buffer.alloc(0) };
+  await durableJobs.insert('store_points', [job], clock.now());
+  await durableJobs.prolong([{ jobId: job.jobId, number: 0 }], 3_600_000);
 }
 
 async function arrive({ house }: StaffedWorld): Promise<void> {

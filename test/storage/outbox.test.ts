@@ -44,7 +44,7 @@ async function left(w: World): Promise<number> {
 const publisher = (w: World, queue: ReturnType<typeof noting>, clock: Clock = w.clock) =>
   createOutboxPublisher(w.house.db, queue, clock, silentLog);
 
-test('an entry that the queue refuses holds up no other, and is given up after an hour', async () => {
+test('an entry that the queue refuses does not delay others, and is dropped after an hour', async () => {
   const w = await world();
   const queue = noting({ refuses: 'poison' });
   const good = Array.from({ length: 300 }, (_, index) => page(`good ${index}`));
@@ -59,7 +59,7 @@ test('an entry that the queue refuses holds up no other, and is given up after a
   expect(await left(w)).toBe(0);
 });
 
-test('the real queue refuses what PostgreSQL cannot hold, and takes the rest', async () => {
+test('the real queue refuses what PostgreSQL cannot store, and takes the rest', async () => {
   const w = await world();
   await w.house.db.sql.run('insert into outbox (job_name, payload, created_at) values ($1, $2, now())', [
     deliverPage.name,
@@ -70,7 +70,7 @@ test('the real queue refuses what PostgreSQL cannot hold, and takes the rest', a
   expect(await left(w)).toBe(1);
 });
 
-test('entries of a job that is known no more are dropped', async () => {
+test('entries of an unknown job are dropped', async () => {
   const w = await world();
   const queue = noting();
   await write(w, [{ jobName: 'forgotten', payload: {}, runAt: null }, page('good')]);
@@ -79,14 +79,14 @@ test('entries of a job that is known no more are dropped', async () => {
   expect(await left(w)).toBe(0);
 });
 
-test('nothing leaves while the queue is away', async () => {
+test('no entry leaves the outbox while the queue does not answer', async () => {
   const w = await world();
   await write(w, [page('good')]);
   await expect(publisher(w, noting({ isAway: true })).publishAll()).rejects.toThrow('away');
   expect(await left(w)).toBe(1);
 });
 
-test('a message does not wait behind ten thousand alarm clocks', async () => {
+test('a message does not wait behind ten thousand delayed jobs', async () => {
   const w = await world();
   const queue = noting();
   const runAt = w.clock.now().add({ minutes: 5 });

@@ -77,7 +77,7 @@ export async function readServiceWithKeys(
   const credentials = isMasked ? toCredentials(service, MASKED_PAIR, context) : await readCredentials(service, context);
   const periods = await context.stores.capabilities.listPeriods(service.orgId, service.id, BILLING_PERIODS_SHOWN);
   const rules = await context.stores.alertRules.listOfService(service.orgId, service.id, LIST_LIMIT);
-  const waitingSince = await context.stores.keptJobs.findWaiting(storePoints.name, service.orgId, service.id);
+  const waitingSince = await context.stores.durableJobs.findWaiting(storePoints.name, service.orgId, service.id);
   // What waits to be stored is not listed yet, and may be just that metric.
   const missing = waitingSince === null ? await findMissingMetrics(context, service, rules) : new Map<string, never>();
   return {

@@ -128,7 +128,7 @@ function waitingGauge({ db, clock }: House): Gauge {
     async collect() {
       const now = clock.now();
       const waiting = await storesOf(db.session())
-        .keptJobs.listWaiting(storePoints.name)
+        .durableJobs.listWaiting(storePoints.name)
         .catch(() => null);
       this.set(waiting === null ? NaN : [...waiting.values()].filter((since) => isBehind(1, since, now)).length);
     },

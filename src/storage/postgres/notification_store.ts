@@ -413,7 +413,7 @@ export class NotificationStore {
   }
 
   /** Removes digests and tests from before then. */
-  async forgetWithoutIncident(before: Temporal.Instant): Promise<void> {
+  async pruneWithoutIncident(before: Temporal.Instant): Promise<void> {
     await this.#session.sql.run('delete from notifications where incident_id is null and created_at < $1', [
       before.toString(),
     ]);

@@ -19,7 +19,7 @@ import { IncidentStore } from '#storage/postgres/incident_store.ts';
 import { IngestKeyStore } from '#storage/postgres/ingest_key_store.ts';
 import { IngestRefusalStore } from '#storage/postgres/ingest_refusal_store.ts';
 import { InvitationStore } from '#storage/postgres/invitation_store.ts';
-import { KeptJobStore } from '#storage/postgres/kept_job_store.ts';
+import { DurableJobStore } from '#storage/postgres/durable_job_store.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { NotificationStore } from '#storage/postgres/notification_store.ts';
 import { OAuthRecordStore } from '#storage/postgres/oauth_record_store.ts';
@@ -94,7 +94,7 @@ export interface Stores {
   readonly phoneNumbers: PhoneNumberStore;
   readonly pushSubscriptions: PushSubscriptionStore;
   readonly leases: LeaseStore;
-  readonly keptJobs: KeptJobStore;
+  readonly durableJobs: DurableJobStore;
   readonly outbox: OutboxStore;
   readonly audit: AuditStore;
   readonly auditLog: AuditReader;
@@ -142,7 +142,7 @@ export function storesOf(session: Session): Stores {
     phoneNumbers: new PhoneNumberStore(session),
     pushSubscriptions: new PushSubscriptionStore(session),
     leases: new LeaseStore(session),
-    keptJobs: new KeptJobStore(session),
+    durableJobs: new DurableJobStore(session),
     outbox: new OutboxStore(session),
     audit: new AuditStore(session),
     auditLog: new AuditReader(session),

@@ -7,7 +7,7 @@ import type { Log } from '#kernel/log.ts';
 import { toDiskFull } from '#storage/postgres/database.ts';
 import type { QueueConnection } from '#storage/queue/connection.ts';
 
-/** A job to be enqueued. */
+/** A job to add. */
 export interface PendingJob {
   /** While the queue has a job of this id, it takes no other; absent, the job gets an id of its own. */
   readonly id?: string;
@@ -17,7 +17,7 @@ export interface PendingJob {
   readonly delayMs: number;
 }
 
-/** Alarm clocks further away than this are not set: the sweep finds the row when its time has come. */
+/** No job is delayed longer than this: the sweep finds the row when it is due. */
 export const ALARM_HORIZON_MS = 24 * 60 * 60 * 1000;
 
 export interface QueueDepth {
@@ -31,7 +31,7 @@ export interface JobQueue {
   /** Returns once the jobs are stored. Throws `unavailable` when the queue's store is down. */
   add(jobs: readonly PendingJob[]): Promise<void>;
   ping(): Promise<void>;
-  /** Jobs by queue: those that wait or run, and those whose time has not come. */
+  /** Jobs by queue: those that wait or run, and those that are delayed. */
   depths(): Promise<Record<QueueName, QueueDepth>>;
   close(): Promise<void>;
 }
@@ -89,18 +89,18 @@ export function openJobQueue(connection: QueueConnection, log: Log, prefix = 'to
 
 function openQueue(name: QueueName, connection: QueueConnection, log: Log, prefix: string): Queue {
   const queue = new Queue(`${prefix}-${name}`, { connection: connection.connection }, connection.backend as never);
-  queue.on('error', (error: Error) => log.warn({ queue: name, err: error }, 'queue connection fault'));
+  queue.on('error', (error: Error) => log.warn({ queue: name, err: error }, 'the connection of the queue failed'));
   return queue;
 }
 
-/** One by one costs PostgreSQL a sixth of what it costs as a bulk of one, which goes by temporary tables. */
+/** For one job, `add` costs PostgreSQL a sixth of `addBulk`, which uses temporary tables. */
 async function addAll(queue: Queue, jobs: readonly ReturnType<typeof toBulkJob>[]): Promise<void> {
   const [job, ...others] = jobs;
   if (job !== undefined && others.length === 0) await queue.add(job.name, job.data, job.opts);
   else await queue.addBulk([...jobs]);
 }
 
-/** Of jobs that are done, for a look at what ran; those of ingestion are the data itself and are not kept. */
+/** How many completed jobs the queue keeps, to see what ran; those of ingestion hold data and are not kept. */
 const KEEP_COMPLETED: Record<QueueName, number> = { ingest: 0, paging: 100, upkeep: 100 };
 const KEEP_FAILED = 1_000;
 

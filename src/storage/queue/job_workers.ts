@@ -19,7 +19,7 @@ export interface JobRun {
 export interface JobHandler {
   readonly job: JobContract;
   run(payload: unknown, run: JobRun): Promise<void>;
-  /** Called when nothing more is to be begun: what runs comes to its end. */
+  /** Called when no more jobs may begin; those that run may end. */
   stop?(): void;
 }
 
@@ -30,7 +30,7 @@ export function handleJob<Payload extends TObject>(
   return {
     job: job,
     async run(payload, context) {
-      if (!Check(job.payload, payload)) throw new UnrecoverableError(`payload of ${job.name} is not of its contract`);
+      if (!Check(job.payload, payload)) throw new UnrecoverableError(`payload of ${job.name} does not match its contract`);
       await run(payload, context);
     },
   };
@@ -42,29 +42,29 @@ export function handleJob<Payload extends TObject>(
  */
 export const OUTAGE_RETRY = { pauseMs: 250, timeoutMs: 5_000 };
 
-/** The consuming side. `close` takes no new jobs and lets running ones finish, but not for ever; idempotent. */
+/** The consuming side. `close` takes no new jobs and waits for running ones, but not for ever; idempotent. */
 export interface JobWorkers {
   close(): Promise<void>;
 }
 
 interface JobWorkersOptions {
-  /** Of the names of the lines. */
+  /** Of the names of the queues. */
   readonly prefix?: string;
   readonly closeWithinMs?: number;
 }
 
-/** Jobs of each queue that one process runs at once. Those of ingestion only wake the process (`kept_lane.ts`). */
+/** Jobs of each queue that one process runs at once. Those of ingestion only wake the process (`durable_job_runner.ts`). */
 const CONCURRENCY: Record<QueueName, number> = { ingest: 4, paging: 16, upkeep: 2 };
 
 /** A job needs a connection only when it begins and ends. */
 const CONNECTIONS_MAX = 8;
-/** New jobs are announced; how often an idle line is asked for some all the same. */
+/** New jobs are announced; how often an idle queue is asked all the same. */
 const ASK_ANYWAY_SECONDS = 10;
 
-/** Longer than a job may take; a line whose store went away and came back may never come to rest. */
+/** Longer than a job may take. A queue whose store went away and came back may never drain. */
 const CLOSE_WITHIN_MS = 12_000;
 
-/** Of each line beside its jobs: one hears of new ones, one asks for them. */
+/** Connections of each queue beside those of its jobs: one listens for new jobs, one asks for them. */
 const WAITING_CONNECTIONS = 2;
 
 /**
@@ -92,8 +92,8 @@ export function startJobWorkers(
     const closed = Promise.all(workers.map((worker) => worker.close())).then(() => true);
     if (await withTimeout(closed, closeWithinMs, () => false)) return await connection.close();
     log.warn({}, 'the queue did not drain in time; other workers run its jobs');
-    // Nothing can be asked any more, so that its jobs are not held on to; what is asked still is not waited for.
-    connection.close().catch((error: unknown) => log.warn({ err: error }, 'the connection could not be closed'));
+    // Without a connection the jobs' locks end, and other workers take them over.
+    connection.close().catch((error: unknown) => log.warn({ err: error }, 'failed to close the connection'));
   };
   return { close: () => (closing ??= close()) };
 }
@@ -107,7 +107,7 @@ function startWorker(
 ): Worker {
   const process = async (job: Job): Promise<void> => {
     const handler = handlers.get(job.name);
-    if (handler === undefined) throw new UnrecoverableError(`no handler for ${job.name}`);
+    if (handler === undefined) throw new UnrecoverableError(`there is no handler for ${job.name}`);
     const jobId = job.id ?? '';
     await handler.run(job.data, { jobId, attempt: job.attemptsMade + 1, log: log.child({ job: job.name, jobId }) });
   };
@@ -128,12 +128,12 @@ function startWorker(
     },
     connection.backend as never,
   );
-  worker.on('error', (error: Error) => log.warn({ err: error }, 'queue connection fault'));
+  worker.on('error', (error: Error) => log.warn({ err: error }, 'the connection of the queue failed'));
   worker.on('failed', (job: Job | undefined, error: Error) => {
     const isLast = job !== undefined && job.attemptsMade >= (job.opts.attempts ?? 1);
     const fields = { job: job?.name, jobId: job?.id, attempt: job?.attemptsMade, err: error };
-    if (isLast) log.error(fields, 'job given up');
-    else log.warn(fields, 'job failed, will be tried again');
+    if (isLast) log.error(fields, 'the job failed for the last time');
+    else log.warn(fields, 'the job failed and will be retried');
   });
   return worker as Worker;
 }

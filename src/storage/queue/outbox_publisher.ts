@@ -6,16 +6,16 @@ import { type OutboxEntry, OutboxStore } from '#storage/postgres/outbox_store.ts
 import { ALARM_HORIZON_MS, type JobQueue, type PendingJob } from '#storage/queue/job_queue.ts';
 
 const BATCH = 200;
-/** So long an entry that the queue refuses is tried again; the sweeps of the workers find what it was about. */
+/** An entry that the queue refuses is retried for so long; the sweeps of the workers find the rows that it was about. */
 const REFUSED_FOR_MS = 60 * 60 * 1000;
 
 /** Moves committed outbox entries into the queue. */
 export interface OutboxPublisher {
-  /** Publishes soon, in the background; a fault is left to the next sweep. */
+  /** Publishes soon, in the background; after a failure the next sweep tries again. */
   wake(): void;
-  /** Publishes until nothing is left but what the queue refuses; resolves to how many entries left the outbox. */
+  /** Publishes all entries but those that the queue refuses; resolves to how many left the outbox. */
   publishAll(): Promise<number>;
-  /** Resolves once no background publishing is under way. */
+  /** Resolves once nothing is being published in the background. */
   settled(): Promise<void>;
 }
 
@@ -33,20 +33,20 @@ interface Refusal {
 
 /**
  * An entry is deleted in the transaction that locked it, after the queue has taken its job: a crash in between
- * publishes it twice, which job handlers do not mind, and never loses it. What is due first leaves first, and an entry
- * that the queue refuses holds up no other.
+ * publishes it twice, which does no harm to job handlers, and never loses it. What is due first leaves first, and an entry
+ * that the queue refuses does not delay others.
  */
 export function createOutboxPublisher(db: Database, queue: Destination, clock: Clock, log: Log): OutboxPublisher {
   let running: Promise<void> | null = null;
   let isWanted = false;
 
-  /** Returns how many entries it has looked at, and adds to `refused` those that stay. */
+  /** Returns how many entries it has read, and adds to `refused` those that stay. */
   const publishBatch = (refused: Set<number>): Promise<number> =>
     db.transaction(async (session) => {
       const outbox = new OutboxStore(session);
       const entries = await outbox.claim(BATCH, [...refused]);
       const now = clock.now().epochMilliseconds;
-      const refusals = await addApart(queue, readyAmong(entries, now, log));
+      const refusals = await addInParts(queue, readyAmong(entries, now, log));
       const staying = new Set(refusals.filter((refusal) => mayStay(refusal, now, log)).map(({ entry }) => entry.id));
       await outbox.remove(entries.map(({ id }) => id).filter((id) => !staying.has(id)));
       for (const id of staying) refused.add(id);
@@ -70,7 +70,7 @@ export function createOutboxPublisher(db: Database, queue: Destination, clock: C
       try {
         await publishAll();
       } catch (error) {
-        log.warn({ err: error }, 'the outbox could not be published; the next sweep tries again');
+        log.warn({ err: error }, 'failed to publish the outbox; the next sweep tries again');
       }
     }
     running = null;
@@ -88,18 +88,18 @@ export function createOutboxPublisher(db: Database, queue: Destination, clock: C
   };
 }
 
-/** The jobs that are to be added now; what is due beyond the horizon is found by a sweep when its time has come. */
+/** The jobs to add now. What is due beyond the horizon is found by a sweep when it is due. */
 function readyAmong(entries: readonly OutboxEntry[], now: number, log: Log): Ready[] {
   return entries.flatMap((entry): Ready[] => {
     const job = findJob(entry.jobName);
     const delayMs = Math.max(0, (entry.runAt?.epochMilliseconds ?? now) - now);
-    if (job === null) log.error({ job: entry.jobName }, 'outbox entry of an unknown job dropped');
+    if (job === null) log.error({ job: entry.jobName }, 'dropped an outbox entry of an unknown job');
     return job === null || delayMs > ALARM_HORIZON_MS ? [] : [{ entry, job: { job, payload: entry.payload, delayMs } }];
   });
 }
 
-/** Adds in smaller and smaller parts, to find what cannot be added. Throws when the queue is away. */
-async function addApart(queue: Destination, ready: readonly Ready[]): Promise<Refusal[]> {
+/** Adds in smaller and smaller parts, to find the jobs that the queue refuses. Throws when the queue does not answer. */
+async function addInParts(queue: Destination, ready: readonly Ready[]): Promise<Refusal[]> {
   if (ready.length === 0) return [];
   try {
     await queue.add(ready.map(({ job }) => job));
@@ -109,14 +109,14 @@ async function addApart(queue: Destination, ready: readonly Ready[]): Promise<Re
     const [first] = ready;
     if (first !== undefined && ready.length === 1) return [{ entry: first.entry, error }];
     const middle = Math.ceil(ready.length / 2);
-    return [...(await addApart(queue, ready.slice(0, middle))), ...(await addApart(queue, ready.slice(middle)))];
+    return [...(await addInParts(queue, ready.slice(0, middle))), ...(await addInParts(queue, ready.slice(middle)))];
   }
 }
 
 function mayStay({ entry, error }: Refusal, now: number, log: Log): boolean {
   const isOver = now - entry.createdAt.epochMilliseconds > REFUSED_FOR_MS;
   const fields = { job: entry.jobName, outboxId: entry.id, err: error };
-  if (isOver) log.error(fields, 'outbox entry dropped: the queue has refused it for an hour');
+  if (isOver) log.error(fields, 'dropped an outbox entry that the queue has refused for an hour');
   else log.warn(fields, 'the queue refuses an outbox entry');
   return !isOver;
 }

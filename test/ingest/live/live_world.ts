@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 
 import { buildApp } from '#entry/http/app.ts';
 import { AppError } from '#kernel/errors.ts';
-import type { KeepingQueue } from '#storage/queue/kept_jobs.ts';
+import type { DurableQueue } from '#storage/queue/durable_queue.ts';
 import { runningClock } from '#test/kit/clock.ts';
 import { startJobs } from '#test/kit/roles.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -41,9 +41,9 @@ export async function liveWorld(options: { keepOpen?: boolean } = {}): Promise<L
   let fault: AppError | null = null;
   const unlessBroken = <Result>(work: () => Promise<Result>): Promise<Result> =>
     fault === null ? work() : Promise.reject(fault);
-  const queue: KeepingQueue = {
+  const queue: DurableQueue = {
     ...w.house.queue,
-    keep: (...job) => unlessBroken(() => w.house.queue.keep(...job)),
+    addDurable: (...job) => unlessBroken(() => w.house.queue.addDurable(...job)),
     ping: () => unlessBroken(() => w.house.queue.ping()),
   };
   const arrivals: Arrival[] = [];

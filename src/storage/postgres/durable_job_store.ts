@@ -2,9 +2,9 @@ import type { Temporal } from '#kernel/time.ts';
 import type { Session, Sql } from '#storage/postgres/database.ts';
 
 /** Where a job is. */
-export interface KeptPlace {
+export interface DurableJobKey {
   /** Sorts by the time at which it was made, roughly. */
-  readonly keptId: string;
+  readonly jobId: string;
   /** Jobs of earlier releases may share an id. */
   readonly number: number;
 }
@@ -16,37 +16,37 @@ interface Owner {
 }
 
 /** A job whose bytes are the only home of what it is about. */
-export interface KeptJob extends Owner {
-  readonly keptId: string;
+export interface DurableJob extends Owner {
+  readonly jobId: string;
   /** Points, or events. */
   readonly items: number;
   readonly bytes: Uint8Array;
 }
 
 /** A job that may be begun, without its bytes. */
-export type ReadyJob = KeptPlace & Owner & Pick<KeptJob, 'items'>;
+export type ReadyJob = DurableJobKey & Owner & Pick<DurableJob, 'items'>;
 
 /** A job that is this worker's to run until its lease ends. */
-export interface ClaimedJob extends KeptPlace {
+export interface ClaimedJob extends DurableJobKey {
   /** From 1; a try whose worker died does not count, for it says nothing of the job. */
   readonly attempt: number;
   readonly bytes: Buffer;
 }
 
 /** Jobs that must survive the loss of the queue, until they have run. Leases are the database's own matter, and its clock's. */
-export class KeptJobStore {
+export class DurableJobStore {
   readonly #sql: Sql;
 
   constructor({ sql }: Pick<Session, 'sql'>) {
     this.#sql = sql;
   }
 
-  async insert(jobName: string, jobs: readonly KeptJob[], now: Temporal.Instant): Promise<void> {
+  async insert(jobName: string, jobs: readonly DurableJob[], now: Temporal.Instant): Promise<void> {
     const values = jobs.map((_, index) => `($1, $2, 0, ${[3, 4, 5, 6, 7].map((n) => `$${index * 5 + n}`).join(', ')})`);
     await this.#sql.run(
       `insert into kept_jobs (job_name, kept_at, number, kept_id, org_id, service_id, items, payload)
        values ${values.join(', ')}`,
-      [jobName, now.toString(), ...jobs.flatMap((job) => [job.keptId, job.orgId, job.serviceId, job.items, job.bytes])],
+      [jobName, now.toString(), ...jobs.flatMap((job) => [job.jobId, job.orgId, job.serviceId, job.items, job.bytes])],
     );
   }
 
@@ -70,25 +70,25 @@ export class KeptJobStore {
        ), turns as (
          select *, row_number() over (partition by org_id order by nth, kept_id) as turn from ready
        )
-       select kept_id as "keptId", number, org_id as "orgId", service_id as "serviceId", items
+       select kept_id as "jobId", number, org_id as "orgId", service_id as "serviceId", items
        from turns order by turn, kept_id, number limit $2`,
       [jobName, limit],
     );
   }
 
   /** Takes jobs for as long as the lease lasts. Those that are gone, or taken, are left out. */
-  async claim(places: readonly KeptPlace[], leaseMs: number): Promise<ClaimedJob[]> {
+  async claim(places: readonly DurableJobKey[], leaseMs: number): Promise<ClaimedJob[]> {
     // The driver reads bytes as hexadecimal digits, which take half as much again.
-    const rows = await this.#sql.rows<{ keptId: string; number: number; attempt: number; text: string }>(
+    const rows = await this.#sql.rows<{ jobId: string; number: number; attempt: number; text: string }>(
       `update kept_jobs k set ready_at = now() + $3 * interval '1 millisecond' ${AT_PLACES}
          and k.ready_at <= now()
-       returning k.kept_id as "keptId", k.number, k.attempts + 1 as attempt, encode(k.payload, 'base64') as text`,
+       returning k.kept_id as "jobId", k.number, k.attempts + 1 as attempt, encode(k.payload, 'base64') as text`,
       [...columnsOf(places), leaseMs],
     );
     return rows.map(({ text, ...job }) => ({ ...job, bytes: Buffer.from(text, 'base64') }));
   }
 
-  async prolong(places: readonly KeptPlace[], leaseMs: number): Promise<void> {
+  async prolong(places: readonly DurableJobKey[], leaseMs: number): Promise<void> {
     await this.#sql.run(`update kept_jobs k set ready_at = now() + $3 * interval '1 millisecond' ${AT_PLACES}`, [
       ...columnsOf(places),
       leaseMs,
@@ -96,14 +96,14 @@ export class KeptJobStore {
   }
 
   /** Has a job that failed wait so long. */
-  async putBack(place: KeptPlace, waitMs: number): Promise<void> {
+  async putBack(place: DurableJobKey, waitMs: number): Promise<void> {
     await this.#sql.run(
       `update kept_jobs k set ready_at = now() + $3 * interval '1 millisecond', attempts = attempts + 1 ${AT_PLACES}`,
       [...columnsOf([place]), waitMs],
     );
   }
 
-  async remove(places: readonly KeptPlace[]): Promise<void> {
+  async remove(places: readonly DurableJobKey[]): Promise<void> {
     await this.#sql.run(
       `delete from kept_jobs k using unnest($1::text[], $2::integer[]) as p(kept_id, number)
        where k.kept_id = p.kept_id and k.number = p.number`,
@@ -134,7 +134,7 @@ export class KeptJobStore {
   }
 
   /** The kinds of which there are jobs that might have been begun so long ago. */
-  async listForgotten(thanMs: number): Promise<string[]> {
+  async listOverdue(thanMs: number): Promise<string[]> {
     const rows = await this.#sql.rows<{ jobName: string }>(
       `with recursive names as (
          (select job_name from kept_jobs order by job_name limit 1)
@@ -179,6 +179,6 @@ const OWNERS = `owners as (
 const AT_PLACES = `from unnest($1::text[], $2::integer[]) as p(kept_id, number)
   where k.kept_id = p.kept_id and k.number = p.number`;
 
-function columnsOf(places: readonly KeptPlace[]): [string[], number[]] {
-  return [places.map(({ keptId }) => keptId), places.map(({ number }) => number)];
+function columnsOf(places: readonly DurableJobKey[]): [string[], number[]] {
+  return [places.map(({ jobId }) => jobId), places.map(({ number }) => number)];
 }

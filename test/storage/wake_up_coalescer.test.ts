@@ -1,30 +1,30 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { WakeUps } from '#storage/queue/wake_ups.ts';
+import { WakeUpCoalescer } from '#storage/queue/wake_up_coalescer.ts';
 
 let woken: string[];
-let wakeUps: WakeUps<string>;
+let wakeUps: WakeUpCoalescer<string>;
 
 beforeEach(() => {
   vi.useFakeTimers();
   woken = [];
-  wakeUps = new WakeUps((name) => woken.push(name));
+  wakeUps = new WakeUpCoalescer((name) => woken.push(name));
 });
 
 afterEach(() => vi.useRealTimers());
 
-test('a quiet queue is woken for at once', async () => {
-  wakeUps.ask('points');
-  wakeUps.ask('events');
+test('a worker is woken at once when there is little to do', async () => {
+  wakeUps.request('points');
+  wakeUps.request('events');
   expect(woken).toEqual(['points', 'events']);
   await vi.advanceTimersByTimeAsync(100);
-  wakeUps.ask('points');
+  wakeUps.request('points');
   expect(woken).toEqual(['points', 'events', 'points']);
 });
 
-test('a busy queue is woken for every now and then, and once more after the last that asked', async () => {
+test('many requests become a wake-up at each interval, and one more after the last request', async () => {
   for (let i = 0; i < 10; i += 1) {
-    wakeUps.ask('points');
+    wakeUps.request('points');
     await vi.advanceTimersByTimeAsync(25);
   }
   const before = woken.length;
@@ -33,11 +33,11 @@ test('a busy queue is woken for every now and then, and once more after the last
   expect(woken).toHaveLength(before + 1);
 });
 
-test('nothing waits any longer once all is to be settled', async () => {
-  wakeUps.ask('points');
-  wakeUps.ask('points');
+test('no request waits any longer after a flush', async () => {
+  wakeUps.request('points');
+  wakeUps.request('points');
   expect(woken).toHaveLength(1);
-  wakeUps.settle();
+  wakeUps.flush();
   await vi.advanceTimersByTimeAsync(1_000);
   expect(woken).toHaveLength(2);
 });

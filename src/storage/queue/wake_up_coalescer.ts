@@ -1,10 +1,10 @@
 type Wake<Name> = (name: Name) => void;
 
-/** How long at least from one wake-up of a kind to the next. Each costs the queue as much as storing a job. */
-const EVERY_MS = 100;
+/** The shortest time between two wake-ups of one name. Each costs the queue as much as a job. */
+const INTERVAL_MS = 100;
 
-/** Wakes workers at once when little is going on, and every now and then when much is: each time they take all there is. */
-export class WakeUps<Name> {
+/** Wakes workers at once when there is little to do, and at intervals when there is much: each time they take all there is. */
+export class WakeUpCoalescer<Name> {
   readonly #wake: Wake<Name>;
   readonly #lastAt = new Map<Name, number>();
   readonly #waiting = new Map<Name, NodeJS.Timeout>();
@@ -13,15 +13,15 @@ export class WakeUps<Name> {
     this.#wake = wake;
   }
 
-  ask(name: Name): void {
+  request(name: Name): void {
     if (this.#waiting.has(name)) return;
     const sinceLastMs = performance.now() - (this.#lastAt.get(name) ?? -Infinity);
-    if (sinceLastMs >= EVERY_MS) this.#wakeNow(name);
-    else this.#waiting.set(name, setTimeout(() => this.#wakeNow(name), EVERY_MS - sinceLastMs).unref());
+    if (sinceLastMs >= INTERVAL_MS) this.#wakeNow(name);
+    else this.#waiting.set(name, setTimeout(() => this.#wakeNow(name), INTERVAL_MS - sinceLastMs).unref());
   }
 
-  /** Nothing waits any longer. */
-  settle(): void {
+  /** Wakes at once for every request that waits. */
+  flush(): void {
     for (const name of this.#waiting.keys()) this.#wakeNow(name);
   }
 

@@ -7,12 +7,12 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
-import { KeptJobStore } from '#storage/postgres/kept_job_store.ts';
+import { DurableJobStore } from '#storage/postgres/durable_job_store.ts';
 import { connectQueue } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
 import { startJobWorkers } from '#storage/queue/job_workers.ts';
-import { type JobToKeep, keepJobs } from '#storage/queue/kept_jobs.ts';
-import { fetchKept } from '#storage/queue/kept_lane.ts';
+import { type NewDurableJob, durableQueue } from '#storage/queue/durable_queue.ts';
+import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const ROOMY = { items: 1_000, itemsOfOrg: 1_000, jobs: 1_000 };
@@ -29,12 +29,12 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a kept job on 
     const address = { redisUrl: redisUrl(), databaseUrl: w.house.config.databaseUrl };
     const bare = openJobQueue(connectQueue(address, { durable: true, poolMax: 4 }), silentLog, prefix);
     const { db, clock } = w.house;
-    const queue = keepJobs(bare, { db, clock, log: silentLog, graceMs: 0 });
+    const queue = durableQueue(bare, { db, clock, log: silentLog, graceMs: 0 });
     onTestFinished(() => queue.close());
-    const keep = (...texts: readonly string[]) => queue.keep(groupExceptions, texts.map(jobOf));
+    const keep = (...texts: readonly string[]) => queue.addDurable(groupExceptions, texts.map(jobOf));
     const seen: string[] = [];
     const consume = (run: (text: string, attempt: number) => Promise<void> = async () => {}, capacity = ROOMY) => {
-      const handler = fetchKept(db)({
+      const handler = runDurableJobs(db)({
         job: groupExceptions,
         capacity,
         async run(bytes, { attempt }) {
@@ -51,15 +51,15 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a kept job on 
     return { w, queue, keep, bare, seen, consume, wipe };
   }
 
-  test('runs with all that it was given, and is let go of', async () => {
+  test('runs with the bytes that it was given, and is deleted', async () => {
     const { w, queue, seen, consume } = await place();
     const given = [randomBytes(300_000), Buffer.alloc(0), Buffer.from([0, 255, 10, 13, 92])];
-    await queue.keep(
+    await queue.addDurable(
       groupExceptions,
       given.map((bytes) => ({ ...jobOf(''), bytes })),
     );
-    expect(await queue.keptBytes(0)).toBeGreaterThan(300_000);
-    expect(await queue.keptBytes(1e12)).toBeGreaterThan(300_000);
+    expect(await queue.durableBytes(0)).toBeGreaterThan(300_000);
+    expect(await queue.durableBytes(1e12)).toBeGreaterThan(300_000);
     consume();
     await expect.poll(() => seen.toSorted()).toEqual(given.map(String).toSorted());
     await expect.poll(() => listKept(w)).toEqual([]);
@@ -72,7 +72,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a kept job on 
     await wipe();
     expect((await bare.depths()).ingest.ready).toBe(0);
     consume();
-    await queue.wakeForForgotten();
+    await queue.wakeOverdue();
     await expect.poll(() => seen.toSorted()).toEqual(['first', 'second']);
     await expect.poll(() => listKept(w)).toEqual([]);
   });
@@ -80,7 +80,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a kept job on 
   test('runs once, however many wake-ups and workers there are', async () => {
     const { w, queue, keep, bare, seen, consume } = await place();
     for (let i = 0; i < 20; i += 1) await keep(`${i} a`, `${i} b`);
-    for (let i = 0; i < 3; i += 1) await queue.wakeForForgotten();
+    for (let i = 0; i < 3; i += 1) await queue.wakeOverdue();
     consume();
     consume();
     await expect.poll(() => listKept(w)).toEqual([]);
@@ -89,7 +89,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a kept job on 
     expect(new Set(seen).size).toBe(40);
   });
 
-  test('that fails is kept until it has run, and those beside it are let go of', async () => {
+  test('that fails stays until it has run, and others are deleted', async () => {
     const { w, keep, seen, consume } = await place();
     await keep('good', 'bad', 'better');
     const attempts: number[] = [];
@@ -106,10 +106,10 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a kept job on 
     expect(keptAtLast).not.toEqual([]);
   });
 
-  test('of an organization that sends little waits for none of one that sends much', async () => {
+  test('of an organization that sends little does not wait for one that sends much', async () => {
     const { queue, keep, seen, consume } = await place();
     const flood = Array.from({ length: 400 }, (_, index) => ({ ...jobOf(`flood ${index}`), items: 10 }));
-    await queue.keep(groupExceptions, flood);
+    await queue.addDurable(groupExceptions, flood);
     const gates: (() => void)[] = [];
     consume((text) => (text.startsWith('flood') ? new Promise((open) => gates.push(open)) : Promise.resolve()), {
       items: 100,
@@ -117,14 +117,14 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a kept job on 
       jobs: 100,
     });
     await expect.poll(() => gates.length).toBe(5);
-    await queue.keep(groupExceptions, [{ ...jobOf('page me'), orgId: 'org_2', serviceId: 'service_2' }]);
+    await queue.addDurable(groupExceptions, [{ ...jobOf('page me'), orgId: 'org_2', serviceId: 'service_2' }]);
     await expect.poll(() => seen).toEqual(['page me']);
     expect(gates).toHaveLength(5);
     await keep('another of the flood');
     for (; seen.length < 402; await delay(1)) gates.splice(0).forEach((open) => open());
   });
 
-  test('under way ends before the worker stops, and what is not begun is left to others', async () => {
+  test('that runs may end before the worker stops, and others are left to other workers', async () => {
     const { w, keep, seen, consume } = await place();
     await keep('first', 'second', 'third');
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
@@ -145,11 +145,11 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a kept job on 
   });
 });
 
-test('a job whose worker died is run by another once the lease has ended; only what failed counts as tried', async () => {
+test('a job whose worker died is run by another once the lease has ended; only a failure counts as an attempt', async () => {
   const w = await world();
-  const store = new KeptJobStore(w.house.db);
-  await store.insert('group_exceptions', [{ ...jobOf('text'), keptId: 'job_1' }], w.clock.now());
-  const place = { keptId: 'job_1', number: 0 };
+  const store = new DurableJobStore(w.house.db);
+  await store.insert('group_exceptions', [{ ...jobOf('text'), jobId: 'job_1' }], w.clock.now());
+  const place = { jobId: 'job_1', number: 0 };
   expect(await store.claim([place], 60_000)).toMatchObject([{ attempt: 1 }]);
   expect(await store.listReady('group_exceptions', 10)).toEqual([]);
   expect(await store.claim([place], 60_000)).toEqual([]);
@@ -160,36 +160,36 @@ test('a job whose worker died is run by another once the lease has ended; only w
   expect(await store.claim([place], 60_000)).toMatchObject([{ attempt: 2, bytes: Buffer.from('text') }]);
 });
 
-test('the oldest job of every service is among those that may be next, whatever others have', async () => {
+test('the oldest job of every service may be next, however many jobs others have', async () => {
   const w = await world();
   await w.house.db.sql.run(
     `insert into kept_jobs (kept_id, number, job_name, payload, org_id, service_id)
      select 'job_' || to_char(n, 'FM00000'), 0, 'group_exceptions', '', 'org_' || least(n / 1000, 3), 'service_' || n % 100
      from generate_series(0, 3001) n`,
   );
-  const ready = await new KeptJobStore(w.house.db).listReady('group_exceptions', 400);
+  const ready = await new DurableJobStore(w.house.db).listReady('group_exceptions', 400);
   expect(ready).toHaveLength(400);
   expect(new Set(ready.map(({ serviceId }) => serviceId)).size).toBe(100);
   expect(ready.filter(({ orgId }) => orgId === 'org_3')).toHaveLength(2);
 });
 
-test('jobs are kept whether or not the queue answers, and nothing is promised while PostgreSQL does not', async () => {
+test('jobs are stored whether or not the queue answers, and refused while PostgreSQL does not', async () => {
   const w = await world();
   const { db, clock } = w.house;
   const away = (): Promise<never> => Promise.reject(new AppError('unavailable', 'away'));
   const queue: JobQueue = { ...w.house.queue, add: away };
   const jobs = [jobOf('something')];
-  await keepJobs(queue, { db, clock, log: silentLog }).keep(groupExceptions, jobs);
+  await durableQueue(queue, { db, clock, log: silentLog }).addDurable(groupExceptions, jobs);
   const hanging: JobQueue = { ...queue, add: () => new Promise(() => {}) };
-  await keepJobs(hanging, { db, clock, log: silentLog }).keep(groupExceptions, jobs);
+  await durableQueue(hanging, { db, clock, log: silentLog }).addDurable(groupExceptions, jobs);
   expect(await listKept(w)).toHaveLength(2);
   const broken = { ...db, sql: { ...db.sql, run: away } };
   await expect(
-    keepJobs(queue, { db: broken, clock, log: silentLog }).keep(groupExceptions, jobs),
+    durableQueue(queue, { db: broken, clock, log: silentLog }).addDurable(groupExceptions, jobs),
   ).rejects.toMatchObject({ code: 'unavailable' });
 });
 
-function jobOf(text: string): JobToKeep {
+function jobOf(text: string): NewDurableJob {
   return { orgId: 'org_1', serviceId: 'service_1', items: 1, bytes: Buffer.from(text) };
 }
 

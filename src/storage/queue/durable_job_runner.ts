@@ -1,0 +1,175 @@
+import pLimit from 'p-limit';
+
+import { type Capacity, takeTurns } from '#core/queue/fair_turns.ts';
+import type { DurableJobContract } from '#kernel/job.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { type ClaimedJob, DurableJobStore, type ReadyJob } from '#storage/postgres/durable_job_store.ts';
+import { backoffMs, handleJob, type JobHandler, type JobRun } from '#storage/queue/job_workers.ts';
+
+/** What is done for a durable job. It may run twice, and at the same time as others of its kind. */
+export interface DurableJobHandler {
+  readonly job: DurableJobContract;
+  readonly capacity: Capacity;
+  run(bytes: Buffer, run: JobRun): Promise<void>;
+}
+
+/** Other workers take over the jobs of a worker that died after so long; a living one extends its leases three times as often. */
+const LEASE_MS = 9_000;
+const EXTEND_MS = 3_000;
+/** A job that failed is retried alone and not in a batch, which costs the stores more. */
+const CONCURRENT_RETRIES = 4;
+/** Jobs that are read to decide whose turn it is. */
+const READY_MAX = 500;
+
+/**
+ * Makes handlers of durable jobs: the job in the queue only wakes this process, which then runs jobs in a fair order for as
+ * long as any is ready, and deletes each once it has run.
+ */
+export function runDurableJobs(db: Database): (handler: DurableJobHandler) => JobHandler {
+  return (handler) => {
+    const runner = new DurableJobRunner(db, handler);
+    return {
+      ...handleJob(handler.job, async (_wakeUp, { log }) => await runner.drain(log)),
+      stop: () => runner.stop(),
+    };
+  };
+}
+
+type RunningJob = ReadyJob & ClaimedJob;
+
+class DurableJobRunner {
+  readonly #db: Database;
+  readonly #handler: DurableJobHandler;
+  readonly #store: DurableJobStore;
+  readonly #running = new Set<RunningJob>();
+  readonly #limitRetries = pLimit(CONCURRENT_RETRIES);
+  #done: RunningJob[] = [];
+  #draining: Promise<void> | null = null;
+  #isStopped = false;
+  /** Resolves when there may be another job to run. */
+  #changed = Promise.withResolvers<void>();
+  /** Whether `drain` was called while it was looking for jobs. */
+  #isRequested = false;
+
+  constructor(db: Database, handler: DurableJobHandler) {
+    this.#db = db;
+    this.#handler = handler;
+    this.#store = new DurableJobStore(db);
+  }
+
+  /** Resolves once no job is ready, or the runner is stopped, and all jobs that were begun have ended. */
+  async drain(log: Log): Promise<void> {
+    this.#isRequested = true;
+    this.#changed.resolve();
+    this.#draining ??= this.#drain(log).finally(() => (this.#draining = null));
+    await this.#draining;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#changed.resolve();
+  }
+
+  async #drain(log: Log): Promise<void> {
+    const extending = setInterval(() => this.#extend(log), EXTEND_MS);
+    try {
+      for (;;) {
+        this.#changed = Promise.withResolvers();
+        this.#isRequested = false;
+        await this.#deleteDone(log);
+        const begun = this.#isStopped ? 0 : await this.#begin(log);
+        if (begun > 0 || (this.#isRequested && !this.#isStopped)) continue;
+        if (this.#running.size === 0) return;
+        await this.#changed.promise;
+      }
+    } finally {
+      clearInterval(extending);
+    }
+  }
+
+  /** Begins jobs in a fair order; returns how many. */
+  async #begin(log: Log): Promise<number> {
+    const running = [...this.#running];
+    const isFull = takeTurns([SMALLEST], running, this.#handler.capacity).length === 0;
+    if (isFull) return 0;
+    const claimed = await this.#claim(running).catch((error: unknown) => {
+      if (running.length === 0) throw error;
+      log.warn({ err: error }, 'failed to begin more jobs; trying again when one has ended');
+      return [];
+    });
+    for (const one of claimed) {
+      this.#running.add(one);
+      void this.#run(one, log);
+    }
+    return claimed.length;
+  }
+
+  /** Holds a lock while it chooses, so that no two processes choose the same jobs. */
+  async #claim(running: readonly RunningJob[]): Promise<RunningJob[]> {
+    const { job, capacity } = this.#handler;
+    return await this.#db.transaction(async ({ sql }) => {
+      const store = new DurableJobStore({ sql });
+      await store.holdTurns(job.name);
+      const ready = await store.listReady(job.name, READY_MAX);
+      const taken = takeTurns(ready, running, capacity);
+      if (taken.length === 0) return [];
+      const places = new Map(taken.map((one) => [placeOf(one), one]));
+      return (await store.claim(taken, LEASE_MS)).flatMap((one): RunningJob[] => {
+        const ready = places.get(placeOf(one));
+        return ready === undefined ? [] : [{ ...ready, ...one }];
+      });
+    });
+  }
+
+  async #run(one: RunningJob, parentLog: Log): Promise<void> {
+    const { job } = this.#handler;
+    const { jobId, attempt, bytes } = one;
+    const log = parentLog.child({ jobId });
+    try {
+      const run = (): Promise<void> => this.#handler.run(bytes, { jobId, attempt, log });
+      await (attempt === 1 ? run() : this.#limitRetries(run));
+      this.#done.push(one);
+    } catch (error) {
+      log.warn({ attempt, err: error }, 'the job failed and will be retried');
+      const waitMs = backoffMs(attempt, job);
+      // If this fails as well, the lease ends by itself.
+      await this.#store.putBack(one, waitMs).catch(() => {});
+      this.#running.delete(one);
+      this.#lookAgainIn(waitMs, parentLog);
+    }
+    this.#changed.resolve();
+  }
+
+  #lookAgainIn(waitMs: number, log: Log): void {
+    const look = (): void => {
+      this.drain(log).catch((error: unknown) => log.warn({ err: error }, 'failed to look for jobs'));
+    };
+    if (!this.#isStopped) setTimeout(look, waitMs).unref();
+  }
+
+  /** Deletes in one statement all that have ended. A job that cannot be deleted runs again when its lease has ended. */
+  async #deleteDone(log: Log): Promise<void> {
+    const done = this.#done;
+    this.#done = [];
+    if (done.length === 0) return;
+    try {
+      await this.#store.remove(done);
+    } catch (error) {
+      log.warn({ err: error }, 'failed to delete jobs that have run; they will run again');
+    }
+    for (const one of done) this.#running.delete(one);
+  }
+
+  #extend(log: Log): void {
+    this.#store.prolong([...this.#running], LEASE_MS).catch((error: unknown) => {
+      log.warn({ err: error }, 'failed to extend the leases of jobs');
+    });
+  }
+}
+
+const SMALLEST = { orgId: '', serviceId: '', items: 0 };
+
+function placeOf({ jobId, number }: Pick<ReadyJob, 'jobId' | 'number'>): string {
+  return `${jobId} ${number}`;
+}

@@ -1,0 +1,75 @@
+import { findJob } from '#jobs/registry.ts';
+import { newId } from '#kernel/ids.ts';
+import type { JobContract, DurableJobContract } from '#kernel/job.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Clock } from '#kernel/time.ts';
+import { withTimeout } from '#kernel/with_timeout.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { type DurableJob, DurableJobStore } from '#storage/postgres/durable_job_store.ts';
+import type { JobQueue, PendingJob } from '#storage/queue/job_queue.ts';
+import { WakeUpCoalescer } from '#storage/queue/wake_up_coalescer.ts';
+
+/** A job that nobody has begun for so long has lost its wake-up. */
+const GRACE_MS = 3_000;
+/** While the queue does not answer, no more wake-ups than this wait for it; the sweep does the rest. */
+const UNANSWERED_MAX = 1_000;
+const CLOSE_TIMEOUT_MS = 1_000;
+
+/** The bytes of one job, and whose they are. */
+export type NewDurableJob = Omit<DurableJob, 'jobId'>;
+
+/** A queue that loses no durable job, even when its store loses everything. */
+export interface DurableQueue extends JobQueue {
+  /** Returns once all the bytes are stored, whether or not the queue is there to wake a worker. Throws `unavailable`. */
+  addDurable(job: DurableJobContract, jobs: readonly NewDurableJob[]): Promise<void>;
+  /** Wakes workers again for durable jobs that nobody has begun for seconds. */
+  wakeOverdue(): Promise<void>;
+  /** The size of all durable jobs in bytes: never too low, and exact from `bytesOfInterest` on. */
+  durableBytes(bytesOfInterest: number): Promise<number>;
+}
+
+interface DurableQueueOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly graceMs?: number;
+}
+
+/** Stores the bytes of durable jobs in PostgreSQL, and adds to the queue only what wakes a worker. */
+export function durableQueue(queue: JobQueue, { db, clock, log, graceMs = GRACE_MS }: DurableQueueOptions): DurableQueue {
+  const store = new DurableJobStore(db);
+  const unanswered = new Set<Promise<void>>();
+
+  const wakeUps = new WakeUpCoalescer<DurableJobContract>((job) => {
+    if (unanswered.size >= UNANSWERED_MAX) return;
+    const adding = queue
+      .add([wakeUpOf(job)])
+      .catch((error: unknown) => log.warn({ err: error }, 'failed to wake a worker; the sweep wakes one'))
+      .finally(() => unanswered.delete(adding));
+    unanswered.add(adding);
+  });
+
+  return {
+    ...queue,
+    async addDurable(job, jobs) {
+      const stored = jobs.map((one) => ({ jobId: newId('job'), ...one }));
+      await store.insert(job.name, stored, clock.now());
+      wakeUps.request(job);
+    },
+    async wakeOverdue() {
+      const jobs = (await store.listOverdue(graceMs)).flatMap((name) => findJob(name) ?? []);
+      if (jobs.length > 0) await queue.add(jobs.map(wakeUpOf));
+    },
+    durableBytes: (bytesOfInterest) => store.bytes(bytesOfInterest),
+    async close() {
+      wakeUps.flush();
+      await withTimeout(Promise.all(unanswered), CLOSE_TIMEOUT_MS, () => []);
+      await queue.close();
+    },
+  };
+}
+
+/** Workers of the previous release expect an id. They find no job under it, and run the others by their sweep. */
+function wakeUpOf(job: JobContract): PendingJob {
+  return { job, payload: { keptId: newId('job') }, delayMs: 0 };
+}
