@@ -5,7 +5,10 @@ import { expect, test } from 'vitest';
 
 /** Which rooms a room may import from, and which packages it may bring in. `*` is any. */
 const RULES: Record<string, { rooms: string[]; packages: string[] }> = {
-  kernel: { rooms: ['kernel'], packages: ['typebox', 'temporal-polyfill', 'typeid-js', 'p-limit', 'node:timers/promises'] },
+  kernel: {
+    rooms: ['kernel'],
+    packages: ['typebox', 'temporal-polyfill', 'typeid-js', 'p-limit', 'node:timers/promises'],
+  },
   core: { rooms: ['core', 'kernel'], packages: ['re2js', 'typebox', 'node:crypto'] },
   jobs: { rooms: ['jobs', 'kernel'], packages: ['typebox'] },
   storage: {

@@ -31,9 +31,6 @@ export async function retry<Result>(work: () => Promise<Result>, options: RetryO
 }
 
 /** Does the work again while a store does not answer. */
-export async function retryWhileUnavailable<Result>(
-  work: () => Promise<Result>,
-  pauses: RetryPauses,
-): Promise<Result> {
+export async function retryWhileUnavailable<Result>(work: () => Promise<Result>, pauses: RetryPauses): Promise<Result> {
   return await retry(work, { ...pauses, mayRetry: isUnavailable });
 }

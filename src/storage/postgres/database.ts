@@ -184,9 +184,7 @@ export const DISK_FULL_TEXT =
 function isDatabaseUnreachable(error: unknown): boolean {
   if (error instanceof AppError) return false;
   return (
-    isUnreachable(error) ||
-    UNREACHABLE_CODE.test(String(errorCodeOf(error))) ||
-    UNREACHABLE_TEXT.test(messageOf(error))
+    isUnreachable(error) || UNREACHABLE_CODE.test(String(errorCodeOf(error))) || UNREACHABLE_TEXT.test(messageOf(error))
   );
 }
 

@@ -36,7 +36,10 @@ interface DurableQueueOptions {
 }
 
 /** Stores the bytes of durable jobs in PostgreSQL, and adds to the queue only what wakes a worker. */
-export function durableQueue(queue: JobQueue, { db, clock, log, graceMs = GRACE_MS }: DurableQueueOptions): DurableQueue {
+export function durableQueue(
+  queue: JobQueue,
+  { db, clock, log, graceMs = GRACE_MS }: DurableQueueOptions,
+): DurableQueue {
   const store = new DurableJobStore(db);
   const unanswered = new Set<Promise<void>>();
 

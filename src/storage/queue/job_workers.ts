@@ -30,7 +30,8 @@ export function handleJob<Payload extends TObject>(
   return {
     job: job,
     async run(payload, context) {
-      if (!Check(job.payload, payload)) throw new UnrecoverableError(`payload of ${job.name} does not match its contract`);
+      if (!Check(job.payload, payload))
+        throw new UnrecoverableError(`payload of ${job.name} does not match its contract`);
       await run(payload, context);
     },
   };
