@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 
 import type { Fault } from '#kernel/errors.ts';
+import type { Kind } from '#kernel/ids.ts';
 import type { OperationPermission, Permission } from '#kernel/permissions.ts';
 
 /** `read` changes nothing, `write` can be undone, `delete` cannot: it feeds read-only grants, audit and MCP hints. */
@@ -24,6 +25,8 @@ interface Operation<Context, Input extends TObject, Result extends TSchema> {
   readonly stepUp?: true;
   /** When it is refused with `conflict`; absent: never. */
   readonly conflict?: string;
+  /** A body that is accepted, with ids of `actions/example_ids.ts`: for the reference and for the tests made of it. */
+  readonly example: Static<Input>;
   handle(input: Static<Input>, context: Context): Promise<Static<Result>>;
 }
 
@@ -38,6 +41,22 @@ export interface Action<Context, Input extends TObject = TObject, Result extends
 > {
   readonly consoleOnly?: never;
   readonly permission: Permission;
+  /**
+   * What a model needs beyond the summary: when to call it, what to call before or after it, and when to ask the person
+   * it works for. Absent: the summary is enough.
+   */
+  readonly guidance?: string;
+  /** What a model can do after `conflict`; absent: read the state and decide again. */
+  readonly afterConflict?: string;
+  /** The kinds of things whose ids callers take from its result. */
+  readonly showsIds?: readonly Kind[];
+  /**
+   * The places of the result that hold text which senders of telemetry wrote, and so anybody who can make a service
+   * fail in words of their choice. `groups[].title` is the title of every group.
+   */
+  readonly outsideText?: readonly string[];
+  /** What answers the example. */
+  readonly exampleResult: Static<Result>;
 }
 
 /**
@@ -51,6 +70,4 @@ export interface ConsoleOperation<
 > extends Operation<Context, Input, Result> {
   readonly consoleOnly: true;
   readonly permission: OperationPermission;
-  /** A body that is taken, with ids of `actions/example_ids.ts`: for OpenAPI and for the tests made of it. */
-  readonly example: Static<Input>;
 }

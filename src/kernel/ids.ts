@@ -1,33 +1,36 @@
 import { toUUID, typeid, type TypeId } from 'typeid-js';
 
-/** The kinds of things that have an id; the kind is the id's prefix. */
-export type Kind =
-  | 'org'
-  | 'user'
-  | 'apikey'
-  | 'session'
-  | 'invitation'
-  | 'reset'
-  | 'connection'
-  | 'client'
-  | 'service'
-  | 'ingestkey'
-  | 'period'
-  | 'dashboard'
-  | 'group'
-  | 'team'
-  | 'member'
-  | 'schedule'
-  | 'override'
-  | 'policy'
-  | 'rule'
-  | 'incident'
-  | 'notification'
-  | 'subscription'
-  | 'feed'
-  | 'audit'
-  | 'job'
-  | 'req';
+/** The kinds of things that have an id, with what each is called. The kind is the prefix of the id. */
+export const KIND_NOUNS = {
+  org: 'an organization',
+  user: 'a user of the organization',
+  apikey: 'an API key',
+  session: 'a session',
+  invitation: 'an invitation',
+  reset: 'a password reset',
+  connection: 'a connected app',
+  client: 'an OAuth client',
+  service: 'a service',
+  ingestkey: 'an ingestion key',
+  period: 'a billing period',
+  dashboard: 'a dashboard',
+  group: 'an exception group',
+  team: 'a team',
+  member: 'a membership',
+  schedule: 'a schedule',
+  override: 'an override of a schedule',
+  policy: 'an escalation policy',
+  rule: 'an alert rule',
+  incident: 'an incident',
+  notification: 'a notification',
+  subscription: 'a push subscription',
+  feed: 'a calendar feed',
+  audit: 'an entry of the audit log',
+  job: 'a job',
+  req: 'a request',
+} as const;
+
+export type Kind = keyof typeof KIND_NOUNS;
 
 declare const brand: unique symbol;
 

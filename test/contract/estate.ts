@@ -6,7 +6,6 @@ import { sightingOf } from '#core/exceptions/sighting.ts';
 import { PointBatch } from '#core/metrics/point.ts';
 import { columnsOf } from '#core/metrics/point_columns.ts';
 import { seriesKey } from '#core/metrics/series_key.ts';
-import { EXAMPLES } from '#entry/http/openapi/examples.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
@@ -64,9 +63,7 @@ export async function buildEstate(w: World, owner: { orgId: Id<'org'>; orgKey: s
 
 /** The example of the reference as a call that succeeds, its ids being those of the estate. */
 export function exampleBody(action: AnyOperation, estate: Estate): Record<string, unknown> {
-  const example: unknown = action.consoleOnly === true ? action.example : EXAMPLES[action.name]?.body;
-  if (example === undefined) throw new Error(`${action.name} has no example`);
-  let text = JSON.stringify(example);
+  let text = JSON.stringify(action.example);
   for (const [name, id] of Object.entries(IDS)) text = text.replaceAll(id, estate[name as keyof Estate]);
   return JSON.parse(text);
 }

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { isSecretText } from '#auth/secret_text.ts';
 import { ACTIONS } from '#actions/registry.ts';
-import { EXAMPLES } from '#entry/http/openapi/examples.ts';
+import { idSourceOf } from '#actions/id_sources.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { SERVICE_WITH_KEYS } from '#entry/http/openapi/story.ts';
+import { SERVICE_WITH_KEYS_EXAMPLE } from '#actions/services/view.ts';
 import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
 import { EACH_ACTION } from '#test/contract/estate.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -51,7 +51,7 @@ test.each(EACH_ACTION)('%s is published with its permission, its schemas and an 
   expect(post.requestBody.required).toBe(true);
   expect(Object.keys(request.schema.properties ?? {})).toEqual(Object.keys(action.input.properties));
   expect(request.schema.additionalProperties).toBe(false);
-  expect(request.example).toEqual(EXAMPLES[name]?.body);
+  expect(request.example).toEqual(action.example);
   expect(Check(action.input, request.example)).toBe(true);
   expect(Object.keys(answer.example)).toEqual(['result']);
   expect(Check(action.result, answer.example.result)).toBe(true);
@@ -62,14 +62,20 @@ test.each(EACH_ACTION)('%s is published with its permission, its schemas and an 
   expect(Object.keys(post.responses)).toEqual([...always, ...names, ...conflicts].toSorted());
 });
 
-test('every action has an example and every example an action', () => {
-  expect(Object.keys(EXAMPLES)).toEqual(ACTIONS.map(({ name }) => name));
+test('ids of one kind are shown by one action, and a body that takes them says which', () => {
+  const shown = ACTIONS.flatMap(({ showsIds = [] }) => showsIds);
+  expect(shown.toSorted()).toEqual([...new Set(shown)].toSorted());
+  expect(idSourceOf('serviceId')).toMatchObject({ kind: 'service', shownBy: 'list_services' });
+  expect(idSourceOf('escalationPolicyId')).toEqual(idSourceOf('policyId'));
+  for (const name of ['overrideId', 'exceptionGroupId', 'toStringId', 'name']) expect(idSourceOf(name)).toBeUndefined();
+  const taken = ACTIONS.flatMap(({ input }) => Object.keys(input.properties)).filter((name) => name.endsWith('Id'));
+  expect(taken.filter((name) => idSourceOf(name) === undefined)).toEqual([]);
 });
 
 test('ids of examples have the form of ids, and the key of the example was never one', () => {
   for (const id of Object.values(IDS)) expect(TypeID.fromString(id).toString()).toBe(id);
-  expect(SERVICE_WITH_KEYS.ingestionKey).toMatch(/^tocsin_ing_[0-9A-Za-z]{49}$/);
-  expect(isSecretText('tocsin_ing', SERVICE_WITH_KEYS.ingestionKey)).toBe(false);
+  expect(SERVICE_WITH_KEYS_EXAMPLE.ingestionKey).toMatch(/^tocsin_ing_[0-9A-Za-z]{49}$/);
+  expect(isSecretText('tocsin_ing', SERVICE_WITH_KEYS_EXAMPLE.ingestionKey)).toBe(false);
 });
 
 test('what senders and operators use is there too', () => {

@@ -1,16 +1,20 @@
 import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
-import { DashboardSummaryView, toDashboardSummaryView } from '#actions/dashboards/view.ts';
+import { DashboardSummaryView, toDashboardSummaryView, DASHBOARD_SUMMARY_EXAMPLE } from '#actions/dashboards/view.ts';
 import { CLOSED } from '#actions/fields.ts';
 
 export const listDashboards = defineAction({
   name: 'list_dashboards',
   summary: 'List the metric dashboards of the organization and of its services, without their layouts.',
+  guidance: 'The source of dashboardIds.',
   permission: 'dashboards:view',
   effect: 'read',
   input: Type.Object({}, CLOSED),
   result: Type.Object({ dashboards: Type.Array(DashboardSummaryView) }),
+  showsIds: ['dashboard'],
+  example: {},
+  exampleResult: { dashboards: [DASHBOARD_SUMMARY_EXAMPLE] },
   async handle(_input, { caller, stores }) {
     const dashboards = await stores.dashboards.list(caller.orgId, LIST_LIMIT);
     return { dashboards: dashboards.map(toDashboardSummaryView) };

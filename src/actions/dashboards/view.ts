@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
 
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { DashboardRow, DashboardSummaryRow } from '#storage/postgres/dashboard_store.ts';
@@ -44,6 +46,26 @@ const SUMMARY_FIELDS = {
 export const DashboardSummaryView = Type.Object(SUMMARY_FIELDS, { description: 'without its layout' });
 
 export const DashboardView = Type.Object({ ...SUMMARY_FIELDS, layout: Layout });
+
+export const DASHBOARD_SUMMARY_EXAMPLE: Static<typeof DashboardSummaryView> = {
+  dashboardId: IDS.dashboardId,
+  name: 'Checkout at a glance',
+  serviceId: IDS.serviceId,
+  ...EXAMPLE_STAMPS,
+};
+
+export const DASHBOARD_EXAMPLE: Static<typeof DashboardView> = {
+  ...DASHBOARD_SUMMARY_EXAMPLE,
+  layout: [
+    {
+      type: 'timeseries',
+      title: 'Time to pay',
+      query: { metricName: 'http_request_duration_ms{route="/pay"}', aggregation: 'avg', windowMinutes: 60 },
+      options: { unit: 'ms' },
+      grid: { x: 0, y: 0, w: 8, h: 4 },
+    },
+  ],
+};
 
 export function toDashboardSummaryView(dashboard: DashboardSummaryRow): Static<typeof DashboardSummaryView> {
   return {

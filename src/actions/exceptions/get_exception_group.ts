@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { RecentEventView, toRecentEventView } from '#actions/exceptions/recent_event.ts';
-import { toTriageView, TriageView } from '#actions/exceptions/triage.ts';
-import { GROUP_FIELDS, scopeOf, toExceptionGroupView } from '#actions/exceptions/view.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { RecentEventView, toRecentEventView, EVENT_EXAMPLE } from '#actions/exceptions/recent_event.ts';
+import { toTriageView, TriageView, TRIAGE_EXAMPLE } from '#actions/exceptions/triage.ts';
+import { GROUP_FIELDS, scopeOf, toExceptionGroupView, GROUP_EXAMPLE, GROUP_OUTSIDE_TEXT } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
 import { periodsAt } from '#core/exceptions/periods.ts';
 
@@ -16,6 +17,7 @@ export const getExceptionGroup = defineAction({
   summary:
     'Return one exception group: the pattern of its messages, triage, counts of the last 7 UTC days and its newest ' +
     'events with their stacks.',
+  guidance: 'Use it to find the cause.',
   permission: 'exceptions:view',
   effect: 'read',
   input: Type.Object({ groupId: IdText }, CLOSED),
@@ -28,6 +30,18 @@ export const getExceptionGroup = defineAction({
     }),
     recentEvents: Type.Array(RecentEventView, { description: 'newest first, at most 20' }),
   }),
+  outsideText: [...GROUP_OUTSIDE_TEXT, 'pattern', 'triage', 'recentEvents'],
+  example: { groupId: IDS.groupId },
+  exampleResult: {
+    ...GROUP_EXAMPLE,
+    pattern: 'card <*> was declined',
+    triage: TRIAGE_EXAMPLE,
+    dailyCounts: ['28', '29', '30', '31', '01', '02', '03'].map((day) => ({
+      date: `2027-0${Number(day) > 20 ? 1 : 2}-${day}`,
+      count: day === '03' ? GROUP_EXAMPLE.eventCount : 0,
+    })),
+    recentEvents: [EVENT_EXAMPLE],
+  },
   async handle({ groupId }, { caller, stores, exceptions, now }) {
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
     const service = await stores.services.get(caller.orgId, group.serviceId);

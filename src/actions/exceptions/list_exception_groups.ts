@@ -1,17 +1,23 @@
 import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
-import { ExceptionGroupView, GroupStatusName, scopesOf, toListedGroupView } from '#actions/exceptions/view.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { ExceptionGroupView, GroupStatusName, scopesOf, toListedGroupView, GROUP_EXAMPLE, GROUP_OUTSIDE_TEXT } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 
 export const listExceptionGroups = defineAction({
   name: 'list_exception_groups',
   summary:
     'List groups of alike exceptions with their event and user counts, last seen first, optionally of one service or status.',
+  guidance: 'Use it to see what breaks. The source of groupIds.',
   permission: 'exceptions:view',
   effect: 'read',
   input: Type.Object({ serviceId: Type.Optional(IdText), status: Type.Optional(GroupStatusName) }, CLOSED),
   result: Type.Object({ groups: Type.Array(ExceptionGroupView), total: Type.Integer() }),
+  showsIds: ['group'],
+  outsideText: GROUP_OUTSIDE_TEXT.map((field) => `groups[].${field}`),
+  example: { serviceId: IDS.serviceId, status: 'unresolved' },
+  exampleResult: { groups: [GROUP_EXAMPLE], total: 1 },
   async handle({ serviceId, status }, { caller, stores, exceptions, now }) {
     const service = serviceId === undefined ? null : await stores.services.get(caller.orgId, serviceId);
     const filter = { serviceId: service?.id ?? null, status: status ?? null };

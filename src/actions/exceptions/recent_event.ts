@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { LevelName } from '#actions/exceptions/view.ts';
+import { LevelName, GROUP_EXAMPLE } from '#actions/exceptions/view.ts';
 import { nullable, Timestamp } from '#actions/fields.ts';
 import type { Breadcrumb, ExceptionEvent, Frame, Json } from '#core/exceptions/event.ts';
 import { isInApp } from '#core/exceptions/frames.ts';
@@ -61,6 +61,46 @@ export const RecentEventView = Type.Object({
   extra: Type.Unknown(),
   sdk: nullable(Type.Object({ name: Type.String(), version: Text })),
 });
+
+export const FRAME_EXAMPLE: Static<typeof FrameView> = {
+  function: 'pay',
+  module: null,
+  file: 'src/payment.ts',
+  line: 118,
+  column: 11,
+  inApp: true,
+  code: {
+    before: ['  const answer = await bank.charge(card, amount);'],
+    line: '  if (answer.declined) throw new PaymentError(`card ${card.last4} was declined`);',
+    after: ['  return answer;'],
+  },
+  sourceUrl: 'https://github.com/northwind/checkout/blob/2027.5.1/src/payment.ts#L118',
+};
+
+export const EVENT_EXAMPLE: Static<typeof RecentEventView> = {
+  eventId: '4c1d7f0e9b2a4c8d8e6f5a3b2c1d0e9f',
+  at: GROUP_EXAMPLE.lastSeenAt,
+  receivedAt: '2027-02-03T02:31:06.101Z',
+  level: 'error',
+  platform: 'node',
+  message: null,
+  environment: 'production',
+  release: '2027.5.1',
+  transaction: 'POST /pay',
+  logger: null,
+  serverName: 'checkout-7f9c',
+  isHandled: false,
+  user: { id: '88213', email: null, username: null, ip: null },
+  tags: { runtime: 'node v24.1.0' },
+  exceptions: [{ type: 'PaymentError', value: 'card 4242 was declined', module: null, frames: [FRAME_EXAMPLE] }],
+  thread: null,
+  frames: [],
+  breadcrumbs: [],
+  request: { method: 'POST', url: 'https://shop.northwind.example/pay' },
+  contexts: {},
+  extra: {},
+  sdk: { name: 'sentry.javascript.node', version: '11.12.0' },
+};
 
 /** What a person sees of one event: the parts nearest to the failure; twenty of the largest stay readable. */
 const EXCEPTIONS_MAX = 5;

@@ -1,13 +1,8 @@
 import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import {
-  ExceptionGroupView,
-  GroupStatusName,
-  scopeOf,
-  toExceptionGroupView,
-  toGroupFields,
-} from '#actions/exceptions/view.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { ExceptionGroupView, GroupStatusName, scopeOf, toExceptionGroupView, toGroupFields, GROUP_EXAMPLE, GROUP_OUTSIDE_TEXT } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { endMember, resolve } from '#actions/incidents/settle.ts';
 import { settledBy } from '#core/incidents/incident.ts';
@@ -18,10 +13,20 @@ export const setExceptionStatus = defineAction({
   summary:
     'Set the triage status of an exception group. A resolved group reopens with the next event, unless it is from an ' +
     'older release; an ignored one stays ignored and alerts nobody. Resolving or ignoring it resolves its incidents.',
+  guidance: 'resolved when it is fixed, ignored when nobody needs to know.',
   permission: 'exceptions:edit',
   effect: 'write',
   input: Type.Object({ groupId: IdText, status: GroupStatusName }, CLOSED),
   result: ExceptionGroupView,
+  outsideText: GROUP_OUTSIDE_TEXT,
+  example: { groupId: IDS.groupId, status: 'resolved' },
+  exampleResult: {
+    ...GROUP_EXAMPLE,
+    status: 'resolved',
+    statusChangedAt: '2027-02-03T09:14:02.730Z',
+    resolvedInRelease: '2027.5.1',
+    updatedAt: '2027-02-03T09:14:02.730Z',
+  },
   async handle({ groupId, status }, context) {
     const { caller, stores, exceptions, now, record } = context;
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 
-import { LevelName } from '#actions/exceptions/view.ts';
+import { FRAME_EXAMPLE } from '#actions/exceptions/recent_event.ts';
+import { LevelName, GROUP_EXAMPLE } from '#actions/exceptions/view.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import { culpritOf } from '#core/exceptions/frames.ts';
@@ -65,6 +66,35 @@ export const TriageView = Type.Object({
     { description: 'why these events are one group' },
   ),
 });
+
+export const TRIAGE_EXAMPLE: Static<typeof TriageView> = {
+  severity: 'error',
+  culprit: {
+    label: 'pay in src/payment.ts',
+    function: FRAME_EXAMPLE.function,
+    module: null,
+    file: FRAME_EXAMPLE.file,
+    line: FRAME_EXAMPLE.line,
+    inApp: true,
+    sourceUrl: FRAME_EXAMPLE.sourceUrl,
+  },
+  firstSeenAt: GROUP_EXAMPLE.firstSeenAt,
+  lastSeenAt: GROUP_EXAMPLE.lastSeenAt,
+  eventCount: GROUP_EXAMPLE.eventCount,
+  userCount: GROUP_EXAMPLE.userCount,
+  environments: [{ value: 'production', count: GROUP_EXAMPLE.eventCount }],
+  releases: { first: '2027.5.0', last: '2027.5.1' },
+  isHandled: false,
+  isNew: true,
+  isRegression: false,
+  trend: { direction: 'new', changePercent: null, last7Days: GROUP_EXAMPLE.eventCount, previous7Days: 0 },
+  topTags: [{ key: 'runtime', values: [{ value: 'node v24.1.0', count: GROUP_EXAMPLE.eventCount }] }],
+  openIncidentId: null,
+  grouping: {
+    version: 2,
+    parts: [{ strategy: 'exception', because: 'the stack of the exception', lines: ['payment.ts pay'] }],
+  },
+};
 
 /** What triage is made of. */
 export interface TriageFacts {

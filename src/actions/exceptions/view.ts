@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { LEVELS } from '#core/exceptions/event.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -31,6 +32,28 @@ export const GROUP_FIELDS = {
 };
 
 export const ExceptionGroupView = Type.Object(GROUP_FIELDS);
+
+/** The fields of a group that hold what senders of events wrote. */
+export const GROUP_OUTSIDE_TEXT = ['title', 'type', 'culprit', 'resolvedInRelease'];
+
+export const GROUP_EXAMPLE: Static<typeof ExceptionGroupView> = {
+  groupId: IDS.groupId,
+  serviceId: IDS.serviceId,
+  title: 'PaymentError: card <*> was declined',
+  type: 'PaymentError',
+  culprit: 'pay in src/payment.ts',
+  severity: 'error',
+  status: 'unresolved',
+  statusChangedAt: '2027-02-03T01:58:12.310Z',
+  resolvedInRelease: null,
+  regressedAt: null,
+  eventCount: 37,
+  userCount: 21,
+  firstSeenAt: '2027-02-03T01:58:12.310Z',
+  lastSeenAt: '2027-02-03T02:31:05.922Z',
+  createdAt: '2027-02-03T01:58:12.514Z',
+  updatedAt: '2027-02-03T01:58:12.514Z',
+};
 
 /** What of a group is its own, rather than counted over its events. */
 export function toGroupFields(group: ExceptionGroupRow) {

@@ -1,19 +1,25 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { settleIncident } from '#actions/incidents/settle_incident.ts';
-import { IncidentView } from '#actions/incidents/view.ts';
+import { IncidentView, ACKNOWLEDGED_EXAMPLE, INCIDENT_OUTSIDE_TEXT } from '#actions/incidents/view.ts';
 import { acknowledge } from '#actions/incidents/settle.ts';
 
 export const acknowledgeIncident = defineAction({
   name: 'acknowledge_incident',
   summary: 'Acknowledge an incident: escalation pauses and messages that have not left are cancelled.',
+  guidance: 'Nobody else is paged from then on: only when somebody works on it.',
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object({ incidentId: IdText }, CLOSED),
   result: IncidentView,
   conflict: 'the incident is resolved already',
+  afterConflict: 'Nothing needs to be done; list_incidents shows what is open.',
+  outsideText: INCIDENT_OUTSIDE_TEXT,
+  example: { incidentId: IDS.incidentId },
+  exampleResult: ACKNOWLEDGED_EXAMPLE,
   async handle({ incidentId }, context) {
     return await settleIncident(incidentId, context, acknowledge);
   },

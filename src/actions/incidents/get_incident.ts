@@ -1,15 +1,9 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import {
-  IncidentWithLogView,
-  toEscalationWithStepsView,
-  toIncidentView,
-  toMemberView,
-  toNotificationView,
-  toTimelineView,
-} from '#actions/incidents/view.ts';
+import { IncidentWithLogView, toEscalationWithStepsView, toIncidentView, toMemberView, toNotificationView, toTimelineView, INCIDENT_WITH_LOG_EXAMPLE, INCIDENT_OUTSIDE_TEXT } from '#actions/incidents/view.ts';
 import { peopleIn } from '#core/incidents/story.ts';
 
 /** The count of all of them is in the details. */
@@ -19,10 +13,14 @@ export const getIncident = defineAction({
   name: 'get_incident',
   summary:
     'Return one incident with its escalation steps as they were at the trigger, its notification log (who was reached how) and its timeline.',
+  guidance: 'Use it to see what was measured, and who was reached.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object({ incidentId: IdText }, CLOSED),
   result: IncidentWithLogView,
+  outsideText: [...INCIDENT_OUTSIDE_TEXT, 'timeline[].text'],
+  example: { incidentId: IDS.incidentId },
+  exampleResult: INCIDENT_WITH_LOG_EXAMPLE,
   async handle({ incidentId }, { caller, stores, now }) {
     const incident = await stores.incidents.get(caller.orgId, incidentId, now);
     const [steps, notifications, timeline] = await Promise.all([

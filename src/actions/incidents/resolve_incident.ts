@@ -1,18 +1,30 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { settleIncident } from '#actions/incidents/settle_incident.ts';
-import { IncidentView } from '#actions/incidents/view.ts';
+import { IncidentView, ACKNOWLEDGED_EXAMPLE, INCIDENT_OUTSIDE_TEXT } from '#actions/incidents/view.ts';
 import { resolve } from '#actions/incidents/settle.ts';
 
 export const resolveIncident = defineAction({
   name: 'resolve_incident',
   summary: 'Resolve an incident: escalation ends. A new breach opens a new incident.',
+  guidance: 'Only when the cause is gone.',
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object({ incidentId: IdText }, CLOSED),
   result: IncidentView,
+  outsideText: INCIDENT_OUTSIDE_TEXT,
+  example: { incidentId: IDS.incidentId },
+  exampleResult: {
+    ...ACKNOWLEDGED_EXAMPLE,
+    status: 'resolved',
+    resolvedAt: '2027-02-03T02:41:03.211Z',
+    resolvedBy: { userId: IDS.userId, via: 'rest' },
+    escalation: { state: 'finished', nextStep: null, nextStepAt: null, stepCount: 2 },
+    updatedAt: '2027-02-03T02:41:03.211Z',
+  },
   async handle({ incidentId }, context) {
     return await settleIncident(incidentId, context, resolve);
   },

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { type EscalationState, escalationStateOf, type StepState } from '#core/incidents/escalation_state.ts';
 import { INCIDENT_STATUSES, NEWS_EVENTS, RULE_KINDS } from '#core/incidents/incident.ts';
@@ -136,6 +137,103 @@ export const IncidentWithLogView = Type.Object({
     description: 'what happened, oldest first, as sentences',
   }),
 });
+
+/** The fields of an incident that hold what senders of telemetry wrote. */
+export const INCIDENT_OUTSIDE_TEXT = ['title', 'details'];
+
+export const INCIDENT_EXAMPLE: Static<typeof IncidentView> = {
+  incidentId: IDS.incidentId,
+  number: 1287,
+  status: 'triggered',
+  title: 'Checkout is slow: 1.24 s > 800 ms (avg of http_request_duration_ms)',
+  kind: 'metric_threshold',
+  serviceId: IDS.serviceId,
+  ruleId: IDS.ruleId,
+  exceptionGroupId: null,
+  escalationPolicyId: IDS.policyId,
+  severity: 'error',
+  details: { value: 1240, comparator: '>', threshold: 800, windowMinutes: 5, aggregation: 'avg' },
+  occurrences: 3,
+  triggeredAt: '2027-02-03T02:04:15.000Z',
+  acknowledgedAt: null,
+  acknowledgedBy: null,
+  resolvedAt: null,
+  resolvedBy: null,
+  escalation: { state: 'running', nextStep: 1, nextStepAt: '2027-02-03T02:14:15.000Z', stepCount: 2 },
+  createdAt: '2027-02-03T02:04:15.000Z',
+  updatedAt: '2027-02-03T02:05:00.000Z',
+};
+
+export const ACKNOWLEDGED_EXAMPLE: Static<typeof IncidentView> = {
+  ...INCIDENT_EXAMPLE,
+  status: 'acknowledged',
+  acknowledgedAt: '2027-02-03T02:06:40.550Z',
+  acknowledgedBy: { userId: IDS.userId, via: 'rest' },
+  escalation: { state: 'paused', nextStep: null, nextStepAt: null, stepCount: 2 },
+  updatedAt: '2027-02-03T02:06:40.550Z',
+};
+
+export const INCIDENT_WITH_LOG_EXAMPLE: Static<typeof IncidentWithLogView> = {
+  ...INCIDENT_EXAMPLE,
+  members: [],
+  escalation: {
+    ...INCIDENT_EXAMPLE.escalation,
+    teamId: IDS.teamId,
+    steps: [
+      {
+        index: 0,
+        afterMinutes: 0,
+        channels: ['push', 'sms'],
+        targetUserIds: [],
+        useSchedule: true,
+        dueAt: '2027-02-03T02:04:15.000Z',
+        isBroughtForward: false,
+        state: 'fired',
+        settledAt: '2027-02-03T02:04:15.214Z',
+        reason: null,
+        people: [{ userId: IDS.userId, status: 'delivered' }],
+      },
+      {
+        index: 1,
+        afterMinutes: 10,
+        channels: ['call'],
+        targetUserIds: [IDS.otherUserId],
+        useSchedule: false,
+        dueAt: '2027-02-03T02:14:15.000Z',
+        isBroughtForward: false,
+        state: 'pending',
+        settledAt: null,
+        reason: null,
+        people: [],
+      },
+    ],
+  },
+  notifications: [
+    {
+      notificationId: IDS.notificationId,
+      at: '2027-02-03T02:04:15.214Z',
+      step: 0,
+      userId: IDS.userId,
+      channel: 'sms',
+      to: '+31••••••78',
+      status: 'delivered',
+      reason: null,
+      news: null,
+      attempts: 1,
+      providerId: 'SM5f1c8a7e3d2b4960a1c3e5f7092b4d68',
+      updatedAt: '2027-02-03T02:04:17.902Z',
+    },
+  ],
+  timeline: [
+    {
+      at: '2027-02-03T02:04:15.000Z',
+      event: 'triggered',
+      text: 'Triggered by the rule "Checkout is slow": the average of http_request_duration_ms over 5 minutes is 1,240.',
+    },
+    { at: '2027-02-03T02:04:15.214Z', event: 'step_fired', text: 'Step 1 fired, paging 1 person.' },
+    { at: '2027-02-03T02:04:17.902Z', event: 'page_delivered', text: 'SMS to Anna de Vries arrived.' },
+  ],
+};
 
 export function toIncidentView(incident: IncidentRow, steps: readonly StepState[]): Static<typeof IncidentView> {
   return {

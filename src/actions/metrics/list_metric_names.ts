@@ -1,16 +1,21 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 
 export const listMetricNames = defineAction({
   name: 'list_metric_names',
   summary:
     'List the names, without labels, of the metrics that a service has sent within its retention; query_metric takes them.',
+  guidance: 'Call it before query_metric.',
   permission: 'dashboards:view',
   effect: 'read',
   input: Type.Object({ serviceId: IdText }, CLOSED),
   result: Type.Object({ metricNames: Type.Array(Type.String(), { description: 'sorted' }) }),
+  outsideText: ['metricNames'],
+  example: { serviceId: IDS.serviceId },
+  exampleResult: { metricNames: ['http_request_duration_ms', 'orders_total', 'queue_depth'] },
   async handle({ serviceId }, { caller, stores, metrics, now }) {
     const service = await stores.services.get(caller.orgId, serviceId);
     const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });

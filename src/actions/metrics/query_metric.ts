@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, MetricName } from '#actions/fields.ts';
 import { MetricSeriesView, toMetricSeriesView } from '#actions/metrics/view.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregate.ts';
@@ -13,6 +14,7 @@ export const queryMetric = defineAction({
     'Return the time series of a metric over the last windowMinutes, cut in at most 300 buckets and aggregated in each. ' +
     'metricName may carry a label selector: http_requests_total{status=~"5..",route!="/health"}. sum over a counter ' +
     "is its increase; last adds up each series' newest value.",
+  guidance: 'Use it to see how a service does, or to choose a threshold. Values are in the unit of the metric, times in UTC.',
   permission: 'dashboards:view',
   effect: 'read',
   input: Type.Object(
@@ -26,6 +28,20 @@ export const queryMetric = defineAction({
   ),
   result: MetricSeriesView,
   meaning: ({ metricName }) => (typeof metricName === 'string' ? selectorFaults(metricName) : []),
+  example: { serviceId: IDS.serviceId, metricName: 'http_request_duration_ms{route="/pay"}', windowMinutes: 60, aggregation: 'avg' },
+  exampleResult: {
+    serviceId: IDS.serviceId,
+    metricName: 'http_request_duration_ms{route="/pay"}',
+    aggregation: 'avg',
+    windowMinutes: 60,
+    from: '2027-02-03T01:05:00.000Z',
+    to: '2027-02-03T02:05:00.000Z',
+    stepSeconds: 60,
+    points: [
+      { at: '2027-02-03T02:03:00.000Z', value: 412.5 },
+      { at: '2027-02-03T02:04:00.000Z', value: 1240 },
+    ],
+  },
   async handle(input, { caller, stores, metrics, now }) {
     const { metricName, windowMinutes = 60, aggregation = 'avg' } = input;
     const selector = parseSelector(metricName);

@@ -1,14 +1,16 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
 import { StepInput, STEPS_MAX, toSteps } from '#actions/policies/steps.ts';
-import { PolicyView, toPolicyView } from '#actions/policies/view.ts';
+import { PolicyView, toPolicyView, POLICY_EXAMPLE } from '#actions/policies/view.ts';
 
 export const createEscalationPolicy = defineAction({
   name: 'create_escalation_policy',
   summary:
     'Create an escalation policy for a team: who is paged, through which channels, and how many minutes after the trigger of an incident. Steps 0, 5, 15 fire at once, after 5 and after 15 minutes.',
+  guidance: 'afterMinutes counts from the trigger. Then name it in create_alert_rule.',
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object(
@@ -16,6 +18,8 @@ export const createEscalationPolicy = defineAction({
     CLOSED,
   ),
   result: PolicyView,
+  example: { teamId: IDS.teamId, name: POLICY_EXAMPLE.name, steps: POLICY_EXAMPLE.steps },
+  exampleResult: POLICY_EXAMPLE,
   async handle(input, context) {
     const { stores, caller, now, record } = context;
     const team = await stores.teams.lock(caller.orgId, input.teamId);

@@ -1,14 +1,16 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
 import { StepInput, STEPS_MAX, toSteps } from '#actions/policies/steps.ts';
-import { PolicyView, toPolicyView } from '#actions/policies/view.ts';
+import { PolicyView, toPolicyView, POLICY_EXAMPLE } from '#actions/policies/view.ts';
 
 export const updateEscalationPolicy = defineAction({
   name: 'update_escalation_policy',
   summary:
     'Rename an escalation policy or replace its steps; without steps it pages nobody. Open incidents keep the steps that they were triggered with.',
+  guidance: 'Steps are replaced as a whole; afterMinutes counts from the trigger.',
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object(
@@ -20,6 +22,16 @@ export const updateEscalationPolicy = defineAction({
     CLOSED,
   ),
   result: PolicyView,
+  example: {
+    policyId: IDS.policyId,
+    name: POLICY_EXAMPLE.name,
+    steps: [{ afterMinutes: 0, channels: ['call'], useSchedule: true }],
+  },
+  exampleResult: {
+    ...POLICY_EXAMPLE,
+    steps: [{ afterMinutes: 0, channels: ['call'], targetUserIds: [], useSchedule: true }],
+    updatedAt: '2027-02-01T13:20:11.046Z',
+  },
   async handle({ policyId, name, steps }, context) {
     const { stores, caller, now, record } = context;
     const policy = await stores.policies.lock(caller.orgId, policyId);

@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
 
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
 import { IdText, Timestamp } from '#actions/fields.ts';
 import { CHANNELS } from '#core/oncall/channel.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -28,6 +30,17 @@ export const PolicyView = Type.Object({
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
+
+export const POLICY_EXAMPLE: Static<typeof PolicyView> = {
+  policyId: IDS.policyId,
+  teamId: IDS.teamId,
+  name: 'Wake somebody',
+  steps: [
+    { afterMinutes: 0, channels: ['push', 'sms'], targetUserIds: [], useSchedule: true },
+    { afterMinutes: 10, channels: ['call'], targetUserIds: [IDS.otherUserId], useSchedule: false },
+  ],
+  ...EXAMPLE_STAMPS,
+};
 
 export function toPolicyView(policy: PolicyRow): Static<typeof PolicyView> {
   return {

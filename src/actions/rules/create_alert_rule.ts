@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
 import { RuleConfigInput } from '#actions/rules/config_fields.ts';
 import { findMissingMetrics } from '#actions/rules/missing_metric.ts';
-import { RuleKindName, RuleView, toRuleView } from '#actions/rules/view.ts';
+import { RuleKindName, RuleView, toRuleView, RULE_EXAMPLE } from '#actions/rules/view.ts';
 import { isRuleKind } from '#core/incidents/incident.ts';
 import { parseRuleConfig } from '#core/incidents/rule_config.ts';
 import { faultsOf, orThrow } from '#core/oncall/parsed.ts';
@@ -13,6 +14,7 @@ export const createAlertRule = defineAction({
   name: 'create_alert_rule',
   summary:
     'Create an alert rule for a service: it turns metric breaches or new exceptions into incidents, and pages by the escalation policy if it has one. It is enabled unless enabled is false, and works while its service has oncall and the capability that feeds it.',
+  guidance: 'It can wake people: look at the metric with query_metric first. windowMinutes is in minutes.',
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object(
@@ -29,6 +31,15 @@ export const createAlertRule = defineAction({
   result: RuleView,
   meaning: ({ kind, config }) =>
     isRuleKind(kind) && config !== undefined ? faultsOf(parseRuleConfig(kind, config, 'config')) : [],
+  example: {
+    serviceId: IDS.serviceId,
+    name: RULE_EXAMPLE.name,
+    kind: 'metric_threshold',
+    config: RULE_EXAMPLE.config,
+    escalationPolicyId: IDS.policyId,
+    enabled: true,
+  },
+  exampleResult: RULE_EXAMPLE,
   async handle(input, context) {
     const { stores, caller, now, record } = context;
     const { orgId } = caller;

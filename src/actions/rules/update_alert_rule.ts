@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Name, nullable } from '#actions/fields.ts';
 import { RuleConfigInput } from '#actions/rules/config_fields.ts';
 import { findMissingMetrics } from '#actions/rules/missing_metric.ts';
-import { RuleView, toRuleView } from '#actions/rules/view.ts';
+import { RuleView, toRuleView, RULE_EXAMPLE } from '#actions/rules/view.ts';
 import { parseRuleConfig } from '#core/incidents/rule_config.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
 
@@ -12,6 +13,7 @@ export const updateAlertRule = defineAction({
   name: 'update_alert_rule',
   summary:
     'Update an alert rule. config is replaced as a whole and must fit the kind of the rule; an escalationPolicyId of null takes the policy away, so that incidents page nobody.',
+  guidance: 'A field that is left out stays.',
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object(
@@ -25,6 +27,21 @@ export const updateAlertRule = defineAction({
     CLOSED,
   ),
   result: RuleView,
+  example: {
+    ruleId: IDS.ruleId,
+    name: RULE_EXAMPLE.name,
+    config: { ...RULE_EXAMPLE.config, threshold: 1200 },
+    escalationPolicyId: null,
+    enabled: false,
+  },
+  exampleResult: {
+    ...RULE_EXAMPLE,
+    config: { ...RULE_EXAMPLE.config, threshold: 1200 },
+    escalationPolicyId: null,
+    enabled: false,
+    status: 'disabled',
+    updatedAt: '2027-02-01T13:20:11.046Z',
+  },
   async handle({ ruleId, name, config, escalationPolicyId, enabled }, context) {
     const { stores, caller, now, record } = context;
     const { orgId } = caller;

@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
 
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { ExceptionConfigView, MetricThresholdConfigView } from '#actions/rules/config_fields.ts';
 import { isBehind } from '#core/metrics/breach.ts';
@@ -27,6 +29,25 @@ export const RuleView = Type.Object({
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
+
+export const RULE_EXAMPLE = {
+  ruleId: IDS.ruleId,
+  serviceId: IDS.serviceId,
+  name: 'Checkout is slow',
+  kind: 'metric_threshold',
+  config: {
+    metricName: 'http_request_duration_ms{route="/pay"}',
+    comparator: '>',
+    threshold: 800,
+    windowMinutes: 5,
+    aggregation: 'avg',
+  },
+  escalationPolicyId: IDS.policyId,
+  enabled: true,
+  status: 'active',
+  missingMetric: null,
+  ...EXAMPLE_STAMPS,
+} satisfies Static<typeof RuleView>;
 
 /** A rule of a service that is looked at, and whether it can be judged now. */
 export const RuleStateView = Type.Object({

@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, FreeText, IdText, Name } from '#actions/fields.ts';
 import { RotationConfigInput, toRotationConfig } from '#actions/schedules/rotation_config.ts';
-import { RotationTypeName, ScheduleView, toScheduleView } from '#actions/schedules/view.ts';
+import { RotationTypeName, ScheduleView, toScheduleView, SCHEDULE_EXAMPLE } from '#actions/schedules/view.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
 import { parseScheduleTimes, timeFaults } from '#core/oncall/schedule_times.ts';
 
@@ -28,6 +29,15 @@ export const createSchedule = defineAction({
   ),
   result: ScheduleView,
   meaning: ({ timezone, startAt }) => timeFaults({ timezone, startAt: startAt ?? undefined }),
+  example: {
+    teamId: IDS.teamId,
+    name: SCHEDULE_EXAMPLE.name,
+    timezone: SCHEDULE_EXAMPLE.timezone,
+    rotationType: 'weekly',
+    rotationConfig: SCHEDULE_EXAMPLE.rotationConfig,
+    startAt: '2027-01-04T09:00',
+  },
+  exampleResult: SCHEDULE_EXAMPLE,
   async handle(input, context) {
     const { stores, caller, now, record } = context;
     const times = orThrow(parseScheduleTimes(input, now));

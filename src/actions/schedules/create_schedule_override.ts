@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
@@ -15,6 +16,7 @@ export const createScheduleOverride = defineAction({
   name: 'create_schedule_override',
   summary:
     'Put a user of the organization on call from startAt until before endAt, in place of the rotation. Where overrides overlap, the one created last wins.',
+  guidance: 'Use it for leave and swaps.',
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object({ scheduleId: IdText, userId: IdText, startAt: Moment, endAt: Moment }, CLOSED),
@@ -26,6 +28,14 @@ export const createScheduleOverride = defineAction({
     endAt: Timestamp,
   }),
   meaning: ({ startAt, endAt }) => timeFaults({ startAt, endAt }),
+  example: { scheduleId: IDS.scheduleId, userId: IDS.otherUserId, startAt: '2027-02-06T09:00', endAt: '2027-02-07T09:00:00+01:00' },
+  exampleResult: {
+    overrideId: IDS.overrideId,
+    scheduleId: IDS.scheduleId,
+    userId: IDS.otherUserId,
+    startAt: '2027-02-06T08:00:00.000Z',
+    endAt: '2027-02-07T08:00:00.000Z',
+  },
   async handle(input, context) {
     const { stores, caller, now, record } = context;
     const timezone = await stores.schedules.findTimezone(caller.orgId, input.scheduleId);

@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, FreeText, IdText, Name } from '#actions/fields.ts';
 import { RotationConfigInput, toRotationConfig } from '#actions/schedules/rotation_config.ts';
-import { RotationTypeName, ScheduleView, toScheduleView } from '#actions/schedules/view.ts';
+import { RotationTypeName, ScheduleView, toScheduleView, SCHEDULE_EXAMPLE } from '#actions/schedules/view.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
 import { timeFaults } from '#core/oncall/schedule_times.ts';
 import { parseTimeZone } from '#core/oncall/time_zone.ts';
@@ -12,6 +13,7 @@ export const updateSchedule = defineAction({
   name: 'update_schedule',
   summary:
     'Update the name, timezone or rotation of a schedule. rotationConfig is replaced as a whole. The rotation keeps the instant at which it started; a new timezone moves the local time of the hand-overs with it.',
+  guidance: 'A field that is left out stays.',
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object(
@@ -26,6 +28,19 @@ export const updateSchedule = defineAction({
   ),
   result: ScheduleView,
   meaning: ({ timezone }) => timeFaults({ timezone }),
+  example: {
+    scheduleId: IDS.scheduleId,
+    name: SCHEDULE_EXAMPLE.name,
+    timezone: SCHEDULE_EXAMPLE.timezone,
+    rotationType: 'daily',
+    rotationConfig: { userIds: [IDS.otherUserId, IDS.userId], shiftHours: 12 },
+  },
+  exampleResult: {
+    ...SCHEDULE_EXAMPLE,
+    rotationType: 'daily',
+    rotationConfig: { userIds: [IDS.otherUserId, IDS.userId], shiftHours: 12 },
+    updatedAt: '2027-02-01T13:20:11.046Z',
+  },
   async handle({ scheduleId, name, timezone, rotationType, rotationConfig }, context) {
     const { stores, caller, now, record } = context;
     const zone = timezone === undefined ? undefined : orThrow(parseTimeZone(timezone, 'timezone'));

@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
 
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
 import { IdText, SafeInteger, Timestamp } from '#actions/fields.ts';
 import { ROTATION_TYPES } from '#core/oncall/rotation.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -21,6 +23,17 @@ export const ScheduleView = Type.Object({
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
+
+export const SCHEDULE_EXAMPLE: Static<typeof ScheduleView> = {
+  scheduleId: IDS.scheduleId,
+  teamId: IDS.teamId,
+  name: 'Primary',
+  timezone: 'Europe/Amsterdam',
+  rotationType: 'weekly',
+  rotationConfig: { userIds: [IDS.userId, IDS.otherUserId] },
+  startAt: '2027-01-04T08:00:00.000Z',
+  ...EXAMPLE_STAMPS,
+};
 
 export function toScheduleView(schedule: ScheduleRow): Static<typeof ScheduleView> {
   const { userIds, ...shiftHours } = schedule.rotationConfig;

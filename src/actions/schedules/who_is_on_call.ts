@@ -1,8 +1,11 @@
 import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_people.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { readWarnings, WarningView } from '#actions/teams/warnings.ts';
+import { SCHEDULE_EXAMPLE } from '#actions/schedules/view.ts';
+import { readWarnings, WarningView, WARNING_EXAMPLE } from '#actions/teams/warnings.ts';
 import { peopleOnCall } from '#core/oncall/on_call.ts';
 import { overrideAt } from '#core/oncall/overrides.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -29,6 +32,7 @@ export const whoIsOnCall = defineAction({
   name: 'who_is_on_call',
   summary:
     'Tell who is on call for a team right now, in all and by schedule: since when, until when, and who takes over. until is null when nobody ever does.',
+  guidance: 'Use it to learn whom to reach now.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object({ teamId: IdText }, CLOSED),
@@ -39,6 +43,26 @@ export const whoIsOnCall = defineAction({
     schedules: Type.Array(ScheduleOnCallView),
     warnings: Type.Array(WarningView, { description: 'none when every page would reach somebody' }),
   }),
+  example: { teamId: IDS.teamId },
+  exampleResult: {
+    teamId: IDS.teamId,
+    at: '2027-02-03T02:05:00.000Z',
+    onCall: [PEOPLE.anna],
+    schedules: [
+      {
+        scheduleId: IDS.scheduleId,
+        name: SCHEDULE_EXAMPLE.name,
+        timezone: SCHEDULE_EXAMPLE.timezone,
+        onCall: PEOPLE.anna,
+        source: 'rotation',
+        overrideId: null,
+        since: '2027-02-01T08:00:00.000Z',
+        until: '2027-02-08T08:00:00.000Z',
+        next: { ...PEOPLE.bram, at: '2027-02-08T08:00:00.000Z' },
+      },
+    ],
+    warnings: [WARNING_EXAMPLE],
+  },
   async handle({ teamId }, context) {
     const { stores, caller, now } = context;
     const team = await stores.teams.get(caller.orgId, teamId);

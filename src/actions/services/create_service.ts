@@ -2,13 +2,14 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, FreeText, Name } from '#actions/fields.ts';
-import { readServiceWithKeys, ServiceWithKeysView, toServiceView } from '#actions/services/view.ts';
+import { readServiceWithKeys, ServiceWithKeysView, toServiceView, SERVICE_WITH_KEYS_EXAMPLE } from '#actions/services/view.ts';
 import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
 import { DEFAULT_RETENTION_DAYS } from '#core/capabilities/capability.ts';
 
 export const createService = defineAction({
   name: 'create_service',
   summary: 'Register a monitored service, optionally tied to a repository. It starts with no capability enabled.',
+  guidance: 'Then enable_capability.',
   permission: 'services:edit',
   effect: 'write',
   input: Type.Object(
@@ -21,6 +22,8 @@ export const createService = defineAction({
     CLOSED,
   ),
   result: ServiceWithKeysView,
+  example: { name: 'checkout', environment: 'production', scmOwner: 'northwind', scmRepo: 'checkout' },
+  exampleResult: { ...SERVICE_WITH_KEYS_EXAMPLE, capabilities: [], billing: [], alertRules: [] },
   async handle(input, context) {
     const { stores, caller, now, cipher } = context;
     const service = await stores.services.insert(

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { renewCapability } from '#actions/services/renew_capability.ts';
 import { toServiceView } from '#actions/services/view.ts';
@@ -11,11 +12,14 @@ export const deleteService = defineAction({
   name: 'delete_service',
   summary:
     'Delete a service and all its data: rules, incidents, exceptions, metrics and dashboards. There is no way back.',
+  guidance: 'Ask your user first.',
   permission: 'services:delete',
   effect: 'delete',
   stepUp: true,
   input: Type.Object({ serviceId: IdText }, CLOSED),
   result: Type.Object({ deleted: Type.Literal(true), serviceId: IdText }),
+  example: { serviceId: IDS.serviceId },
+  exampleResult: { deleted: true, serviceId: IDS.serviceId },
   async handle({ serviceId }, { stores, caller, now, record, enqueue }) {
     const row = await stores.services.lock(caller.orgId, serviceId);
     const before = toServiceView(await stores.services.get(caller.orgId, serviceId));

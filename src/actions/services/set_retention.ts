@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { changeService } from '#actions/services/change_service.ts';
-import { CapabilityName, ServiceView } from '#actions/services/view.ts';
+import { CapabilityName, ServiceView, SERVICE_EXAMPLE } from '#actions/services/view.ts';
 
 const FIELD = {
   metrics: 'retentionMetrics',
@@ -15,6 +16,7 @@ export const setRetention = defineAction({
   name: 'set_retention',
   summary:
     'Set how many days the data of a capability is kept. Older data is hidden at once and removed within an hour.',
+  guidance: 'Shortening it deletes data for good: ask your user first.',
   permission: 'services:edit',
   effect: 'delete',
   input: Type.Object(
@@ -22,6 +24,8 @@ export const setRetention = defineAction({
     CLOSED,
   ),
   result: ServiceView,
+  example: { serviceId: IDS.serviceId, capability: 'exceptions', retentionDays: 60 },
+  exampleResult: { ...SERVICE_EXAMPLE, retentionDays: { ...SERVICE_EXAMPLE.retentionDays, exceptions: 60 }, updatedAt: '2027-02-01T13:20:11.046Z' },
   async handle({ serviceId, capability, retentionDays }, context) {
     return await changeService(serviceId, context, (service) => {
       service[FIELD[capability]] = retentionDays;

@@ -1,13 +1,15 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, FreeText, IdText, Name, nullable } from '#actions/fields.ts';
 import { changeService } from '#actions/services/change_service.ts';
-import { ServiceView } from '#actions/services/view.ts';
+import { ServiceView, SERVICE_EXAMPLE } from '#actions/services/view.ts';
 
 export const updateService = defineAction({
   name: 'update_service',
   summary: 'Update the name, environment or linked repository of a service. null clears a field.',
+  guidance: 'A field that is left out stays.',
   permission: 'services:edit',
   effect: 'write',
   input: Type.Object(
@@ -21,6 +23,8 @@ export const updateService = defineAction({
     CLOSED,
   ),
   result: ServiceView,
+  example: { serviceId: IDS.serviceId, name: 'checkout', environment: null, scmOwner: 'northwind', scmRepo: 'checkout' },
+  exampleResult: { ...SERVICE_EXAMPLE, environment: null, updatedAt: '2027-02-01T13:20:11.046Z' },
   async handle({ serviceId, ...fields }, context) {
     return await changeService(serviceId, context, (service) => {
       Object.assign(service, fields);

@@ -1,9 +1,11 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, LIST_LIMIT } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { findMissingMetrics } from '#actions/rules/missing_metric.ts';
-import { RuleStateView, toRuleStateView } from '#actions/rules/view.ts';
+import { RuleStateView, toRuleStateView, RULE_EXAMPLE } from '#actions/rules/view.ts';
 import { dsnOf, type IngestKeyPair, MASKED_PAIR, openIngestKeyPair } from '#auth/ingest_keys.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import { CAPABILITIES } from '#core/capabilities/capability.ts';
@@ -47,6 +49,36 @@ export const ServiceWithKeysView = Type.Object({
   billing: Type.Array(BillingView, { description: 'newest period first' }),
   alertRules: Type.Array(RuleStateView, { description: 'oldest first' }),
 });
+
+export const SERVICE_EXAMPLE: Static<typeof ServiceView> = {
+  serviceId: IDS.serviceId,
+  name: 'checkout',
+  environment: 'production',
+  scmOwner: 'northwind',
+  scmRepo: 'checkout',
+  capabilities: ['exceptions', 'metrics', 'oncall'],
+  retentionDays: { metrics: 30, exceptions: 90, oncall: 400 },
+  ...EXAMPLE_STAMPS,
+};
+
+/** The key has the form of one and was never one. */
+export const SERVICE_WITH_KEYS_EXAMPLE: Static<typeof ServiceWithKeysView> = {
+  ...SERVICE_EXAMPLE,
+  ingestionKey: 'tocsin_ing_8Jq2VtY5mXw0ZcR7nKb4LpS9dHf3GaE6uTiWoQx1yPs0A1b2C',
+  dsn: 'https://9f2c4b7d1e8a4f60b3c5d7e9f1a2b4c6@tocsin.example.com/42',
+  credentials: 'shown',
+  billing: [
+    {
+      periodId: IDS.periodId,
+      capability: 'metrics',
+      startsAt: '2027-01-04T09:12:41.007Z',
+      endsAt: '2027-02-04T09:12:41.007Z',
+      amountCents: 100,
+      currency: 'EUR',
+    },
+  ],
+  alertRules: [{ ...RULE_EXAMPLE, waitingForData: null }],
+};
 
 export function toServiceView(service: ServiceWithCapabilities): Static<typeof ServiceView> {
   return {

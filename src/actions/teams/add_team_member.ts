@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { CHANNEL_SWITCHES, Phone } from '#actions/teams/contact_fields.ts';
-import { MemberView, readMember, toMemberRecord } from '#actions/teams/view.ts';
+import { MemberView, readMember, toMemberRecord, MEMBER_EXAMPLE } from '#actions/teams/view.ts';
 
 export const addTeamMember = defineAction({
   name: 'add_team_member',
@@ -14,6 +15,17 @@ export const addTeamMember = defineAction({
   input: Type.Object({ teamId: IdText, userId: IdText, phone: Type.Optional(Phone), ...CHANNEL_SWITCHES }, CLOSED),
   result: MemberView,
   conflict: 'the user is a member of the team already',
+  afterConflict: 'list_teams shows the member; update_team_member changes phone and channels.',
+  example: {
+    teamId: IDS.teamId,
+    userId: IDS.userId,
+    phone: '+31612345678',
+    smsEnabled: true,
+    callEnabled: true,
+    pushEnabled: true,
+    emailEnabled: false,
+  },
+  exampleResult: MEMBER_EXAMPLE,
   async handle(input, context) {
     const { stores, caller, now, record } = context;
     const team = await stores.teams.lock(caller.orgId, input.teamId);

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { toPolicyView } from '#actions/policies/view.ts';
 import { toScheduleView } from '#actions/schedules/view.ts';
@@ -11,10 +12,13 @@ export const deleteTeam = defineAction({
   name: 'delete_team',
   summary:
     'Delete an on-call team with its schedules and escalation policies. Alert rules that used one of its policies stay, and page nobody until they get another.',
+  guidance: 'Ask your user first.',
   permission: 'oncall:edit',
   effect: 'delete',
   input: Type.Object({ teamId: IdText }, CLOSED),
   result: Type.Object({ deleted: Type.Literal(true), teamId: IdText }),
+  example: { teamId: IDS.teamId },
+  exampleResult: { deleted: true, teamId: IDS.teamId },
   async handle({ teamId }, context) {
     const { stores, caller, now, record } = context;
     const team = await stores.teams.lock(caller.orgId, teamId);

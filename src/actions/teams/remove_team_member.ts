@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { toMemberRecord } from '#actions/teams/view.ts';
 
@@ -8,10 +9,13 @@ export const removeTeamMember = defineAction({
   name: 'remove_team_member',
   summary:
     'Remove a member from an on-call team. Schedules and policies that name the user stay as they are: change those as well.',
+  guidance: 'Ask your user first.',
   permission: 'oncall:edit',
   effect: 'delete',
   input: Type.Object({ memberId: IdText }, CLOSED),
   result: Type.Object({ deleted: Type.Literal(true), memberId: IdText }),
+  example: { memberId: IDS.memberId },
+  exampleResult: { deleted: true, memberId: IDS.memberId },
   async handle({ memberId }, { stores, caller, record }) {
     const member = await stores.teams.lockMember(caller.orgId, memberId);
     record({ target: member.id, before: toMemberRecord(member), after: null });

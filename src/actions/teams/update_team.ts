@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
-import { TeamView, toTeamView } from '#actions/teams/view.ts';
+import { TeamView, toTeamView, TEAM_EXAMPLE } from '#actions/teams/view.ts';
 
 export const updateTeam = defineAction({
   name: 'update_team',
@@ -11,6 +12,8 @@ export const updateTeam = defineAction({
   effect: 'write',
   input: Type.Object({ teamId: IdText, name: Name }, CLOSED),
   result: TeamView,
+  example: { teamId: IDS.teamId, name: 'Payments and refunds' },
+  exampleResult: { ...TEAM_EXAMPLE, name: 'Payments and refunds', updatedAt: '2027-02-01T13:20:11.046Z' },
   async handle({ teamId, name }, { stores, caller, now, record }) {
     const team = await stores.teams.lock(caller.orgId, teamId);
     const before = toTeamView(team);

@@ -1,6 +1,9 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { EXAMPLE_PEOPLE } from '#actions/example_people.ts';
+import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
 import { IdText, nullable, SafeInteger, Timestamp } from '#actions/fields.ts';
 import { maskPhone } from '#core/oncall/masking.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -31,6 +34,22 @@ export const MemberView = Type.Object({
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
+
+export const TEAM_EXAMPLE: Static<typeof TeamView> = { teamId: IDS.teamId, name: 'Payments', ...EXAMPLE_STAMPS };
+
+export const MEMBER_EXAMPLE: Static<typeof MemberView> = {
+  memberId: IDS.memberId,
+  teamId: IDS.teamId,
+  ...EXAMPLE_PEOPLE.anna,
+  phone: '+31612345678',
+  phoneConfirmed: true,
+  smsEnabled: true,
+  callEnabled: true,
+  pushEnabled: true,
+  emailEnabled: false,
+  sortOrder: 0,
+  ...EXAMPLE_STAMPS,
+};
 
 export function toTeamView(team: TeamRow): Static<typeof TeamView> {
   return {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, Timestamp } from '#actions/fields.ts';
 import { reasonOf } from '#core/incidents/reasons.ts';
 import { contactsOf } from '#core/oncall/contact.ts';
@@ -29,6 +30,15 @@ export const WarningView = Type.Object(
   },
   { description: 'why a page might reach nobody; with the ids of what it is about' },
 );
+
+/** The other person of the examples is in no team, and so has no number to call. */
+export const WARNING_EXAMPLE: Static<typeof WarningView> = {
+  kind: 'step_reaches_nobody',
+  message:
+    'Step 2 of the policy "Wake somebody" would reach nobody now: nobody has such a channel on and an address for it.',
+  policyId: IDS.policyId,
+  step: 1,
+};
 
 const GAPS_SHOWN_MAX = 20;
 

@@ -49,7 +49,7 @@ function getTool(name: string): AnyAction {
 function succeeded(action: AnyAction, result: unknown): CallToolResult {
   const body = { result };
   const content: CallToolResult['content'] = [{ type: 'text', text: JSON.stringify(body) }];
-  const untrusted = outsideTextIn(action.name, result);
+  const untrusted = outsideTextIn(action, result);
   if (untrusted.length === 0) return { content, structuredContent: body };
   content.push({ type: 'text', text: warningAbout(untrusted) });
   return { content, structuredContent: body, _meta: { untrusted } };

@@ -1,12 +1,6 @@
 import type { AnyAction } from '#actions/action_context.ts';
-import { ID_SOURCES } from '#entry/http/id_sources.ts';
+import { idSourceOf } from '#actions/id_sources.ts';
 import type { AppError } from '#kernel/errors.ts';
-
-/** Where to look after a conflict, by action. */
-const AFTER_CONFLICT: Readonly<Record<string, string>> = {
-  acknowledge_incident: 'Nothing needs to be done; list_incidents shows what is open.',
-  add_team_member: 'list_teams shows the member; update_team_member changes phone and channels.',
-};
 
 /** What an agent can do about a refusal, in a sentence or two. */
 export function nextStepAfter(error: AppError, action: AnyAction): string {
@@ -19,7 +13,7 @@ export function nextStepAfter(error: AppError, action: AnyAction): string {
     case 'not_found':
       return afterNotFound(error);
     case 'conflict':
-      return AFTER_CONFLICT[action.name] ?? 'Read the present state and decide anew.';
+      return action.afterConflict ?? 'Read the present state and decide anew.';
     case 'unavailable':
     case 'rate_limited':
       return `Nothing was changed. Call again in ${error.retryAfterSeconds ?? 1} s.`;
@@ -39,7 +33,7 @@ export function nextStepAfter(error: AppError, action: AnyAction): string {
 /** The tools that show ids of the kinds that named nothing; `steps[0].targetUserIds[1]` is a userId. */
 function afterNotFound({ faults }: AppError): string {
   const names = faults.map(({ path }) => nameOfId(path));
-  const tools = new Set(names.flatMap((name) => ID_SOURCES[name]?.shownBy ?? []));
+  const tools = new Set(names.flatMap((name) => idSourceOf(name)?.shownBy ?? []));
   const sentences = [...tools].map((tool) => `${tool} shows the ids that there are.`);
   return [...sentences, 'What is named may have been deleted.'].join(' ');
 }

@@ -1,24 +1,8 @@
-const GROUP = ['title', 'type', 'culprit', 'resolvedInRelease'];
-const INCIDENT = ['title', 'details'];
+import type { AnyAction } from '#actions/action_context.ts';
 
-/**
- * The places of each result that hold text which senders of telemetry wrote, and so anybody who can make a service fail
- * in words of their choice. `groups[].title` is the title of every group.
- */
-export const OUTSIDE_TEXT: Readonly<Record<string, readonly string[]>> = {
-  list_metric_names: ['metricNames'],
-  list_exception_groups: GROUP.map((field) => `groups[].${field}`),
-  get_exception_group: [...GROUP, 'pattern', 'triage', 'recentEvents'],
-  set_exception_status: GROUP,
-  list_incidents: INCIDENT.map((field) => `incidents[].${field}`),
-  get_incident: [...INCIDENT, 'timeline[].text'],
-  acknowledge_incident: INCIDENT,
-  resolve_incident: INCIDENT,
-};
-
-/** Those places of this result that hold something, as `result.groups[].title`. */
-export function outsideTextIn(toolName: string, result: unknown): string[] {
-  return (OUTSIDE_TEXT[toolName] ?? [])
+/** The places of this result that hold text from outside, as `result.groups[].title`. */
+export function outsideTextIn({ outsideText = [] }: AnyAction, result: unknown): string[] {
+  return outsideText
     .filter((path) => holdsSomething(result, path.split('.')))
     .map((path) => `result.${path}`);
 }

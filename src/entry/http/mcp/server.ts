@@ -1,7 +1,7 @@
 import { type RequestId, Server } from '@modelcontextprotocol/server';
 
 import { callTool, type Exchange } from '#entry/http/mcp/call_tool.ts';
-import { INSTRUCTIONS } from '#entry/http/mcp/guidance.ts';
+import { INSTRUCTIONS } from '#entry/http/mcp/instructions.ts';
 import { toolsOf } from '#entry/http/mcp/tools.ts';
 import { CONTRACT_VERSION } from '#entry/http/openapi/document.ts';
 

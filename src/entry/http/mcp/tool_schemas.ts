@@ -1,7 +1,7 @@
 import type { JSONValue } from '@modelcontextprotocol/server';
 
 import type { AnyAction } from '#actions/action_context.ts';
-import { ID_SOURCES } from '#entry/http/id_sources.ts';
+import { idSourceOf } from '#actions/id_sources.ts';
 
 /** The part of JSON Schema that actions use. */
 interface JsonSchema {
@@ -37,11 +37,11 @@ function told(schema: JsonSchema): JsonSchema {
 }
 
 function toProperty(schema: JsonSchema, name: string): JsonSchema {
-  const source = ID_SOURCES[name]?.shownBy;
+  const source = idSourceOf(name);
   const property = told(schema);
-  return source === undefined || source === null || 'description' in property
+  return source === undefined || 'description' in property
     ? property
-    : { ...property, description: `from ${source}` };
+    : { ...property, description: `from ${source.shownBy}` };
 }
 
 /** An outline that is longer says less: it is sent to a model with every list of tools. */

@@ -1,6 +1,5 @@
 import type { AnyAction } from '#actions/action_context.ts';
 import { ACTION_GROUPS } from '#actions/registry.ts';
-import { EXAMPLES } from '#entry/http/openapi/examples.ts';
 import { type Refused, refusedAs, refusedWhen } from '#entry/http/openapi/problems.ts';
 import { type JsonSchema, toOpenApiSchema } from '#entry/http/openapi/schemas.ts';
 import { ACTIONS_PATH } from '#entry/http/rest.ts';
@@ -32,9 +31,7 @@ const ALWAYS: readonly Refused[] = [
 ];
 
 function toOperation(action: AnyAction, heading: string): JsonSchema {
-  const example = EXAMPLES[action.name];
-  if (example === undefined) throw new Error(`${action.name} has no example`);
-  const { name, summary, permission, effect, conflict } = action;
+  const { name, summary, permission, effect, conflict, example, exampleResult } = action;
   return {
     operationId: name,
     tags: [heading],
@@ -44,7 +41,7 @@ function toOperation(action: AnyAction, heading: string): JsonSchema {
     security: [{ apiKey: [] }],
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: toOpenApiSchema(action.input), example: example.body } },
+      content: { 'application/json': { schema: toOpenApiSchema(action.input), example } },
     },
     responses: {
       '200': {
@@ -58,7 +55,7 @@ function toOperation(action: AnyAction, heading: string): JsonSchema {
               properties: { result: toOpenApiSchema(action.result) },
               additionalProperties: false,
             },
-            example: { result: example.result },
+            example: { result: exampleResult },
           },
         },
       },

@@ -14,7 +14,7 @@ import { CapabilityName, ServiceView, ServiceWithKeysView } from '#actions/servi
 import { WholeTeamView } from '#actions/teams/read_teams.ts';
 import { WarningView } from '#actions/teams/warnings.ts';
 import { MemberView, TeamView } from '#actions/teams/view.ts';
-import { ID_SOURCES, type IdSource } from '#entry/http/id_sources.ts';
+import { type IdSource, idSourceOf } from '#actions/id_sources.ts';
 
 /** A schema as JSON: what OpenAPI 3.1 takes is what TypeBox makes, but for the readability of it. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -89,7 +89,7 @@ function propertiesOf(properties: Record<string, JsonSchema>): Record<string, Js
   return Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => {
       const property = toOpenApiSchema(schema);
-      const source = ID_SOURCES[name];
+      const source = idSourceOf(name);
       return [
         name,
         source === undefined || 'description' in property ? property : { ...property, description: toSentence(source) },
@@ -98,8 +98,8 @@ function propertiesOf(properties: Record<string, JsonSchema>): Record<string, Js
   );
 }
 
-function toSentence({ noun, prefix, shownBy }: IdSource): string {
-  return `the id of ${noun} (\`${prefix}_…\`), as ${shownBy} shows it`;
+function toSentence({ noun, kind, shownBy }: IdSource): string {
+  return `the id of ${noun} (\`${kind}_…\`), as ${shownBy} shows it`;
 }
 
 /** "Text or null" reads best as two types of one schema. */

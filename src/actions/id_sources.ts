@@ -1,0 +1,30 @@
+import { ACTIONS } from '#actions/registry.ts';
+import { KIND_NOUNS, type Kind } from '#kernel/ids.ts';
+
+/** Where callers find the ids of a kind. */
+export interface IdSource {
+  readonly kind: Kind;
+  /** What has such an id, with its article. */
+  readonly noun: string;
+  /** The action whose result shows it. */
+  readonly shownBy: string;
+}
+
+/** Properties whose name is not that of the kind. */
+const OTHER_NAMES: Readonly<Record<string, Kind>> = { escalationPolicyId: 'policy' };
+
+const SOURCES = new Map(
+  ACTIONS.flatMap(({ name, showsIds = [] }) =>
+    showsIds.map((kind): [Kind, IdSource] => [kind, { kind, noun: KIND_NOUNS[kind], shownBy: name }]),
+  ),
+);
+
+/** Of a property of a body or a result, such as `serviceId`. Undefined where no action shows such ids. */
+export function idSourceOf(property: string): IdSource | undefined {
+  const kind = OTHER_NAMES[property] ?? (property.endsWith('Id') ? property.slice(0, -'Id'.length) : '');
+  return isKind(kind) ? SOURCES.get(kind) : undefined;
+}
+
+function isKind(text: string): text is Kind {
+  return Object.hasOwn(KIND_NOUNS, text);
+}
