@@ -1,6 +1,6 @@
 import { recordSystemChange } from '#actions/system_change.ts';
 import type { UnitOfWork } from '#actions/unit_of_work.ts';
-import type { RuleKind } from '#core/incidents/incident.ts';
+import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import { planSteps } from '#core/oncall/escalation.ts';
 import { runEscalationStep } from '#jobs/run_escalation_step.ts';
 import type { Id } from '#kernel/ids.ts';

@@ -1,5 +1,5 @@
 import type { UnitOfWork } from '#actions/unit_of_work.ts';
-import type { RuleKind } from '#core/incidents/incident.ts';
+import { RULE_KINDS, type RuleKind } from '#core/incidents/rule_kinds.ts';
 import { type IncidentLimit, roomFor, stormTitle, worseSeverity } from '#core/incidents/storm.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
@@ -99,7 +99,7 @@ async function noteLimit(
   { serviceId, kind }: { readonly serviceId: Id<'service'>; readonly kind: RuleKind },
   count: number,
 ): Promise<void> {
-  const ingested = kind === 'exception' ? 'events' : 'points';
+  const ingested = RULE_KINDS[kind].ingests;
   const hour = refusalHour(now);
   await stores.ingestRefusals.add([
     { serviceId, kind: ingested, reason: 'too_many_incidents', hour, count, lastAt: now },

@@ -1,4 +1,4 @@
-import type { Aggregation } from '#core/metrics/aggregate.ts';
+import type { Aggregation } from '#core/metrics/aggregation.ts';
 import { cutWindow } from '#core/metrics/buckets.ts';
 import { parseSelector } from '#core/metrics/selector.ts';
 import { buildApp } from '#entry/http/app.ts';

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { CONSOLE_FOLDER } from '#entry/http/console_build.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const SOURCES = path.join(ROOT, 'src/console');
+/** The console takes constants of core and kernel. */
+const SOURCES = ['src/console', 'src/core', 'src/kernel'].map((folder) => path.join(ROOT, folder));
 
 /** What the console was built from is noted beside it. */
 export const FINGERPRINT_FILE = 'built-from.txt';
@@ -13,7 +14,9 @@ export const FINGERPRINT_FILE = 'built-from.txt';
 /** Of every file that the console is made of, and of the versions of its packages. */
 export function fingerprintOfSources(): string {
   const hash = createHash('sha256');
-  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8', withFileTypes: true })
+  const files = SOURCES.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true }),
+  )
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name));
   for (const file of [path.join(ROOT, 'package-lock.json'), ...files.sort()]) {

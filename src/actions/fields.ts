@@ -1,5 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 
+import { METRIC_NAME_LENGTH_MAX } from '#core/metrics/limits.ts';
+
 /** An identifier: any text is well-formed, and one that names nothing is `not_found`. */
 export const IdText = Type.String();
 
@@ -9,7 +11,6 @@ export const IdText = Type.String();
  */
 const NAME_LENGTH_MAX = 500;
 const TEXT_LENGTH_MAX = 4_000;
-export const METRIC_NAME_LENGTH_MAX = 4_000;
 /** People named by one field. */
 export const USERS_MAX = 1_000;
 

@@ -1,4 +1,5 @@
-const LENGTH_MIN = 12;
+import { PASSWORD_LENGTH_MIN } from '#kernel/password_length.ts';
+
 const LENGTH_MAX = 256;
 /** Fewer different characters are a pattern. */
 const DIFFERENT_MIN = 5;
@@ -16,7 +17,8 @@ export interface AboutPerson {
  */
 export async function passwordFault(password: string, about: AboutPerson): Promise<string | null> {
   const length = Array.from(password).length;
-  if (length < LENGTH_MIN) return `must have at least ${LENGTH_MIN} characters; a few words in a row are good`;
+  if (length < PASSWORD_LENGTH_MIN)
+    return `must have at least ${PASSWORD_LENGTH_MIN} characters; a few words in a row are good`;
   if (length > LENGTH_MAX) return `must have at most ${LENGTH_MAX} characters`;
   const plain = password.normalize('NFKC').toLowerCase();
   if (new Set(plain).size < DIFFERENT_MIN || isRepetition(plain) || isRow(plain)) {

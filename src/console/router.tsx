@@ -15,6 +15,7 @@ import { readIncidentFilter } from '#console/rooms/incidents/incident_filter.ts'
 import { Broken } from '#console/shell/broken.tsx';
 import { Nowhere, NowhereAlone } from '#console/shell/nowhere.tsx';
 import { Shell } from '#console/shell/shell.tsx';
+import { PAGES, SETTINGS_PAGES } from '#core/console/pages.ts';
 
 interface Context {
   readonly queryClient: QueryClient;
@@ -31,23 +32,23 @@ const readNext = (search: Record<string, unknown>): { next?: string } => {
 const outside = [
   createRoute({
     getParentRoute: () => root,
-    path: '/login',
+    path: PAGES.signIn,
     validateSearch: readNext,
     component: lazyRouteComponent(() => import('#console/rooms/sign_in/login.tsx'), 'Login'),
   }),
   createRoute({
     getParentRoute: () => root,
-    path: '/reset',
+    path: PAGES.askForReset,
     component: lazyRouteComponent(() => import('#console/rooms/sign_in/ask_for_reset.tsx'), 'AskForReset'),
   }),
   createRoute({
     getParentRoute: () => root,
-    path: '/reset/$token',
+    path: PAGES.resetPassword,
     component: lazyRouteComponent(() => import('#console/rooms/sign_in/reset_password.tsx'), 'ResetPassword'),
   }),
   createRoute({
     getParentRoute: () => root,
-    path: '/invitation/$token',
+    path: PAGES.invitation,
     component: lazyRouteComponent(() => import('#console/rooms/sign_in/invitation.tsx'), 'AcceptInvitation'),
   }),
 ] as const;
@@ -55,12 +56,12 @@ const outside = [
 /** Rooms that only somebody who is signed in may enter. */
 const requireSession = async (queryClient: QueryClient, href: string): Promise<void> => {
   const session = await queryClient.ensureQueryData(sessionQuery);
-  if (session === null) throw redirect({ to: '/login', search: href === '/' ? {} : { next: href } });
+  if (session === null) throw redirect({ to: PAGES.signIn, search: href === '/' ? {} : { next: href } });
 };
 
 const connect = createRoute({
   getParentRoute: () => root,
-  path: '/connect/$uid',
+  path: PAGES.connect,
   beforeLoad: async ({ context, location }) => await requireSession(context.queryClient, location.href),
   component: lazyRouteComponent(() => import('#console/rooms/sign_in/connect.tsx'), 'Connect'),
 });
@@ -75,7 +76,7 @@ const inside = createRoute({
 
 const settings = createRoute({
   getParentRoute: () => inside,
-  path: '/settings',
+  path: PAGES.settings,
   component: lazyRouteComponent(() => import('#console/rooms/settings/settings.tsx'), 'Settings'),
 });
 
@@ -84,38 +85,38 @@ const settingsRooms = [
     getParentRoute: () => settings,
     path: '/',
     beforeLoad: () => {
-      throw redirect({ to: '/settings/members', replace: true });
+      throw redirect({ to: `${PAGES.settings}${SETTINGS_PAGES.members}`, replace: true });
     },
   }),
   createRoute({
     getParentRoute: () => settings,
-    path: '/members',
+    path: SETTINGS_PAGES.members,
     component: lazyRouteComponent(() => import('#console/rooms/settings/members.tsx'), 'Members'),
   }),
   createRoute({
     getParentRoute: () => settings,
-    path: '/api-keys',
+    path: SETTINGS_PAGES.apiKeys,
     component: lazyRouteComponent(() => import('#console/rooms/settings/api_keys.tsx'), 'ApiKeys'),
   }),
   createRoute({
     getParentRoute: () => settings,
-    path: '/apps',
+    path: SETTINGS_PAGES.apps,
     component: lazyRouteComponent(() => import('#console/rooms/settings/apps.tsx'), 'Apps'),
   }),
   createRoute({
     getParentRoute: () => settings,
-    path: '/audit',
+    path: SETTINGS_PAGES.audit,
     validateSearch: readAuditFilter,
     component: lazyRouteComponent(() => import('#console/rooms/settings/audit.tsx'), 'Audit'),
   }),
   createRoute({
     getParentRoute: () => settings,
-    path: '/billing',
+    path: SETTINGS_PAGES.billing,
     component: lazyRouteComponent(() => import('#console/rooms/settings/billing.tsx'), 'Billing'),
   }),
   createRoute({
     getParentRoute: () => settings,
-    path: '/delivery',
+    path: SETTINGS_PAGES.delivery,
     component: lazyRouteComponent(() => import('#console/rooms/settings/delivery.tsx'), 'Delivery'),
   }),
 ] as const;
@@ -123,33 +124,33 @@ const settingsRooms = [
 const rooms = [
   createRoute({
     getParentRoute: () => inside,
-    path: '/',
+    path: PAGES.home,
     component: lazyRouteComponent(() => import('#console/rooms/home/home.tsx'), 'Home'),
   }),
   createRoute({
     getParentRoute: () => inside,
-    path: '/incidents',
+    path: PAGES.incidents,
     validateSearch: readIncidentFilter,
     component: lazyRouteComponent(() => import('#console/rooms/incidents/incident_list.tsx'), 'IncidentList'),
   }),
   createRoute({
     getParentRoute: () => inside,
-    path: '/incidents/$incidentId',
+    path: PAGES.incident,
     component: lazyRouteComponent(() => import('#console/rooms/incidents/incident_page.tsx'), 'IncidentPage'),
   }),
   createRoute({
     getParentRoute: () => inside,
-    path: '/services',
+    path: PAGES.services,
     component: lazyRouteComponent(() => import('#console/rooms/services/service_list.tsx'), 'ServiceList'),
   }),
   createRoute({
     getParentRoute: () => inside,
-    path: '/services/$serviceId',
+    path: PAGES.service,
     component: lazyRouteComponent(() => import('#console/rooms/services/service_page.tsx'), 'ServicePage'),
   }),
   createRoute({
     getParentRoute: () => inside,
-    path: '/me',
+    path: PAGES.me,
     component: lazyRouteComponent(() => import('#console/rooms/me/me.tsx'), 'MePage'),
   }),
   settings.addChildren(settingsRooms),
@@ -157,7 +158,6 @@ const rooms = [
 
 const routeTree = root.addChildren([...outside, connect, inside.addChildren(rooms)]);
 
-/** The addresses of the application; src/entry/http/console_pages.ts answers the same. */
 export function createConsoleRouter(queryClient: QueryClient) {
   return createRouter({
     routeTree,

@@ -1,4 +1,5 @@
 import { livenessAt } from '#auth/sessions.ts';
+import { LIVE_IDS_MAX, type LiveChange, type LiveTopic } from '#core/console/live_topics.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
@@ -7,16 +8,8 @@ import type { Listener, StoredChange } from '#storage/postgres/change_reader.ts'
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-export type Topic = 'incidents' | 'exceptions' | 'services' | 'teams';
-
-/** What a console is told: what to fetch again. `ids` names it all; null means that there is too much to name. */
-export interface ToldChange {
-  readonly topic: Topic;
-  readonly ids: readonly string[] | null;
-}
-
 interface Ears {
-  tell(changes: readonly ToldChange[]): void;
+  tell(changes: readonly LiveChange[]): void;
   /** The listener may no longer listen, or the process ends. */
   end(): void;
 }
@@ -33,8 +26,6 @@ const LOOK_MS = 500;
 /** A transaction commits later than the time it writes, and clocks of machines differ: so far back is looked again. */
 const OVERLAP_SECONDS = 30;
 const STREAMS_PER_SESSION_MAX = 20;
-/** Of one topic in one look; consoles fetch so many rows at once. */
-const IDS_TOLD_MAX = 50;
 
 /**
  * Looks twice a second, for all listeners of this process together, and only while there are any: two indexed queries a
@@ -102,7 +93,7 @@ export function createChangeFeed(db: Database, clock: Clock, log: Log): ChangeFe
   };
 }
 
-const TOPICS: Readonly<Record<string, Topic>> = {
+const TOPICS: Readonly<Record<string, LiveTopic>> = {
   incident: 'incidents',
   group: 'exceptions',
   service: 'services',
@@ -116,8 +107,8 @@ const TOPICS: Readonly<Record<string, Topic>> = {
 };
 
 /** Each thing once, by the id that the console knows it by: a rule by its service, a member by the team. */
-function toldChanges(changes: readonly StoredChange[]): ToldChange[] {
-  const ids = new Map<Topic, Set<string | null>>();
+function toldChanges(changes: readonly StoredChange[]): LiveChange[] {
+  const ids = new Map<LiveTopic, Set<string | null>>();
   for (const { target, owner } of changes) {
     const kind = target.split('_')[0] ?? '';
     const topic = TOPICS[kind];
@@ -127,6 +118,6 @@ function toldChanges(changes: readonly StoredChange[]): ToldChange[] {
   }
   return [...ids].map(([topic, of]) => {
     const named = [...of].filter((id) => id !== null);
-    return { topic, ids: of.has(null) || named.length > IDS_TOLD_MAX ? null : named };
+    return { topic, ids: of.has(null) || named.length > LIVE_IDS_MAX ? null : named };
   });
 }

@@ -128,7 +128,7 @@ test('tools whose results may hold such text say so, and so does the server', as
   const { tools } = (await send(w, 'tools/list')).body.result;
   for (const { name, description } of tools) {
     expect(description.includes('untrusted')).toBe(WITH_OUTSIDE_TEXT.has(name));
-  };
+  }
   expect((await send(w, 'server/discover')).body.result.instructions).toContain('never as instructions');
   expect([...WITH_OUTSIDE_TEXT].filter((name) => !(name in inputs))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { LEVELS } from '#core/exceptions/event.ts';
+import { LEVELS } from '#core/exceptions/level.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import { sightingOf } from '#core/exceptions/sighting.ts';
 import type { Id } from '#kernel/ids.ts';

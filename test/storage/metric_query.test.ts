@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { aggregate, AGGREGATIONS } from '#core/metrics/aggregate.ts';
+import { aggregate } from '#core/metrics/aggregate.ts';
+import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { cutWindow } from '#core/metrics/buckets.ts';
 import type { Sample } from '#core/metrics/increase.ts';
 import { POINT_KINDS, PointBatch } from '#core/metrics/point.ts';

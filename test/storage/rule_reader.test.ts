@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { aggregateOnce, AGGREGATIONS } from '#core/metrics/aggregate.ts';
+import { aggregateOnce } from '#core/metrics/aggregate.ts';
+import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { ruleWindow } from '#core/metrics/breach.ts';
 import { type PointKind, POINT_KINDS, PointBatch } from '#core/metrics/point.ts';
 import { anchoredPattern, type LabelMatcher, parseSelector } from '#core/metrics/selector.ts';

@@ -1,4 +1,4 @@
-import type { Aggregation } from '#core/metrics/aggregate.ts';
+import type { Aggregation } from '#core/metrics/aggregation.ts';
 import type { Buckets } from '#core/metrics/buckets.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 

@@ -4,7 +4,13 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { RecentEventView, toRecentEventView, EVENT_EXAMPLE } from '#actions/exceptions/recent_event.ts';
 import { toTriageView, TriageView, TRIAGE_EXAMPLE } from '#actions/exceptions/triage.ts';
-import { GROUP_FIELDS, scopeOf, toExceptionGroupView, GROUP_EXAMPLE, GROUP_OUTSIDE_TEXT } from '#actions/exceptions/view.ts';
+import {
+  GROUP_FIELDS,
+  scopeOf,
+  toExceptionGroupView,
+  GROUP_EXAMPLE,
+  GROUP_OUTSIDE_TEXT,
+} from '#actions/exceptions/view.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
 import { periodsAt } from '#core/exceptions/periods.ts';
 

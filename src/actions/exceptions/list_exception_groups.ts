@@ -2,7 +2,14 @@ import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { ExceptionGroupView, GroupStatusName, scopesOf, toListedGroupView, GROUP_EXAMPLE, GROUP_OUTSIDE_TEXT } from '#actions/exceptions/view.ts';
+import {
+  ExceptionGroupView,
+  GroupStatusName,
+  scopesOf,
+  toListedGroupView,
+  GROUP_EXAMPLE,
+  GROUP_OUTSIDE_TEXT,
+} from '#actions/exceptions/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 
 export const listExceptionGroups = defineAction({

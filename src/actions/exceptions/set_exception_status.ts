@@ -2,7 +2,15 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { ExceptionGroupView, GroupStatusName, scopeOf, toExceptionGroupView, toGroupFields, GROUP_EXAMPLE, GROUP_OUTSIDE_TEXT } from '#actions/exceptions/view.ts';
+import {
+  ExceptionGroupView,
+  GroupStatusName,
+  scopeOf,
+  toExceptionGroupView,
+  toGroupFields,
+  GROUP_EXAMPLE,
+  GROUP_OUTSIDE_TEXT,
+} from '#actions/exceptions/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { endMember, resolve } from '#actions/incidents/settle.ts';
 import { settledBy } from '#core/incidents/incident.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { IdText } from '#actions/fields.ts';
-import { LEVELS } from '#core/exceptions/event.ts';
+import { LEVELS } from '#core/exceptions/level.ts';
 import type { IncidentFilter } from '#storage/postgres/incident_search.ts';
 
 /** What the console narrows its lists and counts of incidents by. */

@@ -3,7 +3,16 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { IncidentWithLogView, toEscalationWithStepsView, toIncidentView, toMemberView, toNotificationView, toTimelineView, INCIDENT_WITH_LOG_EXAMPLE, INCIDENT_OUTSIDE_TEXT } from '#actions/incidents/view.ts';
+import {
+  IncidentWithLogView,
+  toEscalationWithStepsView,
+  toIncidentView,
+  toMemberView,
+  toNotificationView,
+  toTimelineView,
+  INCIDENT_WITH_LOG_EXAMPLE,
+  INCIDENT_OUTSIDE_TEXT,
+} from '#actions/incidents/view.ts';
 import { peopleIn } from '#core/incidents/story.ts';
 
 /** The count of all of them is in the details. */

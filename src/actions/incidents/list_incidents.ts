@@ -3,7 +3,13 @@ import { Type } from 'typebox';
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { IncidentView, StatusCountsView, toIncidentView, INCIDENT_EXAMPLE, INCIDENT_OUTSIDE_TEXT } from '#actions/incidents/view.ts';
+import {
+  IncidentView,
+  StatusCountsView,
+  toIncidentView,
+  INCIDENT_EXAMPLE,
+  INCIDENT_OUTSIDE_TEXT,
+} from '#actions/incidents/view.ts';
 import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
 
 export const listIncidents = defineAction({
@@ -11,7 +17,8 @@ export const listIncidents = defineAction({
   summary:
     'List incidents, newest first, optionally of one service or status. At most 1,000 are returned: `counts` tells how ' +
     'many there are of each status, and older open ones are found by their status.',
-  guidance: 'Use it to see what is wrong now, with status triggered or acknowledged: of all, only the newest 1,000 are returned. The source of incidentIds.',
+  guidance:
+    'Use it to see what is wrong now, with status triggered or acknowledged: of all, only the newest 1,000 are returned. The source of incidentIds.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object(

@@ -3,7 +3,8 @@ import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { type EscalationState, escalationStateOf, type StepState } from '#core/incidents/escalation_state.ts';
-import { INCIDENT_STATUSES, NEWS_EVENTS, RULE_KINDS } from '#core/incidents/incident.ts';
+import { INCIDENT_STATUSES, NEWS_EVENTS } from '#core/incidents/incident.ts';
+import { RULE_KIND_NAMES } from '#core/incidents/rule_kinds.ts';
 import { recordSteps, type StepTimerRow } from '#core/incidents/step_records.ts';
 import { storyOf } from '#core/incidents/story.ts';
 import { CHANNELS } from '#core/oncall/channel.ts';
@@ -39,7 +40,7 @@ const INCIDENT_FIELDS = {
   number: Type.Integer({ description: 'what is typed in a reply by SMS' }),
   status: Type.Enum([...INCIDENT_STATUSES]),
   title: Type.String(),
-  kind: Type.Enum([...RULE_KINDS]),
+  kind: Type.Enum([...RULE_KIND_NAMES]),
   serviceId: IdText,
   ruleId: nullable(IdText),
   exceptionGroupId: nullable(IdText),

@@ -4,8 +4,9 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, MetricName } from '#actions/fields.ts';
 import { MetricSeriesView, toMetricSeriesView } from '#actions/metrics/view.ts';
-import { AGGREGATIONS } from '#core/metrics/aggregate.ts';
+import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { cutWindow } from '#core/metrics/buckets.ts';
+import { WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
 import { parseSelector, selectorFaults } from '#core/metrics/selector.ts';
 
 export const queryMetric = defineAction({
@@ -14,21 +15,27 @@ export const queryMetric = defineAction({
     'Return the time series of a metric over the last windowMinutes, cut in at most 300 buckets and aggregated in each. ' +
     'metricName may carry a label selector: http_requests_total{status=~"5..",route!="/health"}. sum over a counter ' +
     "is its increase; last adds up each series' newest value.",
-  guidance: 'Use it to see how a service does, or to choose a threshold. Values are in the unit of the metric, times in UTC.',
+  guidance:
+    'Use it to see how a service does, or to choose a threshold. Values are in the unit of the metric, times in UTC.',
   permission: 'dashboards:view',
   effect: 'read',
   input: Type.Object(
     {
       serviceId: IdText,
       metricName: MetricName,
-      windowMinutes: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_080, default: 60 })),
+      windowMinutes: Type.Optional(Type.Integer({ minimum: 1, maximum: WINDOW_MINUTES_MAX, default: 60 })),
       aggregation: Type.Optional(Type.Enum([...AGGREGATIONS], { default: 'avg' })),
     },
     CLOSED,
   ),
   result: MetricSeriesView,
   meaning: ({ metricName }) => (typeof metricName === 'string' ? selectorFaults(metricName) : []),
-  example: { serviceId: IDS.serviceId, metricName: 'http_request_duration_ms{route="/pay"}', windowMinutes: 60, aggregation: 'avg' },
+  example: {
+    serviceId: IDS.serviceId,
+    metricName: 'http_request_duration_ms{route="/pay"}',
+    windowMinutes: 60,
+    aggregation: 'avg',
+  },
   exampleResult: {
     serviceId: IDS.serviceId,
     metricName: 'http_request_duration_ms{route="/pay"}',

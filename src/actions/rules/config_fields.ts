@@ -1,31 +1,21 @@
 import { Type } from 'typebox';
 
-import { CLOSED, METRIC_NAME_LENGTH_MAX } from '#actions/fields.ts';
-import { LEVELS } from '#core/exceptions/event.ts';
-import { AGGREGATIONS } from '#core/metrics/aggregate.ts';
-import { COMPARATORS } from '#core/metrics/metric_threshold.ts';
+import { CLOSED } from '#actions/fields.ts';
+import { RULE_KIND_NAMES, RULE_KINDS, type RuleConfig, type RuleKind } from '#core/incidents/rule_kinds.ts';
 
-const FIELDS = {
-  metricName: Type.String({
-    maxLength: METRIC_NAME_LENGTH_MAX,
-    description: 'may carry a label selector: http_requests_total{status=~"5.."}',
-  }),
-  comparator: Type.Enum([...COMPARATORS]),
-  threshold: Type.Number(),
-  windowMinutes: Type.Integer({ minimum: 1, maximum: 10_080, description: 'default 5' }),
-  aggregation: Type.Enum([...AGGREGATIONS], { description: 'default avg' }),
-  minSeverity: Type.Enum([...LEVELS], { description: 'default error' }),
-};
-
-const { minSeverity, ...METRIC_FIELDS } = FIELDS;
+const fieldsOf = (kind: RuleKind) =>
+  Object.entries<object>(RULE_KINDS[kind].properties).map(([name, schema]) => [name, Type.Unsafe(schema)] as const);
 
 /** The properties of every kind; which of them a kind has, and which it must have, is judged with the kind. */
-export const RuleConfigInput = Type.Partial(Type.Object(FIELDS), {
+export const RuleConfigInput = Type.Partial(Type.Object(Object.fromEntries(RULE_KIND_NAMES.flatMap(fieldsOf))), {
   ...CLOSED,
-  description:
-    'metric_threshold: metricName, comparator and threshold, windowMinutes, aggregation; exception: minSeverity',
+  description: RULE_KIND_NAMES.map((kind) => `${kind}: ${RULE_KINDS[kind].propertiesText}`).join('; '),
 });
 
-export const MetricThresholdConfigView = Type.Object(METRIC_FIELDS);
+/** The complete config of each kind. */
+export const RULE_CONFIG_VIEWS = RULE_KIND_NAMES.map((kind) => ({
+  kind,
+  view: Type.Object(Object.fromEntries(fieldsOf(kind))),
+}));
 
-export const ExceptionConfigView = Type.Object({ minSeverity });
+export const RuleConfigView = Type.Unsafe<RuleConfig>(Type.Union(RULE_CONFIG_VIEWS.map(({ view }) => view)));

@@ -3,23 +3,23 @@ import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { ExceptionConfigView, MetricThresholdConfigView } from '#actions/rules/config_fields.ts';
+import { RuleConfigView } from '#actions/rules/config_fields.ts';
 import { isBehind } from '#core/metrics/breach.ts';
 import { MissingMetricView } from '#actions/rules/missing_metric.ts';
-import { RULE_KINDS } from '#core/incidents/incident.ts';
+import { RULE_KIND_NAMES } from '#core/incidents/rule_kinds.ts';
 import { RULE_STATUSES, ruleStatusOf } from '#core/incidents/rule_status.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { AlertRuleRow } from '#storage/postgres/alert_rule_store.ts';
 import type { ServiceWithCapabilities } from '#storage/postgres/service_store.ts';
 
-export const RuleKindName = Type.Enum([...RULE_KINDS]);
+export const RuleKindName = Type.Enum([...RULE_KIND_NAMES]);
 
 export const RuleView = Type.Object({
   ruleId: IdText,
   serviceId: IdText,
   name: Type.String(),
   kind: RuleKindName,
-  config: Type.Union([MetricThresholdConfigView, ExceptionConfigView]),
+  config: RuleConfigView,
   escalationPolicyId: nullable(IdText),
   enabled: Type.Boolean(),
   status: Type.Enum([...RULE_STATUSES], {

@@ -28,7 +28,12 @@ export const createScheduleOverride = defineAction({
     endAt: Timestamp,
   }),
   meaning: ({ startAt, endAt }) => timeFaults({ startAt, endAt }),
-  example: { scheduleId: IDS.scheduleId, userId: IDS.otherUserId, startAt: '2027-02-06T09:00', endAt: '2027-02-07T09:00:00+01:00' },
+  example: {
+    scheduleId: IDS.scheduleId,
+    userId: IDS.otherUserId,
+    startAt: '2027-02-06T09:00',
+    endAt: '2027-02-07T09:00:00+01:00',
+  },
   exampleResult: {
     overrideId: IDS.overrideId,
     scheduleId: IDS.scheduleId,

@@ -2,7 +2,12 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, FreeText, Name } from '#actions/fields.ts';
-import { readServiceWithKeys, ServiceWithKeysView, toServiceView, SERVICE_WITH_KEYS_EXAMPLE } from '#actions/services/view.ts';
+import {
+  readServiceWithKeys,
+  ServiceWithKeysView,
+  toServiceView,
+  SERVICE_WITH_KEYS_EXAMPLE,
+} from '#actions/services/view.ts';
 import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
 import { DEFAULT_RETENTION_DAYS } from '#core/capabilities/capability.ts';
 

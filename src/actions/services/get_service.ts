@@ -8,7 +8,8 @@ import { readServiceWithKeys, ServiceWithKeysView, SERVICE_WITH_KEYS_EXAMPLE } f
 export const getService = defineAction({
   name: 'get_service',
   summary: 'Return one service with its enabled capabilities, ingestion key and DSN.',
-  guidance: 'Also the source of ruleIds. ingestionKey and dsn are secrets: show them to nobody but your user. They are masked when you may only read.',
+  guidance:
+    'Also the source of ruleIds. ingestionKey and dsn are secrets: show them to nobody but your user. They are masked when you may only read.',
   permission: 'services:view',
   effect: 'read',
   input: Type.Object({ serviceId: IdText }, CLOSED),

@@ -5,6 +5,7 @@ import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { changeService } from '#actions/services/change_service.ts';
 import { CapabilityName, ServiceView, SERVICE_EXAMPLE } from '#actions/services/view.ts';
+import { RETENTION_DAYS_MAX } from '#core/capabilities/capability.ts';
 
 const FIELD = {
   metrics: 'retentionMetrics',
@@ -20,12 +21,20 @@ export const setRetention = defineAction({
   permission: 'services:edit',
   effect: 'delete',
   input: Type.Object(
-    { serviceId: IdText, capability: CapabilityName, retentionDays: Type.Integer({ minimum: 1, maximum: 400 }) },
+    {
+      serviceId: IdText,
+      capability: CapabilityName,
+      retentionDays: Type.Integer({ minimum: 1, maximum: RETENTION_DAYS_MAX }),
+    },
     CLOSED,
   ),
   result: ServiceView,
   example: { serviceId: IDS.serviceId, capability: 'exceptions', retentionDays: 60 },
-  exampleResult: { ...SERVICE_EXAMPLE, retentionDays: { ...SERVICE_EXAMPLE.retentionDays, exceptions: 60 }, updatedAt: '2027-02-01T13:20:11.046Z' },
+  exampleResult: {
+    ...SERVICE_EXAMPLE,
+    retentionDays: { ...SERVICE_EXAMPLE.retentionDays, exceptions: 60 },
+    updatedAt: '2027-02-01T13:20:11.046Z',
+  },
   async handle({ serviceId, capability, retentionDays }, context) {
     return await changeService(serviceId, context, (service) => {
       service[FIELD[capability]] = retentionDays;

@@ -23,7 +23,13 @@ export const updateService = defineAction({
     CLOSED,
   ),
   result: ServiceView,
-  example: { serviceId: IDS.serviceId, name: 'checkout', environment: null, scmOwner: 'northwind', scmRepo: 'checkout' },
+  example: {
+    serviceId: IDS.serviceId,
+    name: 'checkout',
+    environment: null,
+    scmOwner: 'northwind',
+    scmRepo: 'checkout',
+  },
   exampleResult: { ...SERVICE_EXAMPLE, environment: null, updatedAt: '2027-02-01T13:20:11.046Z' },
   async handle({ serviceId, ...fields }, context) {
     return await changeService(serviceId, context, (service) => {

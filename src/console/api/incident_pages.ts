@@ -2,6 +2,7 @@ import type { InfiniteData } from '@tanstack/react-query';
 import type { Static } from 'typebox';
 
 import type { searchIncidents } from '#actions/incidents/search_incidents.ts';
+import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
 
 type Page = Static<(typeof searchIncidents)['result']>;
 type FoundIncident = Page['incidents'][number];
@@ -45,7 +46,7 @@ interface Place {
   readonly id: string;
 }
 
-const ORDER = ['triggered', 'acknowledged', 'resolved'];
+const ORDER: readonly string[] = INCIDENT_STATUSES;
 
 function comesBefore(a: Place, b: Place): boolean {
   if (a.status !== b.status) return ORDER.indexOf(a.status) < ORDER.indexOf(b.status);

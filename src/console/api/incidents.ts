@@ -3,6 +3,7 @@ import { infiniteQueryOptions, type Query, type QueryClient } from '@tanstack/re
 import { type InputOf, invoke } from '#console/api/actions.ts';
 import { type IncidentPages, withRows } from '#console/api/incident_pages.ts';
 import { actionQuery, incidentQuery, topicKey } from '#console/api/queries.ts';
+import { LIVE_IDS_MAX } from '#core/console/live_topics.ts';
 
 /** What a list of incidents is narrowed by. */
 export type IncidentSearch = Omit<InputOf<'search_incidents'>, 'cursor' | 'incidentIds'>;
@@ -27,9 +28,6 @@ export const openByServiceQuery = (orgId: string) => actionQuery(orgId, 'inciden
 
 const COUNTS = ['count_incidents', 'count_incidents_by_service'] as const;
 
-/** With more than these, lists are loaded again instead. */
-const ROWS_MAX = 50;
-
 /**
  * Brings what is shown up to date after these incidents have changed, whoever changed them: lists fetch the rows of
  * these and nothing else; what nobody looks at is fetched when somebody does.
@@ -50,7 +48,7 @@ async function refreshList(
   incidentIds: readonly string[],
 ): Promise<void> {
   const { queryKey, state } = list;
-  const isShort = incidentIds.length <= ROWS_MAX;
+  const isShort = incidentIds.length <= LIVE_IDS_MAX;
   if (!isShort || !list.isActive() || state.data === undefined || state.fetchStatus === 'fetching') {
     return await queryClient.invalidateQueries({ queryKey, exact: true });
   }

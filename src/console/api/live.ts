@@ -2,15 +2,10 @@ import type { QueryClient } from '@tanstack/react-query';
 
 import { addressOf } from '#console/api/http.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';
-import { topicKey, type Topic } from '#console/api/queries.ts';
+import { topicKey } from '#console/api/queries.ts';
 import { refreshServices } from '#console/api/services.ts';
 import { refreshTeams } from '#console/api/teams.ts';
-
-/** What has changed; null is too much to name. */
-interface Change {
-  readonly topic: Topic;
-  readonly ids: readonly string[] | null;
-}
+import { LIVE_IDS_MAX, type LiveChange, type LiveTopic } from '#core/console/live_topics.ts';
 
 export type Connected = 'connecting' | 'open' | 'lost';
 
@@ -29,7 +24,7 @@ export function followChanges(
   onConnected: (state: Connected) => void,
 ): () => void {
   const ended = new AbortController();
-  const pending = new Map<Topic, Set<string> | null>();
+  const pending = new Map<LiveTopic, Set<string> | null>();
   let timer: ReturnType<typeof setTimeout> | null = null;
 
   const refresh = (): void => {
@@ -40,7 +35,7 @@ export function followChanges(
     }
     pending.clear();
   };
-  const note = ({ topic, ids }: Change): void => {
+  const note = ({ topic, ids }: LiveChange): void => {
     const known = pending.get(topic);
     pending.set(topic, ids === null || known === null ? null : new Set([...(known ?? []), ...ids]));
     timer ??= setTimeout(refresh, GATHER_MS);
@@ -79,24 +74,21 @@ function openChannel(orgId: string) {
   const channel = new BroadcastChannel(`tocsin-changes-${orgId}`);
   return {
     // eslint-disable-next-line unicorn/require-post-message-target-origin -- a channel is for its own origin only
-    tell: (news: Change | Connected) => channel.postMessage(news),
-    hear(listener: (news: Change | Connected) => void) {
-      channel.addEventListener('message', ({ data }: MessageEvent<Change | Connected>) => listener(data));
+    tell: (news: LiveChange | Connected) => channel.postMessage(news),
+    hear(listener: (news: LiveChange | Connected) => void) {
+      channel.addEventListener('message', ({ data }: MessageEvent<LiveChange | Connected>) => listener(data));
     },
     close: () => channel.close(),
   };
 }
 
-/** So many rows are fetched at once; of more than these, lists are loaded again. */
-const ROWS_MAX = 50;
-
 async function refreshTopic(
   queryClient: QueryClient,
   orgId: string,
-  topic: Topic,
+  topic: LiveTopic,
   ids: readonly string[] | null,
 ): Promise<void> {
-  const isShort = ids !== null && ids.length <= ROWS_MAX;
+  const isShort = ids !== null && ids.length <= LIVE_IDS_MAX;
   if (isShort && topic === 'incidents') return await refreshIncidents(queryClient, orgId, ids);
   if (isShort && topic === 'services') return await refreshServices(queryClient, orgId, ids);
   if (isShort && topic === 'teams') return await refreshTeams(queryClient, orgId, ids);
@@ -113,7 +105,7 @@ function isAbout(queryKey: readonly unknown[], ids: readonly string[]): boolean 
 }
 
 interface Listener {
-  onChange(change: Change): void;
+  onChange(change: LiveChange): void;
   onConnected(state: Connected, isAgain: boolean): void;
 }
 
@@ -130,7 +122,7 @@ function listenUntil(signal: AbortSignal, orgId: string, { onChange, onConnected
       onConnected('open', wasLost);
       wasLost = false;
     });
-    source.addEventListener('change', ({ data }: MessageEvent<string>) => onChange(JSON.parse(data) as Change));
+    source.addEventListener('change', ({ data }: MessageEvent<string>) => onChange(JSON.parse(data) as LiveChange));
     source.addEventListener('error', () => {
       wasLost = true;
       onConnected('lost', false);

@@ -1,6 +1,4 @@
-import type { Capability } from '#console/api/actions.ts';
-
-export const CAPABILITIES: readonly Capability[] = ['metrics', 'exceptions', 'oncall'];
+import { type Capability, MONTHLY_PRICE } from '#core/capabilities/capability.ts';
 
 export const CAPABILITY_NAMES: Record<Capability, string> = {
   metrics: 'Metrics',
@@ -14,9 +12,9 @@ export const CAPABILITY_MEANS: Record<Capability, string> = {
   oncall: 'Alert rules turn breaches and exceptions into incidents that page people',
 };
 
-/** Action API §8: per service, capability and month. */
-export const PRICE_EUR = 1;
+/** Per service, capability and month. */
+export const PRICE_EUR = MONTHLY_PRICE.amountCents / 100;
 
-const EURO = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'EUR' });
+const EURO = new Intl.NumberFormat(undefined, { style: 'currency', currency: MONTHLY_PRICE.currency });
 
 export const euroText = (amount: number): string => EURO.format(amount);

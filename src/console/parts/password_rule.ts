@@ -1,6 +1,6 @@
-/** The server knows the commonest ones too, and says so. */
-export const PASSWORD_LENGTH_MIN = 12;
+import { PASSWORD_LENGTH_MIN } from '#kernel/password_length.ts';
 
+/** The server knows the commonest ones too, and says so. */
 export function passwordFault(password: string): string | null {
   const missing = PASSWORD_LENGTH_MIN - password.length;
   if (missing <= 0) return null;

@@ -1,6 +1,4 @@
-import type { Role } from '#console/api/session.ts';
-
-export const ROLES: readonly Role[] = ['owner', 'admin', 'editor', 'responder', 'viewer'];
+import type { Role } from '#kernel/permissions.ts';
 
 export const ROLE_MEANS: Record<Role, string> = {
   owner: 'Everything, owners included',

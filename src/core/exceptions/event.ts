@@ -1,9 +1,5 @@
+import type { Level } from '#core/exceptions/level.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
-
-/** Ascending: a later one is worse. */
-export const LEVELS = ['debug', 'info', 'warning', 'error', 'fatal'] as const;
-
-export type Level = (typeof LEVELS)[number];
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 

@@ -1,4 +1,5 @@
-import type { ExceptionEvent, Level } from '#core/exceptions/event.ts';
+import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import type { Level } from '#core/exceptions/level.ts';
 import { mergePattern } from '#core/exceptions/pattern.ts';
 import { type Headline, headlineOf, titleOf } from '#core/exceptions/title.ts';
 import { type EventDecision, type GroupStatus, onEventForGroup, worseLevel } from '#core/exceptions/triage.ts';

@@ -1,4 +1,4 @@
-import { COMPARATORS, type Comparator } from '#core/metrics/metric_threshold.ts';
+import { COMPARATORS, type Comparator } from '#core/metrics/comparator.ts';
 import { comparedTexts, measureOf } from '#core/metrics/quantity.ts';
 
 const SPOKEN: Readonly<Record<Comparator, string>> = {

@@ -1,24 +1,18 @@
-import { type Level, LEVELS } from '#core/exceptions/event.ts';
-import { ok, type Parsed } from '#core/oncall/parsed.ts';
-import { findFaults } from '#kernel/input_faults.ts';
+import { type Level, LEVELS } from '#core/exceptions/level.ts';
+import type { RuleKindDeclaration } from '#core/incidents/rule_kind.ts';
 
-/** When an `exception` rule fires: on a new or regressed group whose event is at least this severe. */
+/** The config of an `exception` rule, complete. */
 export interface ExceptionRule {
   readonly minSeverity: Level;
 }
 
-const SHAPE = {
-  type: 'object',
-  properties: { minSeverity: { enum: LEVELS } },
-  additionalProperties: false,
+/** Opens an incident for a new or regressed group whose event is at least this severe. */
+export const EXCEPTION: RuleKindDeclaration<ExceptionRule> = {
+  fedBy: 'exceptions',
+  ingests: 'events',
+  causes: 'new exceptions',
+  properties: { minSeverity: { enum: LEVELS, description: 'default error' } },
+  required: [],
+  propertiesText: 'minSeverity',
+  defaults: { minSeverity: 'error' },
 };
-
-const DEFAULT_MIN_SEVERITY: Level = 'error';
-
-/** Reads the config of an `exception` rule; every fault is named under `path`. */
-export function parseExceptionRule(config: unknown, path: string): Parsed<ExceptionRule> {
-  const faults = findFaults({ type: 'object', properties: { [path]: SHAPE } }, { [path]: config });
-  if (faults.length > 0) return { kind: 'faults', faults };
-  const { minSeverity } = config as Partial<ExceptionRule>;
-  return ok({ minSeverity: minSeverity ?? DEFAULT_MIN_SEVERITY });
-}

@@ -12,14 +12,6 @@ export const NEWS_EVENTS = ['acknowledged', 'resolved', 'reopened'] as const;
 
 export type NewsEvent = (typeof NEWS_EVENTS)[number];
 
-export const RULE_KINDS = ['metric_threshold', 'exception'] as const;
-
-export type RuleKind = (typeof RULE_KINDS)[number];
-
-export function isRuleKind(value: unknown): value is RuleKind {
-  return (RULE_KINDS as readonly unknown[]).includes(value);
-}
-
 /** What an API key or a connected app was called when it acted; absent when there was none in between. */
 interface Through {
   readonly apiKeyName?: string;

@@ -1,13 +1,10 @@
 import type { Capability } from '#core/capabilities/capability.ts';
-import type { RuleKind } from '#core/incidents/incident.ts';
+import { RULE_KINDS, type RuleKind } from '#core/incidents/rule_kinds.ts';
 
 /** `capability_disabled`: the service lacks `oncall` or the capability that feeds the rule (decisions §5). */
 export const RULE_STATUSES = ['active', 'disabled', 'capability_disabled'] as const;
 
 export type RuleStatus = (typeof RULE_STATUSES)[number];
-
-/** The capability whose data each kind of rule looks at. */
-const FED_BY: Record<RuleKind, Capability> = { metric_threshold: 'metrics', exception: 'exceptions' };
 
 /** Only an active rule is evaluated. One that was switched off is `disabled`, whatever its service has. */
 export function ruleStatusOf(
@@ -15,6 +12,6 @@ export function ruleStatusOf(
   capabilities: readonly Capability[],
 ): RuleStatus {
   if (!rule.enabled) return 'disabled';
-  const isFed = capabilities.includes('oncall') && capabilities.includes(FED_BY[rule.kind]);
+  const isFed = capabilities.includes('oncall') && capabilities.includes(RULE_KINDS[rule.kind].fedBy);
   return isFed ? 'active' : 'capability_disabled';
 }

@@ -1,4 +1,5 @@
-import type { RuleKind } from '#core/incidents/incident.ts';
+import { LEVELS } from '#core/exceptions/level.ts';
+import { RULE_KINDS, type RuleKind } from '#core/incidents/rule_kinds.ts';
 
 /** How many incidents of their own a service may open, of each kind of rule, within so many minutes. */
 export interface IncidentLimit {
@@ -12,14 +13,12 @@ export function roomFor(recent: number, { incidents }: IncidentLimit): number {
   return Math.max(0, incidents - recent);
 }
 
-const WHAT: Readonly<Record<RuleKind, string>> = { metric_threshold: 'breaches', exception: 'new exceptions' };
-
 /** One that stands for a single cause is called like it. */
 export function stormTitle(kind: RuleKind, members: number, serviceName: string, onlyTitle: string): string {
-  return members === 1 ? onlyTitle : `${members} more ${WHAT[kind]} in ${serviceName}`;
+  return members === 1 ? onlyTitle : `${members} more ${RULE_KINDS[kind].causes} in ${serviceName}`;
 }
 
-const SEVERITIES = ['debug', 'info', 'warning', 'error', 'fatal'];
+const SEVERITIES: readonly string[] = LEVELS;
 
 export function worseSeverity(a: string, b: string): string {
   return SEVERITIES.indexOf(a) >= SEVERITIES.indexOf(b) ? a : b;

@@ -1,8 +1,6 @@
+import type { Aggregation } from '#core/metrics/aggregation.ts';
 import { bucketStart, type Buckets } from '#core/metrics/buckets.ts';
 import { COUNTER_LOOKBACK_MS, growthOf, inOrder, type Sample } from '#core/metrics/increase.ts';
-
-export const AGGREGATIONS = ['avg', 'sum', 'min', 'max', 'last', 'count'] as const;
-export type Aggregation = (typeof AGGREGATIONS)[number];
 
 /** A bucket's value; `at` is the bucket's start in epoch milliseconds. */
 export interface BucketValue {

@@ -1,4 +1,4 @@
-import type { Comparator } from '#core/metrics/metric_threshold.ts';
+import type { Comparator } from '#core/metrics/comparator.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 const COMPARISONS: Readonly<Record<Comparator, (value: number, threshold: number) => boolean>> = {

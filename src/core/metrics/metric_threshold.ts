@@ -1,10 +1,8 @@
-import { AGGREGATIONS, type Aggregation } from '#core/metrics/aggregate.ts';
+import type { RuleKindDeclaration } from '#core/incidents/rule_kind.ts';
+import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
+import { type Comparator, COMPARATORS } from '#core/metrics/comparator.ts';
+import { METRIC_NAME_LENGTH_MAX, WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
 import { selectorFaults } from '#core/metrics/selector.ts';
-import type { Fault } from '#kernel/errors.ts';
-import { findFaults } from '#kernel/input_faults.ts';
-
-export const COMPARATORS = ['>', '>=', '<', '<='] as const;
-export type Comparator = (typeof COMPARATORS)[number];
 
 /** The config of a `metric_threshold` rule, complete. */
 export interface MetricThreshold {
@@ -16,30 +14,25 @@ export interface MetricThreshold {
   readonly aggregation: Aggregation;
 }
 
-export type ParsedMetricThreshold =
-  | { readonly kind: 'valid'; readonly config: MetricThreshold }
-  | { readonly kind: 'invalid'; readonly faults: readonly Fault[] };
-
-const SHAPE = {
-  type: 'object',
+/** Opens an incident when the aggregate of a metric over a window is beyond a threshold. */
+export const METRIC_THRESHOLD: RuleKindDeclaration<MetricThreshold> = {
+  fedBy: 'metrics',
+  ingests: 'points',
+  causes: 'breaches',
   properties: {
-    metricName: { type: 'string' },
+    metricName: {
+      type: 'string',
+      maxLength: METRIC_NAME_LENGTH_MAX,
+      description: 'may carry a label selector: http_requests_total{status=~"5.."}',
+    },
     comparator: { enum: COMPARATORS },
     threshold: { type: 'number' },
-    windowMinutes: { type: 'integer', minimum: 1, maximum: 10_080 },
-    aggregation: { enum: AGGREGATIONS },
+    windowMinutes: { type: 'integer', minimum: 1, maximum: WINDOW_MINUTES_MAX, description: 'default 5' },
+    aggregation: { enum: AGGREGATIONS, description: 'default avg' },
   },
   required: ['metricName', 'comparator', 'threshold'],
-  additionalProperties: false,
+  propertiesText: 'metricName, comparator and threshold, windowMinutes, aggregation',
+  defaults: { windowMinutes: 5, aggregation: 'avg' },
+  meaning: ({ metricName }, path) =>
+    typeof metricName === 'string' ? selectorFaults(metricName, `${path}.metricName`) : [],
 };
-
-const DEFAULTS = { windowMinutes: 5, aggregation: 'avg' } as const;
-
-/** Reads the config of a `metric_threshold` rule, defaults filled in; every fault is named under `path`. */
-export function parseMetricThreshold(config: unknown, path = 'config'): ParsedMetricThreshold {
-  const faults = findFaults({ type: 'object', properties: { [path]: SHAPE } }, { [path]: config });
-  const given = config as Partial<MetricThreshold> | null;
-  if (typeof given?.metricName === 'string') faults.push(...selectorFaults(given.metricName, `${path}.metricName`));
-  if (faults.length > 0) return { kind: 'invalid', faults };
-  return { kind: 'valid', config: { ...DEFAULTS, ...(config as MetricThreshold) } };
-}

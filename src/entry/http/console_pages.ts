@@ -4,24 +4,13 @@ import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import { PAGES } from '#core/console/pages.ts';
 import { CONSOLE_FOLDER, consolePages } from '#entry/http/console_build.ts';
 
-/** Every address that the web application shows something at; src/console/router.tsx has the same. */
-const PAGES = [
-  '/',
-  '/login',
-  '/reset',
-  '/reset/:token',
-  '/invitation/:token',
-  '/connect/:uid',
-  '/me',
-  '/incidents',
-  '/incidents/:id',
-  '/services',
-  '/services/:id',
-  '/settings',
-  '/settings/*',
-];
+/** Every address that the web application shows something at, as Fastify and `/metrics` name them: `/incidents/:id`. */
+const ADDRESSES = [...Object.values(PAGES), `${PAGES.settings}/*`].map((page) =>
+  page.replaceAll(/\$\w+Id\b/g, ':id').replaceAll('$', ':'),
+);
 
 /** Files that browsers know by a fixed name. */
 const FILES = [
@@ -101,7 +90,7 @@ export async function mountConsolePages(
     return reply.code(status).send(page.with(nonce));
   };
 
-  for (const url of PAGES) app.get(url, async (_request, reply) => await sendPage(reply, 200));
+  for (const url of ADDRESSES) app.get(url, async (_request, reply) => await sendPage(reply, 200));
 
   await app.register(fastifyStatic, {
     root: path.join(folder, 'assets'),

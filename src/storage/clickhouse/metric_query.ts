@@ -1,4 +1,4 @@
-import type { Aggregation } from '#core/metrics/aggregate.ts';
+import type { Aggregation } from '#core/metrics/aggregation.ts';
 import { COUNTER_LOOKBACK_MS } from '#core/metrics/increase.ts';
 import { anchoredPattern, type LabelMatcher, type MatchOperator } from '#core/metrics/selector.ts';
 import { uuidOf } from '#kernel/ids.ts';

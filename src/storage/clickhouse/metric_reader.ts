@@ -1,4 +1,5 @@
-import type { Aggregation, BucketValue } from '#core/metrics/aggregate.ts';
+import type { BucketValue } from '#core/metrics/aggregate.ts';
+import type { Aggregation } from '#core/metrics/aggregation.ts';
 import type { Buckets } from '#core/metrics/buckets.ts';
 import type { MetricSelector } from '#core/metrics/selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';

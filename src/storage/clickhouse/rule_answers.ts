@@ -1,4 +1,4 @@
-import type { Aggregation } from '#core/metrics/aggregate.ts';
+import type { Aggregation } from '#core/metrics/aggregation.ts';
 import type { Shape } from '#storage/clickhouse/rule_plan.ts';
 
 /** A row of an answer, its metric and series aside. */

@@ -1,4 +1,4 @@
-import type { Aggregation } from '#core/metrics/aggregate.ts';
+import type { Aggregation } from '#core/metrics/aggregation.ts';
 import { COUNTER_LOOKBACK_MS } from '#core/metrics/increase.ts';
 import type { MetricSelector } from '#core/metrics/selector.ts';
 import type { Id } from '#kernel/ids.ts';

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 
-import type { Aggregation } from '#core/metrics/aggregate.ts';
+import type { Aggregation } from '#core/metrics/aggregation.ts';
 import { ruleWindow } from '#core/metrics/breach.ts';
 import { type MetricSelector, parseSelector } from '#core/metrics/selector.ts';
 import { isUnavailable } from '#kernel/errors.ts';

@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, LockMode, p } from '@mikro-orm/postgresql';
 
-import type { RuleKind } from '#core/incidents/incident.ts';
-import type { RuleConfig } from '#core/incidents/rule_config.ts';
+import type { RuleKind } from '#core/incidents/rule_kinds.ts';
+import type { RuleConfig } from '#core/incidents/rule_kinds.ts';
 import { notFound } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';

@@ -1,4 +1,4 @@
-import type { Level } from '#core/exceptions/event.ts';
+import type { Level } from '#core/exceptions/level.ts';
 import type { Grouping } from '#core/exceptions/grouping.ts';
 import { OVERFLOW, overflowing } from '#core/exceptions/overflow.ts';
 import { type GroupState, onSighting, type Sighting } from '#core/exceptions/sighting.ts';

@@ -1,4 +1,5 @@
-import type { IncidentStatus, RuleKind, SettledBy } from '#core/incidents/incident.ts';
+import type { IncidentStatus, SettledBy } from '#core/incidents/incident.ts';
+import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import type { StepTimerRow } from '#core/incidents/step_records.ts';
 import type { EscalationStep, PlannedStep } from '#core/oncall/escalation.ts';
 import { notFound } from '#kernel/errors.ts';

@@ -1,4 +1,4 @@
-import type { RuleKind } from '#core/incidents/incident.ts';
+import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Session } from '#storage/postgres/database.ts';

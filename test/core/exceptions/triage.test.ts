@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { LEVELS, parseEvent, serializeEvent } from '#core/exceptions/event.ts';
+import { parseEvent, serializeEvent } from '#core/exceptions/event.ts';
+import { LEVELS } from '#core/exceptions/level.ts';
 import { culpritOf } from '#core/exceptions/frames.ts';
 import { isOlderRelease } from '#core/exceptions/release.ts';
 import { isAtLeast, isHandled, onEventForGroup, trendOf, userKeyOf, worseLevel } from '#core/exceptions/triage.ts';

@@ -9,7 +9,7 @@ import {
   type RuleDecision,
   ruleWindow,
 } from '#core/metrics/breach.ts';
-import { COMPARATORS } from '#core/metrics/metric_threshold.ts';
+import { COMPARATORS } from '#core/metrics/comparator.ts';
 import { Temporal } from '#kernel/time.ts';
 
 const T0 = Temporal.Instant.from('2026-11-21T12:00:00Z');

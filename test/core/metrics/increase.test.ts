@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { aggregate, aggregateOnce, AGGREGATIONS, type Aggregation } from '#core/metrics/aggregate.ts';
+import { aggregate, aggregateOnce } from '#core/metrics/aggregate.ts';
+import { AGGREGATIONS, type Aggregation } from '#core/metrics/aggregation.ts';
 import type { Buckets } from '#core/metrics/buckets.ts';
 import { COUNTER_LOOKBACK_MS, growthOf, inOrder, type Sample } from '#core/metrics/increase.ts';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { aggregate, type Aggregation, AGGREGATIONS } from '#core/metrics/aggregate.ts';
+import { aggregate } from '#core/metrics/aggregate.ts';
+import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { AppError } from '#kernel/errors.ts';
 import { uuidOf } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';

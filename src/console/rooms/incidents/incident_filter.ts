@@ -1,11 +1,11 @@
-import type { Incident, IncidentCounts, InputOf } from '#console/api/actions.ts';
+import type { Incident, IncidentCounts } from '#console/api/actions.ts';
+import { type Level, LEVELS } from '#core/exceptions/level.ts';
+import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
 
-export const INCIDENT_TABS = ['open', 'triggered', 'acknowledged', 'resolved', 'all'] as const;
+export const INCIDENT_TABS = ['open', ...INCIDENT_STATUSES, 'all'] as const;
 
 /** The worst first. */
-export const SEVERITIES = ['fatal', 'error', 'warning', 'info', 'debug'] as const satisfies readonly Severity[];
-
-type Severity = NonNullable<InputOf<'search_incidents'>['severity']>;
+export const SEVERITIES: readonly Level[] = LEVELS.toReversed();
 
 export type IncidentTab = (typeof INCIDENT_TABS)[number];
 
@@ -13,7 +13,7 @@ export type IncidentTab = (typeof INCIDENT_TABS)[number];
 export interface IncidentFilter {
   readonly status?: IncidentTab;
   readonly service?: string;
-  readonly severity?: Severity;
+  readonly severity?: Level;
   readonly q?: string;
 }
 

@@ -12,10 +12,10 @@ import { actionQuery } from '#console/api/queries.ts';
 import { Failure } from '#console/parts/failure.tsx';
 import type { Measured } from '#console/rooms/incidents/what_happened.tsx';
 import { useHere } from '#console/shell/organization.tsx';
+import { WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
 import { measureOf, quantityText } from '#core/metrics/quantity.ts';
 
 const BEFORE_MINUTES = 30;
-const MINUTES_MAX = 10_080;
 
 interface MeasuredChartProps {
   readonly incident: Incident;
@@ -28,7 +28,7 @@ export function MeasuredChart({ incident, measured }: MeasuredChartProps) {
   const { metricName, aggregation } = measured;
   const minutes = Math.ceil((serverNow() - Date.parse(incident.triggeredAt)) / 60_000) + BEFORE_MINUTES;
   // In steps, so that a page that stays open does not ask for another window every minute.
-  const windowMinutes = Math.min(Math.ceil(minutes / 15) * 15, MINUTES_MAX);
+  const windowMinutes = Math.min(Math.ceil(minutes / 15) * 15, WINDOW_MINUTES_MAX);
   const { data, error } = useQuery({
     ...actionQuery(org.orgId, 'services', 'query_metric', {
       serviceId: incident.serviceId,

@@ -5,6 +5,7 @@ import type { Incident } from '#console/api/actions.ts';
 import { Card } from '#console/parts/card.tsx';
 import { ExceptionDetails } from '#console/rooms/incidents/exception_details.tsx';
 import classes from '#console/rooms/incidents/what_happened.module.css';
+import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import { comparedTexts, measureOf } from '#core/metrics/quantity.ts';
 
 const MeasuredChart = lazy(() =>
@@ -12,22 +13,21 @@ const MeasuredChart = lazy(() =>
 );
 
 /** What was measured, as workers/evaluate_rules.ts notes it. */
-export interface Measured {
-  readonly metricName: string;
-  readonly aggregation: 'avg' | 'sum' | 'min' | 'max' | 'last' | 'count';
-  readonly comparator: string;
-  readonly threshold: number;
-  readonly windowMinutes: number;
+export interface Measured extends MetricThreshold {
   readonly value: number | null;
 }
 
 /** What made the rule fire. A storm lists it in a card of its own. */
 export function WhatHappened({ incident }: { readonly incident: Incident }) {
-  if (incident.kind === 'exception' && incident.exceptionGroupId === null) return null;
-  if (incident.kind === 'exception') return <ExceptionDetails incident={incident} />;
-  const measured = incident.details as Partial<Measured>;
-  if (measured.metricName === undefined || measured.threshold === undefined) return null;
-  return <MeasuredDetails incident={incident} measured={measured as Measured} />;
+  switch (incident.kind) {
+    case 'exception':
+      return incident.exceptionGroupId === null ? null : <ExceptionDetails incident={incident} />;
+    case 'metric_threshold': {
+      const measured = incident.details as Partial<Measured>;
+      if (measured.metricName === undefined || measured.threshold === undefined) return null;
+      return <MeasuredDetails incident={incident} measured={measured as Measured} />;
+    }
+  }
 }
 
 function MeasuredDetails({ incident, measured }: { readonly incident: Incident; readonly measured: Measured }) {

@@ -2,7 +2,7 @@ import { Button, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
 import { useState } from 'react';
 
 import type { Capability, ServiceWithKeys } from '#console/api/actions.ts';
-import { CAPABILITIES, CAPABILITY_MEANS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/parts/capability.ts';
+import { CAPABILITY_MEANS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/parts/capability.ts';
 import { Card, Row } from '#console/parts/card.tsx';
 import { Confirm } from '#console/parts/confirm.tsx';
 import { Dialog } from '#console/parts/dialog.tsx';
@@ -12,6 +12,7 @@ import { named } from '#console/parts/name.tsx';
 import { TextButton } from '#console/parts/text_button.tsx';
 import { useServiceChange } from '#console/rooms/services/change_service.ts';
 import { useHere } from '#console/shell/organization.tsx';
+import { CAPABILITIES, RETENTION_DAYS_MAX } from '#core/capabilities/capability.ts';
 
 type Asked = { readonly what: 'enable' | 'disable' | 'retention'; readonly capability: Capability };
 
@@ -134,13 +135,11 @@ function Enablement({
   );
 }
 
-const DAYS_MAX = 400;
-
 function Retention({ service, capability, onClose }: OfCapability & { onClose: () => void }) {
   const before = service.retentionDays[capability];
   const [days, setDays] = useState<number | string>(before);
   const changing = useServiceChange('set_retention', onClose);
-  const isValid = typeof days === 'number' && Number.isInteger(days) && days >= 1 && days <= DAYS_MAX;
+  const isValid = typeof days === 'number' && Number.isInteger(days) && days >= 1 && days <= RETENTION_DAYS_MAX;
   return (
     <Dialog onClose={onClose} title={`How long ${CAPABILITY_NAMES[capability]} data is kept`}>
       <form
@@ -152,13 +151,13 @@ function Retention({ service, capability, onClose }: OfCapability & { onClose: (
         <Stack>
           <NumberInput
             label="Days"
-            description={`1 to ${DAYS_MAX}`}
+            description={`1 to ${RETENTION_DAYS_MAX}`}
             value={days}
             onChange={setDays}
             min={1}
-            max={DAYS_MAX}
+            max={RETENTION_DAYS_MAX}
             allowDecimal={false}
-            error={isValid ? null : `A whole number from 1 to ${DAYS_MAX}`}
+            error={isValid ? null : `A whole number from 1 to ${RETENTION_DAYS_MAX}`}
             data-autofocus
           />
           {isValid && days < before && (

@@ -6,12 +6,13 @@ import { useState } from 'react';
 
 import { type Capability, invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { CAPABILITIES, CAPABILITY_MEANS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/parts/capability.ts';
+import { CAPABILITY_MEANS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/parts/capability.ts';
 import { Dialog } from '#console/parts/dialog.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { tellFailed } from '#console/parts/tell.tsx';
 import { SERVICE_VALIDATION, type ServiceFacts, ServiceFields } from '#console/rooms/services/service_fields.tsx';
 import { useHere } from '#console/shell/organization.tsx';
+import { CAPABILITIES } from '#core/capabilities/capability.ts';
 
 /** A capability that could not be enabled, and why. */
 interface Failed {

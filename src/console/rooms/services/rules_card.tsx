@@ -5,7 +5,7 @@ import { addressOf } from '#console/api/http.ts';
 import { Card, Row } from '#console/parts/card.tsx';
 import { Name } from '#console/parts/name.tsx';
 import { Status, type Tone } from '#console/parts/status.tsx';
-import { measureOf, quantityText } from '#core/metrics/quantity.ts';
+import { conditionText } from '#core/incidents/condition_text.ts';
 
 type Rule = ServiceWithKeys['alertRules'][number];
 
@@ -74,13 +74,7 @@ function Condition({ rule }: { readonly rule: Rule }) {
   );
 }
 
-/** The condition as a sentence. */
+/** When it fires, and that it pages nobody where that is so. */
 function conditionOf({ config, escalationPolicyId }: Rule): string {
-  const pages = escalationPolicyId === null ? ' Pages nobody.' : '';
-  if ('metricName' in config) {
-    const { aggregation, metricName, windowMinutes, comparator, threshold } = config;
-    const limit = quantityText(threshold, measureOf(metricName, aggregation), { digits: 6 });
-    return `When ${aggregation} of ${metricName} over ${windowMinutes} min is ${comparator} ${limit}.${pages}`;
-  }
-  return `When a new exception, or one that came back, is at least "${config.minSeverity}".${pages}`;
+  return `${conditionText(config)}${escalationPolicyId === null ? ' Pages nobody.' : ''}`;
 }

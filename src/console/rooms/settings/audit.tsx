@@ -21,6 +21,7 @@ import classes from '#console/rooms/settings/audit.module.css';
 import { AuditDetails, whoText, viaText } from '#console/rooms/settings/audit_details.tsx';
 import { type AuditFilter, auditParameters } from '#console/rooms/settings/audit_filter.ts';
 import { useHere } from '#console/shell/organization.tsx';
+import { VIAS } from '#kernel/caller.ts';
 
 const route = getRouteApi('/inside/settings/audit');
 
@@ -28,8 +29,6 @@ interface AuditPage {
   readonly entries: AuditEntry[];
   readonly nextCursor: string | null;
 }
-
-const VIAS = ['rest', 'mcp', 'console', 'cli', 'sms', 'call', 'push', 'email', 'rule', 'system'];
 
 export function Audit() {
   const { isAdmin } = useHere();
@@ -222,7 +221,7 @@ function Filters({ filter }: { readonly filter: AuditFilter }) {
         label="Via"
         value={filter.via ?? ''}
         onChange={(event) => show({ via: event.currentTarget.value || undefined })}
-        data={[{ value: '', label: 'Any way' }, ...VIAS]}
+        data={[{ value: '', label: 'Any way' }, ...VIAS, 'system']}
       />
       <NativeSelect
         label="Result"

@@ -4,6 +4,7 @@ import { isolated } from '#console/parts/isolated.ts';
 import { Moment } from '#console/parts/moment.tsx';
 import { Sentence } from '#console/parts/name.tsx';
 import classes from '#console/rooms/settings/audit.module.css';
+import type { Via } from '#kernel/caller.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
   system: 'Tocsin itself',
@@ -31,7 +32,7 @@ const WAYS: Readonly<Record<string, string>> = {
   email: 'mail',
   rule: 'rule',
   system: 'system',
-};
+} satisfies Record<Via | 'system', string>;
 
 export function viaText({ via }: AuditEntry): string {
   return WAYS[via] ?? via;

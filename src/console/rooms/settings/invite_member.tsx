@@ -9,8 +9,9 @@ import { CopyField } from '#console/parts/copy_field.tsx';
 import { Dialog } from '#console/parts/dialog.tsx';
 import { Failure } from '#console/parts/failure.tsx';
 import { named } from '#console/parts/name.tsx';
-import { EVERY_ROLE_SEES_KEYS, ROLE_MEANS, ROLES } from '#console/parts/role.ts';
+import { EVERY_ROLE_SEES_KEYS, ROLE_MEANS } from '#console/parts/role.ts';
 import { useHere } from '#console/shell/organization.tsx';
+import { ROLES } from '#kernel/permissions.ts';
 
 export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   const { org } = useHere();

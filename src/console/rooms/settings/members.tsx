@@ -15,13 +15,14 @@ import { isolated } from '#console/parts/isolated.ts';
 import { Moment } from '#console/parts/moment.tsx';
 import { Name, named } from '#console/parts/name.tsx';
 import { Page } from '#console/parts/page.tsx';
-import { EVERY_ROLE_SEES_KEYS, ROLE_MEANS, ROLES } from '#console/parts/role.ts';
+import { EVERY_ROLE_SEES_KEYS, ROLE_MEANS } from '#console/parts/role.ts';
 import { Status } from '#console/parts/status.tsx';
 import { tellDone } from '#console/parts/tell.tsx';
 import { Invitations } from '#console/rooms/settings/invitations.tsx';
 import { SecondFactorPolicy } from '#console/rooms/settings/second_factor_policy.tsx';
 import { InviteMember } from '#console/rooms/settings/invite_member.tsx';
 import { useHere } from '#console/shell/organization.tsx';
+import { ROLES } from '#kernel/permissions.ts';
 
 export function Members() {
   const { org, isAdmin } = useHere();

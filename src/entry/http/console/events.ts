@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { CLOSED } from '#actions/fields.ts';
+import { LIVE_TOPICS } from '#core/console/live_topics.ts';
 import { consoleRoute } from '#entry/http/console/route.ts';
 
 const COMMENT_MS = 15_000;
@@ -14,7 +15,9 @@ export const EVENT_ROUTES = [
     path: '/organizations/:org/events',
     tag: 'Organizations',
     summary:
-      'Listen to changes, as server-sent events: event `change` with the data `{"topic": "incidents" | "exceptions" | "services" | "teams", "ids": ["…"] | null}`, null where there is too much to name. Ends when the session or the membership does.',
+      'Listen to changes, as server-sent events: event `change` with the data `{"topic": ' +
+      LIVE_TOPICS.map((topic) => `"${topic}"`).join(' | ') +
+      ', "ids": ["…"] | null}`, null where there is too much to name. Ends when the session or the membership does.',
     access: 'member',
     query: Type.Object({}, CLOSED),
     result: null,

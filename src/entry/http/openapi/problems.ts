@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 
+import { componentName } from '#entry/http/openapi/component_name.ts';
 import type { JsonSchema } from '#entry/http/openapi/schemas.ts';
 import { ERROR_CODES, type ErrorCode, type Fault } from '#kernel/errors.ts';
 
@@ -114,14 +115,14 @@ export function componentHeaders(): Readonly<Record<string, JsonSchema>> {
 export function componentResponses(): Record<string, JsonSchema> {
   const { conflict: _told, ...shared } = REFUSALS;
   return Object.fromEntries(
-    Object.entries(shared).map(([code, refusal]) => [nameOf(code), toResponse(code as Refused, refusal)]),
+    Object.entries(shared).map(([code, refusal]) => [componentName(code), toResponse(code as Refused, refusal)]),
   );
 }
 
 /** The responses of an operation that may be refused in these ways. */
 export function refusedAs(codes: readonly Refused[]): Record<string, JsonSchema> {
   return Object.fromEntries(
-    codes.map((code) => [String(ERROR_CODES[code]), { $ref: `#/components/responses/${nameOf(code)}` }]),
+    codes.map((code) => [String(ERROR_CODES[code]), { $ref: `#/components/responses/${componentName(code)}` }]),
   );
 }
 
@@ -148,9 +149,4 @@ function toResponse(code: Refused, refusal: Refusal): JsonSchema {
       },
     },
   };
-}
-
-/** `invalid_input` is `InvalidInput`. */
-function nameOf(code: string): string {
-  return code.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }

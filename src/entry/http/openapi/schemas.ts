@@ -6,7 +6,7 @@ import { IncidentView, IncidentWithLogView } from '#actions/incidents/view.ts';
 import { MetricSeriesView } from '#actions/metrics/view.ts';
 import { StepInput } from '#actions/policies/steps.ts';
 import { ChannelName, PolicyView } from '#actions/policies/view.ts';
-import { ExceptionConfigView, MetricThresholdConfigView, RuleConfigInput } from '#actions/rules/config_fields.ts';
+import { RULE_CONFIG_VIEWS, RuleConfigInput } from '#actions/rules/config_fields.ts';
 import { RuleKindName, RuleView } from '#actions/rules/view.ts';
 import { RotationConfigInput } from '#actions/schedules/rotation_config.ts';
 import { RotationTypeName, ScheduleView } from '#actions/schedules/view.ts';
@@ -14,6 +14,7 @@ import { CapabilityName, ServiceView, ServiceWithKeysView } from '#actions/servi
 import { WholeTeamView } from '#actions/teams/read_teams.ts';
 import { WarningView } from '#actions/teams/warnings.ts';
 import { MemberView, TeamView } from '#actions/teams/view.ts';
+import { componentName } from '#entry/http/openapi/component_name.ts';
 import { type IdSource, idSourceOf } from '#actions/id_sources.ts';
 
 /** A schema as JSON: what OpenAPI 3.1 takes is what TypeBox makes, but for the readability of it. */
@@ -47,8 +48,7 @@ const NAMED: Readonly<Record<string, object>> = {
   AlertRule: RuleView,
   AlertRuleKind: RuleKindName,
   AlertRuleConfig: RuleConfigInput,
-  MetricThresholdConfig: MetricThresholdConfigView,
-  ExceptionConfig: ExceptionConfigView,
+  ...Object.fromEntries(RULE_CONFIG_VIEWS.map(({ kind, view }) => [componentName(`${kind}_config`), view])),
   Incident: IncidentView,
   IncidentWithLog: IncidentWithLogView,
 };

@@ -1,4 +1,5 @@
-import type { EventUser, Level } from '#core/exceptions/event.ts';
+import type { EventUser } from '#core/exceptions/event.ts';
+import type { Level } from '#core/exceptions/level.ts';
 import { FILTERED, isSecretName } from '#core/exceptions/secrets.ts';
 import { Temporal } from '#kernel/time.ts';
 

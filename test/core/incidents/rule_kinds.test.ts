@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 
-import { parseMetricThreshold } from '#core/metrics/metric_threshold.ts';
+import { conditionText } from '#core/incidents/condition_text.ts';
+import { isRuleKind, parseRuleConfig, RULE_KINDS } from '#core/incidents/rule_kinds.ts';
 
 const least = { metricName: 'cpu', comparator: '>', threshold: 90 };
+const parse = (config: unknown) => parseRuleConfig('metric_threshold', config, 'config');
 const pathsOf = (config: unknown) => {
-  const parsed = parseMetricThreshold(config);
-  return parsed.kind === 'valid' ? [] : parsed.faults.map(({ path }) => path);
+  const parsed = parse(config);
+  return parsed.kind === 'ok' ? [] : parsed.faults.map(({ path }) => path);
 };
 
 test('a config gets its defaults', () => {
-  expect(parseMetricThreshold(least)).toEqual({
-    kind: 'valid',
-    config: { ...least, windowMinutes: 5, aggregation: 'avg' },
-  });
+  expect(parse(least)).toEqual({ kind: 'ok', value: { ...least, windowMinutes: 5, aggregation: 'avg' } });
+  expect(parseRuleConfig('exception', {}, 'config')).toEqual({ kind: 'ok', value: { minSeverity: 'error' } });
 });
 
 test('a complete config is taken as it is', () => {
@@ -23,7 +23,7 @@ test('a complete config is taken as it is', () => {
     windowMinutes: 10_080,
     aggregation: 'last',
   };
-  expect(parseMetricThreshold(config)).toEqual({ kind: 'valid', config });
+  expect(parse(config)).toEqual({ kind: 'ok', value: config });
 });
 
 test.each([
@@ -55,4 +55,24 @@ test('every fault is named', () => {
     'config.windowMinutes',
     'config.x',
   ]);
+});
+
+test('each kind takes its own properties only', () => {
+  expect(parseRuleConfig('exception', least, 'config')).toMatchObject({ kind: 'faults' });
+  expect(parse({ minSeverity: 'error' })).toMatchObject({ kind: 'faults' });
+});
+
+test('a kind that is not declared is no kind', () => {
+  expect(Object.keys(RULE_KINDS).every(isRuleKind)).toBe(true);
+  for (const other of ['toString', '__proto__', 'metric', '', null, 1]) expect(isRuleKind(other)).toBe(false);
+});
+
+test('the condition of a rule reads as a sentence', () => {
+  const rule = { ...least, comparator: '>', windowMinutes: 5, aggregation: 'avg' } as const;
+  expect(conditionText({ ...rule, metricName: 'latency_ms', threshold: 800 })).toBe(
+    'When avg of latency_ms over 5 min is > 800 ms.',
+  );
+  expect(conditionText({ minSeverity: 'fatal' })).toBe(
+    'When a new exception, or one that came back, is at least "fatal".',
+  );
 });

@@ -1,0 +1,25 @@
+/** Every address of the web application. `$name` stands for one part of a path. */
+export const PAGES = {
+  home: '/',
+  signIn: '/login',
+  askForReset: '/reset',
+  resetPassword: '/reset/$token',
+  invitation: '/invitation/$token',
+  connect: '/connect/$uid',
+  me: '/me',
+  incidents: '/incidents',
+  incident: '/incidents/$incidentId',
+  services: '/services',
+  service: '/services/$serviceId',
+  settings: '/settings',
+} as const;
+
+/** The pages below `PAGES.settings`. */
+export const SETTINGS_PAGES = {
+  members: '/members',
+  apiKeys: '/api-keys',
+  apps: '/apps',
+  audit: '/audit',
+  billing: '/billing',
+  delivery: '/delivery',
+} as const;

@@ -1,0 +1,2 @@
+/** The fewest characters of a password. */
+export const PASSWORD_LENGTH_MIN = 12;
