@@ -3,9 +3,9 @@ import './styles.ts';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 
-import { addressOf, isProblem } from '#console/api/http.ts';
+import { addressOf, isApiError } from '#console/api/http.ts';
 import { App } from '#console/app.tsx';
-import { guardSecondTaps } from '#console/parts/second_tap.ts';
+import { guardDoubleTaps } from '#console/components/double_tap_guard.ts';
 
 const RELOADED = 'tocsin-reloaded-at';
 const RELOAD_AGAIN_AFTER_MS = 30_000;
@@ -24,13 +24,13 @@ if ('serviceWorker' in navigator) {
   });
 }
 
-guardSecondTaps(window);
+guardDoubleTaps(window);
 
 const root = document.querySelector('#root');
 if (root === null) throw new Error('the page has no root element');
 /** A refusal or an outage is shown to the person, and is no fault of the page. */
 const onCaughtError = (error: unknown): void => {
-  if (!isProblem(error)) console.error(error);
+  if (!isApiError(error)) console.error(error);
 };
 createRoot(root, { onCaughtError }).render(
   <StrictMode>

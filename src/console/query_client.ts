@@ -1,18 +1,18 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 
-import { isProblem } from '#console/api/http.ts';
+import { isApiError } from '#console/api/http.ts';
 import { sessionQuery } from '#console/api/session.ts';
 
 const TRIES_MAX = 2;
 /** What could not be loaded because the server was away is asked for again, without anybody pressing a button. */
 const ASK_AGAIN_MS = 5_000;
 
-const isOutage = (error: unknown): boolean => isProblem(error) && error.isOutage;
+const isOutage = (error: unknown): boolean => isApiError(error) && error.isOutage;
 
 /** `onSignedOut` is called when the server no longer knows who asks: the session has ended meanwhile. */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const watch = (error: unknown): void => {
-    if (!isProblem(error, 401)) return;
+    if (!isApiError(error, 401)) return;
     if (!client.getQueryData(sessionQuery.queryKey)) return;
     client.setQueryData(sessionQuery.queryKey, null);
     onSignedOut();

@@ -10,10 +10,10 @@ import {
 
 import { BASE } from '#console/api/http.ts';
 import { sessionQuery } from '#console/api/session.ts';
-import { readAuditFilter } from '#console/rooms/settings/audit_filter.ts';
-import { readIncidentFilter } from '#console/rooms/incidents/incident_filter.ts';
-import { Broken } from '#console/shell/broken.tsx';
-import { Nowhere, NowhereAlone } from '#console/shell/nowhere.tsx';
+import { readAuditFilter } from '#console/pages/settings/audit_filter.ts';
+import { readIncidentFilter } from '#console/pages/incidents/incident_filter.ts';
+import { ErrorPage } from '#console/shell/error_page.tsx';
+import { NotFound, NotFoundPage } from '#console/shell/not_found.tsx';
 import { Shell } from '#console/shell/shell.tsx';
 import { PAGES, SETTINGS_PAGES } from '#core/console/pages.ts';
 
@@ -34,22 +34,25 @@ const outside = [
     getParentRoute: () => root,
     path: PAGES.signIn,
     validateSearch: readNext,
-    component: lazyRouteComponent(() => import('#console/rooms/sign_in/login.tsx'), 'Login'),
+    component: lazyRouteComponent(() => import('#console/pages/sign_in/login.tsx'), 'Login'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: PAGES.askForReset,
-    component: lazyRouteComponent(() => import('#console/rooms/sign_in/ask_for_reset.tsx'), 'AskForReset'),
+    component: lazyRouteComponent(
+      () => import('#console/pages/sign_in/request_password_reset.tsx'),
+      'RequestPasswordReset',
+    ),
   }),
   createRoute({
     getParentRoute: () => root,
     path: PAGES.resetPassword,
-    component: lazyRouteComponent(() => import('#console/rooms/sign_in/reset_password.tsx'), 'ResetPassword'),
+    component: lazyRouteComponent(() => import('#console/pages/sign_in/reset_password.tsx'), 'ResetPassword'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: PAGES.invitation,
-    component: lazyRouteComponent(() => import('#console/rooms/sign_in/invitation.tsx'), 'AcceptInvitation'),
+    component: lazyRouteComponent(() => import('#console/pages/sign_in/accept_invitation.tsx'), 'AcceptInvitation'),
   }),
 ] as const;
 
@@ -63,7 +66,7 @@ const connect = createRoute({
   getParentRoute: () => root,
   path: PAGES.connect,
   beforeLoad: async ({ context, location }) => await requireSession(context.queryClient, location.href),
-  component: lazyRouteComponent(() => import('#console/rooms/sign_in/connect.tsx'), 'Connect'),
+  component: lazyRouteComponent(() => import('#console/pages/sign_in/connect.tsx'), 'Connect'),
 });
 
 const inside = createRoute({
@@ -71,13 +74,13 @@ const inside = createRoute({
   id: 'inside',
   beforeLoad: async ({ context, location }) => await requireSession(context.queryClient, location.href),
   component: Shell,
-  notFoundComponent: Nowhere,
+  notFoundComponent: NotFound,
 });
 
 const settings = createRoute({
   getParentRoute: () => inside,
   path: PAGES.settings,
-  component: lazyRouteComponent(() => import('#console/rooms/settings/settings.tsx'), 'Settings'),
+  component: lazyRouteComponent(() => import('#console/pages/settings/settings.tsx'), 'Settings'),
 });
 
 const settingsRooms = [
@@ -91,33 +94,33 @@ const settingsRooms = [
   createRoute({
     getParentRoute: () => settings,
     path: SETTINGS_PAGES.members,
-    component: lazyRouteComponent(() => import('#console/rooms/settings/members.tsx'), 'Members'),
+    component: lazyRouteComponent(() => import('#console/pages/settings/members.tsx'), 'Members'),
   }),
   createRoute({
     getParentRoute: () => settings,
     path: SETTINGS_PAGES.apiKeys,
-    component: lazyRouteComponent(() => import('#console/rooms/settings/api_keys.tsx'), 'ApiKeys'),
+    component: lazyRouteComponent(() => import('#console/pages/settings/api_keys.tsx'), 'ApiKeys'),
   }),
   createRoute({
     getParentRoute: () => settings,
     path: SETTINGS_PAGES.apps,
-    component: lazyRouteComponent(() => import('#console/rooms/settings/apps.tsx'), 'Apps'),
+    component: lazyRouteComponent(() => import('#console/pages/settings/apps.tsx'), 'Apps'),
   }),
   createRoute({
     getParentRoute: () => settings,
     path: SETTINGS_PAGES.audit,
     validateSearch: readAuditFilter,
-    component: lazyRouteComponent(() => import('#console/rooms/settings/audit.tsx'), 'Audit'),
+    component: lazyRouteComponent(() => import('#console/pages/settings/audit.tsx'), 'Audit'),
   }),
   createRoute({
     getParentRoute: () => settings,
     path: SETTINGS_PAGES.billing,
-    component: lazyRouteComponent(() => import('#console/rooms/settings/billing.tsx'), 'Billing'),
+    component: lazyRouteComponent(() => import('#console/pages/settings/billing.tsx'), 'Billing'),
   }),
   createRoute({
     getParentRoute: () => settings,
     path: SETTINGS_PAGES.delivery,
-    component: lazyRouteComponent(() => import('#console/rooms/settings/delivery.tsx'), 'Delivery'),
+    component: lazyRouteComponent(() => import('#console/pages/settings/delivery.tsx'), 'Delivery'),
   }),
 ] as const;
 
@@ -125,33 +128,33 @@ const rooms = [
   createRoute({
     getParentRoute: () => inside,
     path: PAGES.home,
-    component: lazyRouteComponent(() => import('#console/rooms/home/home.tsx'), 'Home'),
+    component: lazyRouteComponent(() => import('#console/pages/home/home.tsx'), 'Home'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: PAGES.incidents,
     validateSearch: readIncidentFilter,
-    component: lazyRouteComponent(() => import('#console/rooms/incidents/incident_list.tsx'), 'IncidentList'),
+    component: lazyRouteComponent(() => import('#console/pages/incidents/incident_list.tsx'), 'IncidentList'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: PAGES.incident,
-    component: lazyRouteComponent(() => import('#console/rooms/incidents/incident_page.tsx'), 'IncidentPage'),
+    component: lazyRouteComponent(() => import('#console/pages/incidents/incident_page.tsx'), 'IncidentPage'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: PAGES.services,
-    component: lazyRouteComponent(() => import('#console/rooms/services/service_list.tsx'), 'ServiceList'),
+    component: lazyRouteComponent(() => import('#console/pages/services/service_list.tsx'), 'ServiceList'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: PAGES.service,
-    component: lazyRouteComponent(() => import('#console/rooms/services/service_page.tsx'), 'ServicePage'),
+    component: lazyRouteComponent(() => import('#console/pages/services/service_page.tsx'), 'ServicePage'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: PAGES.me,
-    component: lazyRouteComponent(() => import('#console/rooms/me/me.tsx'), 'MePage'),
+    component: lazyRouteComponent(() => import('#console/pages/me/me.tsx'), 'MePage'),
   }),
   settings.addChildren(settingsRooms),
 ] as const;
@@ -164,8 +167,8 @@ export function createConsoleRouter(queryClient: QueryClient) {
     basepath: BASE.pathname,
     context: { queryClient },
     defaultPreload: 'intent',
-    defaultErrorComponent: Broken,
-    defaultNotFoundComponent: NowhereAlone,
+    defaultErrorComponent: ErrorPage,
+    defaultNotFoundComponent: NotFoundPage,
     scrollRestoration: true,
   });
 }

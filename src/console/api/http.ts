@@ -7,7 +7,7 @@ export function addressOf(path: string): string {
 }
 
 /** What was refused, and why, in words for the person who asked. */
-export class Problem extends Error {
+export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   /** Path of the field and what is wrong with it. */
@@ -16,8 +16,8 @@ export class Problem extends Error {
   readonly retryAfterSeconds: number | null;
 
   constructor(
-    fields: Pick<Problem, 'status' | 'code' | 'message'> &
-      Partial<Pick<Problem, 'faults' | 'requestId' | 'retryAfterSeconds'>>,
+    fields: Pick<ApiError, 'status' | 'code' | 'message'> &
+      Partial<Pick<ApiError, 'faults' | 'requestId' | 'retryAfterSeconds'>>,
   ) {
     super(fields.message);
     this.name = 'Problem';
@@ -34,8 +34,8 @@ export class Problem extends Error {
   }
 }
 
-export function isProblem(error: unknown, status?: number): error is Problem {
-  return error instanceof Problem && (status === undefined || error.status === status);
+export function isApiError(error: unknown, status?: number): error is ApiError {
+  return error instanceof ApiError && (status === undefined || error.status === status);
 }
 
 interface Asked {
@@ -62,15 +62,15 @@ export function setStepUp(handler: StepUp | null): void {
  */
 export async function ask<Result>(path: string, asked: Asked = {}): Promise<Result> {
   try {
-    return await askOnce<Result>(path, asked);
+    return await sendRequest<Result>(path, asked);
   } catch (error) {
-    if (!(error instanceof Problem) || error.code !== 'step_up_required' || stepUp === null) throw error;
+    if (!(error instanceof ApiError) || error.code !== 'step_up_required' || stepUp === null) throw error;
     if (!(await stepUp())) throw error;
-    return await askOnce<Result>(path, asked);
+    return await sendRequest<Result>(path, asked);
   }
 }
 
-async function askOnce<Result>(path: string, { method = 'GET', body, signal }: Asked): Promise<Result> {
+async function sendRequest<Result>(path: string, { method = 'GET', body, signal }: Asked): Promise<Result> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const response = await fetch(addressOf(`api/console/${path}`), {
     method,
@@ -85,23 +85,23 @@ async function askOnce<Result>(path: string, { method = 'GET', body, signal }: A
   noteServerTime(response);
   const answer: unknown = await response.json().catch(() => null);
   if (response.ok && isRecord(answer) && 'result' in answer) return answer['result'] as Result;
-  throw toProblem(response, answer);
+  throw toApiError(response, answer);
 }
 
-function silence(): Problem {
+function silence(): ApiError {
   const message = navigator.onLine ? 'The server did not answer. It may be restarting.' : 'This device is offline.';
-  return new Problem({ status: 0, code: 'unreachable', message });
+  return new ApiError({ status: 0, code: 'unreachable', message });
 }
 
-function toProblem(response: Response, answer: unknown): Problem {
+function toApiError(response: Response, answer: unknown): ApiError {
   const fields = isRecord(answer) ? answer : {};
   const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : null);
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
-  return new Problem({
+  return new ApiError({
     status: response.status,
     code: text('code') ?? 'unknown',
     message: sentence(text('detail') ?? `The server answered with ${response.status}.`),
-    faults: Array.isArray(fields['errors']) ? (fields['errors'] as Problem['faults']) : [],
+    faults: Array.isArray(fields['errors']) ? (fields['errors'] as ApiError['faults']) : [],
     requestId: text('requestId'),
     retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : null,
   });

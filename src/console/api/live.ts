@@ -7,7 +7,7 @@ import { refreshServices } from '#console/api/services.ts';
 import { refreshTeams } from '#console/api/teams.ts';
 import { LIVE_IDS_MAX, type LiveChange, type LiveTopic } from '#core/console/live_topics.ts';
 
-export type Connected = 'connecting' | 'open' | 'lost';
+export type ConnectionState = 'connecting' | 'open' | 'lost';
 
 /** News within so short a time is taken together: a storm must not make every tab ask a hundred times. */
 const GATHER_MS = 100;
@@ -21,7 +21,7 @@ const RECONNECT_MS = 3_000;
 export function followChanges(
   orgId: string,
   queryClient: QueryClient,
-  onConnected: (state: Connected) => void,
+  onStateChange: (state: ConnectionState) => void,
 ): () => void {
   const ended = new AbortController();
   const pending = new Map<LiveTopic, Set<string> | null>();
@@ -42,7 +42,7 @@ export function followChanges(
   };
   const others = openChannel(orgId);
   others.hear((told) => {
-    if (typeof told === 'string') onConnected(told);
+    if (typeof told === 'string') onStateChange(told);
     else note(told);
   });
 
@@ -52,10 +52,10 @@ export function followChanges(
         note(change);
         others.tell(change);
       },
-      onConnected(state, isAgain) {
+      onStateChange(state, isAgain) {
         // What happened in between nobody has told us.
         if (isAgain) void queryClient.invalidateQueries({ queryKey: ['org', orgId] });
-        onConnected(state);
+        onStateChange(state);
         others.tell(state);
       },
     });
@@ -74,9 +74,9 @@ function openChannel(orgId: string) {
   const channel = new BroadcastChannel(`tocsin-changes-${orgId}`);
   return {
     // eslint-disable-next-line unicorn/require-post-message-target-origin -- a channel is for its own origin only
-    tell: (news: LiveChange | Connected) => channel.postMessage(news),
-    hear(listener: (news: LiveChange | Connected) => void) {
-      channel.addEventListener('message', ({ data }: MessageEvent<LiveChange | Connected>) => listener(data));
+    tell: (news: LiveChange | ConnectionState) => channel.postMessage(news),
+    hear(listener: (news: LiveChange | ConnectionState) => void) {
+      channel.addEventListener('message', ({ data }: MessageEvent<LiveChange | ConnectionState>) => listener(data));
     },
     close: () => channel.close(),
   };
@@ -106,11 +106,11 @@ function isAbout(queryKey: readonly unknown[], ids: readonly string[]): boolean 
 
 interface Listener {
   onChange(change: LiveChange): void;
-  onConnected(state: Connected, isAgain: boolean): void;
+  onStateChange(state: ConnectionState, isAgain: boolean): void;
 }
 
 /** Resolves when it is told to end, which may have been before its turn came. */
-function listenUntil(signal: AbortSignal, orgId: string, { onChange, onConnected }: Listener): Promise<void> {
+function listenUntil(signal: AbortSignal, orgId: string, { onChange, onStateChange }: Listener): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   let source: EventSource | null = null;
   let wasLost = false;
@@ -119,13 +119,13 @@ function listenUntil(signal: AbortSignal, orgId: string, { onChange, onConnected
   const connect = (): void => {
     source = new EventSource(addressOf(`api/console/organizations/${orgId}/events`));
     source.addEventListener('open', () => {
-      onConnected('open', wasLost);
+      onStateChange('open', wasLost);
       wasLost = false;
     });
     source.addEventListener('change', ({ data }: MessageEvent<string>) => onChange(JSON.parse(data) as LiveChange));
     source.addEventListener('error', () => {
       wasLost = true;
-      onConnected('lost', false);
+      onStateChange('lost', false);
       if (source?.readyState !== EventSource.CLOSED) return;
       clearTimeout(timer);
       timer = setTimeout(connect, RECONNECT_MS);

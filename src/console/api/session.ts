@@ -5,7 +5,7 @@ import type { SessionView } from '#actions/account/own_sessions.ts';
 import type { PendingSignInView } from '#actions/account/sign_in.ts';
 import type { SignedInView } from '#actions/account/view.ts';
 import type { OpenInvitationView } from '#actions/people/accept_invitation.ts';
-import { ask, isProblem } from '#console/api/http.ts';
+import { ask, isApiError } from '#console/api/http.ts';
 
 /** Who is signed in, and where they belong. */
 export type Session = Static<typeof SignedInView>;
@@ -19,7 +19,7 @@ export const sessionQuery = queryOptions({
     try {
       return await ask<Session>('session', { signal });
     } catch (error) {
-      if (isProblem(error, 401)) return null;
+      if (isApiError(error, 401)) return null;
       throw error;
     }
   },

@@ -6,16 +6,16 @@ import { useEffect, useState } from 'react';
 
 import { deliveryQuery } from '#console/api/organization.ts';
 import { teamsQuery } from '#console/api/queries.ts';
-import { CHANNEL_NAMES } from '#console/parts/channel.tsx';
+import { CHANNEL_NAMES } from '#console/components/channel.tsx';
 import classes from '#console/shell/banners.module.css';
-import { useConnected } from '#console/shell/live_changes.tsx';
-import { useHere } from '#console/shell/organization.tsx';
+import { useConnectionState } from '#console/shell/live_changes.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
 
 /** What everybody must know wherever they are. */
 export function Banners() {
   return (
     <div aria-live="polite">
-      <OutOfReach />
+      <ServerUnreachable />
       <MissingChannels />
     </div>
   );
@@ -24,9 +24,9 @@ export function Banners() {
 /** A short break is nobody's concern. */
 const PATIENCE_MS = 4_000;
 
-function OutOfReach() {
+function ServerUnreachable() {
   const { online } = useNetwork();
-  const isLost = useConnected() === 'lost';
+  const isLost = useConnectionState() === 'lost';
   const [isLate, setIsLate] = useState(false);
   useEffect(() => {
     setIsLate(false);
@@ -47,7 +47,7 @@ function OutOfReach() {
 
 /** Policies page through channels that the operator has not set up: those pages will fail. */
 function MissingChannels() {
-  const { org } = useHere();
+  const { org } = useOrganization();
   const { data: teams } = useQuery(teamsQuery(org.orgId));
   const { data: delivery } = useQuery(deliveryQuery(org.orgId));
   const used = new Set(

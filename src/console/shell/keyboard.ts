@@ -1,15 +1,15 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 
-import { PLACES } from '#console/shell/navigation.ts';
+import { NAVIGATION } from '#console/shell/navigation.ts';
 
 const OFF = 'tocsin-keys-off';
 /** How long `g` waits for the letter of a place. */
 const SEQUENCE_MS = 1_200;
 
 /** Single letters get in the way of who speaks to the device, so they can be turned off (WCAG 2.1.4). */
-export const areLettersOn = (): boolean => localStorage.getItem(OFF) === null;
-export function turnLetters(on: boolean): void {
+export const areShortcutsOn = (): boolean => localStorage.getItem(OFF) === null;
+export function turnShortcuts(on: boolean): void {
   if (on) localStorage.removeItem(OFF);
   else localStorage.setItem(OFF, 'true');
 }
@@ -19,7 +19,7 @@ type Handler = (event: KeyboardEvent) => void;
 const HANDLERS = new Map<string, Handler>();
 
 /** What a letter does while this is shown, as `a` for acknowledge. */
-export function useLetter(letter: string, handler: Handler): void {
+export function useShortcut(letter: string, handler: Handler): void {
   const latest = useRef(handler);
   useEffect(() => {
     latest.current = handler;
@@ -43,7 +43,7 @@ interface Letters {
  * `g` and a letter goes to a place, and a letter that means none does nothing; j and k move along rows; other letters
  * belong to what is shown. None acts while anything lies above the page, or is about to.
  */
-export function useLetters({ onHelp, isOpening }: Letters): void {
+export function useShortcuts({ onHelp, isOpening }: Letters): void {
   const navigate = useNavigate();
   useEffect(() => {
     let goUntil = 0;
@@ -52,7 +52,7 @@ export function useLetters({ onHelp, isOpening }: Letters): void {
       if (key === 'Shift' || key === 'CapsLock') return;
       const isGoing = timeStamp < goUntil;
       goUntil = 0;
-      if (event.ctrlKey || event.metaKey || event.altKey || !areLettersOn()) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || !areShortcutsOn()) return;
       if (isTyping(event.target) || isOpening() || isAnythingAbove()) return;
       if (key === 'j' || key === 'k') {
         if (!isGoing) moveAlongRows(key === 'j' ? 1 : -1);
@@ -61,7 +61,7 @@ export function useLetters({ onHelp, isOpening }: Letters): void {
       if (event.repeat) return;
       if (key === 'g') goUntil = timeStamp + SEQUENCE_MS;
       else if (isGoing) {
-        const place = PLACES.find((candidate) => candidate.key === key);
+        const place = NAVIGATION.find((candidate) => candidate.key === key);
         if (place === undefined) return;
         event.preventDefault();
         void navigate({ to: place.to });

@@ -1,18 +1,18 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
 
-import { type Connected, followChanges } from '#console/api/live.ts';
-import { useHere } from '#console/shell/organization.tsx';
+import { type ConnectionState, followChanges } from '#console/api/live.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
 
-const ConnectedContext = createContext<Connected>('connecting');
+const ConnectionContext = createContext<ConnectionState>('connecting');
 
 /** Keeps every list within up to date. */
 export function LiveChanges({ children }: { readonly children: ReactNode }) {
-  const { orgId } = useHere().org;
+  const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
-  const [connected, setConnected] = useState<Connected>('connecting');
+  const [connected, setConnected] = useState<ConnectionState>('connecting');
   useEffect(() => followChanges(orgId, queryClient, setConnected), [orgId, queryClient]);
-  return <ConnectedContext value={connected}>{children}</ConnectedContext>;
+  return <ConnectionContext value={connected}>{children}</ConnectionContext>;
 }
 
-export const useConnected = (): Connected => useContext(ConnectedContext);
+export const useConnectionState = (): ConnectionState => useContext(ConnectionContext);

@@ -13,7 +13,7 @@ import {
 } from '@tabler/icons-react';
 
 /** The rooms that lead from everywhere to everywhere. `key` follows `g`. */
-export const PLACES = [
+export const NAVIGATION = [
   { to: '/', label: 'Home', icon: IconHome, key: 'h' },
   { to: '/incidents', label: 'Incidents', icon: IconBell, key: 'i' },
   { to: '/services', label: 'Services', icon: IconServer2, key: 's' },
@@ -21,7 +21,7 @@ export const PLACES = [
   { to: '/me', label: 'Me', icon: IconUserCircle, key: 'm' },
 ] as const;
 
-export const SETTINGS = [
+export const SETTINGS_NAVIGATION = [
   { to: '/settings/members', label: 'Members', icon: IconUsers, isForAdmins: false },
   { to: '/settings/api-keys', label: 'API keys', icon: IconKey, isForAdmins: false },
   { to: '/settings/apps', label: 'Connected apps', icon: IconApps, isForAdmins: false },

@@ -3,7 +3,7 @@ import { createContext, type ReactNode, useContext, useMemo, useState } from 're
 
 import { type Organization, type Session, sessionQuery } from '#console/api/session.ts';
 
-interface Here {
+interface OrganizationContextValue {
   readonly session: Session;
   readonly org: Organization;
   /** Whether the person may do what needs this permission; the server decides, this only spares them the attempt. */
@@ -12,7 +12,7 @@ interface Here {
   enter(orgId: string): void;
 }
 
-const HereContext = createContext<Here | null>(null);
+const OrganizationContext = createContext<OrganizationContextValue | null>(null);
 
 const REMEMBERED = 'tocsin-organization';
 
@@ -45,11 +45,11 @@ export function OrganizationProvider({
   }, [session, org, queryClient]);
   if (!session) return null;
   if (here === null) return without;
-  return <HereContext value={here}>{children}</HereContext>;
+  return <OrganizationContext value={here}>{children}</OrganizationContext>;
 }
 
-export function useHere(): Here {
-  const here = useContext(HereContext);
+export function useOrganization(): OrganizationContextValue {
+  const here = useContext(OrganizationContext);
   if (here === null) throw new Error('this is shown within an organization only');
   return here;
 }

@@ -4,24 +4,24 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { addressOf } from '#console/api/http.ts';
-import { useBackCloses } from '#console/parts/back_closes.ts';
-import { withoutDirections } from '#console/parts/isolated.ts';
-import { Name } from '#console/parts/name.tsx';
-import { useHere } from '#console/shell/organization.tsx';
+import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
+import { withoutBidiControls } from '#console/components/bidi.ts';
+import { Name } from '#console/components/name.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/shell/organization_menu.module.css';
 
 /** Names the organization, and changes to another where there is one. */
 export function OrganizationMenu() {
-  const { org, session, enter } = useHere();
+  const { org, session, enter } = useOrganization();
   const navigate = useNavigate();
   const [isOpen, setIsOpen] = useState(false);
-  useBackCloses(isOpen, () => setIsOpen(false));
+  useCloseOnBack(isOpen, () => setIsOpen(false));
   const mark = <img src={addressOf('favicon.svg')} alt="" className={classes.mark} />;
   if (session.organizations.length === 1) {
     return (
       <div className={classes.org}>
         {mark}
-        <bdi className={classes.name}>{withoutDirections(org.name)}</bdi>
+        <bdi className={classes.name}>{withoutBidiControls(org.name)}</bdi>
       </div>
     );
   }
@@ -30,7 +30,7 @@ export function OrganizationMenu() {
       <Menu.Target>
         <UnstyledButton className={classes.org} aria-label={`Organization: ${org.name}. Change it`}>
           {mark}
-          <bdi className={classes.name}>{withoutDirections(org.name)}</bdi>
+          <bdi className={classes.name}>{withoutBidiControls(org.name)}</bdi>
           <IconSelector size={16} aria-hidden />
         </UnstyledButton>
       </Menu.Target>

@@ -10,9 +10,9 @@ import { useEffect, useState } from 'react';
 
 import { incidentSearchQuery } from '#console/api/incidents.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
-import { isolated } from '#console/parts/isolated.ts';
-import { PLACES, SETTINGS } from '#console/shell/navigation.ts';
-import { useHere } from '#console/shell/organization.tsx';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { NAVIGATION, SETTINGS_NAVIGATION } from '#console/shell/navigation.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
 
 const SHOWN_MAX = 12;
 /** Somebody who types is not asked for after each letter. */
@@ -63,8 +63,8 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
 
 function usePlaces(): SpotlightActionGroupData {
   const navigate = useNavigate();
-  const { isAdmin } = useHere();
-  const rooms = [...PLACES, ...SETTINGS.filter(({ isForAdmins }) => isAdmin || !isForAdmins)];
+  const { isAdmin } = useOrganization();
+  const rooms = [...NAVIGATION, ...SETTINGS_NAVIGATION.filter(({ isForAdmins }) => isAdmin || !isForAdmins)];
   return {
     group: 'Rooms',
     actions: rooms.map(({ to, label, icon: Icon }) => ({
@@ -81,7 +81,7 @@ function useIncidents(text: string, isOpen: boolean): SpotlightActionGroupData {
   const navigate = useNavigate();
   const search = { status: 'open' as const, limit: SHOWN_MAX, ...(text !== '' && { text }) };
   const { data } = useInfiniteQuery({
-    ...incidentSearchQuery(useHere().org.orgId, search),
+    ...incidentSearchQuery(useOrganization().org.orgId, search),
     enabled: isOpen,
     placeholderData: keepPreviousData,
   });
@@ -91,7 +91,7 @@ function useIncidents(text: string, isOpen: boolean): SpotlightActionGroupData {
     group: 'Open incidents',
     actions: open.map(({ incidentId, number, title, status, serviceName }) => ({
       id: incidentId,
-      label: isolated(title),
+      label: isolateBidi(title),
       description: `#${number}, ${status}`,
       keywords: `${title} #${number} ${serviceName}`,
       leftSection: <IconBell size={18} stroke={1.75} />,
@@ -103,7 +103,7 @@ function useIncidents(text: string, isOpen: boolean): SpotlightActionGroupData {
 function useServices(text: string, isOpen: boolean): SpotlightActionGroupData {
   const navigate = useNavigate();
   const { data } = useInfiniteQuery({
-    ...serviceSearchQuery(useHere().org.orgId, { limit: SHOWN_MAX, ...(text !== '' && { text }) }),
+    ...serviceSearchQuery(useOrganization().org.orgId, { limit: SHOWN_MAX, ...(text !== '' && { text }) }),
     enabled: isOpen,
     placeholderData: keepPreviousData,
   });
@@ -111,7 +111,7 @@ function useServices(text: string, isOpen: boolean): SpotlightActionGroupData {
     group: 'Services',
     actions: (data?.pages.flatMap(({ services }) => services) ?? []).map(({ serviceId, name, environment }) => ({
       id: serviceId,
-      label: isolated(name),
+      label: isolateBidi(name),
       description: environment ?? undefined,
       leftSection: <IconServer2 size={18} stroke={1.75} />,
       onClick: () => void navigate({ to: '/services/$serviceId', params: { serviceId } }),
@@ -120,7 +120,7 @@ function useServices(text: string, isOpen: boolean): SpotlightActionGroupData {
 }
 
 function useOthers(): SpotlightActionGroupData {
-  const { session, org, enter } = useHere();
+  const { session, org, enter } = useOrganization();
   const { setColorScheme } = useMantineColorScheme();
   const others = session.organizations.filter(({ orgId }) => orgId !== org.orgId);
   return {
@@ -128,7 +128,7 @@ function useOthers(): SpotlightActionGroupData {
     actions: [
       ...others.map(({ orgId, name }) => ({
         id: orgId,
-        label: `Organization ${isolated(name)}`,
+        label: `Organization ${isolateBidi(name)}`,
         leftSection: <IconBuilding size={18} stroke={1.75} />,
         onClick: () => enter(orgId),
       })),

@@ -5,28 +5,28 @@ import { Link, Outlet, useRouter } from '@tanstack/react-router';
 import { lazy, type MouseEvent, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 
 import { incidentCountsQuery } from '#console/api/incidents.ts';
-import { useBackCloses } from '#console/parts/back_closes.ts';
+import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
 import { Banners } from '#console/shell/banners.tsx';
-import { useLetters } from '#console/shell/keyboard.ts';
+import { useShortcuts } from '#console/shell/keyboard.ts';
 import { LiveChanges } from '#console/shell/live_changes.tsx';
-import { PLACES } from '#console/shell/navigation.ts';
+import { NAVIGATION } from '#console/shell/navigation.ts';
 import { OrganizationMenu } from '#console/shell/organization_menu.tsx';
-import { OrganizationProvider, useHere } from '#console/shell/organization.tsx';
-import { PersonMenu } from '#console/shell/person_menu.tsx';
+import { OrganizationProvider, useOrganization } from '#console/shell/organization.tsx';
+import { UserMenu } from '#console/shell/user_menu.tsx';
 import classes from '#console/shell/shell.module.css';
 import { StepUp } from '#console/shell/step_up.tsx';
-import { WithoutOrganization } from '#console/shell/without_organization.tsx';
+import { NoOrganization } from '#console/shell/no_organization.tsx';
 
 const Palette = lazy(() => import('#console/shell/palette.tsx').then((m) => ({ default: m.Palette })));
-const NeedsSecondFactor = lazy(() =>
-  import('#console/shell/needs_second_factor.tsx').then((m) => ({ default: m.NeedsSecondFactor })),
+const SecondFactorRequired = lazy(() =>
+  import('#console/shell/second_factor_required.tsx').then((m) => ({ default: m.SecondFactorRequired })),
 );
-const KeyHelp = lazy(() => import('#console/shell/key_help.tsx').then((m) => ({ default: m.KeyHelp })));
+const KeyboardHelp = lazy(() => import('#console/shell/keyboard_help.tsx').then((m) => ({ default: m.KeyboardHelp })));
 
 /** What surrounds every room of somebody who is signed in. */
 export function Shell() {
   return (
-    <OrganizationProvider without={<WithoutOrganization />}>
+    <OrganizationProvider without={<NoOrganization />}>
       <StepUp />
       <Inside />
     </OrganizationProvider>
@@ -34,11 +34,11 @@ export function Shell() {
 }
 
 function Inside() {
-  const { session, org, isAdmin } = useHere();
+  const { session, org, isAdmin } = useOrganization();
   if (org.secondFactorRequired && isAdmin && !session.user.hasSecondFactor) {
     return (
       <Suspense>
-        <NeedsSecondFactor />
+        <SecondFactorRequired />
       </Suspense>
     );
   }
@@ -53,11 +53,11 @@ type Above = 'palette' | 'keys' | null;
 
 function Frame() {
   const { above, isAboveNow, openKeys, openPalette, togglePalette, close } = useAbove();
-  const { org } = useHere();
+  const { org } = useOrganization();
   const main = useRef<HTMLElement>(null);
-  useLetters({ onHelp: openKeys, isOpening: isAboveNow });
+  useShortcuts({ onHelp: openKeys, isOpening: isAboveNow });
   usePaletteKey(togglePalette);
-  useBackCloses(above === 'palette', close);
+  useCloseOnBack(above === 'palette', close);
   useClosedByNavigation(close);
   useFocusAfterNavigation();
   const [wasAsked, setWasAsked] = useState(false);
@@ -81,7 +81,7 @@ function Frame() {
             <Places />
           </nav>
           <div className={classes.foot}>
-            <PersonMenu onKeys={openKeys} />
+            <UserMenu onKeys={openKeys} />
           </div>
         </aside>
         <header className={classes.top}>
@@ -90,7 +90,7 @@ function Frame() {
             <ActionIcon variant="subtle" color="gray" size={44} onClick={openPalette} aria-label="Search">
               <IconSearch size={20} />
             </ActionIcon>
-            <PersonMenu onKeys={openKeys} isCompact />
+            <UserMenu onKeys={openKeys} isCompact />
           </div>
         </header>
         <main id="content" className={classes.main} ref={main} tabIndex={-1} key={org.orgId}>
@@ -103,7 +103,7 @@ function Frame() {
       </div>
       <Suspense>
         {wasAsked && <Palette isOpen={above === 'palette'} onClose={close} />}
-        {above === 'keys' && <KeyHelp onClose={close} />}
+        {above === 'keys' && <KeyboardHelp onClose={close} />}
       </Suspense>
     </>
   );
@@ -128,9 +128,9 @@ function useAbove() {
 }
 
 function Places() {
-  const { org } = useHere();
+  const { org } = useOrganization();
   const waiting = useQuery(incidentCountsQuery(org.orgId)).data?.triggered ?? 0;
-  return PLACES.map(({ to, label, icon: Icon }) => (
+  return NAVIGATION.map(({ to, label, icon: Icon }) => (
     <Link key={to} to={to} activeOptions={{ exact: to === '/' }} className={classes.place}>
       <Icon size={20} stroke={1.75} aria-hidden />
       {label}

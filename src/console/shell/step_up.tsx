@@ -4,8 +4,8 @@ import { useEffect, useRef, useState } from 'react';
 
 import { setStepUp } from '#console/api/http.ts';
 import { secondFactorsQuery, stepUp } from '#console/api/second_factor.ts';
-import { Failure } from '#console/parts/failure.tsx';
-import { ShowSecondFactor } from '#console/parts/show_second_factor.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { SecondFactorForm } from '#console/components/second_factor_form.tsx';
 
 /** Asks for the second factor whenever the server wants to see it again, and lets the request go on. */
 export function StepUp() {
@@ -40,7 +40,7 @@ export function StepUp() {
 
 function Methods({ onShown }: { readonly onShown: () => void }) {
   const { data, error } = useQuery(secondFactorsQuery);
-  if (error !== null && data === undefined) return <Failure error={error} />;
+  if (error !== null && data === undefined) return <ErrorAlert error={error} />;
   if (data === undefined) return null;
   const methods = [
     ...(data.passkeys.length > 0 ? (['passkey'] as const) : []),
@@ -48,7 +48,7 @@ function Methods({ onShown }: { readonly onShown: () => void }) {
     ...(data.recoveryCodesLeft > 0 ? (['recovery_code'] as const) : []),
   ];
   return (
-    <ShowSecondFactor
+    <SecondFactorForm
       methods={methods}
       token={null}
       onShow={async (shown) => {

@@ -1,0 +1,20 @@
+import { type Capability, MONTHLY_PRICE } from '#core/capabilities/capability.ts';
+
+export const CAPABILITY_NAMES: Record<Capability, string> = {
+  metrics: 'Metrics',
+  exceptions: 'Exceptions',
+  oncall: 'On-call',
+};
+
+export const CAPABILITY_DESCRIPTIONS: Record<Capability, string> = {
+  metrics: 'OTLP, Prometheus remote write and JSON; dashboards and queries',
+  exceptions: 'Sentry SDKs; grouped, deduplicated, with triage',
+  oncall: 'Alert rules turn breaches and exceptions into incidents that page people',
+};
+
+/** Per service, capability and month. */
+export const PRICE_EUR = MONTHLY_PRICE.amountCents / 100;
+
+const EURO = new Intl.NumberFormat(undefined, { style: 'currency', currency: MONTHLY_PRICE.currency });
+
+export const euroText = (amount: number): string => EURO.format(amount);

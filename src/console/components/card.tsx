@@ -1,0 +1,56 @@
+import { Title } from '@mantine/core';
+import { type ReactNode, useId } from 'react';
+
+import classes from '#console/components/card.module.css';
+
+interface CardProps {
+  readonly title?: ReactNode;
+  readonly about?: ReactNode;
+  readonly action?: ReactNode;
+  /** Padded content. */
+  readonly children?: ReactNode;
+  /** Rows that reach from edge to edge. */
+  readonly rows?: ReactNode;
+}
+
+/** One subject of a page. */
+export function Card({ title, about, action, children, rows }: CardProps) {
+  const id = useId();
+  return (
+    <section className={classes.card} aria-labelledby={title === undefined ? undefined : id}>
+      {title !== undefined && (
+        <div className={classes.head}>
+          <div className={classes.grow}>
+            <Title order={2} id={id}>
+              {title}
+            </Title>
+            {about !== undefined && <p className={classes.about}>{about}</p>}
+          </div>
+          {action}
+        </div>
+      )}
+      {rows !== undefined && <ul className={classes.rows}>{rows}</ul>}
+      {children !== undefined && <div className={classes.body}>{children}</div>}
+    </section>
+  );
+}
+
+interface RowProps {
+  readonly icon?: ReactNode;
+  readonly title: ReactNode;
+  readonly sub?: ReactNode;
+  readonly children?: ReactNode;
+}
+
+export function Row({ icon, title, sub, children }: RowProps) {
+  return (
+    <li className={classes.row}>
+      {icon}
+      <div className={classes.grow}>
+        <div>{title}</div>
+        {sub !== undefined && <div className={classes.sub}>{sub}</div>}
+      </div>
+      {children}
+    </li>
+  );
+}

@@ -1,0 +1,68 @@
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
+
+interface ConfirmProps {
+  readonly title: ReactNode;
+  /** What will happen, and that it cannot be undone where that is so. */
+  readonly children: ReactNode;
+  readonly button: string;
+  readonly isHarmless?: boolean;
+  /** Given: it has to be typed first. */
+  readonly name?: string;
+  readonly isPending: boolean;
+  readonly error: unknown;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}
+
+/** Asks before something that others feel. */
+export function Confirm(props: ConfirmProps) {
+  const { title, children, button, isHarmless = false, name, isPending, error, onConfirm, onClose } = props;
+  const [typed, setTyped] = useState('');
+  const isSure = name === undefined || typed.trim() === name.trim();
+  return (
+    <Dialog onClose={onClose} title={title}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isSure) onConfirm();
+        }}
+      >
+        <Stack>
+          <Text size="sm" component="div">
+            {children}
+          </Text>
+          {name !== undefined && (
+            <TextInput
+              label={
+                <>
+                  Type{' '}
+                  <b>
+                    <Name>{name}</Name>
+                  </b>{' '}
+                  to confirm
+                </>
+              }
+              value={typed}
+              onChange={(event) => setTyped(event.currentTarget.value)}
+              data-autofocus
+            />
+          )}
+          {error !== null && error !== undefined && <ErrorAlert title="Nothing was changed" error={error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" color={isHarmless ? 'blue' : 'red'} disabled={!isSure} loading={isPending}>
+              {button}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

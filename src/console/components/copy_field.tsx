@@ -1,0 +1,69 @@
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { useClipboard } from '@mantine/hooks';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { useId } from 'react';
+
+import classes from '#console/components/copy_field.module.css';
+
+interface CopyFieldProps {
+  readonly label: string;
+  readonly value: string;
+  /** The value has its secret left out: there is nothing to copy. */
+  readonly isMasked?: boolean;
+}
+
+/** A text that is taken elsewhere. */
+export function CopyField({ label, value, isMasked = false }: CopyFieldProps) {
+  const clipboard = useClipboard({ timeout: 2_000 });
+  const id = useId();
+  return (
+    <div role="group" aria-labelledby={id}>
+      <span className={classes.label} id={id}>
+        {label}
+      </span>
+      <div className={classes.field}>
+        <span className={`${classes.text} ${isMasked ? '' : classes.isWhole}`}>{value}</span>
+        {!isMasked && (
+          <IconButton label={clipboard.copied ? 'Copied' : `Copy ${label}`} onClick={() => clipboard.copy(value)}>
+            {clipboard.copied ? <IconCheck size={18} /> : <IconCopy size={18} />}
+          </IconButton>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface CopyIdProps {
+  /** What it identifies, as the button names it. */
+  readonly of: string;
+  readonly value: string;
+}
+
+/** An id in a line of its own, small: it is needed only where something is set up by REST, MCP or the command line. */
+export function CopyId({ of, value }: CopyIdProps) {
+  const clipboard = useClipboard({ timeout: 2_000 });
+  return (
+    <span className={classes.id}>
+      <code>{value}</code>
+      <IconButton label={clipboard.copied ? 'Copied' : `Copy the id of ${of}`} onClick={() => clipboard.copy(value)}>
+        {clipboard.copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+      </IconButton>
+    </span>
+  );
+}
+
+interface IconButtonProps {
+  readonly label: string;
+  readonly onClick: () => void;
+  readonly children: React.ReactNode;
+}
+
+function IconButton({ label, onClick, children }: IconButtonProps) {
+  return (
+    <Tooltip label={label}>
+      <ActionIcon variant="subtle" color="gray" size={36} onClick={onClick} aria-label={label}>
+        {children}
+      </ActionIcon>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,29 @@
+import { Button } from '@mantine/core';
+import { useIntersection } from '@mantine/hooks';
+import { useEffect, useEffectEvent } from 'react';
+
+import classes from '#console/components/load_more.module.css';
+
+interface LoadMoreProps {
+  onMore(): void;
+  readonly isLoading: boolean;
+  /** The last try went wrong: the next one is the person's. */
+  readonly hasFailed: boolean;
+}
+
+/** Loads further rows as one scrolls towards the end of the list, or by the button. */
+export function LoadMore({ onMore, isLoading, hasFailed }: LoadMoreProps) {
+  const { ref, entry } = useIntersection({ rootMargin: '800px' });
+  const isWanted = entry?.isIntersecting === true && !isLoading && !hasFailed;
+  const loadMore = useEffectEvent(onMore);
+  useEffect(() => {
+    if (isWanted) loadMore();
+  }, [isWanted]);
+  return (
+    <div className={classes.more} ref={ref}>
+      <Button variant="default" onClick={onMore} loading={isLoading}>
+        Show more
+      </Button>
+    </div>
+  );
+}

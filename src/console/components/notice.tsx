@@ -1,0 +1,56 @@
+import { Button } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconAlertTriangle, IconArrowBackUp, IconCheck } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+
+import { errorMessage } from '#console/components/error_alert.tsx';
+import classes from '#console/components/notice.module.css';
+import { useShortcut } from '#console/shell/keyboard.ts';
+
+/** How long something can be taken back; the server holds news of an answer for as long. */
+const UNDO_MS = 10_000;
+
+/** Says briefly that something was done. */
+export function showSuccess(message: ReactNode): void {
+  notifications.show({ message, color: 'green', icon: <IconCheck size={18} />, withBorder: true });
+}
+
+/** Says that something was done, and takes it back for who asks within 10 s, by the button or the letter u. */
+export function showUndoable(message: ReactNode, undo: () => void): void {
+  const takeBack = (): void => {
+    notifications.hide(id);
+    undo();
+  };
+  const id = notifications.show({
+    message: <Undoable onUndo={takeBack}>{message}</Undoable>,
+    color: 'green',
+    icon: <IconCheck size={18} />,
+    withBorder: true,
+    autoClose: UNDO_MS,
+  });
+}
+
+function Undoable({ onUndo, children }: { readonly onUndo: () => void; readonly children: ReactNode }) {
+  useShortcut('u', onUndo);
+  return (
+    <div className={classes.undoable}>
+      <span className={classes.text}>{children}</span>
+      <Button size="xs" variant="default" leftSection={<IconArrowBackUp size={16} />} onClick={onUndo}>
+        Undo
+      </Button>
+    </div>
+  );
+}
+
+/** Says that something could not be done, and why; it stays for longer. */
+export function showError(title: ReactNode, error: unknown): void {
+  notifications.show({
+    title,
+    message: errorMessage(error),
+    color: 'red',
+    icon: <IconAlertTriangle size={18} />,
+    withBorder: true,
+    autoClose: 12_000,
+    role: 'alert',
+  });
+}

@@ -1,0 +1,44 @@
+import { Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+
+import { withoutBidiControls } from '#console/components/bidi.ts';
+import classes from '#console/components/page.module.css';
+
+interface PageProps {
+  readonly title: string;
+  /** What stands before the title, such as a way back. */
+  readonly above?: ReactNode;
+  readonly lead?: ReactNode;
+  readonly actions?: ReactNode;
+  /** For what is read or filled in rather than scanned. */
+  readonly isNarrow?: boolean;
+  readonly children: ReactNode;
+}
+
+/** A room: its name, what can be done in it, and its content. */
+export function Page({ title, above, lead, actions, isNarrow = false, children }: PageProps) {
+  useDocumentTitle(title);
+  return (
+    <div className={`${classes.page} ${isNarrow ? classes.narrow : ''}`}>
+      {above}
+      <div className={classes.head}>
+        <div className={classes.titles}>
+          <Title order={1} tabIndex={-1} className={classes.title}>
+            <bdi className={classes.name} title={title}>
+              {withoutBidiControls(title)}
+            </bdi>
+          </Title>
+          {lead !== undefined && <div className={classes.lead}>{lead}</div>}
+        </div>
+        {actions !== undefined && <div className={classes.actions}>{actions}</div>}
+      </div>
+      {children}
+    </div>
+  );
+}
+
+export function useDocumentTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${withoutBidiControls(title)} · Tocsin`;
+  }, [title]);
+}

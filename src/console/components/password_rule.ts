@@ -1,0 +1,10 @@
+import { PASSWORD_LENGTH_MIN } from '#kernel/password_length.ts';
+
+/** The server knows the commonest ones too, and says so. */
+export function passwordError(password: string): string | null {
+  const missing = PASSWORD_LENGTH_MIN - password.length;
+  if (missing <= 0) return null;
+  return `At least ${PASSWORD_LENGTH_MIN} characters: ${missing} more ${missing === 1 ? 'is' : 'are'} needed`;
+}
+
+export const PASSWORD_HINT = `At least ${PASSWORD_LENGTH_MIN} characters. A few words in a row are easy to remember and hard to guess.`;

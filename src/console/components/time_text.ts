@@ -1,0 +1,58 @@
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** How long, in the one or two units that matter: `42 s`, `5 min`, `3 h 20 min`, `2 d`. */
+export function durationText(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < MINUTE) return `${seconds} s`;
+  if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)} min`;
+  if (seconds < DAY) return pair(seconds, HOUR, 'h', MINUTE, 'min');
+  if (seconds < 14 * DAY) return pair(seconds, DAY, 'd', HOUR, 'h');
+  return `${Math.floor(seconds / DAY)} d`;
+}
+
+function pair(seconds: number, large: number, largeName: string, small: number, smallName: string): string {
+  const rest = Math.floor((seconds % large) / small);
+  const head = `${Math.floor(seconds / large)} ${largeName}`;
+  return rest === 0 ? head : `${head} ${rest} ${smallName}`;
+}
+
+/** `12:05` until something happens; past it, `now`. */
+export function countdownText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds <= 0) return 'now';
+  if (seconds >= DAY) return durationText(ms);
+  const parts = [Math.floor(seconds / HOUR), Math.floor((seconds % HOUR) / MINUTE), seconds % MINUTE];
+  const shown = parts[0] === 0 ? parts.slice(1) : parts;
+  return shown.map((part, index) => (index === 0 ? String(part) : String(part).padStart(2, '0'))).join(':');
+}
+
+/** Ago, or until. Within a minute it is now: nobody reads seconds that jump. */
+export function relativeText(at: number, now: number): string {
+  const apart = at - now;
+  if (Math.abs(apart) < 45_000) return 'just now';
+  const text = coarseDurationText(Math.abs(apart));
+  return apart < 0 ? `${text} ago` : `in ${text}`;
+}
+
+/** In one unit. */
+export function coarseDurationText(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < MINUTE) return `${seconds} s`;
+  if (seconds < HOUR) return `${Math.round(seconds / MINUTE)} min`;
+  if (seconds < 36 * HOUR) return `${Math.round(seconds / HOUR)} h`;
+  if (seconds < 60 * DAY) return `${Math.round(seconds / DAY)} d`;
+  return `${Math.round(seconds / DAY / 30)} months`;
+}
+
+const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+
+/** All in the zone of the viewer. */
+export const fullText = (at: number | string): string => FULL.format(new Date(at));
+export const dateTimeText = (at: number | string): string => DATE_TIME.format(new Date(at));
+export const dateText = (at: number | string): string => DATE.format(new Date(at));
+export const clockText = (at: number | string): string => CLOCK.format(new Date(at));

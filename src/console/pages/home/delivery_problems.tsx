@@ -1,0 +1,68 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+
+import { deliveryQuery } from '#console/api/organization.ts';
+import { teamsQuery } from '#console/api/queries.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { CHANNEL_TITLES, ChannelIcon } from '#console/components/channel.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Name, Sentence } from '#console/components/name.tsx';
+import { Status } from '#console/components/status.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { reasonOf } from '#core/incidents/reasons.ts';
+
+const SHOWN_MAX = 6;
+
+/** How soon a channel that has recovered is no longer shown as failing. */
+const REFRESH_MS = 15_000;
+
+/** Why a page might not arrive: channels whose provider takes no messages, and what teams are warned of. */
+export function DeliveryProblems() {
+  const { orgId } = useOrganization().org;
+  const channels = useQuery({ ...deliveryQuery(orgId), refetchInterval: REFRESH_MS }).data?.channels ?? [];
+  const teams = useQuery(teamsQuery(orgId)).data?.teams ?? [];
+  const failing = channels.filter(({ state }) => state === 'failing');
+  const warnings = teams.flatMap(({ name, warnings }) => warnings.map(({ message }) => ({ team: name, message })));
+  if (failing.length === 0 && warnings.length === 0) return null;
+  return (
+    <Card
+      title="Pages might not arrive"
+      rows={
+        <>
+          {failing.map(({ channel, lastFailure, lastFailedAt }) => (
+            <Row
+              key={channel}
+              icon={<ChannelIcon channel={channel} />}
+              title={`${CHANNEL_TITLES[channel]} fails`}
+              sub={
+                <>
+                  Its last message failed {lastFailedAt !== null && <Timestamp at={lastFailedAt} />}
+                  {lastFailure !== null && `: ${reasonOf(lastFailure)}`}. None has left since.{' '}
+                  <Link to="/me">Send yourself a test</Link> to try again.
+                </>
+              }
+            >
+              <Status tone="red">failing</Status>
+            </Row>
+          ))}
+          {warnings.slice(0, SHOWN_MAX).map(({ team, message }) => (
+            <Row
+              key={`${team} ${message}`}
+              title={<Name>{team}</Name>}
+              sub={<Sentence>{localTimes(message)}</Sentence>}
+            />
+          ))}
+          {warnings.length > SHOWN_MAX && <Row title={`And ${warnings.length - SHOWN_MAX} more`} />}
+        </>
+      }
+    />
+  );
+}
+
+const TIMESTAMP = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+const SHORT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** Sentences of the server tell times in UTC; people live elsewhere. */
+function localTimes(text: string): string {
+  return text.replaceAll(TIMESTAMP, (at) => SHORT.format(new Date(at)));
+}

@@ -1,0 +1,45 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+
+import { invoke } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { Confirm } from '#console/components/confirm.tsx';
+import { named } from '#console/components/name.tsx';
+import { showSuccess, showError } from '#console/components/notice.tsx';
+import type { ScheduleOnCall } from '#console/pages/home/use_on_call.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** Gives the turn back to whoever the schedule says without the override. */
+export function useRemoveOverride(scheduleName: string) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (overrideId: string) => invoke(orgId, 'delete_schedule_override', { overrideId }),
+    onSuccess: () => showSuccess(named`The override of ${scheduleName} is removed.`),
+    onError: (error) => showError(named`The override of ${scheduleName} still stands`, error),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') }),
+  });
+}
+
+interface RemoveOverrideProps {
+  readonly schedule: ScheduleOnCall;
+  readonly overrideId: string;
+  readonly onClose: () => void;
+}
+
+export function RemoveOverride({ schedule: { name, onCall }, overrideId, onClose }: RemoveOverrideProps) {
+  const { userId } = useOrganization().session.user;
+  const removing = useRemoveOverride(name);
+  const who = onCall?.userId === userId ? 'You are' : named`${onCall?.name ?? 'Nobody'} is`;
+  return (
+    <Confirm
+      title={named`Remove the override of ${name}?`}
+      button="Remove"
+      isPending={removing.isPending}
+      error={removing.error}
+      onConfirm={() => removing.mutate(overrideId, { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      {who} on call by it, and no longer from now on: pages go to whoever the rotation says.
+    </Confirm>
+  );
+}

@@ -1,0 +1,96 @@
+import { IconCheck } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+
+import { addressOf } from '#console/api/http.ts';
+import { actionQuery } from '#console/api/queries.ts';
+import { Card } from '#console/components/card.tsx';
+import classes from '#console/pages/home/home.module.css';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const REFRESH_MS = 30_000;
+
+interface Step {
+  readonly title: string;
+  readonly how: ReactNode;
+  readonly isDone: boolean;
+}
+
+/** From nothing to the first page; gone once all of it is done. */
+export function SetupChecklist() {
+  const steps = useSteps();
+  if (steps === null || steps.every(({ isDone }) => isDone)) return null;
+  const done = steps.filter(({ isDone }) => isDone).length;
+  return (
+    <Card title="Set up" about={`${done} of ${steps.length} done.`}>
+      <ol className={classes.list}>
+        {steps.map(({ title, how, isDone }) => (
+          <li key={title} className={classes.step}>
+            <span className={classes.tick} data-done={isDone ? '' : undefined} aria-hidden>
+              {isDone && <IconCheck size={14} stroke={2.5} />}
+            </span>
+            <div>
+              <div className={classes.stepTitle} data-done={isDone ? '' : undefined}>
+                {title}
+                {isDone && <span className="hidden-text"> (done)</span>}
+              </div>
+              {!isDone && <div className={classes.sub}>{how}</div>}
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+function useSteps(): readonly Step[] | null {
+  const { orgId } = useOrganization().org;
+  // Everything that is asked about changes under another topic; this is cheap, and looked at by few.
+  const { data } = useQuery({
+    ...actionQuery(orgId, 'settings', 'get_setup_progress', {}),
+    refetchInterval: REFRESH_MS,
+  });
+  if (data === undefined) return null;
+  const { firstServiceId } = data;
+  const reference = <a href={addressOf('docs')}>over the API or from an agent</a>;
+  return [
+    {
+      title: 'Create a service',
+      how: <Link to="/services">What you run, with its keys</Link>,
+      isDone: data.hasService,
+    },
+    {
+      title: 'Send data',
+      how:
+        firstServiceId === null ? (
+          'With the key or the DSN of the service'
+        ) : (
+          <Link to="/services/$serviceId" params={{ serviceId: firstServiceId }}>
+            With the key or the DSN of the service
+          </Link>
+        ),
+      isDone: data.hasData,
+    },
+    {
+      title: 'Create a team with a schedule and an escalation policy',
+      how: <>Who is paged, and who next, {reference}</>,
+      isDone: data.hasTeamWithPolicy,
+    },
+    {
+      title: 'Say how you are reached',
+      how: <Link to="/me">Your phone, and this device</Link>,
+      isDone: data.canBeReached,
+    },
+    {
+      title: 'Create an alert rule that pages somebody',
+      how: <>What turns into an incident, {reference}. Until then no new incident pages anybody.</>,
+      isDone: data.hasPagingRule,
+    },
+    {
+      title: 'See a message arrive',
+      how: <Link to="/me">Send yourself a test, then let a rule fire</Link>,
+      isDone: data.hasSentMessage,
+    },
+  ];
+}

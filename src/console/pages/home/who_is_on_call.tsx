@@ -1,0 +1,145 @@
+import { Button, Group, NativeSelect, Skeleton, Stack, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { serverNow } from '#console/api/http.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Name, named } from '#console/components/name.tsx';
+import { showUndoable } from '#console/components/notice.tsx';
+import { dateTimeText } from '#console/components/time_text.ts';
+import { type ScheduleOnCall, useOnCall } from '#console/pages/home/use_on_call.ts';
+import { RemoveOverride, useRemoveOverride } from '#console/pages/home/remove_override.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** Everybody who is on call, and the way to stand in for them. */
+export function WhoIsOnCall() {
+  const { session, may } = useOrganization();
+  const found = useOnCall();
+  const [taken, setTaken] = useState<ScheduleOnCall | null>(null);
+  const [overridden, setOverridden] = useState<ScheduleOnCall | null>(null);
+  if (found === null) return <Skeleton height={140} radius="lg" mb="lg" />;
+  if (found.schedules.length === 0) return null;
+  return (
+    <Card
+      title="On call now"
+      rows={found.schedules.map((schedule) => {
+        const { scheduleId, name, teamName, onCall, until, source, overrideId } = schedule;
+        const isMe = onCall?.userId === session.user.userId;
+        return (
+          <Row
+            key={scheduleId}
+            title={<Text fw={560}>{onCall === null ? 'Nobody' : isMe ? 'You' : <Name>{onCall.name}</Name>}</Text>}
+            sub={
+              <>
+                <Name>{teamName}</Name>, <Name>{name}</Name>
+                {source === 'override' && ', standing in'}
+                {until !== null && (
+                  <>
+                    {', until '}
+                    <Timestamp at={until} format="date_time" />
+                  </>
+                )}
+              </>
+            }
+          >
+            {may('oncall:edit') && overrideId !== null && (
+              <Button
+                size="xs"
+                variant="default"
+                onClick={() => setOverridden(schedule)}
+                aria-label={`Remove override of ${name}`}
+              >
+                Remove override
+              </Button>
+            )}
+            {may('oncall:edit') && !isMe && (
+              <Button size="xs" variant="default" onClick={() => setTaken(schedule)} aria-label={`Take over ${name}`}>
+                Take over
+              </Button>
+            )}
+          </Row>
+        );
+      })}
+    >
+      {found.error !== null ? (
+        <ErrorAlert error={found.error} title="Not every schedule could be loaded" />
+      ) : (
+        <>
+          {taken !== null && <TakeOver schedule={taken} onClose={() => setTaken(null)} />}
+          {overridden?.overrideId != null && (
+            <RemoveOverride
+              schedule={overridden}
+              overrideId={overridden.overrideId}
+              onClose={() => setOverridden(null)}
+            />
+          )}
+        </>
+      )}
+    </Card>
+  );
+}
+
+const HOURS = [1, 2, 4, 8, 12, 24];
+
+interface TakeOverProps {
+  readonly schedule: ScheduleOnCall;
+  readonly onClose: () => void;
+}
+
+/** An override for oneself, from now on. */
+function TakeOver({ schedule, onClose }: TakeOverProps) {
+  const { org, session } = useOrganization();
+  const queryClient = useQueryClient();
+  const { scheduleId, name, onCall, until } = schedule;
+  const removing = useRemoveOverride(name);
+  const [end, setEnd] = useState(until === null ? '4' : 'shift');
+  const taking = useMutation({
+    mutationFn: () => {
+      const startAt = new Date(serverNow()).toISOString();
+      const endAt =
+        end === 'shift' && until !== null ? until : new Date(serverNow() + Number(end) * 3_600_000).toISOString();
+      return invoke(org.orgId, 'create_schedule_override', { scheduleId, userId: session.user.userId, startAt, endAt });
+    },
+    async onSuccess({ overrideId, endAt }) {
+      showUndoable(named`You are on call in ${name} until ${dateTimeText(endAt)}.`, () => removing.mutate(overrideId));
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+    },
+  });
+  return (
+    <Dialog onClose={onClose} title={named`Take over ${name}`}>
+      <Stack>
+        <Text size="sm">
+          {onCall === null ? 'Nobody is on call.' : named`${onCall.name} is on call.`} From now on you are paged
+          instead.
+        </Text>
+        <NativeSelect
+          label="Until"
+          value={end}
+          onChange={(event) => setEnd(event.currentTarget.value)}
+          data={[
+            ...(until === null ? [] : [{ value: 'shift', label: `the end of this shift, ${dateTimeText(until)}` }]),
+            ...HOURS.map((hours) => ({
+              value: String(hours),
+              label: `for ${hours} ${hours === 1 ? 'hour' : 'hours'}`,
+            })),
+          ]}
+        />
+        {taking.isError && <ErrorAlert title="You are not on call yet" error={taking.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button onClick={() => taking.mutate()} loading={taking.isPending}>
+            Take over
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}

@@ -1,0 +1,111 @@
+import { type QueryClient, type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+
+import { type FoundIncident, type Incident, type IncidentWithLog, invoke } from '#console/api/actions.ts';
+import { serverNow } from '#console/api/http.ts';
+import type { IncidentPages } from '#console/api/incident_pages.ts';
+import { refreshIncidents } from '#console/api/incidents.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { showError, showUndoable } from '#console/components/notice.tsx';
+import { runLimited } from '#console/pages/incidents/run_limited.ts';
+import { isAnsweredNow, useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+export type Answer = 'acknowledge' | 'resolve';
+
+interface Settling {
+  readonly answer: Answer;
+  readonly incidentIds: readonly string[];
+}
+
+const PAST = { acknowledge: 'acknowledged', resolve: 'resolved' } as const;
+/**
+ * Acknowledges or resolves, and offers to take that back. What is shown changes at once, and back again if the server
+ * refuses.
+ */
+export function useAnswerIncidents() {
+  const { org, session } = useOrganization();
+  const queryClient = useQueryClient();
+  const takeBack = useUndoAnswers();
+  const key = topicKey(org.orgId, 'incidents');
+  return useMutation({
+    async mutationFn({ answer, incidentIds }: Settling) {
+      const action = answer === 'acknowledge' ? 'acknowledge_incident' : 'resolve_incident';
+      return await runLimited(incidentIds, (incidentId) => invoke(org.orgId, action, { incidentId }));
+    },
+    async onMutate({ answer, incidentIds }) {
+      await queryClient.cancelQueries({ queryKey: key });
+      const before = queryClient.getQueriesData({ queryKey: key });
+      showSettled(queryClient, key, new Set(incidentIds), answer, session.user.userId);
+      return before;
+    },
+    onSuccess({ done, failures }, { answer }, before) {
+      if (failures.length > 0) {
+        restore(queryClient, before);
+        const some = done.length === 0 ? '' : `${done.length} ${PAST[answer]}, `;
+        showError(`${some}${failures.length} not ${PAST[answer]}`, failures[0]);
+      }
+      const own = done.filter((incident) => isAnsweredNow(incident, answer, session.user.userId));
+      const [first, ...others] = own;
+      if (first === undefined) return;
+      const what =
+        others.length === 0 ? `#${first.number} is ${PAST[answer]}.` : `${own.length} incidents ${PAST[answer]}`;
+      showUndoable(what, () => takeBack.mutate({ answer, incidentIds: own.map(({ incidentId }) => incidentId) }));
+    },
+    onSettled: (_failures, _error, { incidentIds }) => refreshIncidents(queryClient, org.orgId, incidentIds),
+  });
+}
+
+function restore(queryClient: QueryClient, before: readonly (readonly [QueryKey, unknown])[]): void {
+  for (const [key, data] of before) queryClient.setQueryData(key, data);
+}
+
+function showSettled(
+  queryClient: QueryClient,
+  key: QueryKey,
+  ids: ReadonlySet<string>,
+  answer: Answer,
+  userId: string,
+): void {
+  const settle = <One extends Incident>(incident: One): One =>
+    ids.has(incident.incidentId) ? settled(incident, answer, userId) : incident;
+  queryClient.setQueriesData({ queryKey: [...key, 'search_incidents'] }, (list: IncidentPages | undefined) => {
+    if (list === undefined) return list;
+    const pages = list.pages.map((page) => ({ ...page, incidents: page.incidents.map(settle<FoundIncident>) }));
+    return { ...list, pages };
+  });
+  queryClient.setQueriesData(
+    { queryKey: [...key, 'get_incident'] },
+    (incident: IncidentWithLog | undefined) => incident && settle(incident),
+  );
+}
+
+function settled<One extends Incident>(incident: One, answer: Answer, userId: string): One {
+  const at = new Date(serverNow()).toISOString();
+  const by = { userId, via: 'console' as const };
+  if (incident.status === 'resolved') return incident;
+  if (answer === 'resolve') {
+    const escalation = ended(incident.escalation, 'finished', 'resolved');
+    return { ...incident, status: 'resolved', resolvedAt: at, resolvedBy: by, escalation };
+  }
+  if (incident.status === 'acknowledged') return incident;
+  const escalation = ended(incident.escalation, 'paused', 'acknowledged');
+  return { ...incident, status: 'acknowledged', acknowledgedAt: at, acknowledgedBy: by, escalation };
+}
+
+/** No further step fires; those that have fired stay as they are. */
+function ended(
+  escalation: Incident['escalation'] & Partial<IncidentWithLog['escalation']>,
+  state: 'paused' | 'finished',
+  reason: string,
+): typeof escalation {
+  const steps = escalation.steps?.map((step) =>
+    step.state === 'pending' ? { ...step, state: 'cancelled' as const, reason } : step,
+  );
+  return {
+    ...escalation,
+    state: escalation.state === 'none' ? 'none' : state,
+    nextStep: null,
+    nextStepAt: null,
+    ...(steps && { steps }),
+  };
+}

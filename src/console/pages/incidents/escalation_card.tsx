@@ -1,0 +1,170 @@
+import { IconCheck, IconMinus, IconPlayerSkipForward } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+
+import type { IncidentWithLog } from '#console/api/actions.ts';
+import { teamsQuery } from '#console/api/queries.ts';
+import { Card } from '#console/components/card.tsx';
+import { CHANNEL_NAMES, ChannelIcon } from '#console/components/channel.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { useNow } from '#console/components/use_now.ts';
+import { countdownText, durationText } from '#console/components/time_text.ts';
+import classes from '#console/pages/incidents/escalation_card.module.css';
+import { useMemberNames } from '#console/pages/incidents/use_member_names.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { reasonOf } from '#core/incidents/reasons.ts';
+
+type Escalation = IncidentWithLog['escalation'];
+type Step = Escalation['steps'][number];
+
+/** The steps as they were at the trigger, what became of each, and who is paged next while nobody answers. */
+export function EscalationCard({ incident }: { readonly incident: IncidentWithLog }) {
+  const { escalation } = incident;
+  const { data } = useQuery({ ...teamsQuery(useOrganization().org.orgId), staleTime: 60_000 });
+  const team = data?.teams.find(({ teamId }) => teamId === escalation.teamId)?.name ?? null;
+  return (
+    <Card title="Escalation">
+      <Standing incident={incident} />
+      {escalation.steps.length > 0 && (
+        <ol className={classes.steps}>
+          {escalation.steps.map((step) => (
+            <StepItem key={step.index} step={step} isNext={step.index === escalation.nextStep} team={team} />
+          ))}
+        </ol>
+      )}
+    </Card>
+  );
+}
+
+interface StepItemProps {
+  readonly step: Step;
+  readonly isNext: boolean;
+  /** The name of the team whose schedules are asked; null when it was deleted. */
+  readonly team: string | null;
+}
+
+function StepItem({ step, isNext, team }: StepItemProps) {
+  const { index, state, afterMinutes, channels } = step;
+  return (
+    <li className={classes.step} data-state={isNext ? 'next' : state}>
+      <span className={classes.bullet} aria-hidden>
+        {bulletOf(step)}
+      </span>
+      <div>
+        <span className="hidden-text">Step {index + 1}: </span>
+        {afterMinutes === 0 ? 'At once' : `After ${durationText(afterMinutes * 60_000)}`}
+        <span className={classes.channels}>
+          {channels.map((channel) => (
+            <span key={channel} title={CHANNEL_NAMES[channel]} role="img" aria-label={CHANNEL_NAMES[channel]}>
+              <ChannelIcon channel={channel} size={16} />
+            </span>
+          ))}
+        </span>
+        <Who step={step} team={team} />
+        <div className={classes.who}>
+          <Outcome step={step} />
+        </div>
+      </div>
+    </li>
+  );
+}
+
+function bulletOf({ state, index }: Step) {
+  switch (state) {
+    case 'fired':
+      return <IconCheck size={13} stroke={2.5} />;
+    case 'skipped':
+      return <IconPlayerSkipForward size={13} stroke={2} />;
+    case 'cancelled':
+      return <IconMinus size={13} stroke={2} />;
+    case 'pending':
+      return index + 1;
+  }
+}
+
+const PERSON_WORDS: Record<Step['people'][number]['status'], string> = {
+  delivered: 'reached',
+  sent: 'sent',
+  queued: 'on its way',
+  failed: 'not reached',
+  cancelled: 'cancelled',
+  skipped: 'no channel on',
+};
+
+/** Whom a step paged, once it has; before that whom it would page. */
+function Who({ step: { people, targetUserIds, useSchedule }, team }: Pick<StepItemProps, 'step' | 'team'>) {
+  const nameOf = useMemberNames();
+  if (people.length > 0) {
+    const named = people.map(({ userId, status }) => `${nameOf(userId)} (${PERSON_WORDS[status]})`);
+    return <div className={classes.who}>{named.join(', ')}</div>;
+  }
+  const onCall = team === null ? 'whoever is on call' : `whoever is on call in ${team}`;
+  const planned = [...targetUserIds.map(nameOf), ...(useSchedule ? [onCall] : [])];
+  return <div className={classes.who}>{planned.length === 0 ? 'nobody' : planned.join(', ')}</div>;
+}
+
+/** Null while a step waits for its own time. */
+function Outcome({ step: { state, settledAt, reason, isBroughtForward, dueAt } }: Pick<StepItemProps, 'step'>) {
+  const at = <Timestamp at={settledAt ?? dueAt} format="clock" />;
+  const early = isBroughtForward ? ', before its time' : '';
+  switch (state) {
+    case 'pending':
+      return isBroughtForward ? 'Fires at once: the step before it did not reach everybody' : null;
+    case 'fired':
+      return (
+        <>
+          Fired at {at}
+          {early}
+        </>
+      );
+    case 'skipped':
+      return (
+        <>
+          Skipped at {at}
+          {early}
+          {reason !== null && `: ${reasonOf(reason)}`}
+        </>
+      );
+    case 'cancelled':
+      return reason === null ? 'Did not fire' : `Did not fire: the incident was ${reason} first`;
+  }
+}
+
+function Standing({ incident }: { readonly incident: IncidentWithLog }) {
+  const { state, nextStep, nextStepAt, stepCount } = incident.escalation;
+  if (state === 'running' && nextStepAt !== null && nextStep !== null) {
+    return (
+      <div className={classes.count}>
+        <Clock to={nextStepAt} />
+        <span className={classes.who}>
+          until step {nextStep + 1} of {stepCount}
+        </span>
+      </div>
+    );
+  }
+  return <p className={classes.note}>{noteOf(incident)}</p>;
+}
+
+function noteOf({ status, escalation: { state, steps } }: IncidentWithLog): string {
+  if (status === 'resolved') return 'It is resolved; nobody is paged any more.';
+  switch (state) {
+    case 'paused':
+      return 'Paused: somebody has it. No further step fires.';
+    case 'finished':
+      return steps.every((step) => step.state === 'skipped')
+        ? 'No step has reached anybody, and none is left. Nobody else will be paged.'
+        : 'No step is left, and nobody has answered. Nobody else will be paged.';
+    case 'none':
+      return 'Nobody is paged: when it was triggered, its rule had no escalation policy with steps.';
+    case 'running':
+      return 'The next step is about to fire.';
+  }
+}
+
+function Clock({ to }: { readonly to: string }) {
+  const left = Date.parse(to) - useNow();
+  return (
+    <time className={classes.big} dateTime={to} title={new Date(to).toLocaleString()} role="timer">
+      {countdownText(left)}
+    </time>
+  );
+}

@@ -1,0 +1,81 @@
+import { Skeleton } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+
+import type { Incident, ResultOf } from '#console/api/actions.ts';
+import { actionQuery } from '#console/api/queries.ts';
+import { Card } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import classes from '#console/pages/incidents/incident_cause.module.css';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+type Event = ResultOf<'get_exception_group'>['recentEvents'][number];
+type Frame = Event['frames'][number];
+
+const FRAMES_SHOWN = 5;
+
+/** The exception behind an incident: its message and where in the program's own code it arose. */
+export function ExceptionDetails({ incident }: { readonly incident: Incident }) {
+  const groupId = incident.exceptionGroupId ?? '';
+  const { data, error } = useQuery({
+    ...actionQuery(useOrganization().org.orgId, 'exceptions', 'get_exception_group', { groupId }),
+    enabled: groupId !== '',
+  });
+  if (groupId === '') return <Card title="The exception">It is no longer kept.</Card>;
+  if (error !== null) return <ErrorAlert error={error} title="The exception could not be loaded" />;
+  if (data === undefined) return <Skeleton height={200} radius="lg" mb="lg" />;
+  const event = data.recentEvents[0];
+  const raised = event?.exceptions.at(-1);
+  return (
+    <Card title={raised?.type ?? data.type ?? 'The exception'} about={data.culprit ?? undefined}>
+      <pre className={classes.message}>{raised?.value ?? event?.message ?? data.title}</pre>
+      <p className={classes.note}>
+        {count(data.eventCount, 'event', 'events')}
+        {data.userCount > 0 && `, ${count(data.userCount, 'user', 'users')}`}, first seen{' '}
+        <Timestamp at={data.firstSeenAt} />, last <Timestamp at={data.lastSeenAt} />
+        {event?.environment != null && `, in ${event.environment}`}
+        {event?.release != null && `, release ${event.release}`}
+      </p>
+      {event !== undefined && <Frames frames={framesOf(event)} />}
+    </Card>
+  );
+}
+
+/** The call that raised it first. */
+function framesOf(event: Event): Frame[] {
+  const frames = event.exceptions.at(-1)?.frames ?? event.frames;
+  const own = frames.filter(({ inApp }) => inApp);
+  return (own.length > 0 ? own : frames).slice(-FRAMES_SHOWN).reverse();
+}
+
+function Frames({ frames }: { readonly frames: readonly Frame[] }) {
+  if (frames.length === 0) return null;
+  return (
+    <ol className={classes.frames} aria-label="Own calls, the one that raised it first">
+      {frames.map((frame, index) => (
+        // A stack may hold the same call many times.
+        // eslint-disable-next-line react/no-array-index-key
+        <li key={index} className={classes.frame}>
+          {functionOf(frame)}{' '}
+          <span className={classes.place}>
+            {frame.sourceUrl === null ? placeOf(frame) : <a href={frame.sourceUrl}>{placeOf(frame)}</a>}
+          </span>
+          {index === 0 && frame.code !== null && <code className={classes.code}>{frame.code.line}</code>}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** SDKs of JavaScript call what has no name a question mark. */
+function functionOf({ function: name }: Frame): string {
+  return name === null || name === '?' ? 'anonymous' : name;
+}
+
+function placeOf({ file, line }: Frame): string {
+  return line === null ? (file ?? '') : `${file ?? ''}:${line}`;
+}
+
+function count(number: number, one: string, many: string): string {
+  return `${number} ${number === 1 ? one : many}`;
+}

@@ -1,0 +1,54 @@
+import { Skeleton } from '@mantine/core';
+import { lazy, Suspense } from 'react';
+
+import type { Incident } from '#console/api/actions.ts';
+import { Card } from '#console/components/card.tsx';
+import { ExceptionDetails } from '#console/pages/incidents/exception_details.tsx';
+import classes from '#console/pages/incidents/incident_cause.module.css';
+import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
+import { comparedTexts, measureOf } from '#core/metrics/quantity.ts';
+
+const MetricChart = lazy(() =>
+  import('#console/pages/incidents/metric_chart.tsx').then((m) => ({ default: m.MetricChart })),
+);
+
+/** What was measured, as workers/evaluate_rules.ts notes it. */
+export interface Measurement extends MetricThreshold {
+  readonly value: number | null;
+}
+
+/** What made the rule fire. A storm lists it in a card of its own. */
+export function IncidentCause({ incident }: { readonly incident: Incident }) {
+  switch (incident.kind) {
+    case 'exception':
+      return incident.exceptionGroupId === null ? null : <ExceptionDetails incident={incident} />;
+    case 'metric_threshold': {
+      const measured = incident.details as Partial<Measurement>;
+      if (measured.metricName === undefined || measured.threshold === undefined) return null;
+      return <MetricDetails incident={incident} measured={measured as Measurement} />;
+    }
+  }
+}
+
+function MetricDetails({ incident, measured }: { readonly incident: Incident; readonly measured: Measurement }) {
+  const { metricName, aggregation, comparator, windowMinutes } = measured;
+  const { value, threshold } = comparedTexts(measured, measureOf(metricName, aggregation));
+  return (
+    <Card title="What was measured">
+      <div className={classes.measure}>
+        <span className={classes.value}>{value}</span>
+        <span>
+          {comparator} {threshold}
+        </span>
+      </div>
+      <p className={classes.note}>
+        {aggregation} of <code>{metricName}</code> over {windowMinutes} min
+      </p>
+      <div className={classes.chart}>
+        <Suspense fallback={<Skeleton height="100%" />}>
+          <MetricChart incident={incident} measured={measured} />
+        </Suspense>
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,157 @@
+import { Button, Skeleton, Stack } from '@mantine/core';
+import { IconArrowLeft } from '@tabler/icons-react';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+
+import type { IncidentWithLog } from '#console/api/actions.ts';
+import { isApiError } from '#console/api/http.ts';
+import { incidentQuery } from '#console/api/queries.ts';
+import { serviceSearchQuery } from '#console/api/services.ts';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Page } from '#console/components/page.tsx';
+import { IncidentStatus } from '#console/components/status.tsx';
+import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
+import { FindInOtherOrganizations } from '#console/pages/incidents/find_in_other_organizations.tsx';
+import classes from '#console/pages/incidents/incident_page.module.css';
+import { NotificationLog } from '#console/pages/incidents/notification_log.tsx';
+import { useMemberNames } from '#console/pages/incidents/use_member_names.ts';
+import { type Answer, useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
+import { StormMembers } from '#console/pages/incidents/storm_members.tsx';
+import { Timeline } from '#console/pages/incidents/timeline.tsx';
+import { useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
+import { IncidentCause } from '#console/pages/incidents/incident_cause.tsx';
+import { useShortcut } from '#console/shell/keyboard.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { settlerName } from '#core/incidents/settler.ts';
+
+const route = getRouteApi('/inside/incidents/$incidentId');
+
+/** While it is open somebody may look at it without the live connection working. */
+const REFRESH_MS = 20_000;
+
+export function IncidentPage() {
+  const { incidentId } = route.useParams();
+  const { org } = useOrganization();
+  const { data, error, refetch } = useQuery({
+    ...incidentQuery(org.orgId, incidentId),
+    refetchInterval: ({ state }) => (state.data?.status === 'resolved' ? false : REFRESH_MS),
+  });
+  const back = (
+    <Link to="/incidents" className={classes.back}>
+      <IconArrowLeft size={16} aria-hidden /> Incidents
+    </Link>
+  );
+  if (data !== undefined) return <Shown key={incidentId} incident={data} back={back} />;
+  return (
+    <Page title="Incident" above={back}>
+      {isApiError(error, 404) && <FindInOtherOrganizations incidentId={incidentId} />}
+      {error !== null && !isApiError(error, 404) && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {error === null && (
+        <Stack>
+          <Skeleton height={120} radius="lg" />
+          <Skeleton height={240} radius="lg" />
+        </Stack>
+      )}
+    </Page>
+  );
+}
+
+function Shown({ incident, back }: { readonly incident: IncidentWithLog; readonly back: React.ReactNode }) {
+  const { may } = useOrganization();
+  return (
+    <div className={classes.room}>
+      <Page
+        title={incident.title}
+        above={back}
+        lead={<Facts incident={incident} />}
+        actions={
+          may('oncall:edit') &&
+          (incident.status === 'resolved' ? <Reopen incident={incident} /> : <Answers incident={incident} />)
+        }
+      >
+        <div className={classes.columns}>
+          <div>
+            <IncidentCause incident={incident} />
+            <StormMembers incident={incident} />
+            <Timeline timeline={incident.timeline} />
+          </div>
+          <div>
+            <EscalationCard incident={incident} />
+            <NotificationLog notifications={incident.notifications} />
+          </div>
+        </div>
+      </Page>
+    </div>
+  );
+}
+
+function Facts({ incident }: { readonly incident: IncidentWithLog }) {
+  const { number, status, serviceId, severity, occurrences, triggeredAt, acknowledgedAt, acknowledgedBy } = incident;
+  const { resolvedAt, resolvedBy } = incident;
+  const { data } = useInfiniteQuery(
+    serviceSearchQuery(useOrganization().org.orgId, { serviceIds: [serviceId], limit: 1 }),
+  );
+  const nameOf = useMemberNames();
+  const service = data?.pages[0]?.services[0];
+  return (
+    <div className={classes.facts}>
+      <IncidentStatus status={status} />
+      <Link to="/services/$serviceId" params={{ serviceId }}>
+        <Name>{service?.name ?? 'Service'}</Name>
+      </Link>
+      <span>#{number}</span>
+      <span>severity {severity}</span>
+      {occurrences > 1 && <span>{occurrences} times</span>}
+      <span>
+        triggered <Timestamp at={triggeredAt} />
+      </span>
+      {status === 'acknowledged' && acknowledgedAt !== null && acknowledgedBy !== null && (
+        <span>
+          acknowledged by {settlerName(acknowledgedBy, nameOf)} <Timestamp at={acknowledgedAt} />
+        </span>
+      )}
+      {resolvedAt !== null && resolvedBy !== null && (
+        <span>
+          resolved by {settlerName(resolvedBy, nameOf)} <Timestamp at={resolvedAt} />
+        </span>
+      )}
+    </div>
+  );
+}
+
+function Answers({ incident: { incidentId, status } }: { readonly incident: IncidentWithLog }) {
+  const settle = useAnswerIncidents();
+  const answer = (kind: Answer) => () => settle.mutate({ answer: kind, incidentIds: [incidentId] });
+  useShortcut('a', answer('acknowledge'));
+  useShortcut('r', answer('resolve'));
+  return (
+    <div className={classes.actions}>
+      {status === 'triggered' && (
+        <Button onClick={answer('acknowledge')} loading={settle.isPending && settle.variables.answer === 'acknowledge'}>
+          Acknowledge
+        </Button>
+      )}
+      <Button variant="default" onClick={answer('resolve')}>
+        Resolve
+      </Button>
+    </div>
+  );
+}
+
+/** For a resolution that turns out to be none. */
+function Reopen({ incident: { incidentId } }: { readonly incident: IncidentWithLog }) {
+  const takeBack = useUndoAnswers();
+  return (
+    <div className={classes.actions}>
+      <Button
+        variant="default"
+        onClick={() => takeBack.mutate({ answer: 'resolve', incidentIds: [incidentId] })}
+        loading={takeBack.isPending}
+      >
+        Reopen
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,124 @@
+import { Button, Checkbox } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+
+import type { FoundIncident } from '#console/api/actions.ts';
+import { withoutBidiControls } from '#console/components/bidi.ts';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Name } from '#console/components/name.tsx';
+import { useNow } from '#console/components/use_now.ts';
+import { IncidentStatus } from '#console/components/status.tsx';
+import { countdownText } from '#console/components/time_text.ts';
+import { stepText } from '#console/pages/incidents/escalation_text.ts';
+import classes from '#console/pages/incidents/incident_row.module.css';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { settlerName } from '#core/incidents/settler.ts';
+
+interface IncidentRowProps {
+  readonly incident: FoundIncident;
+  readonly isSelected?: boolean;
+  /** Absent: it cannot be selected. */
+  readonly onSelect?: (isSelected: boolean) => void;
+  /** Absent: the person may not answer incidents. */
+  readonly onAcknowledge?: () => void;
+  /** Beside other things, where columns have no room. */
+  readonly isShort?: boolean;
+}
+
+export function IncidentRow(props: IncidentRowProps) {
+  const { incident, isSelected, onSelect, onAcknowledge, isShort = false } = props;
+  const { incidentId, number, title, status, serviceName, occurrences, triggeredAt } = incident;
+  return (
+    <li className={`${classes.row} ${isShort ? classes.isShort : ''}`} data-row={incidentId}>
+      <div className={classes.check}>
+        {onSelect !== undefined && (
+          <Checkbox
+            checked={isSelected}
+            onChange={(event) => onSelect(event.currentTarget.checked)}
+            aria-label={`Select incident ${number}: ${title}`}
+          />
+        )}
+      </div>
+      <div>
+        <IncidentStatus status={status} />
+      </div>
+      <div className={classes.what}>
+        <Link to="/incidents/$incidentId" params={{ incidentId }} className={classes.title} data-row-link title={title}>
+          <bdi>{withoutBidiControls(title)}</bdi>
+        </Link>
+        <div className={classes.sub}>
+          <Name>{serviceName}</Name> · #{number}
+          {occurrences > 1 && ` · ${occurrences} times`}
+          <span className={classes.phoneOnly}>
+            {' · '}
+            <Step incident={incident} />
+            <Reach incident={incident} before=" · " />
+          </span>
+        </div>
+      </div>
+      <div className={`${classes.aside} ${classes.deskOnly}`}>
+        <Reach incident={incident} />
+      </div>
+      <div className={`${classes.aside} ${classes.deskOnly}`}>
+        <Step incident={incident} />
+      </div>
+      <div className={classes.age}>
+        <Timestamp at={triggeredAt} format="age" />
+      </div>
+      <div className={classes.quick}>
+        {status === 'triggered' && onAcknowledge !== undefined && (
+          <Button size="sm" variant="default" onClick={onAcknowledge} aria-label={`Acknowledge incident ${number}`}>
+            Acknowledge
+          </Button>
+        )}
+      </div>
+    </li>
+  );
+}
+
+const OUTCOME_WORDS: Record<NonNullable<FoundIncident['reached']>['outcome'], string> = {
+  delivered: 'reached',
+  sent: 'sent to',
+  on_its_way: 'on its way to',
+  failed: 'did not reach',
+};
+
+const LEFT = 'somebody who has left';
+
+/** Who has it, or whom its pages have reached. */
+function Reach({ incident, before = '' }: { readonly incident: FoundIncident; readonly before?: string }) {
+  const { status, acknowledgedBy, resolvedBy, answeredByName, reached, reachedCount } = incident;
+  const { userId } = useOrganization().session.user;
+  const nameOf = (id: string, name: string | null) => (id === userId ? 'you' : (name ?? LEFT));
+  if (status !== 'triggered') {
+    const by = status === 'resolved' ? resolvedBy : acknowledgedBy;
+    return by === null ? null : `${before}by ${settlerName(by, (id) => nameOf(id, answeredByName))}`;
+  }
+  if (reached === null) return `${before}nobody reached yet`;
+  const more = reachedCount > 1 ? ` and ${reachedCount - 1} more` : '';
+  return `${before}${OUTCOME_WORDS[reached.outcome]} ${nameOf(reached.userId, reached.name)}${more}`;
+}
+
+function Step({ incident }: { readonly incident: FoundIncident }) {
+  const { nextStepAt } = incident.escalation;
+  if (incident.status === 'resolved') return null;
+  const text = stepText(incident);
+  if (nextStepAt === null) return text;
+  return (
+    <>
+      {text}{' '}
+      <span className={classes.countdown}>
+        <Countdown to={nextStepAt} />
+      </span>
+    </>
+  );
+}
+
+export function Countdown({ to }: { readonly to: string }) {
+  const now = useNow();
+  const left = Date.parse(to) - now;
+  return (
+    <time dateTime={to} title={new Date(to).toLocaleString()}>
+      {left <= 0 ? 'now' : `in ${countdownText(left)}`}
+    </time>
+  );
+}

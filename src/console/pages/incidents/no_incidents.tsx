@@ -1,0 +1,61 @@
+import { Button } from '@mantine/core';
+import { IconCheck, IconFilterOff } from '@tabler/icons-react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+
+import { incidentSearchQuery } from '#console/api/incidents.ts';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Name } from '#console/components/name.tsx';
+import type { IncidentTab } from '#console/pages/incidents/incident_filter.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface NoIncidentsProps {
+  readonly tab: IncidentTab;
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+}
+
+export function NoIncidents({ tab, isFiltered, onClear }: NoIncidentsProps) {
+  if (isFiltered) {
+    return (
+      <EmptyState
+        icon={<IconFilterOff size={24} />}
+        title="Nothing matches"
+        actions={
+          <Button variant="default" onClick={onClear}>
+            Clear the filters
+          </Button>
+        }
+      >
+        No incident here has this service and these words.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={<IconCheck size={24} />}
+      title={tab === 'resolved' ? 'Nothing was resolved yet' : 'All quiet'}
+      isCalm
+    >
+      <LastResolved />
+    </EmptyState>
+  );
+}
+
+export function LastResolved() {
+  const { data } = useInfiniteQuery(incidentSearchQuery(useOrganization().org.orgId, { status: 'resolved', limit: 1 }));
+  if (data === undefined) return null;
+  const last = data.pages[0]?.incidents[0];
+  if (last?.resolvedAt == null)
+    return 'There was no incident yet. When a rule fires, it shows here and pages whoever is on call.';
+  const { incidentId, title, resolvedAt } = last;
+  return (
+    <>
+      Last resolved <Timestamp at={resolvedAt} />:{' '}
+      <Link to="/incidents/$incidentId" params={{ incidentId }}>
+        <Name>{title}</Name>
+      </Link>
+    </>
+  );
+}

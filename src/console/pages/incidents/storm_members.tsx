@@ -1,0 +1,39 @@
+import type { IncidentWithLog } from '#console/api/actions.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Status } from '#console/components/status.tsx';
+
+type Member = IncidentWithLog['members'][number];
+
+/** What one incident stands for that was opened because its service opened too many. */
+export function StormMembers({ incident }: { readonly incident: IncidentWithLog }) {
+  const { members } = incident;
+  if (members.length === 0) return null;
+  const { standsFor: total = members.length } = incident.details as { readonly standsFor?: number };
+  const shown = members.length < total ? ` The newest ${members.length} are shown.` : '';
+  return (
+    <Card
+      title={`Grouped here (${total})`}
+      about={`This service opened too many incidents at once. These are paged for together, by this incident.${shown}`}
+      rows={members.map((member) => (
+        <Row
+          key={`${member.ruleId} ${member.exceptionGroupId} ${member.joinedAt}`}
+          title={<Name>{member.title}</Name>}
+          sub={<Facts member={member} />}
+        >
+          <Status tone={member.endedAt === null ? 'red' : 'gray'}>{member.endedAt === null ? 'open' : 'over'}</Status>
+        </Row>
+      ))}
+    />
+  );
+}
+
+function Facts({ member: { severity, occurrences, joinedAt } }: { readonly member: Member }) {
+  return (
+    <>
+      severity {severity}
+      {occurrences > 1 && `, ${occurrences} times`}, <Timestamp at={joinedAt} />
+    </>
+  );
+}

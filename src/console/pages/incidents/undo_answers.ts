@@ -1,0 +1,44 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+
+import { type Incident, invoke } from '#console/api/actions.ts';
+import { serverNow } from '#console/api/http.ts';
+import { refreshIncidents } from '#console/api/incidents.ts';
+import { showSuccess, showError } from '#console/components/notice.tsx';
+import { runLimited } from '#console/pages/incidents/run_limited.ts';
+import type { Answer } from '#console/pages/incidents/answer_incidents.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const OPERATIONS = { acknowledge: 'unacknowledge_incident', resolve: 'reopen_incident' } as const;
+
+const STILL = { acknowledge: 'acknowledged', resolve: 'resolved' } as const;
+
+interface TakingBack {
+  readonly answer: Answer;
+  readonly incidentIds: readonly string[];
+}
+
+/** Takes back that incidents were acknowledged or resolved: they are what they were before. */
+export function useUndoAnswers() {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: ({ answer, incidentIds }: TakingBack) =>
+      runLimited(incidentIds, (incidentId) => invoke(orgId, OPERATIONS[answer], { incidentId })),
+    onSuccess({ done, failures }, { answer, incidentIds }) {
+      const count = incidentIds.length === 1 ? 'The incident is' : `${failures.length} incidents are`;
+      if (failures.length > 0) showError(`${count} still ${STILL[answer]}`, failures[0]);
+      else showSuccess(done.length === 1 ? 'Taken back.' : `Taken back for ${done.length} incidents.`);
+    },
+    onSettled: (_done, _error, { incidentIds }) => refreshIncidents(queryClient, orgId, incidentIds),
+  });
+}
+
+/** An answer of just now; what the server found to be answered before is not taken back with it. */
+const JUST_NOW_MS = 15_000;
+
+/** Whether this person has given the incident this answer just now. */
+export function isAnsweredNow(incident: Incident, answer: Answer, userId: string): boolean {
+  const { acknowledgedAt, acknowledgedBy, resolvedAt, resolvedBy } = incident;
+  const [at, by] = answer === 'resolve' ? [resolvedAt, resolvedBy] : [acknowledgedAt, acknowledgedBy];
+  return at !== null && by?.userId === userId && serverNow() - Date.parse(at) < JUST_NOW_MS;
+}

@@ -1,0 +1,111 @@
+import { Button, Checkbox, Group, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { changeName, changePassword, sessionQuery, sessionsQuery } from '#console/api/session.ts';
+import { Card } from '#console/components/card.tsx';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { PASSWORD_HINT, passwordError } from '#console/components/password_rule.ts';
+import { showSuccess } from '#console/components/notice.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** Name and password. */
+export function AccountCard() {
+  const { user } = useOrganization().session;
+  const queryClient = useQueryClient();
+  const [isChanging, setIsChanging] = useState(false);
+  const form = useForm({
+    initialValues: { name: user.name },
+    validate: { name: (name) => (name.trim() === '' ? 'What others call you' : null) },
+  });
+  const naming = useMutation({
+    mutationFn: (name: string) => changeName(name.trim()),
+    async onSuccess() {
+      showSuccess('Your name is changed.');
+      form.resetDirty();
+      await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+    },
+  });
+  return (
+    <Card title="Account">
+      <form onSubmit={form.onSubmit(({ name }) => naming.mutate(name))}>
+        <Stack>
+          <Group align="end">
+            <TextInput {...form.getInputProps('name')} label="Name" autoComplete="name" flex={1} maw={320} />
+            <Button type="submit" variant="default" loading={naming.isPending} disabled={!form.isDirty()}>
+              Save
+            </Button>
+          </Group>
+          {naming.isError && <ErrorAlert title="Your name is as before" error={naming.error} />}
+          <Group>
+            <Button variant="default" onClick={() => setIsChanging(true)}>
+              Change your password
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+      {isChanging && <ChangePassword onClose={() => setIsChanging(false)} />}
+    </Card>
+  );
+}
+
+function ChangePassword({ onClose }: { readonly onClose: () => void }) {
+  const queryClient = useQueryClient();
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { before: '', after: '', disconnectApps: true, revokeApiKeys: true },
+    validate: { before: (text) => (text === '' ? 'Your current password' : null), after: passwordError },
+  });
+  const changing = useMutation({
+    mutationFn: ({ before, after, ...ends }: typeof form.values) => changePassword(before, after, ends),
+    async onSuccess() {
+      showSuccess('Your password is changed. You are logged out everywhere else.');
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+    },
+  });
+  return (
+    <Dialog onClose={onClose} title="Change your password">
+      <form onSubmit={form.onSubmit((values) => changing.mutate(values))}>
+        <Stack>
+          <PasswordInput
+            {...form.getInputProps('before')}
+            key={form.key('before')}
+            label="Current password"
+            autoComplete="current-password"
+            data-autofocus
+          />
+          <PasswordInput
+            {...form.getInputProps('after')}
+            key={form.key('after')}
+            label="New password"
+            description={PASSWORD_HINT}
+            autoComplete="new-password"
+          />
+          <Checkbox
+            {...form.getInputProps('disconnectApps', { type: 'checkbox' })}
+            key={form.key('disconnectApps')}
+            label="Disconnect my apps"
+          />
+          <Checkbox
+            {...form.getInputProps('revokeApiKeys', { type: 'checkbox' })}
+            key={form.key('revokeApiKeys')}
+            label="Revoke my API keys"
+            description="Programs that use them stop working. Keep them only if nobody else can have them."
+          />
+          {changing.isError && <ErrorAlert title="Your password is as before" error={changing.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={changing.isPending}>
+              Change
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

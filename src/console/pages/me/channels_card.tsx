@@ -1,0 +1,135 @@
+import { Button } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+
+import { ask } from '#console/api/http.ts';
+import { type Channel, change, type Me, type TestNotification } from '#console/api/organization.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { CHANNEL_TITLES, CHANNELS, ChannelIcon } from '#console/components/channel.tsx';
+import { errorMessage } from '#console/components/error_alert.tsx';
+import { Status, type Tone } from '#console/components/status.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { reasonOf } from '#core/incidents/reasons.ts';
+
+/** Each way to be reached, with a test that shows whether it works. */
+export function ChannelsCard({ me }: { readonly me: Me }) {
+  return (
+    <Card
+      title="How you are reached"
+      about="A test goes the way that a page would. Try each once before you are on call."
+      rows={CHANNELS.map((channel) => (
+        <ChannelRow
+          key={channel}
+          channel={channel}
+          me={me}
+          isConfigured={me.channels.find((candidate) => candidate.channel === channel)?.configured ?? false}
+        />
+      ))}
+    />
+  );
+}
+
+interface ChannelRowProps {
+  readonly channel: Channel;
+  readonly me: Me;
+  readonly isConfigured: boolean;
+}
+
+function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
+  const { orgId } = useOrganization().org;
+  const test = useMutation({
+    mutationFn: () =>
+      change<{ testNotifications: TestNotification[] }>(orgId, 'POST', 'me/test-notifications', { channel }),
+  });
+  const where = useWhere(channel, me);
+  return (
+    <Row
+      icon={<ChannelIcon channel={channel} size={20} />}
+      title={CHANNEL_TITLES[channel]}
+      sub={
+        <>
+          {isConfigured ? (where ?? missing(channel)) : 'Not set up on this server: ask whoever runs it.'}
+          <div aria-live="polite">
+            {test.isError && errorMessage(test.error)}
+            {test.data?.testNotifications.map((sent) => (
+              <TestResult key={sent.notificationId} sent={sent} />
+            ))}
+          </div>
+        </>
+      }
+    >
+      <Button
+        variant="default"
+        disabled={!isConfigured || where === null}
+        loading={test.isPending}
+        onClick={() => test.mutate()}
+        aria-label={`Send a test by ${CHANNEL_TITLES[channel]}`}
+      >
+        Send a test
+      </Button>
+    </Row>
+  );
+}
+
+/** Where messages go; null when they cannot. */
+function useWhere(channel: Channel, me: Me): string | null {
+  const { email } = useOrganization().session.user;
+  switch (channel) {
+    case 'email':
+      return email;
+    case 'push': {
+      const count = me.pushSubscriptions.length;
+      return count === 0 ? null : `${count} ${count === 1 ? 'device' : 'devices'}`;
+    }
+    case 'sms':
+    case 'call': {
+      const phones = new Set(me.teams.flatMap(({ contact }) => contact.phone ?? []));
+      return phones.size === 0 ? null : [...phones].join(', ');
+    }
+  }
+}
+
+function missing(channel: Channel): string {
+  return channel === 'push'
+    ? 'No device yet: add this one below.'
+    : 'No number yet: add it below, in a team that you are in.';
+}
+
+const POLL_MS = 1_000;
+
+const RESULTS: Record<TestNotification['status'], readonly [tone: Tone, word: string]> = {
+  queued: ['blue', 'on its way'],
+  sent: ['blue', 'sent'],
+  delivered: ['green', 'arrived'],
+  failed: ['red', 'failed'],
+  skipped: ['gray', 'skipped'],
+  cancelled: ['gray', 'cancelled'],
+};
+
+/** What the provider says may change for a while after it has taken the message. */
+const FOLLOW_MS = 60_000;
+
+function TestResult({ sent }: { readonly sent: TestNotification }) {
+  const { orgId } = useOrganization().org;
+  const { notificationId } = sent;
+  const { data } = useQuery({
+    queryKey: ['test-notification', notificationId],
+    queryFn: ({ signal }) =>
+      ask<TestNotification>(`organizations/${orgId}/me/test-notifications/${notificationId}`, { signal }),
+    initialData: sent,
+    staleTime: 0,
+    refetchInterval: ({ state }) => {
+      const isOver = state.data === undefined || !['queued', 'sent'].includes(state.data.status);
+      return isOver || Date.now() - Date.parse(sent.updatedAt) > FOLLOW_MS ? false : POLL_MS;
+    },
+  });
+  const [tone, word] = RESULTS[data.status];
+  return (
+    <div>
+      <Status tone={tone}>
+        {word}
+        {data.to === null ? '' : ` (${data.to})`}
+      </Status>
+      {data.reason !== null && ` ${reasonOf(data.reason)}`}
+    </div>
+  );
+}

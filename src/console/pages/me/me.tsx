@@ -1,0 +1,45 @@
+import { Skeleton, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+
+import { meQuery } from '#console/api/organization.ts';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { named } from '#console/components/name.tsx';
+import { Page } from '#console/components/page.tsx';
+import { AccountCard } from '#console/pages/me/account_card.tsx';
+import { ChannelsCard } from '#console/pages/me/channels_card.tsx';
+import { ContactCard } from '#console/pages/me/contact_card.tsx';
+import { RepliesCard } from '#console/pages/me/replies_card.tsx';
+import { DevicesCard } from '#console/pages/me/devices_card.tsx';
+import { SecondFactorCard } from '#console/pages/me/second_factor_card.tsx';
+import { SessionsCard } from '#console/pages/me/sessions_card.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** How the person is reached, and who else may be them. */
+export function MePage() {
+  const { org, session } = useOrganization();
+  const { data, error, refetch } = useQuery(meQuery(org.orgId));
+  return (
+    <Page title={session.user.name} lead={named`${session.user.email}, ${org.role} of ${org.name}`} isNarrow>
+      {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && (
+        <Stack mb="lg">
+          <Skeleton height={220} radius="lg" />
+          <Skeleton height={160} radius="lg" />
+        </Stack>
+      )}
+      {data !== undefined && (
+        <>
+          <ChannelsCard me={data} />
+          <DevicesCard me={data} />
+          {data.teams.map((team) => (
+            <ContactCard key={team.teamId} team={team} />
+          ))}
+          <RepliesCard me={data} />
+        </>
+      )}
+      <AccountCard />
+      <SecondFactorCard />
+      <SessionsCard />
+    </Page>
+  );
+}

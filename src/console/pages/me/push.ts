@@ -1,0 +1,124 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useState } from 'react';
+
+import { change, type PushDevice } from '#console/api/organization.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** Whether this very device shows push messages. */
+export type DeviceState = 'unknown' | 'impossible' | 'needs_installation' | 'denied' | 'off' | 'on';
+
+/** Which of the person's devices this one is; only the device knows. */
+const SUBSCRIBED_AS = 'tocsin-push-subscription';
+
+interface Kept {
+  readonly subscriptionId: string;
+  readonly endpoint: string;
+}
+
+export interface ThisDevice {
+  readonly state: DeviceState;
+  readonly subscriptionId: string | null;
+  /** Throws with a sentence for the person when the browser or its push service refuses. */
+  subscribe(): Promise<void>;
+  forget(subscriptionId: string): Promise<void>;
+}
+
+export function useThisDevice(vapidPublicKey: string, devices: readonly PushDevice[]): ThisDevice {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const [state, setState] = useState<DeviceState>('unknown');
+  const kept = readKept();
+  const isKnown = devices.some(({ subscriptionId }) => subscriptionId === kept?.subscriptionId);
+
+  const look = useCallback(async (): Promise<void> => setState(await stateOfDevice()), []);
+  useEffect(() => void look(), [look, devices]);
+
+  const register = async (subscription: PushSubscription): Promise<void> => {
+    const { endpoint, keys } = subscription.toJSON();
+    const body = { endpoint, keys: { p256dh: keys?.['p256dh'], auth: keys?.['auth'] }, label: deviceName() };
+    const { subscriptionId } = await change<PushDevice>(orgId, 'POST', 'me/push-subscriptions', body);
+    localStorage.setItem(SUBSCRIBED_AS, JSON.stringify({ subscriptionId, endpoint }));
+    await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
+  };
+
+  return {
+    state: state === 'on' && !isKnown ? 'off' : state,
+    subscriptionId: isKnown ? (kept?.subscriptionId ?? null) : null,
+    async subscribe() {
+      if ((await Notification.requestPermission()) !== 'granted') {
+        await look();
+        throw new Error('The browser does not let Tocsin show messages. Allow it in the settings of this site.');
+      }
+      const worker = await navigator.serviceWorker.ready;
+      const options = { userVisibleOnly: true, applicationServerKey: bytesOf(vapidPublicKey) };
+      await register(await subscribeAnew(worker.pushManager, options));
+      await look();
+    },
+    async forget(subscriptionId) {
+      await change(orgId, 'DELETE', `me/push-subscriptions/${subscriptionId}`);
+      if (subscriptionId === kept?.subscriptionId) {
+        const worker = await navigator.serviceWorker.ready;
+        await (await worker.pushManager.getSubscription())?.unsubscribe();
+        localStorage.removeItem(SUBSCRIBED_AS);
+      }
+      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
+      await look();
+    },
+  };
+}
+
+async function stateOfDevice(): Promise<DeviceState> {
+  const isPossible = 'serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window;
+  if (!isPossible) return isAppleMobile() ? 'needs_installation' : 'impossible';
+  if (Notification.permission === 'denied') return 'denied';
+  const worker = await navigator.serviceWorker.ready;
+  const subscription = await worker.pushManager.getSubscription();
+  return subscription !== null && subscription.endpoint === readKept()?.endpoint ? 'on' : 'off';
+}
+
+/** A subscription to another key, of an installation that was here before, has to go first. */
+async function subscribeAnew(manager: PushManager, options: PushSubscriptionOptionsInit): Promise<PushSubscription> {
+  try {
+    return await manager.subscribe(options);
+  } catch (error) {
+    const old = await manager.getSubscription();
+    if (old === null) throw refusal(error);
+    await old.unsubscribe();
+    return await manager.subscribe(options).catch((again: unknown) => {
+      throw refusal(again);
+    });
+  }
+}
+
+function refusal(cause: unknown): Error {
+  const message = "The browser could not reach its maker's push service. Check the connection, then try again.";
+  return new Error(message, { cause });
+}
+
+function readKept(): Kept | null {
+  try {
+    return JSON.parse(localStorage.getItem(SUBSCRIBED_AS) ?? 'null') as Kept | null;
+  } catch {
+    return null;
+  }
+}
+
+/** There, only an application on the home screen may show messages. */
+const isAppleMobile = (): boolean => /iP(?:hone|ad|od)/.test(navigator.userAgent);
+
+function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64url.replaceAll('-', '+').replaceAll('_', '/'));
+  return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+}
+
+/** What the person will recognise it by. */
+export function deviceName(userAgent = navigator.userAgent): string {
+  const browsers = [/Edg/, /OPR|Opera/, /SamsungBrowser/, /Firefox|FxiOS/, /Chrome|CriOS/, /Safari/];
+  const names = ['Edge', 'Opera', 'Samsung Internet', 'Firefox', 'Chrome', 'Safari'];
+  const systems = [/iPhone/, /iPad/, /Android/, /Windows/, /Mac OS X/, /Linux|X11/];
+  const systemNames = ['iPhone', 'iPad', 'Android', 'Windows', 'Mac', 'Linux'];
+  const browser = names[browsers.findIndex((pattern) => pattern.test(userAgent))] ?? 'Browser';
+  const system = systemNames[systems.findIndex((pattern) => pattern.test(userAgent))];
+  return system === undefined ? browser : `${browser} on ${system}`;
+}

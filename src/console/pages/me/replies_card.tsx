@@ -1,0 +1,136 @@
+import { Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+
+import { invoke } from '#console/api/actions.ts';
+import type { Me } from '#console/api/organization.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Status } from '#console/components/status.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** What makes a reply by SMS or call count: a number that is confirmed to be one's own, and a PIN if one wants it. */
+export function RepliesCard({ me }: { readonly me: Me }) {
+  const phones = [...new Set(me.teams.flatMap(({ contact }) => contact.phone ?? []))];
+  return (
+    <Card
+      title="Your replies"
+      about="You can answer a page from your phone. Confirm your number so that nobody else can answer in your name."
+      rows={phones.map((phone) => (
+        <PhoneRow key={phone} phone={phone} isConfirmed={me.confirmedPhones.includes(phone)} />
+      ))}
+    >
+      <Pin hasPin={me.hasReplyPin} />
+    </Card>
+  );
+}
+
+function PhoneRow({ phone, isConfirmed }: { readonly phone: string; readonly isConfirmed: boolean }) {
+  const { orgId } = useOrganization().org;
+  const request = useMutation({ mutationFn: () => invoke(orgId, 'request_phone_code', { phone }) });
+  return (
+    <Row
+      title={phone}
+      sub={
+        <>
+          {isConfirmed ? <Status tone="green">confirmed</Status> : <Status tone="gray">not confirmed</Status>}
+          {request.isError && <ErrorAlert title="No code was sent" error={request.error} />}
+          {request.isSuccess && !isConfirmed && <CodeForm phone={phone} />}
+        </>
+      }
+    >
+      {!isConfirmed && (
+        <Button variant="default" loading={request.isPending} onClick={() => request.mutate()}>
+          {request.isSuccess ? 'Send another code' : 'Send a code'}
+        </Button>
+      )}
+    </Row>
+  );
+}
+
+function CodeForm({ phone }: { readonly phone: string }) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const form = useForm({
+    initialValues: { code: '' },
+    validate: { code: (text) => (/^\d{6}$/.test(text.trim()) ? null : 'Type the six digits of the SMS') },
+  });
+  const confirm = useMutation({
+    mutationFn: (code: string) => invoke(orgId, 'confirm_phone', { phone, code }),
+    async onSuccess({ confirmed, triesLeft }) {
+      if (!confirmed) {
+        form.setFieldError('code', `This is not the code. You can try ${triesLeft} more times.`);
+        return;
+      }
+      showSuccess(`${phone} is confirmed.`);
+      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit(({ code }) => confirm.mutate(code.trim()))}>
+      <Group align="flex-end" mt="xs">
+        <TextInput
+          {...form.getInputProps('code')}
+          label="Code"
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          maxLength={8}
+          w={140}
+        />
+        <Button type="submit" loading={confirm.isPending}>
+          Confirm
+        </Button>
+      </Group>
+      {confirm.isError && <ErrorAlert title="The number was not confirmed" error={confirm.error} />}
+    </form>
+  );
+}
+
+function Pin({ hasPin }: { readonly hasPin: boolean }) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const form = useForm({
+    initialValues: { pin: '' },
+    validate: { pin: (text) => (/^\d{4,8}$/.test(text) ? null : 'Four to eight digits') },
+  });
+  const save = useMutation({
+    mutationFn: (pin: string | null) => invoke(orgId, 'set_reply_pin', { pin }),
+    async onSuccess({ hasReplyPin }) {
+      form.reset();
+      showSuccess(hasReplyPin ? 'Replies need your PIN from now on.' : 'Replies need no PIN any more.');
+      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit(({ pin }) => save.mutate(pin))}>
+      <Stack gap="xs">
+        <Text size="sm">
+          {hasPin
+            ? 'Replies must carry your PIN: “ACK 1234 PIN” by SMS, and in a call you are asked for it.'
+            : 'Optional: a PIN that replies by SMS and call must carry.'}
+        </Text>
+        <Group align="flex-end">
+          <PasswordInput
+            {...form.getInputProps('pin')}
+            label={hasPin ? 'New PIN' : 'PIN'}
+            inputMode="numeric"
+            autoComplete="off"
+            maxLength={8}
+            w={180}
+          />
+          <Button type="submit" variant="default" loading={save.isPending}>
+            {hasPin ? 'Change the PIN' : 'Set a PIN'}
+          </Button>
+          {hasPin && (
+            <Button variant="subtle" loading={save.isPending} onClick={() => save.mutate(null)}>
+              Remove the PIN
+            </Button>
+          )}
+        </Group>
+        {save.isError && <ErrorAlert title="The PIN was not saved" error={save.error} />}
+      </Stack>
+    </form>
+  );
+}

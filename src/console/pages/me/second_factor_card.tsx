@@ -1,0 +1,293 @@
+import { Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { renderSVG } from 'uqr';
+
+import {
+  addPasskey,
+  beginApp,
+  confirmApp,
+  removeApp,
+  removePasskey,
+  replaceRecoveryCodes,
+  secondFactorsQuery,
+} from '#console/api/second_factor.ts';
+import { sessionQuery } from '#console/api/session.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { Confirm } from '#console/components/confirm.tsx';
+import { CopyField } from '#console/components/copy_field.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+
+type Open = 'passkey' | 'app' | 'remove_app' | 'codes' | { readonly passkeyId: string; readonly name: string } | null;
+
+/** Passkeys, an authenticator app, and recovery codes: what is asked for beside the password. */
+export function SecondFactorCard() {
+  const { data, error, refetch } = useQuery(secondFactorsQuery);
+  const queryClient = useQueryClient();
+  const [open, setOpen] = useState<Open>(null);
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  if (error !== null && data === undefined) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return null;
+  const hasAny = data.passkeys.length > 0 || data.hasApp;
+  const changed = async (recoveryCodes: readonly string[] | null, text: string): Promise<void> => {
+    setOpen(null);
+    setCodes(recoveryCodes);
+    showSuccess(text);
+    await queryClient.invalidateQueries({ queryKey: secondFactorsQuery.queryKey });
+    await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+  };
+  return (
+    <Card
+      title="Second factor"
+      about={
+        hasAny
+          ? 'Asked for when you log in, and before keys, roles and deletion.'
+          : 'None yet. With one, your password alone opens nothing.'
+      }
+      rows={
+        <>
+          {data.passkeys.map(({ passkeyId, name, createdAt, lastUsedAt }) => (
+            <Row
+              key={passkeyId}
+              title={<bdi>{name}</bdi>}
+              sub={
+                <>
+                  Passkey, added <Timestamp at={createdAt} />
+                  {lastUsedAt !== null && (
+                    <>
+                      , last used <Timestamp at={lastUsedAt} />
+                    </>
+                  )}
+                </>
+              }
+            >
+              <Button variant="default" onClick={() => setOpen({ passkeyId, name })} aria-label={`Remove ${name}`}>
+                Remove
+              </Button>
+            </Row>
+          ))}
+          {data.hasApp && (
+            <Row title="Authenticator app" sub="Six digits that change every 30 seconds">
+              <Button variant="default" onClick={() => setOpen('remove_app')} aria-label="Remove the authenticator app">
+                Remove
+              </Button>
+            </Row>
+          )}
+          {hasAny && (
+            <Row title="Recovery codes" sub={`${data.recoveryCodesLeft} left; each works once`}>
+              <Button variant="default" onClick={() => setOpen('codes')}>
+                Make new ones
+              </Button>
+            </Row>
+          )}
+        </>
+      }
+    >
+      <Group>
+        {data.canAddPasskeys && (
+          <Button variant="default" onClick={() => setOpen('passkey')}>
+            Add a passkey
+          </Button>
+        )}
+        {!data.hasApp && (
+          <Button variant="default" onClick={() => setOpen('app')}>
+            Set up an authenticator app
+          </Button>
+        )}
+      </Group>
+      {open === 'passkey' && (
+        <AddPasskey
+          onClose={() => setOpen(null)}
+          onAdded={(recoveryCodes) => void changed(recoveryCodes, 'The passkey is added.')}
+        />
+      )}
+      {open === 'app' && (
+        <SetUpApp
+          onClose={() => setOpen(null)}
+          onAdded={(recoveryCodes) => void changed(recoveryCodes, 'The authenticator app is set up.')}
+        />
+      )}
+      {open === 'remove_app' && (
+        <Removal
+          title="Remove the authenticator app?"
+          remove={removeApp}
+          onClose={() => setOpen(null)}
+          onRemoved={() => void changed(null, 'The authenticator app is removed.')}
+        />
+      )}
+      {open === 'codes' && (
+        <NewCodes
+          onClose={() => setOpen(null)}
+          onMade={(recoveryCodes) => void changed(recoveryCodes, 'Your recovery codes are new.')}
+        />
+      )}
+      {open !== null && typeof open === 'object' && (
+        <Removal
+          title="Remove this passkey?"
+          remove={() => removePasskey(open.passkeyId)}
+          onClose={() => setOpen(null)}
+          onRemoved={() => void changed(null, 'The passkey is removed.')}
+        />
+      )}
+      {codes !== null && <ShownCodes codes={codes} onClose={() => setCodes(null)} />}
+    </Card>
+  );
+}
+
+interface AddingProps {
+  readonly onClose: () => void;
+  readonly onAdded: (recoveryCodes: readonly string[] | null) => void;
+}
+
+function AddPasskey({ onClose, onAdded }: AddingProps) {
+  const form = useForm({
+    initialValues: { name: '' },
+    validate: { name: (name) => (name.trim() === '' ? 'Such as: my phone' : null) },
+  });
+  const adding = useMutation({
+    mutationFn: (name: string) => addPasskey(name.trim()),
+    onSuccess: ({ recoveryCodes }) => onAdded(recoveryCodes),
+  });
+  return (
+    <Modal opened onClose={onClose} title="Add a passkey">
+      <form onSubmit={form.onSubmit(({ name }) => adding.mutate(name))}>
+        <Stack>
+          <TextInput
+            {...form.getInputProps('name')}
+            label="Name"
+            description="To know it again, such as: my phone"
+            maxLength={100}
+            data-autofocus
+          />
+          {adding.isError && <ErrorAlert title="No passkey was added" error={adding.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={adding.isPending}>
+              Add
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+function SetUpApp({ onClose, onAdded }: AddingProps) {
+  const { data, error } = useQuery({
+    queryKey: ['new-authenticator-app'],
+    queryFn: beginApp,
+    staleTime: Infinity,
+    gcTime: 0,
+    retry: false,
+  });
+  const form = useForm({
+    initialValues: { code: '' },
+    validate: { code: (code) => (/^\d{6}$/.test(code.replaceAll(/\s/g, '')) ? null : 'The six digits of the app') },
+  });
+  const confirming = useMutation({
+    mutationFn: (code: string) => confirmApp(code.replaceAll(/\s/g, '')),
+    onSuccess: ({ recoveryCodes }) => onAdded(recoveryCodes),
+  });
+  return (
+    <Modal opened onClose={onClose} title="Set up an authenticator app">
+      {error !== null && <ErrorAlert title="It cannot be set up" error={error} />}
+      {data !== undefined && (
+        <form onSubmit={form.onSubmit(({ code }) => confirming.mutate(code))}>
+          <Stack>
+            <Text size="sm">Scan this with the app, or type the secret into it. Then type the code that it shows.</Text>
+            <img
+              src={`data:image/svg+xml;utf8,${encodeURIComponent(renderSVG(data.uri))}`}
+              alt="QR code for the authenticator app"
+              width={200}
+              height={200}
+            />
+            <CopyField label="Secret" value={data.secret} />
+            <TextInput
+              {...form.getInputProps('code')}
+              label="Code"
+              inputMode="numeric"
+              autoComplete="one-time-code"
+              w={160}
+            />
+            {confirming.isError && <ErrorAlert title="The app is not set up" error={confirming.error} />}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={onClose}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={confirming.isPending}>
+                Set up
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}
+
+function Removal(props: {
+  readonly title: string;
+  readonly remove: () => Promise<unknown>;
+  readonly onClose: () => void;
+  readonly onRemoved: () => void;
+}) {
+  const removing = useMutation({ mutationFn: props.remove, onSuccess: props.onRemoved });
+  return (
+    <Confirm
+      title={props.title}
+      button="Remove"
+      isPending={removing.isPending}
+      error={removing.error}
+      onConfirm={() => removing.mutate()}
+      onClose={props.onClose}
+    >
+      From then on it no longer lets you in.
+    </Confirm>
+  );
+}
+
+function NewCodes(props: { readonly onClose: () => void; readonly onMade: (codes: readonly string[]) => void }) {
+  const making = useMutation({
+    mutationFn: replaceRecoveryCodes,
+    onSuccess: ({ recoveryCodes }) => props.onMade(recoveryCodes),
+  });
+  return (
+    <Confirm
+      title="Make new recovery codes?"
+      button="Make new codes"
+      isHarmless
+      isPending={making.isPending}
+      error={making.error}
+      onConfirm={() => making.mutate()}
+      onClose={props.onClose}
+    >
+      The ones you have now stop working.
+    </Confirm>
+  );
+}
+
+function ShownCodes({ codes, onClose }: { readonly codes: readonly string[]; readonly onClose: () => void }) {
+  return (
+    <Modal opened onClose={onClose} title="Your recovery codes">
+      <Stack>
+        <Text size="sm">
+          Keep them where you find them without your phone. They are shown this once, and each works once.
+        </Text>
+        <List listStyleType="none" ff="monospace">
+          {codes.map((code) => (
+            <List.Item key={code}>{code}</List.Item>
+          ))}
+        </List>
+        <CopyField label="All codes" value={codes.join(' ')} />
+        <Group justify="flex-end">
+          <Button onClick={onClose}>I have kept them</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

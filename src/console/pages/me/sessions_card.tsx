@@ -1,0 +1,81 @@
+import { Button, Skeleton } from '@mantine/core';
+import { IconDeviceLaptop } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { endOtherSessions, endSession, sessionsQuery } from '#console/api/session.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { Confirm } from '#console/components/confirm.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Status } from '#console/components/status.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { deviceName } from '#console/pages/me/push.ts';
+
+/** Where the person is logged in. */
+export function SessionsCard() {
+  const queryClient = useQueryClient();
+  const { data, error, refetch } = useQuery(sessionsQuery);
+  const refresh = () => queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+  /** The id of a session, or 'others' for all but this one. */
+  const [ended, setEnded] = useState<string | null>(null);
+  const ending = useMutation({
+    mutationFn: (which: string) => (which === 'others' ? endOtherSessions() : endSession(which)),
+    async onSuccess(_result, which) {
+      showSuccess(which === 'others' ? 'You are logged out everywhere else.' : 'You are logged out there.');
+      setEnded(null);
+      await refresh();
+    },
+  });
+  if (error !== null && data === undefined) {
+    return <ErrorAlert title="Your sessions could not be loaded" error={error} onRetry={() => void refetch()} />;
+  }
+  if (data === undefined) return <Skeleton height={140} radius="lg" mt="lg" />;
+  return (
+    <Card
+      title="Where you are logged in"
+      action={
+        data.sessions.length > 1 && (
+          <Button variant="default" size="xs" onClick={() => setEnded('others')}>
+            Log out everywhere else
+          </Button>
+        )
+      }
+      rows={data.sessions.map(({ sessionId, userAgent, address, lastUsedAt, createdAt, isCurrent }) => (
+        <Row
+          key={sessionId}
+          icon={<IconDeviceLaptop size={20} stroke={1.75} aria-hidden />}
+          title={userAgent === null ? 'Unknown device' : deviceName(userAgent)}
+          sub={
+            <>
+              {address !== null && `${address}, `}
+              last used <Timestamp at={lastUsedAt} />, since <Timestamp at={createdAt} format="date" />
+            </>
+          }
+        >
+          {isCurrent ? (
+            <Status tone="green">here</Status>
+          ) : (
+            <Button variant="default" size="xs" onClick={() => setEnded(sessionId)}>
+              Log out
+            </Button>
+          )}
+        </Row>
+      ))}
+    >
+      {ended !== null && (
+        <Confirm
+          title={ended === 'others' ? 'Log out everywhere else?' : 'Log out there?'}
+          button="Log out"
+          isPending={ending.isPending}
+          error={ending.error}
+          onConfirm={() => ending.mutate(ended)}
+          onClose={() => setEnded(null)}
+        >
+          {ended === 'others' ? 'Every device but this one has' : 'That device has'} to log in again. Push messages that
+          it shows still come.
+        </Confirm>
+      )}
+    </Card>
+  );
+}

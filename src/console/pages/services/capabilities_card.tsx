@@ -1,0 +1,179 @@
+import { Button, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { useState } from 'react';
+
+import type { Capability, ServiceWithKeys } from '#console/api/actions.ts';
+import { CAPABILITY_DESCRIPTIONS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/components/capability.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { Confirm } from '#console/components/confirm.tsx';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { named } from '#console/components/name.tsx';
+import { TextButton } from '#console/components/text_button.tsx';
+import { useServiceChange } from '#console/pages/services/use_service_change.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { CAPABILITIES, RETENTION_DAYS_MAX } from '#core/capabilities/capability.ts';
+
+type Asked = { readonly what: 'enable' | 'disable' | 'retention'; readonly capability: Capability };
+
+/** What is enabled, what it costs and until when it is paid, and how long data is kept. */
+export function CapabilitiesCard({ service }: { readonly service: ServiceWithKeys }) {
+  const { may } = useOrganization();
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const close = () => setAsked(null);
+  return (
+    <Card
+      title="Capabilities"
+      about={`${euroText(PRICE_EUR)} a month each; ${euroText(service.capabilities.length * PRICE_EUR)} for this service.`}
+      rows={CAPABILITIES.map((capability) => {
+        const isOn = service.capabilities.includes(capability);
+        return (
+          <Row
+            key={capability}
+            title={<Text fw={560}>{CAPABILITY_NAMES[capability]}</Text>}
+            sub={
+              <>
+                {CAPABILITY_DESCRIPTIONS[capability]}.
+                <div>
+                  <Renewal service={service} capability={capability} /> Kept for {service.retentionDays[capability]}{' '}
+                  days.{' '}
+                  {may('services:edit') && (
+                    <TextButton
+                      onClick={() => setAsked({ what: 'retention', capability })}
+                      aria-label={`Change how long ${CAPABILITY_NAMES[capability]} are kept`}
+                    >
+                      Change
+                    </TextButton>
+                  )}
+                </div>
+              </>
+            }
+          >
+            <Switch
+              size="md"
+              checked={isOn}
+              disabled={!may('services:edit')}
+              aria-label={`${CAPABILITY_NAMES[capability]} enabled`}
+              onChange={() => setAsked({ what: isOn ? 'disable' : 'enable', capability })}
+            />
+          </Row>
+        );
+      })}
+    >
+      {asked?.what === 'retention' && <Retention service={service} capability={asked.capability} onClose={close} />}
+      {(asked?.what === 'enable' || asked?.what === 'disable') && (
+        <Enablement
+          service={service}
+          capability={asked.capability}
+          isEnabling={asked.what === 'enable'}
+          onClose={close}
+        />
+      )}
+    </Card>
+  );
+}
+
+interface OfCapability {
+  readonly service: ServiceWithKeys;
+  readonly capability: Capability;
+}
+
+/** Until when the current period is paid, and what comes then. */
+function Renewal({ service: { billing, capabilities }, capability }: OfCapability) {
+  const period = billing.find((candidate) => candidate.capability === capability);
+  const isOn = capabilities.includes(capability);
+  if (period === undefined || Date.parse(period.endsAt) < Date.now()) return null;
+  return (
+    <>
+      {isOn ? 'Renews on ' : 'Paid until '}
+      <Timestamp at={period.endsAt} format="date" />.
+    </>
+  );
+}
+
+function Enablement({
+  service,
+  capability,
+  isEnabling,
+  onClose,
+}: OfCapability & { isEnabling: boolean; onClose: () => void }) {
+  const { serviceId, name, billing } = service;
+  const changing = useServiceChange(isEnabling ? 'enable_capability' : 'disable_capability', onClose);
+  const title = CAPABILITY_NAMES[capability];
+  const paidUntil = billing.find(
+    (period) => period.capability === capability && Date.parse(period.endsAt) > Date.now(),
+  );
+  return (
+    <Confirm
+      title={named`${isEnabling ? 'Enable' : 'Disable'} ${title} for ${name}?`}
+      button={isEnabling ? 'Enable' : 'Disable'}
+      isHarmless={isEnabling}
+      isPending={changing.isPending}
+      error={changing.error}
+      onConfirm={() => changing.mutate({ serviceId, capability })}
+      onClose={onClose}
+    >
+      {isEnabling ? (
+        <>
+          {paidUntil === undefined
+            ? `It costs ${euroText(PRICE_EUR)} a month, beginning now, until you disable it.`
+            : 'The period that is paid goes on; nothing is charged now.'}
+        </>
+      ) : (
+        <>
+          Data of this kind is refused from now on, and rules of this kind stop. What is stored stays for as long as it
+          is kept. Billing ends at the next renewal
+          {paidUntil !== undefined && (
+            <>
+              , <Timestamp at={paidUntil.endsAt} format="date" />
+            </>
+          )}
+          .
+        </>
+      )}
+    </Confirm>
+  );
+}
+
+function Retention({ service, capability, onClose }: OfCapability & { onClose: () => void }) {
+  const before = service.retentionDays[capability];
+  const [days, setDays] = useState<number | string>(before);
+  const changing = useServiceChange('set_retention', onClose);
+  const isValid = typeof days === 'number' && Number.isInteger(days) && days >= 1 && days <= RETENTION_DAYS_MAX;
+  return (
+    <Dialog onClose={onClose} title={`How long ${CAPABILITY_NAMES[capability]} data is kept`}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isValid) changing.mutate({ serviceId: service.serviceId, capability, retentionDays: days });
+        }}
+      >
+        <Stack>
+          <NumberInput
+            label="Days"
+            description={`1 to ${RETENTION_DAYS_MAX}`}
+            value={days}
+            onChange={setDays}
+            min={1}
+            max={RETENTION_DAYS_MAX}
+            allowDecimal={false}
+            error={isValid ? null : `A whole number from 1 to ${RETENTION_DAYS_MAX}`}
+            data-autofocus
+          />
+          {isValid && days < before && (
+            <Text size="sm">What is older than {days} days is hidden at once and deleted within the hour.</Text>
+          )}
+          {changing.isError && <ErrorAlert title="Nothing was changed" error={changing.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" disabled={!isValid} loading={changing.isPending}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,125 @@
+import { Skeleton } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+
+import type { ServiceWithKeys } from '#console/api/actions.ts';
+import { type IngestStatus, ingestStatusQuery } from '#console/api/organization.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Status } from '#console/components/status.tsx';
+import { refusalText } from '#console/pages/services/refusal_text.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const REFRESH_MS = 15_000;
+/** Whoever has sent within this time is sending. */
+const RECENT_MS = 10 * 60_000;
+const COUNT = new Intl.NumberFormat();
+
+/** Whether data arrives, and what is turned away. */
+export function IngestCard({ service: { serviceId, capabilities } }: { readonly service: ServiceWithKeys }) {
+  const { org } = useOrganization();
+  const { data, error } = useQuery({ ...ingestStatusQuery(org.orgId, serviceId), refetchInterval: REFRESH_MS });
+  if (error !== null && data === undefined) {
+    return (
+      <Card title="Arriving">
+        <ErrorAlert error={error} />
+      </Card>
+    );
+  }
+  if (data === undefined) return <Skeleton height={150} radius="lg" mt="lg" />;
+  const { metrics, exceptions, refused, setAside } = data;
+  return (
+    <Card
+      title="Arriving"
+      rows={
+        <>
+          <Arrival
+            title="Metrics"
+            isEnabled={capabilities.includes('metrics')}
+            lastSeenAt={metrics.lastSeenAt}
+            rate={rateText(metrics.pointsLastHour, 'point')}
+          />
+          <Arrival
+            title="Exceptions"
+            isEnabled={capabilities.includes('exceptions')}
+            lastSeenAt={exceptions.lastSeenAt}
+            rate={rateText(exceptions.eventsLastHour, 'event')}
+            isQuietGood
+          />
+          {refused.map((refusal) => (
+            <Refusal key={`${refusal.kind} ${refusal.reason}`} refusal={refusal} />
+          ))}
+          {setAside.events > 0 && <SetAside setAside={setAside} />}
+        </>
+      }
+    />
+  );
+}
+
+function rateText(count: number, one: string): string {
+  return `${COUNT.format(count)} ${count === 1 ? one : `${one}s`} in the last hour`;
+}
+
+interface ArrivalProps {
+  readonly title: string;
+  readonly isEnabled: boolean;
+  readonly lastSeenAt: string | null;
+  readonly rate: string;
+  /** Nothing for a while is how it should be. */
+  readonly isQuietGood?: boolean;
+}
+
+function Arrival({ title, isEnabled, lastSeenAt, rate, isQuietGood = false }: ArrivalProps) {
+  const isRecent = lastSeenAt !== null && Date.now() - Date.parse(lastSeenAt) < RECENT_MS;
+  return (
+    <Row
+      title={title}
+      sub={
+        lastSeenAt === null ? (
+          'Nothing has arrived yet.'
+        ) : (
+          <>
+            Last seen <Timestamp at={lastSeenAt} />, {rate}.
+          </>
+        )
+      }
+    >
+      {!isEnabled && <Status tone="gray">refused: not enabled</Status>}
+      {isEnabled && lastSeenAt === null && <Status tone="gray">waiting</Status>}
+      {isEnabled && lastSeenAt !== null && (
+        <Status tone={isRecent || isQuietGood ? 'green' : 'amber'}>{isRecent ? 'arriving' : 'quiet'}</Status>
+      )}
+    </Row>
+  );
+}
+
+function SetAside({ setAside: { events, since, nextTryAt } }: { readonly setAside: IngestStatus['setAside'] }) {
+  return (
+    <Row
+      title={`${COUNT.format(events)} ${events === 1 ? 'event' : 'events'} took too long to read`}
+      sub={
+        <>
+          Set aside <Timestamp at={since ?? ''} />, so that nothing waits for them. Next try{' '}
+          <Timestamp at={nextTryAt ?? ''} />.
+        </>
+      }
+    >
+      <Status tone="amber">set aside</Status>
+    </Row>
+  );
+}
+
+function Refusal({ refusal }: { readonly refusal: IngestStatus['refused'][number] }) {
+  return (
+    <Row
+      title={refusalText(refusal)}
+      sub={
+        <>
+          In the last 24 hours, at last <Timestamp at={refusal.lastAt} />.
+        </>
+      }
+    >
+      <Status tone="amber">refused</Status>
+    </Row>
+  );
+}

@@ -1,0 +1,38 @@
+import { Button, SimpleGrid } from '@mantine/core';
+import { IconEye, IconEyeOff } from '@tabler/icons-react';
+
+import type { ServiceWithKeys } from '#console/api/actions.ts';
+import { Card } from '#console/components/card.tsx';
+import { CopyField } from '#console/components/copy_field.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { useRevealedKeys } from '#console/pages/services/use_revealed_keys.ts';
+import { Snippet } from '#console/pages/services/snippet.tsx';
+
+/** The credentials that the service sends with, and how it begins. */
+export function KeysCard({ service }: { readonly service: ServiceWithKeys }) {
+  const { keys, error, isPending, reveal, hide } = useRevealedKeys(service.serviceId);
+  const { ingestionKey, dsn } = keys ?? service;
+  return (
+    <Card
+      title="Send data"
+      about="These only send: they read nothing and invoke no action. What they send can page people, so showing them is recorded in the audit log."
+      action={
+        <Button
+          variant="default"
+          leftSection={keys === null ? <IconEye size={16} /> : <IconEyeOff size={16} />}
+          loading={isPending}
+          onClick={keys === null ? reveal : hide}
+        >
+          {keys === null ? 'Show keys' : 'Hide keys'}
+        </Button>
+      }
+    >
+      {error !== null && keys === null && <ErrorAlert title="The keys are not shown" error={error} onRetry={reveal} />}
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <CopyField label="Ingestion key" value={ingestionKey} isMasked={keys === null} />
+        <CopyField label="DSN" value={dsn} isMasked={keys === null} />
+      </SimpleGrid>
+      <Snippet masked={service} keys={keys} isPending={isPending} onReveal={reveal} />
+    </Card>
+  );
+}

@@ -1,0 +1,80 @@
+import { Text } from '@mantine/core';
+
+import type { ServiceWithKeys } from '#console/api/actions.ts';
+import { addressOf } from '#console/api/http.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Status, type Tone } from '#console/components/status.tsx';
+import { conditionText } from '#core/incidents/condition_text.ts';
+
+type Rule = ServiceWithKeys['alertRules'][number];
+
+const STATUS: Record<Rule['status'], readonly [Tone, string]> = {
+  active: ['green', 'active'],
+  disabled: ['gray', 'disabled'],
+  capability_disabled: ['amber', 'capability disabled'],
+};
+
+const NO_DATA: readonly [Tone, string] = ['amber', 'no data yet'];
+const WAITING: readonly [Tone, string] = ['amber', 'waiting for data'];
+
+/** What turns into an incident. */
+export function RulesCard({ service }: { readonly service: ServiceWithKeys }) {
+  const { alertRules } = service;
+  if (alertRules.length === 0) {
+    return (
+      <Card title="Alert rules">
+        <Text size="sm" c="dimmed">
+          No rule watches this service, so nobody is ever paged about it. Create one with{' '}
+          <a href={addressOf('docs')}>create_alert_rule</a>, over REST or from an agent.
+        </Text>
+      </Card>
+    );
+  }
+  return (
+    <Card
+      title="Alert rules"
+      rows={alertRules.map((rule) => {
+        const [tone, word] = stateOf(rule);
+        return (
+          <Row key={rule.ruleId} title={<Name>{rule.name}</Name>} sub={<Condition rule={rule} />}>
+            <Status tone={tone}>{word}</Status>
+          </Row>
+        );
+      })}
+    />
+  );
+}
+
+function stateOf(rule: Rule): readonly [Tone, string] {
+  if (rule.status !== 'active') return STATUS[rule.status];
+  if (rule.waitingForData !== null) return WAITING;
+  return rule.missingMetric === null ? STATUS.active : NO_DATA;
+}
+
+/** When it fires, and whether it can. */
+function Condition({ rule }: { readonly rule: Rule }) {
+  const { missingMetric, waitingForData } = rule;
+  return (
+    <>
+      {conditionOf(rule)}
+      {waitingForData !== null && (
+        <div>
+          Data is {waitingForData.behindSeconds} s behind. Until it is stored, the rule neither opens nor resolves
+          incidents.
+        </div>
+      )}
+      {missingMetric !== null && (
+        <div>
+          No point of <code>{missingMetric.metricName}</code> has arrived yet, so the rule cannot fire.
+          {missingMetric.nearestNames.length > 0 && ` Did you mean ${missingMetric.nearestNames.join(' or ')}?`}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** When it fires, and that it pages nobody where that is so. */
+function conditionOf({ config, escalationPolicyId }: Rule): string {
+  return `${conditionText(config)}${escalationPolicyId === null ? ' Pages nobody.' : ''}`;
+}

@@ -1,0 +1,79 @@
+import { Button, Skeleton, Stack } from '@mantine/core';
+import { IconArrowLeft, IconPencil, IconServerOff } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import type { ServiceWithKeys } from '#console/api/actions.ts';
+import { isApiError } from '#console/api/http.ts';
+import { serviceQuery } from '#console/api/queries.ts';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Page } from '#console/components/page.tsx';
+import incidentClasses from '#console/pages/incidents/incident_page.module.css';
+import { CapabilitiesCard } from '#console/pages/services/capabilities_card.tsx';
+import { DangerCard } from '#console/pages/services/danger_card.tsx';
+import { EditService } from '#console/pages/services/edit_service.tsx';
+import { IngestCard } from '#console/pages/services/ingest_card.tsx';
+import { KeysCard } from '#console/pages/services/keys_card.tsx';
+import { RulesCard } from '#console/pages/services/rules_card.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/services/$serviceId');
+
+export function ServicePage() {
+  const { serviceId } = route.useParams();
+  const { org } = useOrganization();
+  const { data, error, refetch } = useQuery(serviceQuery(org.orgId, serviceId));
+  const back = (
+    <Link to="/services" className={incidentClasses.back}>
+      <IconArrowLeft size={16} aria-hidden /> Services
+    </Link>
+  );
+  if (data !== undefined) return <Shown key={serviceId} service={data} back={back} />;
+  return (
+    <Page title="Service" above={back}>
+      {isApiError(error, 404) && (
+        <EmptyState icon={<IconServerOff size={24} />} title="This service is not here">
+          It was deleted, or it belongs to another organization.
+        </EmptyState>
+      )}
+      {error !== null && !isApiError(error, 404) && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {error === null && (
+        <Stack>
+          <Skeleton height={180} radius="lg" />
+          <Skeleton height={180} radius="lg" />
+        </Stack>
+      )}
+    </Page>
+  );
+}
+
+function Shown({ service, back }: { readonly service: ServiceWithKeys; readonly back: React.ReactNode }) {
+  const { may } = useOrganization();
+  const [isEditing, setIsEditing] = useState(false);
+  const { name, environment, scmOwner, scmRepo } = service;
+  const repository = scmOwner !== null && scmRepo !== null ? `${scmOwner}/${scmRepo}` : scmRepo;
+  const lead = [environment, repository].filter((text) => text !== null).join(', ');
+  return (
+    <Page
+      title={name}
+      above={back}
+      lead={lead === '' ? undefined : lead}
+      actions={
+        may('services:edit') && (
+          <Button variant="default" leftSection={<IconPencil size={16} />} onClick={() => setIsEditing(true)}>
+            Edit
+          </Button>
+        )
+      }
+    >
+      <CapabilitiesCard service={service} />
+      <KeysCard service={service} />
+      <IngestCard service={service} />
+      <RulesCard service={service} />
+      <DangerCard service={service} />
+      {isEditing && <EditService service={service} onClose={() => setIsEditing(false)} />}
+    </Page>
+  );
+}

@@ -1,0 +1,165 @@
+import { Button, Skeleton, Text } from '@mantine/core';
+import { IconKey, IconPlus } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { type ApiKey, apiKeysQuery, change } from '#console/api/organization.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { addressOf } from '#console/api/http.ts';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { Confirm } from '#console/components/confirm.tsx';
+import { type Column, DataTable } from '#console/components/data_table.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Name, named } from '#console/components/name.tsx';
+import { Page } from '#console/components/page.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { CreateApiKey } from '#console/pages/settings/create_api_key.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+export function ApiKeys() {
+  const { org } = useOrganization();
+  const { data, error, refetch } = useQuery(apiKeysQuery(org.orgId));
+  const [isCreating, setIsCreating] = useState(false);
+  const [revoked, setRevoked] = useState<ApiKey | null>(null);
+  const create = (
+    <Button leftSection={<IconPlus size={18} />} onClick={() => setIsCreating(true)}>
+      Create a key
+    </Button>
+  );
+  const isEmpty = data?.apiKeys.length === 0;
+  return (
+    <Page
+      title="API keys"
+      lead={
+        <>
+          For programs that call the <a href={addressOf('docs')}>API</a> or speak MCP. Services send data with keys of
+          their own.
+        </>
+      }
+      actions={isEmpty ? undefined : create}
+    >
+      {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton height={200} radius="lg" />}
+      {isEmpty && (
+        <EmptyState icon={<IconKey size={24} />} title="No key yet" actions={create}>
+          A key of your own acts with your role, whatever it is at that moment. A key of the organization has its own
+          permissions.
+        </EmptyState>
+      )}
+      {data !== undefined && data.apiKeys.length > 0 && (
+        <DataTable
+          label="API keys"
+          columns={columnsWith(setRevoked)}
+          items={data.apiKeys}
+          keyOf={({ apiKeyId }) => apiKeyId}
+        />
+      )}
+      {isCreating && <CreateApiKey onClose={() => setIsCreating(false)} />}
+      {revoked !== null && <Revoke apiKey={revoked} onClose={() => setRevoked(null)} />}
+    </Page>
+  );
+}
+
+const columnsWith = (onRevoke: (apiKey: ApiKey) => void): Column<ApiKey>[] => [
+  {
+    id: 'name',
+    title: 'Name',
+    isMain: true,
+    sortBy: ({ name }) => name.toLowerCase(),
+    cell: ({ name, hint }) => (
+      <>
+        <Text size="sm" fw={560}>
+          <Name>{name}</Name>
+        </Text>
+        <Text size="xs" c="dimmed" ff="monospace">
+          {hint}
+        </Text>
+      </>
+    ),
+  },
+  {
+    id: 'whose',
+    title: 'Acts as',
+    sortBy: ({ user }) => user?.name ?? '',
+    cell: ({ user }) => <Name>{user?.name ?? 'the organization'}</Name>,
+  },
+  {
+    id: 'maker',
+    title: 'Made by',
+    sortBy: ({ createdBy }) => createdBy?.name ?? '',
+    cell: ({ createdBy }) =>
+      createdBy === null ? <span className="dimmed">nobody who is here</span> : <Name>{createdBy.name}</Name>,
+  },
+  {
+    id: 'permissions',
+    title: 'May',
+    cell: ({ permissions, kind }) => permissionsText(permissions, kind),
+  },
+  {
+    id: 'used',
+    title: 'Last used',
+    sortBy: ({ lastUsedAt }) => lastUsedAt ?? '',
+    cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Timestamp at={lastUsedAt} />),
+  },
+  {
+    id: 'created',
+    title: 'Created',
+    sortBy: ({ createdAt }) => createdAt,
+    cell: ({ createdAt }) => <Timestamp at={createdAt} format="date" />,
+  },
+  {
+    id: 'expires',
+    title: 'Expires',
+    sortBy: ({ expiresAt }) => expiresAt ?? '~',
+    cell: ({ expiresAt }) => (expiresAt === null ? 'never' : <Timestamp at={expiresAt} format="date" />),
+  },
+  {
+    id: 'revoke',
+    title: 'Revoke',
+    isTitleHidden: true,
+    isRightAligned: true,
+    cell: (apiKey) => (
+      <Button
+        size="xs"
+        variant="subtle"
+        color="red"
+        onClick={() => onRevoke(apiKey)}
+        aria-label={`Revoke ${apiKey.name}`}
+      >
+        Revoke
+      </Button>
+    ),
+  },
+];
+
+function permissionsText(permissions: ApiKey['permissions'], kind: ApiKey['kind']): string {
+  if (permissions === null) return kind === 'user' ? 'what the person may' : 'everything';
+  if (permissions.length > 3) return `${permissions.length} permissions`;
+  return permissions.join(', ');
+}
+
+function Revoke({ apiKey: { apiKeyId, name }, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
+  const { org } = useOrganization();
+  const queryClient = useQueryClient();
+  const revoking = useMutation({
+    mutationFn: () => change(org.orgId, 'DELETE', `api-keys/${apiKeyId}`),
+    async onSuccess() {
+      showSuccess(named`${name} is revoked.`);
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+    },
+  });
+  return (
+    <Confirm
+      title={named`Revoke ${name}?`}
+      button="Revoke"
+      isPending={revoking.isPending}
+      error={revoking.error}
+      onConfirm={() => revoking.mutate()}
+      onClose={onClose}
+    >
+      Whatever uses this key is refused from the next request on. This cannot be undone.
+    </Confirm>
+  );
+}

@@ -1,0 +1,142 @@
+import { Button, Skeleton, Text } from '@mantine/core';
+import { IconPlugConnected } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { addressOf } from '#console/api/http.ts';
+import { change, type Connection, connectionsQuery } from '#console/api/organization.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { Confirm } from '#console/components/confirm.tsx';
+import { CopyField } from '#console/components/copy_field.tsx';
+import { type Column, DataTable } from '#console/components/data_table.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Name, named } from '#console/components/name.tsx';
+import { Page } from '#console/components/page.tsx';
+import { Status } from '#console/components/status.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+export function Apps() {
+  const { org, isAdmin } = useOrganization();
+  const { data, error, refetch } = useQuery(connectionsQuery(org.orgId));
+  const [ended, setEnded] = useState<Connection | null>(null);
+  return (
+    <Page
+      title="ConnectionState apps"
+      lead={
+        isAdmin
+          ? 'Agents and other MCP clients that members have let act in their names.'
+          : 'Agents and other MCP clients that you have let act in your name.'
+      }
+    >
+      {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton height={160} radius="lg" />}
+      {data?.connections.length === 0 && (
+        <EmptyState icon={<IconPlugConnected size={24} />} title="No app is connected">
+          Give this address to an MCP client. It brings you here to log in and to say what it may do.
+          <Text component="div" ta="left" mt="md">
+            <CopyField label="MCP address" value={addressOf('api/mcp')} />
+          </Text>
+        </EmptyState>
+      )}
+      {data !== undefined && data.connections.length > 0 && (
+        <DataTable
+          label="ConnectionState apps"
+          columns={columnsWith(setEnded)}
+          items={data.connections}
+          keyOf={({ connectionId }) => connectionId}
+        />
+      )}
+      {ended !== null && <Disconnect connection={ended} onClose={() => setEnded(null)} />}
+    </Page>
+  );
+}
+
+const columnsWith = (onEnd: (connection: Connection) => void): Column<Connection>[] => [
+  {
+    id: 'client',
+    title: 'App',
+    isMain: true,
+    sortBy: ({ clientName }) => clientName.toLowerCase(),
+    cell: ({ clientName, clientUri }) => (
+      <>
+        <Text size="sm" fw={560}>
+          <Name>{clientName}</Name>
+        </Text>
+        {clientUri !== null && (
+          <Text size="xs" c="dimmed">
+            <Name>{clientUri}</Name>
+          </Text>
+        )}
+      </>
+    ),
+  },
+  { id: 'user', title: 'Acts as', sortBy: ({ user }) => user.name, cell: ({ user }) => <Name>{user.name}</Name> },
+  {
+    id: 'access',
+    title: 'May',
+    cell: ({ access }) =>
+      access === 'read_only' ? <Status tone="gray">read only</Status> : <Status tone="amber">make changes</Status>,
+  },
+  {
+    id: 'created',
+    title: 'Connected',
+    sortBy: ({ createdAt }) => createdAt,
+    cell: ({ createdAt }) => <Timestamp at={createdAt} format="date" />,
+  },
+  {
+    id: 'used',
+    title: 'Last used',
+    sortBy: ({ lastUsedAt }) => lastUsedAt ?? '',
+    cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Timestamp at={lastUsedAt} />),
+  },
+  {
+    id: 'end',
+    title: 'Disconnect',
+    isTitleHidden: true,
+    isRightAligned: true,
+    cell: (connection) => (
+      <Button
+        size="xs"
+        variant="subtle"
+        color="red"
+        onClick={() => onEnd(connection)}
+        aria-label={`Disconnect ${connection.clientName} of ${connection.user.name}`}
+      >
+        Disconnect
+      </Button>
+    ),
+  },
+];
+
+interface DisconnectProps {
+  readonly connection: Connection;
+  readonly onClose: () => void;
+}
+
+function Disconnect({ connection: { connectionId, clientName, user }, onClose }: DisconnectProps) {
+  const { org } = useOrganization();
+  const queryClient = useQueryClient();
+  const ending = useMutation({
+    mutationFn: () => change(org.orgId, 'DELETE', `connections/${connectionId}`),
+    async onSuccess() {
+      showSuccess(named`${clientName} is disconnected.`);
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+    },
+  });
+  return (
+    <Confirm
+      title={named`Disconnect ${clientName}?`}
+      button="Disconnect"
+      isPending={ending.isPending}
+      error={ending.error}
+      onConfirm={() => ending.mutate()}
+      onClose={onClose}
+    >
+      It no longer acts as <Name>{user.name}</Name>: its very next request is refused. It can ask to be connected again.
+    </Confirm>
+  );
+}

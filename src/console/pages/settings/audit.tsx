@@ -1,0 +1,260 @@
+import { Button, Menu, NativeSelect, Skeleton, TextInput } from '@mantine/core';
+import { IconDownload, IconHistoryOff } from '@tabler/icons-react';
+import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { addressOf, ask } from '#console/api/http.ts';
+import { type AuditEntry, membersQuery } from '#console/api/organization.ts';
+import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { type Column, DataTable } from '#console/components/data_table.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Page } from '#console/components/page.tsx';
+import { Status } from '#console/components/status.tsx';
+import { TextButton } from '#console/components/text_button.tsx';
+import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
+import classes from '#console/pages/settings/audit.module.css';
+import { AuditDetails, whoText, viaText } from '#console/pages/settings/audit_details.tsx';
+import { type AuditFilter, auditParameters } from '#console/pages/settings/audit_filter.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { VIAS } from '#kernel/caller.ts';
+
+const route = getRouteApi('/inside/settings/audit');
+
+interface AuditPage {
+  readonly entries: AuditEntry[];
+  readonly nextCursor: string | null;
+}
+
+export function Audit() {
+  const { isAdmin } = useOrganization();
+  return (
+    <Page
+      title="Audit log"
+      lead="Every change, by whomever and by whatever way, and every change that was refused."
+      actions={isAdmin && <Export />}
+    >
+      {isAdmin ? <Log /> : <AdminsOnly what="The audit log" />}
+    </Page>
+  );
+}
+
+function Export() {
+  const { orgId } = useOrganization().org;
+  const filter = route.useSearch();
+  const addressFor = (format: 'csv' | 'jsonl'): string => {
+    const parameters = auditParameters(filter);
+    parameters.set('format', format);
+    return addressOf(`api/console/organizations/${orgId}/audit/export?${parameters}`);
+  };
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button variant="default" leftSection={<IconDownload size={16} />}>
+          Export
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item component="a" href={addressFor('csv')} download>
+          As CSV
+        </Menu.Item>
+        <Menu.Item component="a" href={addressFor('jsonl')} download>
+          As JSON Lines
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function Log() {
+  const { orgId } = useOrganization().org;
+  const filter = route.useSearch();
+  const [opened, setOpened] = useState<AuditEntry | null>(null);
+  const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: [...topicKey(orgId, 'settings'), 'audit', filter],
+    queryFn: ({ pageParam, signal }) => {
+      const parameters = auditParameters(filter);
+      if (pageParam !== null) parameters.set('cursor', pageParam);
+      return ask<AuditPage>(`organizations/${orgId}/audit?${parameters}`, { signal });
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+  const entries = data?.pages.flatMap((page) => page.entries);
+  const nameOf = useTargetNames(entries ?? []);
+  return (
+    <>
+      <Filters filter={filter} />
+      {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton height={320} radius="lg" />}
+      {entries?.length === 0 && (
+        <EmptyState icon={<IconHistoryOff size={24} />} title="Nothing matches">
+          No change has these marks. Widen the days, or clear a filter.
+        </EmptyState>
+      )}
+      {entries !== undefined && entries.length > 0 && (
+        <DataTable
+          label="Audit log"
+          columns={columnsWith(setOpened, nameOf)}
+          items={entries}
+          keyOf={({ auditId }) => auditId}
+        />
+      )}
+      {hasNextPage && (
+        <div className={classes.more}>
+          <Button variant="default" onClick={() => void fetchNextPage()} loading={isFetchingNextPage}>
+            Show older ones
+          </Button>
+        </div>
+      )}
+      {opened !== null && <AuditDetails entry={opened} onClose={() => setOpened(null)} />}
+    </>
+  );
+}
+
+const columnsWith = (onOpen: (entry: AuditEntry) => void, nameOf: (target: string) => string): Column<AuditEntry>[] => [
+  {
+    id: 'action',
+    title: 'Action',
+    isMain: true,
+    cell: (entry) => (
+      <TextButton data-row-link onClick={() => onOpen(entry)} aria-label={`${entry.action}: show what changed`}>
+        {entry.action}
+      </TextButton>
+    ),
+  },
+  {
+    id: 'who',
+    title: 'Who',
+    cell: (entry) => <Name>{whoText(entry)}</Name>,
+  },
+  { id: 'via', title: 'Via', cell: viaText },
+  {
+    id: 'target',
+    title: 'Target',
+    cell: ({ target, after, before }) => <Name>{targetText(target, after ?? before, nameOf)}</Name>,
+  },
+  {
+    id: 'result',
+    title: 'Result',
+    cell: ({ result }) => <Status tone={result === 'done' ? 'green' : 'red'}>{result}</Status>,
+  },
+  { id: 'at', title: 'When', isRightAligned: true, cell: ({ at }) => <Timestamp at={at} format="date_time" /> },
+];
+
+/** Its name where it has one: ids say nothing to people. */
+function targetText(target: string | null, fields: unknown, nameOf: (target: string) => string): string {
+  const { name, title, email } = (fields ?? {}) as Readonly<Record<string, unknown>>;
+  const known = [name, title, email].find((text) => typeof text === 'string');
+  return known ?? (target === null ? '' : nameOf(target));
+}
+
+/** What is shown elsewhere is known by name; of what is gone, the id is all that is left. */
+function useTargetNames(entries: readonly AuditEntry[]): (target: string) => string {
+  const { orgId } = useOrganization().org;
+  const incidents = useQueries({
+    queries: targetsIn(entries, 'incident_').map((incidentIds) =>
+      actionQuery(orgId, 'settings', 'search_incidents', { incidentIds, limit: IDS_MAX }),
+    ),
+  }).flatMap(({ data }) => data?.incidents ?? []);
+  const services = useQueries({
+    queries: targetsIn(entries, 'service_').map((serviceIds) =>
+      actionQuery(orgId, 'settings', 'search_services', { serviceIds, limit: IDS_MAX }),
+    ),
+  }).flatMap(({ data }) => data?.services ?? []);
+  const members = useQuery(membersQuery(orgId)).data?.members ?? [];
+  const names = new Map([
+    ...incidents.map(({ incidentId, number, title }) => [incidentId, `#${number} ${title}`] as const),
+    ...services.map(({ serviceId, name }) => [serviceId, name] as const),
+    ...members.map(({ userId, name }) => [userId, name] as const),
+  ]);
+  return (target) => names.get(target) ?? (target.startsWith('session_') ? 'a session' : target);
+}
+
+const IDS_MAX = 200;
+
+/** What the entries are about, as many at a time as are asked for at once. */
+function targetsIn(entries: readonly AuditEntry[], prefix: string): string[][] {
+  const ids = [...new Set(entries.flatMap(({ target }) => (target?.startsWith(prefix) === true ? [target] : [])))];
+  return Array.from({ length: Math.ceil(ids.length / IDS_MAX) }, (_, index) =>
+    ids.slice(index * IDS_MAX, (index + 1) * IDS_MAX),
+  );
+}
+
+function Filters({ filter }: { readonly filter: AuditFilter }) {
+  const { orgId } = useOrganization().org;
+  const navigate = route.useNavigate();
+  const members = useQuery(membersQuery(orgId)).data?.members ?? [];
+  const show = (change: Partial<AuditFilter>) =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const known = members.some(({ userId }) => userId === filter.actor) || filter.actor === 'system';
+  return (
+    <div className={classes.filters}>
+      <TextInput
+        type="date"
+        label="From"
+        value={filter.from ?? ''}
+        onChange={(event) => show({ from: event.currentTarget.value || undefined })}
+      />
+      <TextInput
+        type="date"
+        label="To"
+        value={filter.to ?? ''}
+        onChange={(event) => show({ to: event.currentTarget.value || undefined })}
+      />
+      <NativeSelect
+        label="Who"
+        value={filter.actor ?? ''}
+        onChange={(event) => show({ actor: event.currentTarget.value || undefined })}
+        data={[
+          { value: '', label: 'Everybody' },
+          ...members.map(({ userId, name }) => ({ value: userId, label: isolateBidi(name) })),
+          { value: 'system', label: 'Tocsin itself' },
+          ...(filter.actor === undefined || known ? [] : [{ value: filter.actor, label: filter.actor }]),
+        ]}
+      />
+      <NativeSelect
+        label="Via"
+        value={filter.via ?? ''}
+        onChange={(event) => show({ via: event.currentTarget.value || undefined })}
+        data={[{ value: '', label: 'Any way' }, ...VIAS, 'system']}
+      />
+      <NativeSelect
+        label="Result"
+        value={filter.result ?? ''}
+        onChange={(event) => show({ result: event.currentTarget.value || undefined })}
+        data={[{ value: '', label: 'Any' }, 'done', 'forbidden', 'refused']}
+      />
+      <WordFilter label="Action" value={filter.action} onChange={(action) => show({ action })} />
+      <WordFilter label="Target id" value={filter.target} onChange={(target) => show({ target })} />
+    </div>
+  );
+}
+
+interface WordFilterProps {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly onChange: (value: string | undefined) => void;
+}
+
+/** The server compares whole words, so it is asked when somebody has finished typing one. */
+function WordFilter({ label, value = '', onChange }: WordFilterProps) {
+  const finish = (text: string): void => {
+    if (text.trim() !== value) onChange(text.trim() || undefined);
+  };
+  return (
+    <TextInput
+      key={value}
+      label={label}
+      defaultValue={value}
+      onBlur={(event) => finish(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') finish(event.currentTarget.value);
+      }}
+    />
+  );
+}

@@ -1,0 +1,112 @@
+import type { AuditEntry } from '#console/api/organization.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Sentence } from '#console/components/name.tsx';
+import classes from '#console/pages/settings/audit.module.css';
+import type { Via } from '#kernel/caller.ts';
+
+const KINDS: Readonly<Record<string, string>> = {
+  system: 'Tocsin itself',
+  unknown: 'unknown',
+  user: 'somebody who has left',
+};
+
+/** Who it was: a person with the key or app that they acted through, or a key of the organization. */
+export function whoText({ actor, apiKey, connection }: AuditEntry): string {
+  const keyName = apiKey?.name == null ? null : `the API key "${isolateBidi(apiKey.name)}"`;
+  if (actor.kind === 'api_key') return keyName ?? 'an API key';
+  const name = actor.name === null ? (KINDS[actor.kind] ?? actor.kind) : isolateBidi(actor.name);
+  if (connection !== null) return `${name}, through ${isolateBidi(connection.clientName)}`;
+  return keyName === null ? name : `${name}, with ${keyName}`;
+}
+
+const WAYS: Readonly<Record<string, string>> = {
+  rest: 'API',
+  mcp: 'MCP',
+  console: 'console',
+  cli: 'command line',
+  sms: 'SMS',
+  call: 'phone',
+  push: 'push',
+  email: 'mail',
+  rule: 'rule',
+  system: 'system',
+} satisfies Record<Via | 'system', string>;
+
+export function viaText({ via }: AuditEntry): string {
+  return WAYS[via] ?? via;
+}
+
+interface AuditDetailsProps {
+  readonly entry: AuditEntry;
+  readonly onClose: () => void;
+}
+
+/** One entry with the fields before and after. */
+export function AuditDetails({ entry, onClose }: AuditDetailsProps) {
+  const { action, at, target, result, address, requestId, before, after } = entry;
+  const facts: readonly (readonly [string, React.ReactNode])[] = [
+    ['When', <Timestamp key="at" at={at} format="date_time" />],
+    ['Who', `${whoText(entry)}, via ${viaText(entry)}`],
+    ['Target', target],
+    ['Result', result],
+    ['Address', address],
+    ['Request', requestId],
+  ];
+  return (
+    <Dialog onClose={onClose} title={action} isWide>
+      <dl className={classes.change}>
+        {facts
+          .filter(([, value]) => value !== null)
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{typeof value === 'string' ? <Sentence>{value}</Sentence> : value}</dd>
+            </div>
+          ))}
+      </dl>
+      <Changes before={before} after={after} />
+    </Dialog>
+  );
+}
+
+function Changes({ before, after }: { readonly before: unknown; readonly after: unknown }) {
+  const [old, fresh] = [fieldsOf(before), fieldsOf(after)];
+  const names = [...new Set([...Object.keys(old), ...Object.keys(fresh)])];
+  const changed = names.filter((name) => textOf(old[name]) !== textOf(fresh[name]));
+  if (changed.length === 0) return null;
+  return (
+    <table className={classes.fields}>
+      <thead>
+        <tr>
+          <th scope="col">Field</th>
+          <th scope="col">Before</th>
+          <th scope="col">After</th>
+        </tr>
+      </thead>
+      <tbody>
+        {changed.map((name) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td className={classes.before}>
+              <Sentence>{textOf(old[name])}</Sentence>
+            </td>
+            <td className={classes.after}>
+              <Sentence>{textOf(fresh[name])}</Sentence>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,95 @@
+import { Skeleton, Text } from '@mantine/core';
+import { IconReceiptOff } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+
+import type { BillingMonth } from '#console/api/actions.ts';
+import { billingQuery } from '#console/api/organization.ts';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/components/capability.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Page } from '#console/components/page.tsx';
+import { dateText } from '#console/components/time_text.ts';
+import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+export function Billing() {
+  const { isAdmin } = useOrganization();
+  return (
+    <Page title="Billing" lead={`${euroText(PRICE_EUR)} per service, capability and month.`} isNarrow>
+      {isAdmin ? <Months /> : <AdminsOnly what="Billing" />}
+    </Page>
+  );
+}
+
+function Months() {
+  const { org } = useOrganization();
+  const { data, error, refetch } = useQuery(billingQuery(org.orgId));
+  if (error !== null && data === undefined) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Skeleton height={240} radius="lg" />;
+  if (data.months.length === 0) {
+    return (
+      <EmptyState icon={<IconReceiptOff size={24} />} title="Nothing was charged yet">
+        A period of one month begins when a capability is enabled for a service, and is listed here.
+      </EmptyState>
+    );
+  }
+  return data.months.map((month) => <Month key={month.month} month={month} />);
+}
+
+function Month({ month: { month, total, lines } }: { readonly month: BillingMonth }) {
+  return (
+    <Card
+      title={monthName(month)}
+      action={
+        <Text fw={620} className="numbers">
+          {euroText(total)}
+        </Text>
+      }
+      rows={periodsOf(lines).map((period) => (
+        <PeriodRow key={period[0].serviceId + period[0].periodStart} lines={period} />
+      ))}
+    />
+  );
+}
+
+type Line = BillingMonth['lines'][number];
+type Period = readonly [Line, ...Line[]];
+
+/** What one service was charged for the same days, services by name. */
+function periodsOf(lines: readonly Line[]): Period[] {
+  const periods = new Map<string, [Line, ...Line[]]>();
+  for (const line of lines) {
+    const key = [line.serviceId, dateText(line.periodStart), dateText(line.periodEnd)].join(' ');
+    const period = periods.get(key);
+    if (period === undefined) periods.set(key, [line]);
+    else period.push(line);
+  }
+  return [...periods.values()].toSorted(([a], [b]) => a.serviceName.localeCompare(b.serviceName));
+}
+
+function PeriodRow({ lines }: { readonly lines: Period }) {
+  const [{ serviceName, periodStart, periodEnd }] = lines;
+  const capabilities = lines.map(({ capability }) => CAPABILITY_NAMES[capability]).toSorted();
+  return (
+    <Row
+      title={<Name>{[isolateBidi(serviceName), ...capabilities].join(', ')}</Name>}
+      sub={
+        <>
+          <Timestamp at={periodStart} format="date" /> to <Timestamp at={periodEnd} format="date" />
+        </>
+      }
+    >
+      <span className="numbers">{euroText(lines.reduce((sum, { amount }) => sum + amount, 0))}</span>
+    </Row>
+  );
+}
+
+const MONTH = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+
+function monthName(month: string): string {
+  return MONTH.format(new Date(`${month}-01T00:00:00Z`));
+}

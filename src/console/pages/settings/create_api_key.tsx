@@ -1,0 +1,125 @@
+import { Button, Checkbox, Group, SegmentedControl, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+
+import { type ApiKey, change, type NewApiKey } from '#console/api/organization.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { CopyField } from '#console/components/copy_field.tsx';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { named } from '#console/components/name.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface Wanted {
+  name: string;
+  kind: ApiKey['kind'];
+  isNarrowed: boolean;
+  permissions: string[];
+  expiresOn: string;
+}
+
+export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
+  const { org, isAdmin } = useOrganization();
+  const queryClient = useQueryClient();
+  const form = useForm<Wanted>({
+    initialValues: { name: '', kind: 'user', isNarrowed: false, permissions: [], expiresOn: '' },
+    validate: {
+      name: (name) => (name.trim() === '' ? 'What it is for' : null),
+      permissions: (permissions, { isNarrowed }) =>
+        isNarrowed && permissions.length === 0 ? 'At least one permission' : null,
+      expiresOn: (day) => (day !== '' && endOfDay(day) <= new Date() ? 'A day to come' : null),
+    },
+  });
+  const creating = useMutation({
+    mutationFn: ({ name, kind, isNarrowed, permissions, expiresOn }: Wanted) =>
+      change<NewApiKey>(org.orgId, 'POST', 'api-keys', {
+        name: name.trim(),
+        kind,
+        permissions: isNarrowed ? permissions : null,
+        expiresAt: expiresOn === '' ? null : endOfDay(expiresOn).toISOString(),
+      }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') }),
+  });
+  if (creating.isSuccess) return <Created apiKey={creating.data} onClose={onClose} />;
+  const { isNarrowed } = form.values;
+  return (
+    <Dialog onClose={onClose} title="Create an API key" isWide>
+      <form onSubmit={form.onSubmit((values) => creating.mutate(values))}>
+        <Stack>
+          <TextInput {...form.getInputProps('name')} label="Name" placeholder="What it is for" data-autofocus />
+          {isAdmin && (
+            <div>
+              <Text size="sm" fw={500} mb={4} id="key-kind">
+                Acts as
+              </Text>
+              <SegmentedControl
+                {...form.getInputProps('kind')}
+                aria-labelledby="key-kind"
+                data={[
+                  { value: 'user', label: 'You' },
+                  { value: 'organization', label: 'The organization' },
+                ]}
+              />
+              <Text size="sm" c="dimmed" mt={4}>
+                {form.values.kind === 'user'
+                  ? 'It acts with your role, whatever it is at that moment, and ends when you leave.'
+                  : 'It stays when people leave, and belongs to nobody.'}
+              </Text>
+            </div>
+          )}
+          <Switch
+            {...form.getInputProps('isNarrowed', { type: 'checkbox' })}
+            label="Only some permissions"
+            description={isNarrowed ? undefined : 'Off: it may do all that whom it acts as may.'}
+          />
+          {isNarrowed && (
+            <Checkbox.Group {...form.getInputProps('permissions')} label="Permissions">
+              <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" mt={6}>
+                {org.permissions.map((permission) => (
+                  <Checkbox key={permission} value={permission} label={permission} />
+                ))}
+              </SimpleGrid>
+            </Checkbox.Group>
+          )}
+          <TextInput
+            {...form.getInputProps('expiresOn')}
+            type="date"
+            label="Last day"
+            description="Empty: it works until it is revoked."
+            maw={220}
+          />
+          {creating.isError && <ErrorAlert title="No key was created" error={creating.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={creating.isPending}>
+              Create
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The secret is known here and now, and never again. */
+function Created({ apiKey: { name, secret }, onClose }: { readonly apiKey: NewApiKey; readonly onClose: () => void }) {
+  return (
+    <Dialog onClose={onClose} title={named`${name} is created`} isShownOnce>
+      <Stack>
+        <Text size="sm">Copy the key now. Tocsin keeps only its hash and cannot show it again.</Text>
+        <CopyField label="API key" value={secret} />
+        <Group justify="flex-end">
+          <Button onClick={onClose}>I have copied it</Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}
+
+/** In the viewer's zone. */
+function endOfDay(day: string): Date {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
+  return new Date(year, month - 1, date + 1);
+}

@@ -1,0 +1,91 @@
+import { Skeleton } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+
+import { type ChannelHealth, deliveryQuery } from '#console/api/organization.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { CHANNEL_TITLES, ChannelIcon } from '#console/components/channel.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Page } from '#console/components/page.tsx';
+import { Status, type Tone } from '#console/components/status.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { reasonOf } from '#core/incidents/reasons.ts';
+
+const VIA: Record<NonNullable<ChannelHealth['via']>, string> = {
+  twilio: 'by Twilio',
+  simulator: 'to the phone simulator, since no Twilio account is configured',
+  smtp: 'by the mail server',
+  'web-push': "by the browsers' push services",
+};
+
+const SETTINGS_NAVIGATION = {
+  sms: 'TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM',
+  call: 'TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM',
+  push: '',
+  email: 'SMTP_URL and MAIL_FROM',
+};
+
+const REFRESH_MS = 15_000;
+
+/** Whether messages leave this server, channel by channel. */
+export function Delivery() {
+  const { org } = useOrganization();
+  const { data, error, refetch } = useQuery({ ...deliveryQuery(org.orgId), refetchInterval: REFRESH_MS });
+  return (
+    <Page title="Delivery" lead="Whether messages to people leave this server." isNarrow>
+      {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton height={260} radius="lg" />}
+      {data !== undefined && (
+        <Card
+          rows={data.channels.map((health) => (
+            <Channel key={health.channel} health={health} />
+          ))}
+        />
+      )}
+    </Page>
+  );
+}
+
+function Channel({ health }: { readonly health: ChannelHealth }) {
+  const { channel, configured, via, lastSucceededAt, lastFailedAt, lastFailure } = health;
+  return (
+    <Row
+      icon={<ChannelIcon channel={channel} size={20} />}
+      title={CHANNEL_TITLES[channel]}
+      sub={
+        configured ? (
+          <>
+            <div>Sent {via === null ? '' : VIA[via]}.</div>
+            {lastSucceededAt !== null && (
+              <div>
+                The last message was taken <Timestamp at={lastSucceededAt} />.
+              </div>
+            )}
+            {lastFailedAt !== null && (
+              <div>
+                The last failure was <Timestamp at={lastFailedAt} />
+                {lastFailure !== null && `: ${reasonOf(lastFailure)}`}.
+              </div>
+            )}
+          </>
+        ) : (
+          `Not set up. Whoever runs this server sets ${SETTINGS_NAVIGATION[channel]}.`
+        )
+      }
+    >
+      <Health health={health} />
+    </Row>
+  );
+}
+
+const STATES: Record<ChannelHealth['state'], readonly [tone: Tone, word: string]> = {
+  not_configured: ['gray', 'not set up'],
+  unused: ['gray', 'not used yet'],
+  works: ['green', 'works'],
+  failing: ['red', 'failing'],
+};
+
+function Health({ health: { state } }: { readonly health: ChannelHealth }) {
+  const [tone, word] = STATES[state];
+  return <Status tone={tone}>{word}</Status>;
+}

@@ -1,0 +1,97 @@
+import { Button } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { change, type Invited, invitationsQuery } from '#console/api/organization.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { Confirm } from '#console/components/confirm.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Name, named } from '#console/components/name.tsx';
+import { Status } from '#console/components/status.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import classes from '#console/pages/settings/invitations.module.css';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** Who was invited and has not come yet. */
+export function Invitations() {
+  const { org } = useOrganization();
+  const { data, error } = useQuery(invitationsQuery(org.orgId));
+  const [revoked, setRevoked] = useState<Invited | null>(null);
+  if (error !== null) return <ErrorAlert error={error} title="Invitations could not be loaded" />;
+  const open = data?.invitations.filter(({ status }) => status !== 'accepted') ?? [];
+  if (open.length === 0) return null;
+  return (
+    <div className={classes.section}>
+      <Card
+        title="Invited"
+        rows={open.map((invitation) => (
+          <InvitationRow
+            key={invitation.invitationId}
+            invitation={invitation}
+            onRevoke={() => setRevoked(invitation)}
+          />
+        ))}
+      />
+      {revoked !== null && <Revoke invitation={revoked} onClose={() => setRevoked(null)} />}
+    </div>
+  );
+}
+
+interface InvitationRowProps {
+  readonly invitation: Invited;
+  readonly onRevoke: () => void;
+}
+
+function InvitationRow({ invitation: { email, role, invitedBy, expiresAt, status }, onRevoke }: InvitationRowProps) {
+  return (
+    <Row
+      title={<Name>{email}</Name>}
+      sub={
+        <>
+          as {role}
+          {invitedBy !== null && named`, by ${invitedBy}`}, {status === 'expired' ? 'expired' : 'expires'}{' '}
+          <Timestamp at={expiresAt} />
+        </>
+      }
+    >
+      <Status tone={status === 'expired' ? 'gray' : 'blue'}>{status}</Status>
+      <Button
+        size="xs"
+        variant="subtle"
+        color="red"
+        onClick={onRevoke}
+        aria-label={`Take back the invitation of ${email}`}
+      >
+        Take back
+      </Button>
+    </Row>
+  );
+}
+
+function Revoke({ invitation, onClose }: { readonly invitation: Invited; readonly onClose: () => void }) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const { invitationId, email } = invitation;
+  const revoking = useMutation({
+    mutationFn: () => change(orgId, 'DELETE', `invitations/${invitationId}`),
+    async onSuccess() {
+      showSuccess(named`The invitation of ${email} is taken back.`);
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'settings') });
+    },
+  });
+  return (
+    <Confirm
+      title={named`Take back the invitation of ${email}?`}
+      button="Take back"
+      isPending={revoking.isPending}
+      error={revoking.error}
+      onConfirm={() => revoking.mutate()}
+      onClose={onClose}
+    >
+      The link that was sent stops working at once. You can invite <Name>{email}</Name> again with a new one.
+    </Confirm>
+  );
+}

@@ -1,0 +1,72 @@
+import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+
+import { change, type NewlyInvited } from '#console/api/organization.ts';
+import { topicKey } from '#console/api/queries.ts';
+import type { Role } from '#console/api/session.ts';
+import { CopyField } from '#console/components/copy_field.tsx';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { named } from '#console/components/name.tsx';
+import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/role.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { ROLES } from '#kernel/permissions.ts';
+
+export function InviteMember({ onClose }: { readonly onClose: () => void }) {
+  const { org } = useOrganization();
+  const queryClient = useQueryClient();
+  const form = useForm({
+    initialValues: { email: '', role: 'responder' as Role },
+    validate: { email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'A mail address') },
+  });
+  const inviting = useMutation({
+    mutationFn: ({ email, role }: typeof form.values) =>
+      change<NewlyInvited>(org.orgId, 'POST', 'invitations', { email: email.trim(), role }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') }),
+  });
+  if (inviting.isSuccess) {
+    const { email, link } = inviting.data;
+    return (
+      <Dialog onClose={onClose} title={named`${email} is invited`} isShownOnce>
+        <Stack>
+          <Text size="sm">
+            The link is on its way by mail, if a mail server is set up. You may also hand it over yourself: it is shown
+            here this once, works once, and for seven days.
+          </Text>
+          <CopyField label="Invitation link" value={link} />
+          <Group justify="flex-end">
+            <Button onClick={onClose}>Done</Button>
+          </Group>
+        </Stack>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog onClose={onClose} title={named`Invite somebody to ${org.name}`}>
+      <form onSubmit={form.onSubmit((values) => inviting.mutate(values))} noValidate>
+        <Stack>
+          <TextInput {...form.getInputProps('email')} label="Mail address" type="email" data-autofocus />
+          <NativeSelect
+            {...form.getInputProps('role')}
+            label="Role"
+            description={ROLE_DESCRIPTIONS[form.values.role]}
+            data={ROLES.filter((role) => org.role === 'owner' || role !== 'owner')}
+          />
+          <Text size="sm" c="dimmed">
+            {EVERY_ROLE_SEES_KEYS}
+          </Text>
+          {inviting.isError && <ErrorAlert title="Nobody was invited" error={inviting.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={inviting.isPending}>
+              Invite
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,246 @@
+import { Button, Checkbox, NativeSelect, Skeleton, Stack, Text } from '@mantine/core';
+import { IconUserPlus } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { apiKeysQuery, change, type Member, membersQuery } from '#console/api/organization.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { type Role, sessionQuery } from '#console/api/session.ts';
+import { Confirm } from '#console/components/confirm.tsx';
+import { CopyId } from '#console/components/copy_field.tsx';
+import { type Column, DataTable } from '#console/components/data_table.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Name, named } from '#console/components/name.tsx';
+import { Page } from '#console/components/page.tsx';
+import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/role.ts';
+import { Status } from '#console/components/status.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { Invitations } from '#console/pages/settings/invitations.tsx';
+import { SecondFactorPolicy } from '#console/pages/settings/second_factor_policy.tsx';
+import { InviteMember } from '#console/pages/settings/invite_member.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { ROLES } from '#kernel/permissions.ts';
+
+export function Members() {
+  const { org, isAdmin } = useOrganization();
+  const { data, error, refetch } = useQuery(membersQuery(org.orgId));
+  const [isInviting, setIsInviting] = useState(false);
+  const [removed, setRemoved] = useState<Member | null>(null);
+  const columns = useColumns(setRemoved);
+  return (
+    <Page
+      title="Members"
+      lead={
+        <>
+          {named`Who belongs to ${org.name}, and what they may do.`} {EVERY_ROLE_SEES_KEYS}
+        </>
+      }
+      actions={
+        isAdmin && (
+          <Button leftSection={<IconUserPlus size={18} />} onClick={() => setIsInviting(true)}>
+            Invite somebody
+          </Button>
+        )
+      }
+    >
+      {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton height={200} radius="lg" />}
+      {data !== undefined && (
+        <DataTable label="Members" columns={columns} items={data.members} keyOf={({ userId }) => userId} />
+      )}
+      {isAdmin && <SecondFactorPolicy />}
+      {isAdmin && <Invitations />}
+      {isInviting && <InviteMember onClose={() => setIsInviting(false)} />}
+      {removed !== null && <RemoveMember member={removed} onClose={() => setRemoved(null)} />}
+    </Page>
+  );
+}
+
+function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
+  const { session, isAdmin } = useOrganization();
+  const isMe = ({ userId }: Member) => userId === session.user.userId;
+  return [
+    {
+      id: 'name',
+      title: 'Name',
+      isMain: true,
+      sortBy: ({ name }) => name.toLowerCase(),
+      cell: (member) => (
+        <>
+          <Text size="sm" fw={560} span>
+            <Name>{member.name}</Name>
+          </Text>{' '}
+          {isMe(member) && <Status tone="blue">you</Status>}
+          <Text size="sm" c="dimmed">
+            <Name>{member.email}</Name>
+          </Text>
+          <CopyId of={member.name} value={member.userId} />
+        </>
+      ),
+    },
+    {
+      id: 'role',
+      title: 'Role',
+      sortBy: ({ role }) => ROLES.indexOf(role),
+      cell: (member) => <RoleChoice member={member} />,
+    },
+    {
+      id: 'teams',
+      title: 'Teams',
+      cell: ({ teams }) => <Name>{teams.map(({ name }) => isolateBidi(name)).join(', ')}</Name>,
+    },
+    {
+      id: 'reach',
+      title: 'Reachable',
+      cell: ({ teams, warnings }) =>
+        teams.length === 0 ? (
+          <span className="dimmed">in no team</span>
+        ) : warnings.length === 0 ? (
+          <Status tone="green">yes</Status>
+        ) : (
+          <span title={warnings.join(' ')}>
+            <Status tone="red">
+              {warnings.length === teams.length ? 'no' : `not in ${warnings.length} of ${teams.length} teams`}
+            </Status>
+          </span>
+        ),
+    },
+    {
+      id: 'joined',
+      title: 'Joined',
+      sortBy: ({ joinedAt }) => joinedAt,
+      cell: ({ joinedAt }) => <Timestamp at={joinedAt} format="date" />,
+    },
+    {
+      id: 'remove',
+      title: 'Remove',
+      isTitleHidden: true,
+      isRightAligned: true,
+      cell: (member) =>
+        (isAdmin || isMe(member)) && (
+          <Button
+            size="xs"
+            variant="subtle"
+            color="red"
+            onClick={() => onRemove(member)}
+            aria-label={isMe(member) ? 'Leave the organization' : `Remove ${member.name}`}
+          >
+            {isMe(member) ? 'Leave' : 'Remove'}
+          </Button>
+        ),
+    },
+  ];
+}
+
+/** Only an owner makes or unmakes owners. An arrow key is enough to choose, so nothing changes before it is confirmed. */
+function RoleChoice({ member }: { readonly member: Member }) {
+  const { org, isAdmin } = useOrganization();
+  const [next, setNext] = useState<Role | null>(null);
+  const { name, role } = member;
+  const isOwner = org.role === 'owner';
+  if (!isAdmin || (role === 'owner' && !isOwner)) return <span title={ROLE_DESCRIPTIONS[role]}>{role}</span>;
+  return (
+    <>
+      <NativeSelect
+        size="xs"
+        w={130}
+        aria-label={`Role of ${name}`}
+        title={ROLE_DESCRIPTIONS[role]}
+        value={role}
+        onChange={(event) => setNext(event.currentTarget.value as Role)}
+        data={ROLES.filter((candidate) => isOwner || candidate !== 'owner')}
+      />
+      {next !== null && <ChangeRole member={member} next={next} onClose={() => setNext(null)} />}
+    </>
+  );
+}
+
+interface ChangeRoleProps {
+  readonly member: Member;
+  readonly next: Role;
+  readonly onClose: () => void;
+}
+
+function ChangeRole({ member: { userId, name, role }, next, onClose }: ChangeRoleProps) {
+  const { org, session } = useOrganization();
+  const queryClient = useQueryClient();
+  const isMe = userId === session.user.userId;
+  const changing = useMutation({
+    mutationFn: () => change(org.orgId, 'PATCH', `members/${userId}`, { role: next }),
+    async onSuccess() {
+      showSuccess(named`${name} is ${next} from now on.`);
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+      await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+    },
+  });
+  return (
+    <Confirm
+      title={named`Change the role of ${name}?`}
+      button={`Make ${isMe ? 'yourself ' : ''}${next}`}
+      isHarmless={!isMe}
+      isPending={changing.isPending}
+      error={changing.error}
+      onConfirm={() => changing.mutate()}
+      onClose={onClose}
+    >
+      {isMe ? 'You are' : named`${name} is`} {role} now: {sentence(ROLE_DESCRIPTIONS[role])} As {next}:{' '}
+      {sentence(ROLE_DESCRIPTIONS[next])}
+      {isMe && ' You may not be able to change this back yourself.'}
+    </Confirm>
+  );
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}.`;
+}
+
+function RemoveMember({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
+  const { org, session, isAdmin } = useOrganization();
+  const queryClient = useQueryClient();
+  const { userId, name } = member;
+  const isMe = userId === session.user.userId;
+  const [revokeApiKeyIds, setRevoked] = useState<string[]>([]);
+  const { data: keys } = useQuery({ ...apiKeysQuery(org.orgId), enabled: isAdmin });
+  const made =
+    keys?.apiKeys.filter(({ kind, createdBy }) => kind === 'organization' && createdBy?.userId === userId) ?? [];
+  const removing = useMutation({
+    mutationFn: () => invoke(org.orgId, 'remove_member', { userId, revokeApiKeyIds }),
+    async onSuccess() {
+      showSuccess(isMe ? named`You have left ${org.name}.` : named`${name} is removed.`);
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: isMe ? sessionQuery.queryKey : topicKey(org.orgId, 'settings') });
+    },
+  });
+  return (
+    <Confirm
+      title={isMe ? named`Leave ${org.name}?` : named`Remove ${name} from ${org.name}?`}
+      button={isMe ? 'Leave' : 'Remove'}
+      isPending={removing.isPending}
+      error={removing.error}
+      onConfirm={() => removing.mutate()}
+      onClose={onClose}
+    >
+      {isMe ? 'You lose access at once' : named`${name} loses access with the very next request`}: sessions, API keys
+      and connected apps in this organization end, and schedules pass over the turns.
+      {made.length > 0 && (
+        <Checkbox.Group
+          mt="md"
+          label={named`Keys of the organization that ${isMe ? 'you' : name} made`}
+          description="They go on working. Tick those to revoke now."
+          value={revokeApiKeyIds}
+          onChange={setRevoked}
+        >
+          <Stack gap="xs" mt="xs">
+            {made.map(({ apiKeyId, name: keyName, hint }) => (
+              <Checkbox key={apiKeyId} value={apiKeyId} label={named`${keyName} (${hint})`} />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+      )}
+    </Confirm>
+  );
+}

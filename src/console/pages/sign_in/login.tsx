@@ -1,0 +1,80 @@
+import { Anchor, Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+
+import { isApiError, ApiError } from '#console/api/http.ts';
+import { signIn } from '#console/api/session.ts';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { SignInLayout } from '#console/pages/sign_in/sign_in_layout.tsx';
+import { useCompleteSignIn } from '#console/pages/sign_in/use_complete_sign_in.tsx';
+
+const route = getRouteApi('/login');
+
+export function Login() {
+  const { next } = route.useSearch();
+  const { proceed, step } = useCompleteSignIn(next);
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { email: '', password: '' },
+    validate: {
+      email: (email) => (/\S+@\S+/.test(email) ? null : 'Your mail address'),
+      password: (password) => (password === '' ? 'Your password' : null),
+    },
+  });
+  const attempt = useMutation({
+    mutationFn: ({ email, password }: typeof form.values) => signIn(email.trim(), password),
+    onSuccess: proceed,
+  });
+  if (step) {
+    return (
+      <SignInLayout title="One more step" lead="Show your second factor.">
+        {step}
+      </SignInLayout>
+    );
+  }
+  return (
+    <SignInLayout
+      title="Log in"
+      lead={next === undefined ? 'to see what is going on.' : 'and go on where you were.'}
+      foot="New here? An owner or admin of your organization can invite you."
+    >
+      <form onSubmit={form.onSubmit((values) => attempt.mutate(values))} noValidate>
+        <Stack>
+          {attempt.isError && <ErrorAlert title="You are not logged in" error={inWords(attempt.error)} />}
+          <TextInput
+            {...form.getInputProps('email')}
+            key={form.key('email')}
+            size="md"
+            label="Mail address"
+            type="email"
+            name="email"
+            autoComplete="username"
+            autoFocus
+          />
+          <PasswordInput
+            {...form.getInputProps('password')}
+            key={form.key('password')}
+            size="md"
+            label="Password"
+            name="password"
+            autoComplete="current-password"
+          />
+          <Button type="submit" size="md" loading={attempt.isPending}>
+            Log in
+          </Button>
+          <Anchor component={Link} to="/reset" size="sm" ta="center">
+            Forgot your password?
+          </Anchor>
+        </Stack>
+      </form>
+    </SignInLayout>
+  );
+}
+
+/** The server does not tell which of the two was wrong, so that nobody can find out who has an account. */
+function inWords(error: unknown): unknown {
+  if (!isApiError(error, 401)) return error;
+  const message = 'Mail address or password are not right. Check both, or reset your password.';
+  return new ApiError({ status: error.status, code: error.code, message });
+}

@@ -1,0 +1,85 @@
+import { Anchor, Button, Checkbox, PasswordInput, Skeleton, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+
+import { isApiError } from '#console/api/http.ts';
+import { resetPassword, resetQuery } from '#console/api/session.ts';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { PASSWORD_HINT, passwordError } from '#console/components/password_rule.ts';
+import { SignInLayout } from '#console/pages/sign_in/sign_in_layout.tsx';
+import { useCompleteSignIn } from '#console/pages/sign_in/use_complete_sign_in.tsx';
+
+const route = getRouteApi('/reset/$token');
+
+export function ResetPassword() {
+  const { token } = route.useParams();
+  const { data, error } = useQuery(resetQuery(token));
+  const { proceed, step } = useCompleteSignIn();
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { password: '', revokeApiKeys: true },
+    validate: { password: passwordError },
+  });
+  const attempt = useMutation({
+    mutationFn: (values: typeof form.values) => resetPassword(token, values),
+    onSuccess: proceed,
+  });
+  if (step) {
+    return (
+      <SignInLayout title="One more step" lead="Show your second factor.">
+        {step}
+      </SignInLayout>
+    );
+  }
+  if (isApiError(error, 404)) {
+    return (
+      <SignInLayout
+        title="This link no longer works"
+        lead="It was used already, or it has expired."
+        foot={
+          <Anchor component={Link} to="/reset" size="sm">
+            Ask for a new one
+          </Anchor>
+        }
+      />
+    );
+  }
+  return (
+    <SignInLayout
+      title="Choose a new password"
+      lead="You are logged out everywhere else, and your connected apps are disconnected."
+    >
+      {error !== null && <ErrorAlert error={error} />}
+      {data === undefined && error === null && <Skeleton height={160} />}
+      {data !== undefined && (
+        <form onSubmit={form.onSubmit((values) => attempt.mutate(values))} noValidate>
+          <Stack>
+            {attempt.isError && <ErrorAlert title="Your password is as before" error={attempt.error} />}
+            <TextInput size="md" label="Account" value={data.email} readOnly autoComplete="username" />
+            <PasswordInput
+              {...form.getInputProps('password')}
+              key={form.key('password')}
+              size="md"
+              label="New password"
+              description={PASSWORD_HINT}
+              autoComplete="new-password"
+              autoFocus
+            />
+            {data.apiKeys > 0 && (
+              <Checkbox
+                {...form.getInputProps('revokeApiKeys', { type: 'checkbox' })}
+                key={form.key('revokeApiKeys')}
+                label={`Revoke my ${data.apiKeys === 1 ? 'API key' : `${data.apiKeys} API keys`}`}
+                description="Programs that use them stop working. Keep them only if nobody else can have them."
+              />
+            )}
+            <Button type="submit" size="md" loading={attempt.isPending}>
+              Set it and log in
+            </Button>
+          </Stack>
+        </form>
+      )}
+    </SignInLayout>
+  );
+}

@@ -1,0 +1,55 @@
+import { Kbd, Switch, Table } from '@mantine/core';
+import { Fragment, useState } from 'react';
+
+import { Dialog } from '#console/components/dialog.tsx';
+import { areShortcutsOn, turnShortcuts } from '#console/shell/keyboard.ts';
+import { NAVIGATION } from '#console/shell/navigation.ts';
+
+const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
+  [['Ctrl', 'K'], 'Search and go anywhere'],
+  ...NAVIGATION.map(({ key, label }) => [['g', key], label] as const),
+  [['j'], 'Next row'],
+  [['k'], 'Row before'],
+  [['Enter'], 'Open the row'],
+  [['x'], 'Select the row'],
+  [['a'], 'Acknowledge'],
+  [['r'], 'Resolve'],
+  [['u'], 'Undo, while that is offered'],
+  [['?'], 'This help'],
+];
+
+export function KeyboardHelp({ onClose }: { readonly onClose: () => void }) {
+  const [areOn, setAreOn] = useState(areShortcutsOn);
+  const turn = (on: boolean): void => {
+    turnShortcuts(on);
+    setAreOn(on);
+  };
+  return (
+    <Dialog onClose={onClose} title="Keyboard shortcuts">
+      <Table verticalSpacing={6} aria-label="Keyboard shortcuts">
+        <Table.Tbody>
+          {KEYS.map(([keys, what]) => (
+            <Table.Tr key={what}>
+              <Table.Td>{what}</Table.Td>
+              <Table.Td ta="right">
+                {keys.map((key, index) => (
+                  <Fragment key={key}>
+                    {index > 0 && ' '}
+                    <Kbd>{key}</Kbd>
+                  </Fragment>
+                ))}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <Switch
+        mt="md"
+        checked={areOn}
+        onChange={(event) => turn(event.currentTarget.checked)}
+        label="Single-letter shortcuts"
+        description="Turn them off if you speak to this device, or press keys by accident."
+      />
+    </Dialog>
+  );
+}
