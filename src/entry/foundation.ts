@@ -12,7 +12,6 @@ import { deriveVapidKeys, type VapidKeys } from '#notify/vapid.ts';
 import { type Database, openDatabase } from '#storage/postgres/database.ts';
 import { startDatabaseClock } from '#storage/postgres/database_clock.ts';
 import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store.ts';
-import { ENTITIES } from '#storage/postgres/stores.ts';
 import { connectQueue, type QueueConnection } from '#storage/queue/connection.ts';
 import { openJobQueue } from '#storage/queue/job_queue.ts';
 import { durableQueue, type DurableQueue } from '#storage/queue/durable_queue.ts';
@@ -68,7 +67,7 @@ export async function openFoundation(
   { log, clock: given, connections = CONNECTIONS }: FoundationOptions,
 ): Promise<Foundation> {
   const { database: poolMax, lockWaitMsMax } = connections;
-  const db = await openDatabase({ url: config.databaseUrl, entities: ENTITIES, poolMax, lockWaitMsMax });
+  const db = await openDatabase({ url: config.databaseUrl, poolMax, lockWaitMsMax });
   const { clock, stop: stopClock } = given ? { clock: given, stop: () => {} } : await startDatabaseClock(db.sql, log);
   const queueConnection = connectQueue(config, { durable: true, poolMax: connections.queue });
   const queue = durableQueue(openJobQueue(queueConnection, log), { db, clock, log });

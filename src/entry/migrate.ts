@@ -8,7 +8,6 @@ import type { Config } from '#kernel/config.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { migrateClickHouse } from '#storage/clickhouse/migrate.ts';
 import { openDatabase } from '#storage/postgres/database.ts';
-import { ENTITIES } from '#storage/postgres/stores.ts';
 import { migrateQueue } from '#storage/queue/connection.ts';
 
 const MIGRATIONS_DIR = path.join(import.meta.dirname, '../../infra/migrations');
@@ -51,7 +50,6 @@ export async function migratePostgresAndQueue(config: {
 async function migratePostgres(url: string): Promise<void> {
   const db = await openDatabase({
     url,
-    entities: ENTITIES,
     poolMax: 2,
     migrationsDir: path.join(MIGRATIONS_DIR, 'postgres'),
     extensions: [Migrator],

@@ -1,7 +1,8 @@
 import type { DecodedPoints } from '#core/metrics/admission.ts';
 import type { ErrorCode } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { Ingested, IngestRefusal, ItemRefusal } from '#storage/postgres/ingest_refusal_store.ts';
+import type { Ingested, ItemRefusal } from '#storage/postgres/entities/services.ts';
+import type { IngestRefusal } from '#storage/postgres/ingest_refusal_store.ts';
 
 type RefusedItems = {
   readonly kind: Ingested;

@@ -4,6 +4,7 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { listTeams } from '#actions/teams/list_teams.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { world, type World } from '#test/kit/world.ts';
+import { watchedSession } from '#test/kit/watched_session.ts';
 
 const NOWHERE = 'team_00000000000000000000000000';
 
@@ -344,15 +345,11 @@ test('list_teams asks the database as often for ten teams as for one', async () 
 });
 
 async function countQueries(w: World): Promise<number> {
-  const { em, sql } = w.house.db.session();
   let queries = 0;
-  const rows: typeof sql.rows = async (...statement) => {
-    queries += 1;
-    return await sql.rows(...statement);
-  };
+  const session = watchedSession(w.house.db.session(), async () => void (queries += 1));
   const context = {
     caller: { orgId: w.orgId },
-    stores: storesOf({ em, sql: { ...sql, rows } }),
+    stores: storesOf(session),
     configuredChannels: new Set(),
     now: w.clock.now(),
   };

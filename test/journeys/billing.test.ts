@@ -2,8 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import type { UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { Database, Session } from '#storage/postgres/database.ts';
+import type { Database } from '#storage/postgres/database.ts';
 import { type World, world } from '#test/kit/world.ts';
+import { watchedSession } from '#test/kit/watched_session.ts';
 import { renewCapabilities } from '#workers/renew_capabilities.ts';
 
 let w: World;
@@ -150,20 +151,9 @@ function dyingAt(db: Database, statement: number): Database {
           if (count === statement) await session.sql.run('select pg_terminate_backend(pg_backend_pid())');
           count += 1;
         };
-        const result = await work(dyingSession(session, dying));
+        const result = await work(watchedSession(session, dying));
         await dying();
         return result;
       }),
   };
-}
-
-function dyingSession(session: Session, dying: () => Promise<void>): Session {
-  const after =
-    <Parameters extends unknown[], Result>(run: (...parameters: Parameters) => Promise<Result>) =>
-    async (...parameters: Parameters): Promise<Result> => {
-      await dying();
-      return await run(...parameters);
-    };
-  const { rows, row, run } = session.sql;
-  return { em: session.em, sql: { rows: after(rows), row: after(row), run: after(run) } as Session['sql'] };
 }

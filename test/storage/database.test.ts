@@ -1,14 +1,13 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
 
 import { openDatabase } from '#storage/postgres/database.ts';
-import { ENTITIES } from '#storage/postgres/stores.ts';
 import { world } from '#test/kit/world.ts';
 
 const DIE = 'select pg_terminate_backend(pg_backend_pid())';
 
 test('connections that are lost midway leave the pool as it was, and undo what they did', async () => {
   const w = await world();
-  const db = await openDatabase({ url: w.house.config.databaseUrl, entities: ENTITIES, poolMax: 2 });
+  const db = await openDatabase({ url: w.house.config.databaseUrl, poolMax: 2 });
   for (let time = 0; time < 4; time += 1) {
     const lost = db.transaction(async ({ sql }) => {
       await sql.run("update organizations set name = 'changed' where id = $1", [w.orgId]);
@@ -32,7 +31,7 @@ test('what goes wrong in a transaction is thrown as it is, and all of it is undo
 });
 
 test('a full disk of the database is told as such, is remembered for a while, and is no other outage', async () => {
-  const db = await openDatabase({ url: inject('postgresUrl'), entities: ENTITIES });
+  const db = await openDatabase({ url: inject('postgresUrl') });
   onTestFinished(() => db.close());
   const refused = (code: string) =>
     db.sql.run(`do $$ begin raise exception 'could not extend file' using errcode = '${code}'; end $$`);

@@ -11,6 +11,7 @@ import { GroupSightings, type SeenEvent, type SeenGroup } from '#storage/postgre
 import { storesOf } from '#storage/postgres/stores.ts';
 import { exceptionEvent } from '#test/storage/exception_event.ts';
 import { type World, world } from '#test/kit/world.ts';
+import { watchedSession } from '#test/kit/watched_session.ts';
 
 const NOW = Temporal.Instant.from('2027-03-10T12:00:00Z');
 
@@ -154,13 +155,12 @@ test('events of services that are gone, or of other organizations, find no group
 test('an event whose group is removed for its age at that moment comes to a new one', async () => {
   const [old] = await upsert([seen('a', {}, 60)]);
   const remove = () => w.house.db.sql.run('delete from exception_groups where id = $1', [old!.groupId]);
-  const found = await w.house.db.transaction(async ({ em, sql }) => {
+  const found = await w.house.db.transaction(async (session) => {
     let isRemoved = false;
-    const rows: typeof sql.rows = async (text, parameters) => {
-      if (text.includes('for update of g') && !isRemoved) isRemoved = (await remove()) === 1;
-      return await sql.rows(text, parameters);
-    };
-    return await new GroupSightings({ em, sql: { ...sql, rows } }, Infinity).upsert([seen('a')], w.clock.now());
+    const watched = watchedSession(session, async (sql) => {
+      if (sql.includes('for update of g') && !isRemoved) isRemoved = (await remove()) === 1;
+    });
+    return await new GroupSightings(watched, Infinity).upsert([seen('a')], w.clock.now());
   });
   expect(found[0]).toMatchObject({ outcome: 'new' });
   expect(found[0]!.groupId).not.toBe(old!.groupId);

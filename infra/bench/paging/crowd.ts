@@ -4,13 +4,13 @@ import { loadConfig } from '#kernel/config.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
 import { type Database, openDatabase } from '#storage/postgres/database.ts';
-import { ENTITIES, storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 
 /** The database of what runs on this data folder, beside the processes that use it. */
 export async function openRunningDatabase(dataDir: string): Promise<Database> {
   const { databaseUrl } = await runningConfig(loadConfig({ DATA_DIR: dataDir }));
   if (databaseUrl === undefined) throw new Error(`no database runs on ${dataDir}`);
-  return await openDatabase({ url: databaseUrl, entities: ENTITIES, poolMax: 2 });
+  return await openDatabase({ url: databaseUrl, poolMax: 2 });
 }
 
 export interface Team {

@@ -115,7 +115,7 @@ function toView({ actor, actorName, apiKeyName, at, ...line }: AuditLine): Audit
     actor: { kind: actor.kind, id: idOf(actor), name: actorName },
     apiKey: apiKeyOf(actor, apiKeyName),
     via: line.via,
-    connection: actor.connection ?? null,
+    connection: (actor.kind === 'user' && actor.connection) || null,
     action: line.action,
     target: line.target,
     before: line.before,

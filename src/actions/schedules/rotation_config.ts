@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { CLOSED, IdText, SafeInteger, USERS_MAX } from '#actions/fields.ts';
 import { namedUsers, requireUsers } from '#actions/require_users.ts';
-import type { RotationConfig } from '#storage/postgres/schedule_store.ts';
+import type { RotationConfig } from '#storage/postgres/entities/oncall.ts';
 
 export const RotationConfigInput = Type.Object(
   {

@@ -11,7 +11,7 @@ import {
   ITEM_REFUSALS,
   type LimitMet,
   LIMITS_MET,
-} from '#storage/postgres/ingest_refusal_store.ts';
+} from '#storage/postgres/entities/services.ts';
 
 const COUNT = Type.Integer({ minimum: 0 });
 const SHOW_REFUSALS_HOURS = 24;

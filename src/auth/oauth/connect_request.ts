@@ -10,7 +10,7 @@ import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Clock } from '#kernel/time.ts';
-import type { ConnectionAccess } from '#storage/postgres/connection_store.ts';
+import type { ConnectionAccess } from '#storage/postgres/entities/credentials.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 

@@ -6,7 +6,7 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
 import type { AuditedBy } from '#storage/postgres/audit_store.ts';
 import { openDatabase } from '#storage/postgres/database.ts';
-import { ENTITIES, type Stores } from '#storage/postgres/stores.ts';
+import type { Stores } from '#storage/postgres/stores.ts';
 
 /** What a command works with: one transaction, and who the audit log says did it. */
 export interface Command extends UnitOfWork {
@@ -17,7 +17,7 @@ export interface Command extends UnitOfWork {
 /** Runs a command in one transaction on the configured stores, or on those of the installation that runs here. */
 export async function inStores<Result>(work: (command: Command) => Promise<Result>): Promise<Result> {
   const config = requireStores(await runningConfig(loadConfig()));
-  const db = await openDatabase({ url: config.databaseUrl, entities: ENTITIES, poolMax: 1 });
+  const db = await openDatabase({ url: config.databaseUrl, poolMax: 1 });
   const origin = { requestId: newId('req'), address: null };
   const by: AuditedBy = { actor: { kind: 'system' }, via: 'cli', origin };
   try {

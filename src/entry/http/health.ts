@@ -8,7 +8,7 @@ import type { DiskSpace } from '#ingest/disk_space.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { redact } from '#kernel/log.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
-import { DISK_FULL_TEXT } from '#storage/postgres/database.ts';
+import { DISK_FULL_TEXT } from '#storage/postgres/faults.ts';
 
 interface Check {
   readonly status: 'up' | 'down';

@@ -1,20 +1,18 @@
-import type { Id } from '#kernel/ids.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { sql } from 'kysely';
 
-/** One link of the chain, and the row that it holds: each column as text, in the order in which they are hashed. */
-export interface AuditLink {
-  readonly number: number;
-  readonly auditId: string;
-  readonly hash: Buffer;
+import type { Id } from '#kernel/ids.ts';
+import { columns, type Row } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { type AuditHeadEntity, AuditLinkEntity } from '#storage/postgres/entities/audit.ts';
+
+/** One link of the chain, and the row that it holds. */
+export type AuditLink = Omit<Row<typeof AuditLinkEntity>, 'orgId'> & {
   /** null when the row is gone. */
   readonly columns: readonly (string | null)[] | null;
-}
+};
 
 /** The last link of a chain as it was when it was added. */
-export interface AuditHead {
-  readonly number: number;
-  readonly hash: Buffer;
-}
+export type AuditHead = Omit<Row<typeof AuditHeadEntity>, 'orgId'>;
 
 /** Reads the chain of the audit log of one organization. */
 export class AuditChainReader {
@@ -26,28 +24,64 @@ export class AuditChainReader {
 
   /** null before the first row. */
   async findHead(orgId: Id<'org'>): Promise<AuditHead | null> {
-    return await this.#session.sql.row('select number, hash from audit_heads where org_id = $1', [orgId]);
+    const head = await this.#session.db
+      .selectFrom('audit_heads')
+      .select(['number', 'hash'])
+      .where('org_id', '=', orgId)
+      .executeTakeFirst();
+    return head ?? null;
   }
 
   /** Those behind `after`, in the order of the chain. */
   async list(orgId: Id<'org'>, after: number, upTo: number, limit: number): Promise<AuditLink[]> {
-    return await this.#session.sql.rows(
-      `select l.number, l.audit_id as "auditId", l.hash, case when a.id is not null then array[
-         a.id, a.org_id, (extract(epoch from a.at) * 1000)::bigint::text, a.actor::text, a.via, a.action, a.target,
-         a.before::text, a.after::text, a.result, a.address, a.request_id] end as columns
-       from audit_links l left join audit_log a on a.id = l.audit_id
-       where l.org_id = $1 and l.number > $2 and l.number <= $3 order by l.number limit $4`,
-      [orgId, after, upTo, limit],
-    );
+    return await this.#session.db
+      .selectFrom('audit_links as l')
+      .leftJoin('audit_log as a', 'a.id', 'l.audit_id')
+      .select(columns(AuditLinkEntity, 'l', ['number', 'auditId', 'hash']))
+      .select((eb) => {
+        // In the order in which they are hashed, each as the text that the trigger hashes.
+        const hashed = sql.join([
+          eb.ref('a.id'),
+          eb.ref('a.org_id'),
+          sql`(extract(epoch from ${eb.ref('a.at')}) * 1000)::bigint::text`,
+          eb.cast('a.actor', 'text'),
+          eb.ref('a.via'),
+          eb.ref('a.action'),
+          eb.ref('a.target'),
+          eb.cast('a.before', 'text'),
+          eb.cast('a.after', 'text'),
+          eb.ref('a.result'),
+          eb.ref('a.address'),
+          eb.ref('a.request_id'),
+        ]);
+        return eb
+          .case()
+          .when('a.id', 'is not', null)
+          .then(sql<(string | null)[]>`array[${hashed}]`)
+          .end()
+          .as('columns');
+      })
+      .where('l.org_id', '=', orgId)
+      .where('l.number', '>', after)
+      .where('l.number', '<=', upTo)
+      .orderBy('l.number')
+      .limit(limit)
+      .execute();
   }
 
   /** The oldest row that no link holds. */
   async findUnlinked(orgId: Id<'org'>): Promise<string | null> {
-    const row = await this.#session.sql.row<{ id: string }>(
-      `select a.id from audit_log a where a.org_id = $1
-         and not exists (select 1 from audit_links l where l.audit_id = a.id) order by a.at, a.id limit 1`,
-      [orgId],
-    );
+    const row = await this.#session.db
+      .selectFrom('audit_log as a')
+      .select('a.id')
+      .where('a.org_id', '=', orgId)
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('audit_links as l').select('l.number').whereRef('l.audit_id', '=', 'a.id'))),
+      )
+      .orderBy('a.at')
+      .orderBy('a.id')
+      .limit(1)
+      .executeTakeFirst();
     return row?.id ?? null;
   }
 }

@@ -1,30 +1,21 @@
-import type { Actor } from '#kernel/caller.ts';
+import { sql } from 'kysely';
+
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { AuditEntry } from '#storage/postgres/audit_store.ts';
+import { columns, field, type Row } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { AuditLogEntity } from '#storage/postgres/entities/audit.ts';
+
+const LINE = ['at', 'actor', 'via', 'action', 'target', 'before', 'after', 'result', 'address', 'requestId'] as const;
 
 /** A line of the audit log as it was written, with the names of today. */
-export interface AuditLine {
+export type AuditLine = Pick<Row<typeof AuditLogEntity>, (typeof LINE)[number]> & {
   readonly auditId: Id<'audit'>;
-  readonly at: Temporal.Instant;
-  readonly actor: (Actor | { readonly kind: 'unknown' }) & {
-    /** The app that a person acted through, under the name that it had then. */
-    readonly connection?: { readonly connectionId: string; readonly clientName: string };
-  };
   /** Of the user, or of the key where the organization's own acted; null once it is gone. */
   readonly actorName: string | null;
   /** Of the key that was used, as it was called then; null when there was none. */
   readonly apiKeyName: string | null;
-  readonly via: string;
-  readonly action: string;
-  readonly target: string | null;
-  readonly before: object | null;
-  readonly after: object | null;
-  readonly result: AuditEntry['result'];
-  readonly address: string | null;
-  readonly requestId: string;
-}
+};
 
 /** Which lines; what is left out does not matter. */
 export interface AuditFilter {
@@ -32,10 +23,10 @@ export interface AuditFilter {
   readonly to?: Temporal.Instant;
   /** The id of a user, a key or a connection, or `system` or `unknown`. */
   readonly actor?: string;
-  readonly via?: string;
+  readonly via?: AuditLine['via'];
   readonly action?: string;
   readonly target?: string;
-  readonly result?: string;
+  readonly result?: AuditLine['result'];
 }
 
 /** The last line of a page: the next one begins behind it. */
@@ -51,34 +42,43 @@ export class AuditReader {
 
   /** At most `limit` lines behind `after`, or from the newest on. Lines that come meanwhile disturb no page. */
   async list(orgId: Id<'org'>, filter: AuditFilter, after: AuditPlace | null, limit: number): Promise<AuditLine[]> {
-    return await this.#session.sql.rows(
-      `select a.id as "auditId", a.at, a.actor, coalesce(u.name, case when a.actor->>'kind' = 'api_key' then k.name end) as "actorName",
-         coalesce(a.actor->>'apiKeyName', k.name) as "apiKeyName", a.via, a.action, a.target,
-         a.before, a.after, a.result, a.address, a.request_id as "requestId"
-       from audit_log a
-         left join users u on u.id = a.actor->>'userId'
-         left join api_keys k on k.id = a.actor->>'apiKeyId'
-       where a.org_id = $1
-         and ($2::timestamptz is null or a.at >= $2) and ($3::timestamptz is null or a.at < $3)
-         and ($4::text is null or $4 in (a.actor->>'userId', a.actor->>'apiKeyId', a.actor->>'kind',
-           a.actor->'connection'->>'connectionId'))
-         and ($5::text is null or a.via = $5) and ($6::text is null or a.action = $6)
-         and ($7::text is null or a.target = $7) and ($8::text is null or a.result = $8)
-         and ($9::timestamptz is null or (a.at, a.id) < ($9, $10))
-       order by a.at desc, a.id desc limit $11`,
-      [
-        orgId,
-        filter.from?.toString() ?? null,
-        filter.to?.toString() ?? null,
-        filter.actor ?? null,
-        filter.via ?? null,
-        filter.action ?? null,
-        filter.target ?? null,
-        filter.result ?? null,
-        after?.at.toString() ?? null,
-        after?.auditId ?? null,
-        limit,
-      ],
-    );
+    const { from, to, actor, via, action, target, result } = filter;
+    let lines = this.#session.db
+      .selectFrom('audit_log as a')
+      .leftJoin('users as u', (join) =>
+        join.on((eb) => eb('u.id', '=', field<Id<'user'>>(eb.ref('a.actor'), 'userId'))),
+      )
+      .leftJoin('api_keys as k', (join) =>
+        join.on((eb) => eb('k.id', '=', field<Id<'apikey'>>(eb.ref('a.actor'), 'apiKeyId'))),
+      )
+      .select('a.id as auditId')
+      .select(columns(AuditLogEntity, 'a', LINE))
+      .select((eb) => {
+        const ofActor = (name: string) => field<string>(eb.ref('a.actor'), name);
+        const ownKey = eb.case().when(ofActor('kind'), '=', 'api_key').then(eb.ref('k.name')).end();
+        return [
+          eb.fn.coalesce('u.name', ownKey).as('actorName'),
+          eb.fn.coalesce(ofActor('apiKeyName'), 'k.name').as('apiKeyName'),
+        ];
+      })
+      .where('a.org_id', '=', orgId);
+    if (from !== undefined) lines = lines.where('a.at', '>=', from);
+    if (to !== undefined) lines = lines.where('a.at', '<', to);
+    if (actor !== undefined) {
+      lines = lines.where((eb) =>
+        eb.or([
+          ...['userId', 'apiKeyId', 'kind'].map((name) => eb(field(eb.ref('a.actor'), name), '=', actor)),
+          eb(sql<string | null>`${eb.ref('a.actor')}->'connection'->>'connectionId'`, '=', actor),
+        ]),
+      );
+    }
+    if (via !== undefined) lines = lines.where('a.via', '=', via);
+    if (action !== undefined) lines = lines.where('a.action', '=', action);
+    if (target !== undefined) lines = lines.where('a.target', '=', target);
+    if (result !== undefined) lines = lines.where('a.result', '=', result);
+    if (after !== null) {
+      lines = lines.where((eb) => eb(eb.refTuple('a.at', 'a.id'), '<', eb.tuple(after.at, after.auditId)));
+    }
+    return await lines.orderBy('a.at', 'desc').orderBy('a.id', 'desc').limit(limit).execute();
   }
 }

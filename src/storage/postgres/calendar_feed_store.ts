@@ -1,18 +1,13 @@
-import { type Id, newId } from '#kernel/ids.ts';
+import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { CalendarFeedEntity } from '#storage/postgres/entities/oncall.ts';
 
-/** The secret address of a schedule: the hash finds it, the sealed text shows it again. */
-export interface CalendarFeedRow {
-  readonly id: Id<'feed'>;
-  readonly orgId: Id<'org'>;
-  readonly scheduleId: Id<'schedule'>;
-  readonly secretSealed: Buffer;
-  readonly createdAt: Temporal.Instant;
-}
+const FEED = ['id', 'orgId', 'scheduleId', 'secretSealed', 'createdAt'] as const;
 
-const COLUMNS = `id, org_id as "orgId", schedule_id as "scheduleId", secret_sealed as "secretSealed",
-  created_at as "createdAt"`;
+/** As much of a feed as is read. */
+export type CalendarFeedRow = Pick<Row<typeof CalendarFeedEntity>, (typeof FEED)[number]>;
 
 /** At most one feed of a schedule is live for each member, and one that is nobody's. Theirs end with the membership. */
 export class CalendarFeedStore {
@@ -24,42 +19,46 @@ export class CalendarFeedStore {
 
   /** Of one member, or with null the one that is nobody's. */
   async findLive(orgId: Id<'org'>, scheduleId: string, userId: Id<'user'> | null): Promise<CalendarFeedRow | null> {
-    return await this.#session.sql.row(
-      `select ${COLUMNS} from calendar_feeds where org_id = $1 and schedule_id = $2
-         and user_id is not distinct from $3 and revoked_at is null`,
-      [orgId, scheduleId, userId],
-    );
+    const feed = await this.#live()
+      .where('f.org_id', '=', orgId)
+      .where('f.schedule_id', '=', asId('schedule', scheduleId))
+      .where('f.user_id', 'is not distinct from', userId)
+      .executeTakeFirst();
+    return feed ?? null;
   }
 
   /** Whoever knows the secret may read the schedule, of whatever organization. */
   async findBySecret(secretHash: Buffer): Promise<CalendarFeedRow | null> {
-    return await this.#session.sql.row(
-      `select ${COLUMNS} from calendar_feeds where secret_hash = $1 and revoked_at is null`,
-      [secretHash],
-    );
+    return (await this.#live().where('f.secret_hash', '=', secretHash).executeTakeFirst()) ?? null;
   }
 
   /** The caller holds the lock on the schedule, and none is live. */
   async insert(
-    feed: Pick<CalendarFeedRow, 'orgId' | 'scheduleId' | 'secretSealed'> & {
-      readonly userId: Id<'user'> | null;
-      readonly secretHash: Buffer;
-    },
+    feed: Pick<Row<typeof CalendarFeedEntity>, 'orgId' | 'scheduleId' | 'secretSealed' | 'userId' | 'secretHash'>,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.#session.sql.run(
-      `insert into calendar_feeds (id, org_id, schedule_id, secret_hash, secret_sealed, created_at, user_id)
-       values ($1, $2, $3, $4, $5, $6, $7)`,
-      [newId('feed'), feed.orgId, feed.scheduleId, feed.secretHash, feed.secretSealed, now.toString(), feed.userId],
-    );
+    await this.#session.db
+      .insertInto('calendar_feeds')
+      .values(toColumns(CalendarFeedEntity, { id: newId('feed'), ...feed, createdAt: now }))
+      .execute();
   }
 
   /** All of the schedule. False when none was live. */
   async revoke(orgId: Id<'org'>, scheduleId: string, now: Temporal.Instant): Promise<boolean> {
-    const revoked = await this.#session.sql.run(
-      `update calendar_feeds set revoked_at = $3 where org_id = $1 and schedule_id = $2 and revoked_at is null`,
-      [orgId, scheduleId, now.toString()],
-    );
-    return revoked > 0;
+    const revoked = await this.#session.db
+      .updateTable('calendar_feeds')
+      .set({ revoked_at: now })
+      .where('org_id', '=', orgId)
+      .where('schedule_id', '=', asId('schedule', scheduleId))
+      .where('revoked_at', 'is', null)
+      .execute();
+    return rowsChanged(revoked) > 0;
+  }
+
+  #live() {
+    return this.#session.db
+      .selectFrom('calendar_feeds as f')
+      .select(columns(CalendarFeedEntity, 'f', FEED))
+      .where('f.revoked_at', 'is', null);
   }
 }

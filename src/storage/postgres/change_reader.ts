@@ -1,5 +1,8 @@
+import { type Expression, sql } from 'kysely';
+
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { anyOf, field, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import type { Liveness } from '#storage/postgres/session_store.ts';
 
@@ -22,11 +25,6 @@ export interface Listener {
 
 const CHANGES_MAX = 2_000;
 
-/** Overrides name their schedule, all others the team or the service itself. */
-const OWNER = (fields: string): string =>
-  `coalesce(${fields}->>'teamId', ${fields}->>'serviceId',
-    (select s.team_id from schedules s where s.id = ${fields}->>'scheduleId'))`;
-
 /**
  * What has changed lately, from what is written anyway: the audit log (all that people and rules change), the timelines
  * of incidents, and when exceptions were last seen. Each part goes by an index that is there for other reasons.
@@ -39,35 +37,83 @@ export class ChangeReader {
   }
 
   async listSince(orgIds: readonly Id<'org'>[], since: Temporal.Instant): Promise<StoredChange[]> {
-    return await this.#session.sql.rows(
-      `(select a.id as key, a.org_id as "orgId", a.target,
-            coalesce(${OWNER('a.after')}, ${OWNER('a.before')}) as owner from audit_log a
-          where a.org_id = any($1) and a.at > $2 and a.target is not null and a.result = 'done'
-          order by a.at desc limit ${CHANGES_MAX})
-       union all
-       select 'timeline ' || t.id, i.org_id, i.id, null from incident_timeline t join incidents i on i.id = t.incident_id
-          where t.id > (select max(id) - ${CHANGES_MAX} from incident_timeline) and t.at > $2 and i.org_id = any($1)
-       union all
-       (select g.id || ' ' || g.last_seen_at, g.org_id, g.id, null from exception_groups g
-          where g.org_id = any($1) and g.last_seen_at > $2 order by g.last_seen_at desc limit ${CHANGES_MAX})`,
-      [[...orgIds], since.toString()],
-    );
+    const { db } = this.#session;
+    const audited = db
+      .selectFrom('audit_log as a')
+      .select((eb) => [
+        eb.cast<string>('a.id', 'text').as('key'),
+        'a.org_id as orgId',
+        eb.ref('a.target').$notNull().as('target'),
+        eb.fn.coalesce(this.#ownerIn(eb.ref('a.after')), this.#ownerIn(eb.ref('a.before'))).as('owner'),
+      ])
+      .where('a.org_id', '=', anyOf(orgIds))
+      .where('a.at', '>', since)
+      .where('a.target', 'is not', null)
+      .where('a.result', '=', 'done')
+      .orderBy('a.at', 'desc')
+      .limit(CHANGES_MAX);
+    const happened = db
+      .selectFrom('incident_timeline as t')
+      .innerJoin('incidents as i', 'i.id', 't.incident_id')
+      .select((eb) => [
+        sql<string>`'timeline ' || ${eb.ref('t.id')}`.as('key'),
+        'i.org_id as orgId',
+        eb.cast<string>('i.id', 'text').as('target'),
+        sql<string | null>`null`.as('owner'),
+      ])
+      .where('t.id', '>', (eb) =>
+        eb
+          .selectFrom('incident_timeline as last')
+          .select(({ fn, lit }) => eb(fn.max('last.id'), '-', lit(CHANGES_MAX)).as('id')),
+      )
+      .where('t.at', '>', since)
+      .where('i.org_id', '=', anyOf(orgIds));
+    const seen = db
+      .selectFrom('exception_groups as g')
+      .select((eb) => [
+        sql<string>`${eb.ref('g.id')} || ' ' || ${eb.ref('g.last_seen_at')}`.as('key'),
+        'g.org_id as orgId',
+        eb.cast<string>('g.id', 'text').as('target'),
+        sql<string | null>`null`.as('owner'),
+      ])
+      .where('g.org_id', '=', anyOf(orgIds))
+      .where('g.last_seen_at', '>', since)
+      .orderBy('g.last_seen_at', 'desc')
+      .limit(CHANGES_MAX);
+    return await db
+      .selectFrom(audited.as('audited'))
+      .selectAll()
+      .unionAll(happened)
+      .unionAll(db.selectFrom(seen.as('seen')).selectAll())
+      .execute();
   }
 
   /** Of those who listen the ones who may: signed in still, and members still. By `sessionId orgId`. */
   async listLiveListeners(listeners: readonly Listener[], { now, usedSince }: Liveness): Promise<Set<string>> {
-    const rows = await this.#session.sql.rows<{ listener: string }>(
-      `select distinct l.session_id || ' ' || l.org_id as listener
-       from unnest($1::text[], $2::text[]) l (session_id, org_id)
-         join sessions s on s.id = l.session_id and s.expires_at > $3 and s.last_used_at > $4
-         join memberships m on m.org_id = l.org_id and m.user_id = s.user_id`,
-      [
-        listeners.map(({ sessionId }) => sessionId),
-        listeners.map(({ orgId }) => orgId),
-        now.toString(),
-        usedSince.toString(),
-      ],
-    );
-    return new Set(rows.map(({ listener }) => listener));
+    const listening = rowsOf('l', {
+      session_id: ['text', listeners.map(({ sessionId }) => sessionId)],
+      org_id: ['text', listeners.map(({ orgId }) => orgId)],
+    });
+    const live = await this.#session.db
+      .selectFrom(listening)
+      .innerJoin('sessions as s', 's.id', 'l.session_id')
+      .innerJoin('memberships as m', (join) =>
+        join.onRef('m.org_id', '=', 'l.org_id').onRef('m.user_id', '=', 's.user_id'),
+      )
+      .select(['l.session_id', 'l.org_id'])
+      .distinct()
+      .where('s.expires_at', '>', now)
+      .where('s.last_used_at', '>', usedSince)
+      .execute();
+    return new Set(live.map(({ session_id: sessionId, org_id: orgId }) => `${sessionId} ${orgId}`));
+  }
+
+  /** Overrides name their schedule, all others the team or the service itself. */
+  #ownerIn(fields: Expression<object | null>): Expression<string | null> {
+    const schedule = this.#session.db
+      .selectFrom('schedules as s')
+      .select('s.team_id')
+      .where('s.id', '=', field<Id<'schedule'>>(fields, 'scheduleId'));
+    return sql<string | null>`coalesce(${field(fields, 'teamId')}, ${field(fields, 'serviceId')}, ${schedule})`;
   }
 }

@@ -1,30 +1,14 @@
 import { notFound } from '#kernel/errors.ts';
-import { type Id, newId } from '#kernel/ids.ts';
+import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { allBut, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { DashboardEntity } from '#storage/postgres/entities/services.ts';
 
-/** A widget of a dashboard, kept as it was given. */
-export type Widget = Readonly<Record<string, unknown>>;
+export type DashboardRow = Row<typeof DashboardEntity>;
+export type DashboardSummaryRow = Omit<DashboardRow, 'layout'>;
 
-export interface DashboardSummaryRow {
-  readonly id: Id<'dashboard'>;
-  readonly orgId: Id<'org'>;
-  /** null: for the whole organization. */
-  readonly serviceId: Id<'service'> | null;
-  readonly name: string;
-  readonly createdAt: Temporal.Instant;
-  readonly updatedAt: Temporal.Instant;
-}
-
-export interface DashboardRow extends DashboardSummaryRow {
-  readonly layout: readonly Widget[];
-}
-
-const COLUMNS = `d.id, d.org_id as "orgId", d.service_id as "serviceId", d.name,
-  d.created_at as "createdAt", d.updated_at as "updatedAt"`;
-
-/** A dashboard goes with its service, from the moment the service is deleted. */
-const VISIBLE = `not exists (select from services s where s.id = d.service_id and s.deleted_at is not null)`;
+const SUMMARY = columns(DashboardEntity, 'd', allBut(DashboardEntity, 'layout'));
 
 /** Dashboards and their layouts. */
 export class DashboardStore {
@@ -36,20 +20,17 @@ export class DashboardStore {
 
   /** Oldest first. */
   async list(orgId: Id<'org'>, limit: number): Promise<DashboardSummaryRow[]> {
-    return await this.#session.sql.rows(
-      `select ${COLUMNS} from dashboards d where d.org_id = $1 and ${VISIBLE} order by d.id limit $2`,
-      [orgId, limit],
-    );
+    return await this.#visible(orgId).select(SUMMARY).orderBy('d.id').limit(limit).execute();
   }
 
   /** Throws `not_found`. */
   async get(orgId: Id<'org'>, dashboardId: string): Promise<DashboardRow> {
-    return await this.#one(orgId, dashboardId, '');
+    return found(await this.#one(orgId, dashboardId).executeTakeFirst());
   }
 
   /** As `get`, locked until the transaction ends. */
   async lock(orgId: Id<'org'>, dashboardId: string): Promise<DashboardRow> {
-    return await this.#one(orgId, dashboardId, 'for update');
+    return found(await this.#one(orgId, dashboardId).forUpdate().executeTakeFirst());
   }
 
   async insert(
@@ -58,33 +39,49 @@ export class DashboardStore {
     now: Temporal.Instant,
   ): Promise<DashboardRow> {
     const row = { id: newId('dashboard'), orgId, ...dashboard, createdAt: now, updatedAt: now };
-    await this.#session.sql.run(
-      `insert into dashboards (id, org_id, service_id, name, layout, created_at, updated_at)
-       values ($1, $2, $3, $4, $5, $6, $6)`,
-      [row.id, orgId, row.serviceId, row.name, JSON.stringify(row.layout), now.toString()],
-    );
+    await this.#session.db.insertInto('dashboards').values(toColumns(DashboardEntity, row)).execute();
     return row;
   }
 
   /** Writes name, layout and `updatedAt`. */
-  async save(dashboard: DashboardRow): Promise<void> {
-    const { orgId, id, name, layout, updatedAt } = dashboard;
-    await this.#session.sql.run(
-      'update dashboards set name = $3, layout = $4, updated_at = $5 where org_id = $1 and id = $2',
-      [orgId, id, name, JSON.stringify(layout), updatedAt.toString()],
-    );
+  async save({ orgId, id, name, layout, updatedAt }: DashboardRow): Promise<void> {
+    await this.#session.db
+      .updateTable('dashboards')
+      .set(toColumns(DashboardEntity, { name, layout, updatedAt }))
+      .where('org_id', '=', orgId)
+      .where('id', '=', id)
+      .execute();
   }
 
   async remove(orgId: Id<'org'>, dashboardId: Id<'dashboard'>): Promise<void> {
-    await this.#session.sql.run('delete from dashboards where org_id = $1 and id = $2', [orgId, dashboardId]);
+    await this.#session.db.deleteFrom('dashboards').where('org_id', '=', orgId).where('id', '=', dashboardId).execute();
   }
 
-  async #one(orgId: Id<'org'>, dashboardId: string, lock: '' | 'for update'): Promise<DashboardRow> {
-    const row = await this.#session.sql.row<DashboardRow>(
-      `select ${COLUMNS}, d.layout from dashboards d where d.org_id = $1 and d.id = $2 and ${VISIBLE} ${lock}`,
-      [orgId, dashboardId],
-    );
-    if (row === null) throw notFound('dashboardId', 'dashboard');
-    return row;
+  #one(orgId: Id<'org'>, dashboardId: string) {
+    return this.#visible(orgId)
+      .select(columns(DashboardEntity, 'd'))
+      .where('d.id', '=', asId('dashboard', dashboardId));
   }
+
+  /** A dashboard goes with its service, from the moment the service is deleted. */
+  #visible(orgId: Id<'org'>) {
+    return this.#session.db
+      .selectFrom('dashboards as d')
+      .where('d.org_id', '=', orgId)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('services as s')
+              .select('s.id')
+              .whereRef('s.id', '=', 'd.service_id')
+              .where('s.deleted_at', 'is not', null),
+          ),
+        ),
+      );
+  }
+}
+
+function found(dashboard: DashboardRow | undefined): DashboardRow {
+  if (dashboard === undefined) throw notFound('dashboardId', 'dashboard');
+  return dashboard;
 }

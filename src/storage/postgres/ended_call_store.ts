@@ -12,18 +12,20 @@ export class EndedCallStore {
 
   /** The first report counts: one that is sent again moves nothing. */
   async note(providerId: string, notificationId: Id<'notification'>, endedAt: Temporal.Instant): Promise<void> {
-    await this.#session.sql.run(
-      `insert into ended_calls (provider_id, notification_id, ended_at) values ($1, $2, $3) on conflict do nothing`,
-      [providerId, notificationId, endedAt.toString()],
-    );
+    await this.#session.db
+      .insertInto('ended_calls')
+      .values({ provider_id: providerId, notification_id: notificationId, ended_at: endedAt })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
   }
 
   /** Null while it lasts, as far as is known. */
   async findEnd(providerId: string): Promise<Temporal.Instant | null> {
-    const row = await this.#session.sql.row<{ endedAt: Temporal.Instant }>(
-      'select ended_at as "endedAt" from ended_calls where provider_id = $1',
-      [providerId],
-    );
-    return row?.endedAt ?? null;
+    const call = await this.#session.db
+      .selectFrom('ended_calls')
+      .select('ended_at')
+      .where('provider_id', '=', providerId)
+      .executeTakeFirst();
+    return call?.ended_at ?? null;
   }
 }

@@ -1,6 +1,9 @@
+import { sql } from 'kysely';
+
 import type { IncidentStatus } from '#core/incidents/incident.ts';
-import type { Id } from '#kernel/ids.ts';
+import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { anyOf, daysBefore, field } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 
 /** Which of an organization's incidents are meant; what is absent does not matter. */
@@ -31,18 +34,6 @@ export interface OpenCounts {
   readonly acknowledged: number;
 }
 
-/** What a service keeps is computed once a service, not once an incident. $1 is the organization, $2 is now. */
-const KEPT = `with kept as materialized (
-    select id, name, $2::timestamptz - make_interval(hours => 24 * retention_oncall) as since
-    from services where org_id = $1 and deleted_at is null)`;
-
-const FOUND = `incidents i join kept s on s.id = i.service_id and (i.status <> 'resolved' or i.resolved_at >= s.since)
-  where i.org_id = $1
-    and ($3::text is null or i.service_id = $3) and ($4::text is null or i.severity = $4)
-    and ($5::text is null or strpos(lower(i.title || ' #' || i.number || ' ' || s.name), lower($5)) > 0)
-    and ($6::text is null or i.status <> 'acknowledged' or i.acknowledged_by->>'userId' = $6)
-    and ($7::text[] is null or i.id = any($7))`;
-
 /** Finds and counts incidents, page by page: nothing is out of reach, however many there are. */
 export class IncidentSearch {
   readonly #session: Session;
@@ -66,22 +57,26 @@ export class IncidentSearch {
       if (left <= 0) break;
       const after = page.after?.status === status ? page.after : null;
       const at = status === 'resolved' ? 'i.resolved_at' : 'i.triggered_at';
-      const rows = await this.#session.sql.rows<Omit<IncidentPlace, 'status'>>(
-        `${KEPT} select i.id, ${at} as at from ${FOUND} and i.status = '${status}'
-           and ($8::timestamptz is null or (${at}, i.id) < ($8, $9))
-         order by ${at} desc, i.id desc limit $10`,
-        [...parametersOf(orgId, filter, now), after?.at.toString() ?? null, after?.id ?? null, left],
-      );
+      let found = this.#found(orgId, filter, now).where('i.status', '=', status);
+      if (after !== null) {
+        found = found.where((eb) => eb(eb.refTuple(at, 'i.id'), '<', eb.tuple(after.at, asId('incident', after.id))));
+      }
+      const rows = await found
+        .select((eb) => ['i.id', eb.ref(at).$notNull().as('at')])
+        .orderBy(at, 'desc')
+        .orderBy('i.id', 'desc')
+        .limit(left)
+        .execute();
       places.push(...rows.map(({ id, at: since }) => ({ status, at: since, id })));
     }
     return places;
   }
 
   async countByStatus(orgId: Id<'org'>, filter: IncidentFilter, now: Temporal.Instant): Promise<StatusCounts> {
-    const rows = await this.#session.sql.rows<{ status: IncidentStatus; count: number }>(
-      `${KEPT} select i.status, count(*) as count from ${FOUND} group by i.status`,
-      parametersOf(orgId, filter, now),
-    );
+    const rows = await this.#found(orgId, filter, now)
+      .select((eb) => ['i.status', eb.fn.countAll<number>().as('count')])
+      .groupBy('i.status')
+      .execute();
     const counts = new Map(rows.map(({ status, count }) => [status, count]));
     const countOf = (status: IncidentStatus) => counts.get(status) ?? 0;
     return {
@@ -93,25 +88,62 @@ export class IncidentSearch {
 
   /** A service without any is absent. */
   async countOpenByService(orgId: Id<'org'>): Promise<OpenCounts[]> {
-    return await this.#session.sql.rows(
-      `select i.service_id as "serviceId", count(*) filter (where i.status = 'triggered') as triggered,
-         count(*) filter (where i.status = 'acknowledged') as acknowledged
-       from incidents i join services s on s.id = i.service_id and s.deleted_at is null
-       where i.org_id = $1 and i.status <> 'resolved' group by i.service_id`,
-      [orgId],
-    );
+    return await this.#session.db
+      .selectFrom('incidents as i')
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
+      .select((eb) => [
+        'i.service_id as serviceId',
+        eb.fn.countAll<number>().filterWhere('i.status', '=', 'triggered').as('triggered'),
+        eb.fn.countAll<number>().filterWhere('i.status', '=', 'acknowledged').as('acknowledged'),
+      ])
+      .where('i.org_id', '=', orgId)
+      .where('i.status', '<>', 'resolved')
+      .groupBy('i.service_id')
+      .execute();
   }
-}
 
-function parametersOf(orgId: Id<'org'>, filter: IncidentFilter, now: Temporal.Instant): unknown[] {
-  const { serviceId, severity, text, acknowledgedBy, incidentIds } = filter;
-  return [
-    orgId,
-    now.toString(),
-    serviceId ?? null,
-    severity ?? null,
-    text ?? null,
-    acknowledgedBy ?? null,
-    incidentIds ?? null,
-  ];
+  /** What a service keeps is computed once a service, not once an incident. */
+  #found(
+    orgId: Id<'org'>,
+    { serviceId, severity, text, acknowledgedBy, incidentIds }: IncidentFilter,
+    now: Temporal.Instant,
+  ) {
+    let found = this.#session.db
+      .with(
+        (cte) => cte('kept').materialized(),
+        (db) =>
+          db
+            .selectFrom('services')
+            .select((eb) => ['id', 'name', daysBefore(now, eb.ref('retention_oncall')).as('since')])
+            .where('org_id', '=', orgId)
+            .where('deleted_at', 'is', null),
+      )
+      .selectFrom('incidents as i')
+      .innerJoin('kept as s', (join) =>
+        join
+          .onRef('s.id', '=', 'i.service_id')
+          .on((eb) => eb.or([eb('i.status', '<>', 'resolved'), eb('i.resolved_at', '>=', eb.ref('s.since'))])),
+      )
+      .where('i.org_id', '=', orgId);
+    if (serviceId !== undefined) found = found.where('i.service_id', '=', asId('service', serviceId));
+    if (severity !== undefined) found = found.where('i.severity', '=', severity);
+    if (text !== undefined) {
+      found = found.where(({ ref }) => {
+        const searched = sql`lower(${ref('i.title')} || ' #' || ${ref('i.number')} || ' ' || ${ref('s.name')})`;
+        return sql<boolean>`strpos(${searched}, lower(${text})) > 0`;
+      });
+    }
+    if (acknowledgedBy !== undefined) {
+      found = found.where((eb) =>
+        eb.or([
+          eb('i.status', '<>', 'acknowledged'),
+          eb(field(eb.ref('i.acknowledged_by'), 'userId'), '=', acknowledgedBy),
+        ]),
+      );
+    }
+    if (incidentIds !== undefined) {
+      found = found.where('i.id', '=', anyOf(incidentIds.map((id) => asId('incident', id))));
+    }
+    return found;
+  }
 }

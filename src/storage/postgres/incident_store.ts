@@ -5,7 +5,8 @@ import type { EscalationStep, PlannedStep } from '#core/oncall/escalation.ts';
 import { notFound } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { isUniqueViolation, type Session } from '#storage/postgres/database.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { isUniqueViolation } from '#storage/postgres/faults.ts';
 
 /** An incident as stored. `details` says what was measured, `steps` is the policy as it was at the trigger. */
 export interface IncidentRow {

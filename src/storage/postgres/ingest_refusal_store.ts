@@ -1,21 +1,7 @@
-import type { ErrorCode } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Session } from '#storage/postgres/database.ts';
-
-export const INGESTED = ['points', 'events'] as const;
-export type Ingested = (typeof INGESTED)[number];
-
-/** Why single points or events of a request were refused while the rest was taken. */
-export const ITEM_REFUSALS = ['too_many_series', 'faulty', 'too_large'] as const;
-export type ItemRefusal = (typeof ITEM_REFUSALS)[number];
-
-/** What was taken and met a limit all the same: new exception groups, or incidents, would have been too many. */
-export const LIMITS_MET = ['too_many_new_groups', 'too_many_incidents'] as const;
-export type LimitMet = (typeof LIMITS_MET)[number];
-
-/** Of a request that was refused as a whole: the code of its error. Then requests are counted, not what they held. */
-export type IngestRefusalReason = ItemRefusal | LimitMet | ErrorCode;
+import type { Ingested, IngestRefusalReason } from '#storage/postgres/entities/services.ts';
 
 interface Refused {
   readonly kind: Ingested;

@@ -2,7 +2,8 @@ import { AppError } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { isUniqueViolation, type Session } from '#storage/postgres/database.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { isUniqueViolation } from '#storage/postgres/faults.ts';
 
 /** Somebody asked to join an organization. */
 export interface InvitationRow {

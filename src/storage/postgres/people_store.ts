@@ -1,45 +1,12 @@
-import { defineEntity, type InferEntity, p } from '@mikro-orm/postgresql';
+import type { InferEntity } from '@mikro-orm/postgresql';
 
 import { AppError } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { isUniqueViolation, type Session } from '#storage/postgres/database.ts';
-import { instant } from '#storage/postgres/instant_type.ts';
-
-export const OrganizationEntity = defineEntity({
-  name: 'Organization',
-  tableName: 'organizations',
-  properties: {
-    id: p.text().primary().$type<Id<'org'>>(),
-    name: p.text(),
-    createdAt: instant(),
-  },
-});
-
-export const UserEntity = defineEntity({
-  name: 'User',
-  tableName: 'users',
-  properties: {
-    id: p.text().primary().$type<Id<'user'>>(),
-    email: p.text(),
-    name: p.text(),
-    passwordHash: p.text().strictNullable(),
-    createdAt: instant(),
-    updatedAt: instant(),
-  },
-});
-
-export const MembershipEntity = defineEntity({
-  name: 'Membership',
-  tableName: 'memberships',
-  properties: {
-    orgId: p.text().primary().$type<Id<'org'>>(),
-    userId: p.text().primary().$type<Id<'user'>>(),
-    role: p.text().$type<Role>(),
-    createdAt: instant(),
-  },
-});
+import type { Session } from '#storage/postgres/database.ts';
+import { isUniqueViolation } from '#storage/postgres/faults.ts';
+import { OrganizationEntity, UserEntity } from '#storage/postgres/entities/people.ts';
 
 export type OrganizationRow = InferEntity<typeof OrganizationEntity>;
 export type UserRow = InferEntity<typeof UserEntity>;

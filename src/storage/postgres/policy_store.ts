@@ -1,26 +1,11 @@
-import { defineEntity, type InferEntity, LockMode, p } from '@mikro-orm/postgresql';
+import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
 
-import type { EscalationStep } from '#core/oncall/escalation.ts';
 import { notFound } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { instant } from '#storage/postgres/instant_type.ts';
+import { PolicyEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
-
-export const PolicyEntity = defineEntity({
-  name: 'EscalationPolicy',
-  tableName: 'escalation_policies',
-  properties: {
-    id: p.text().primary().$type<Id<'policy'>>(),
-    orgId: p.text().$type<Id<'org'>>(),
-    teamId: p.text().$type<Id<'team'>>(),
-    name: p.text(),
-    steps: p.json().$type<readonly EscalationStep[]>(),
-    createdAt: instant(),
-    updatedAt: instant(),
-  },
-});
 
 export type PolicyRow = InferEntity<typeof PolicyEntity>;
 

@@ -1,50 +1,13 @@
-import { defineEntity, type InferEntity, LockMode, p } from '@mikro-orm/postgresql';
+import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
 
 import type { Override } from '#core/oncall/overrides.ts';
-import type { Rotation, RotationType } from '#core/oncall/rotation.ts';
+import type { Rotation } from '#core/oncall/rotation.ts';
 import { notFound } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { instant } from '#storage/postgres/instant_type.ts';
+import { ScheduleEntity, ScheduleOverrideEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
-
-/** Kept as it was given: an absent `shiftHours` stays absent. */
-export interface RotationConfig {
-  readonly userIds: readonly Id<'user'>[];
-  readonly shiftHours?: number;
-}
-
-export const ScheduleEntity = defineEntity({
-  name: 'Schedule',
-  tableName: 'schedules',
-  properties: {
-    id: p.text().primary().$type<Id<'schedule'>>(),
-    orgId: p.text().$type<Id<'org'>>(),
-    teamId: p.text().$type<Id<'team'>>(),
-    name: p.text(),
-    timezone: p.text(),
-    rotationType: p.text().$type<RotationType>(),
-    rotationConfig: p.json().$type<RotationConfig>(),
-    startAt: instant(),
-    createdAt: instant(),
-    updatedAt: instant(),
-  },
-});
-
-export const ScheduleOverrideEntity = defineEntity({
-  name: 'ScheduleOverride',
-  tableName: 'schedule_overrides',
-  properties: {
-    id: p.text().primary().$type<Id<'override'>>(),
-    orgId: p.text().$type<Id<'org'>>(),
-    scheduleId: p.text().$type<Id<'schedule'>>(),
-    userId: p.text().$type<Id<'user'>>(),
-    startAt: instant(),
-    endAt: instant(),
-    createdAt: instant(),
-  },
-});
 
 export type ScheduleRow = InferEntity<typeof ScheduleEntity>;
 export type ScheduleOverrideRow = InferEntity<typeof ScheduleOverrideEntity>;

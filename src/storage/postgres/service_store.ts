@@ -1,32 +1,12 @@
-import { defineEntity, type InferEntity, LockMode, p } from '@mikro-orm/postgresql';
+import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
 
 import type { Capability } from '#core/capabilities/capability.ts';
 import { notFound } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { instant } from '#storage/postgres/instant_type.ts';
+import { ServiceEntity } from '#storage/postgres/entities/services.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
-
-export const ServiceEntity = defineEntity({
-  name: 'Service',
-  tableName: 'services',
-  properties: {
-    id: p.text().primary().$type<Id<'service'>>(),
-    orgId: p.text().$type<Id<'org'>>(),
-    projectId: p.bigint('number').autoincrement(),
-    name: p.text(),
-    environment: p.text().strictNullable(),
-    scmOwner: p.text().strictNullable(),
-    scmRepo: p.text().strictNullable(),
-    retentionMetrics: p.integer(),
-    retentionExceptions: p.integer(),
-    retentionOncall: p.integer(),
-    createdAt: instant(),
-    updatedAt: instant(),
-    deletedAt: instant().strictNullable(),
-  },
-});
 
 export type ServiceRow = InferEntity<typeof ServiceEntity>;
 

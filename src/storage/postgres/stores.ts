@@ -1,6 +1,6 @@
 import { ActiveRuleStore } from '#storage/postgres/active_rule_store.ts';
-import { AlertRuleEntity, AlertRuleStore } from '#storage/postgres/alert_rule_store.ts';
-import { ApiKeyEntity, ApiKeyStore } from '#storage/postgres/api_key_store.ts';
+import { AlertRuleStore } from '#storage/postgres/alert_rule_store.ts';
+import { ApiKeyStore } from '#storage/postgres/api_key_store.ts';
 import { AuditChainReader } from '#storage/postgres/audit_chain_reader.ts';
 import { AuditReader } from '#storage/postgres/audit_reader.ts';
 import { AuditStore } from '#storage/postgres/audit_store.ts';
@@ -27,35 +27,20 @@ import { OnCallReader } from '#storage/postgres/on_call_reader.ts';
 import { PagerSignsReader } from '#storage/postgres/pager_signs_reader.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';
 import { PasswordResetStore } from '#storage/postgres/password_reset_store.ts';
-import { MembershipEntity, OrganizationEntity, PeopleStore, UserEntity } from '#storage/postgres/people_store.ts';
+import { PeopleStore } from '#storage/postgres/people_store.ts';
 import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store.ts';
 import { PhoneNumberStore } from '#storage/postgres/phone_number_store.ts';
-import { PolicyEntity, PolicyStore } from '#storage/postgres/policy_store.ts';
-import { ScheduleEntity, ScheduleOverrideEntity, ScheduleStore } from '#storage/postgres/schedule_store.ts';
+import { PolicyStore } from '#storage/postgres/policy_store.ts';
+import { ScheduleStore } from '#storage/postgres/schedule_store.ts';
 import { SecondFactorStore } from '#storage/postgres/second_factor_store.ts';
-import { ServiceEntity, ServiceStore } from '#storage/postgres/service_store.ts';
+import { ServiceStore } from '#storage/postgres/service_store.ts';
 import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
 import { SetupReader } from '#storage/postgres/setup_reader.ts';
 import { SpooledDataStore } from '#storage/postgres/spooled_data_store.ts';
 import { SessionStore } from '#storage/postgres/session_store.ts';
 import { SignInBrakeStore } from '#storage/postgres/sign_in_brake_store.ts';
 import { StormStore } from '#storage/postgres/storm_store.ts';
-import { TeamEntity, TeamMemberEntity, TeamStore } from '#storage/postgres/team_store.ts';
-
-/** Every entity, for the unit of work. */
-export const ENTITIES = [
-  OrganizationEntity,
-  UserEntity,
-  MembershipEntity,
-  ApiKeyEntity,
-  ServiceEntity,
-  TeamEntity,
-  TeamMemberEntity,
-  ScheduleEntity,
-  ScheduleOverrideEntity,
-  PolicyEntity,
-  AlertRuleEntity,
-];
+import { TeamStore } from '#storage/postgres/team_store.ts';
 
 /** The stores over one session: what they change commits or vanishes together. */
 export interface Stores {

@@ -1,42 +1,12 @@
-import { defineEntity, type InferEntity, LockMode, p } from '@mikro-orm/postgresql';
+import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
 
 import { AppError, notFound } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { isUniqueViolation, type Session } from '#storage/postgres/database.ts';
-import { instant } from '#storage/postgres/instant_type.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { isUniqueViolation } from '#storage/postgres/faults.ts';
+import { TeamEntity, TeamMemberEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
-
-export const TeamEntity = defineEntity({
-  name: 'Team',
-  tableName: 'teams',
-  properties: {
-    id: p.text().primary().$type<Id<'team'>>(),
-    orgId: p.text().$type<Id<'org'>>(),
-    name: p.text(),
-    createdAt: instant(),
-    updatedAt: instant(),
-  },
-});
-
-export const TeamMemberEntity = defineEntity({
-  name: 'TeamMember',
-  tableName: 'team_members',
-  properties: {
-    id: p.text().primary().$type<Id<'member'>>(),
-    orgId: p.text().$type<Id<'org'>>(),
-    teamId: p.text().$type<Id<'team'>>(),
-    userId: p.text().$type<Id<'user'>>(),
-    phone: p.text().strictNullable(),
-    smsEnabled: p.boolean(),
-    callEnabled: p.boolean(),
-    pushEnabled: p.boolean(),
-    emailEnabled: p.boolean(),
-    sortOrder: p.bigint('number'),
-    createdAt: instant(),
-    updatedAt: instant(),
-  },
-});
 
 export type TeamRow = InferEntity<typeof TeamEntity>;
 export type TeamMemberRow = InferEntity<typeof TeamMemberEntity>;

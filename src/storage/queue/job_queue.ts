@@ -4,7 +4,7 @@ import type { Static, TObject } from 'typebox';
 import { AppError } from '#kernel/errors.ts';
 import { type JobContract, QUEUE_NAMES, type QueueName } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
-import { toDiskFull } from '#storage/postgres/database.ts';
+import { toDiskFull } from '#storage/postgres/faults.ts';
 import type { QueueConnection } from '#storage/queue/connection.ts';
 
 /** A job to add. */

@@ -1,6 +1,21 @@
 import { p, Type } from '@mikro-orm/postgresql';
 
+import type { Id, Kind } from '#kernel/ids.ts';
 import { type Temporal, toDate } from '#kernel/time.ts';
+
+/** The id of something of this kind. */
+export const id = <K extends Kind>() => p.text().$type<Id<K>>();
+
+/** A text that is one of a few, or is typed more narrowly for another reason. */
+export const text = <T extends string>() => p.text().$type<T>();
+
+/** A `json` column: what is read is parsed; what is written by a query is passed through `json` of `tables.ts`. */
+export const jsonColumn = <T>() => p.json().$type<T>();
+
+export const bytes = () => p.type(Buffer).columnType('bytea');
+
+/** No column of ours holds more than 2^53-1. */
+export const bigint = () => p.bigint('number');
 
 /** A `timestamptz(3)` column. The driver already reads it as an Instant (see `column_parsers.ts`). */
 class InstantType extends Type<Temporal.Instant, Temporal.Instant | Date> {

@@ -1,0 +1,136 @@
+import { type EntitySchemaWithMeta, JsonType } from '@mikro-orm/core';
+import type { InferKyselyTable, SnakeCase } from '@mikro-orm/postgresql';
+import {
+  type AliasedRawBuilder,
+  type ColumnType,
+  DeleteResult,
+  type Expression,
+  InsertResult,
+  type RawBuilder,
+  type Selectable,
+  sql,
+  type UpdateResult,
+} from 'kysely';
+
+import type { Temporal } from '#kernel/time.ts';
+
+/** A row of the entity's table, with the entity's names. */
+export type Row<E extends EntitySchemaWithMeta> = Readonly<
+  Selectable<InferKyselyTable<E, { columnNamingStrategy: 'property' }>>
+>;
+
+/**
+ * `alias.column_name as columnName` of the named properties of an entity, or of all of them: selects a `Row`, or as much
+ * of one.
+ */
+export function columns<E extends EntitySchemaWithMeta, A extends string, P extends keyof Row<E> & string>(
+  entity: E,
+  alias: A,
+  properties: readonly P[] = Object.keys(entity.properties) as P[],
+): readonly Selection<A, P>[] {
+  return properties.map((property) => `${alias}.${columnOf(property)} as ${property}` as Selection<A, P>);
+}
+
+type Selection<A extends string, P extends string> = P extends string ? `${A}.${SnakeCase<P>} as ${P}` : never;
+
+/** The properties of an entity but for some: what `columns` is given for an `Omit` of its `Row`. */
+export function allBut<E extends EntitySchemaWithMeta, P extends keyof Row<E> & string>(
+  entity: E,
+  ...left: readonly P[]
+): readonly Exclude<keyof Row<E> & string, P>[] {
+  const isLeft = (property: string) => (left as readonly string[]).includes(property);
+  return Object.keys(entity.properties).filter((property) => !isLeft(property)) as Exclude<keyof Row<E> & string, P>[];
+}
+
+/** What `values` and `set` are given for these properties of an entity: by column, JSON as its text. */
+export function toColumns<E extends EntitySchemaWithMeta, V extends Partial<Row<E>>>(
+  entity: E,
+  values: V & Record<Exclude<keyof V, keyof Row<E>>, never>,
+): { [P in keyof V & string as SnakeCase<P>]: Written<V[P]> } {
+  const columnValues = Object.entries<unknown>(values).map(([property, value]) => [
+    columnOf(property),
+    value !== null && value !== undefined && isJson(entity, property) ? json(value) : value,
+  ]);
+  return Object.fromEntries(columnValues) as { [P in keyof V & string as SnakeCase<P>]: Written<V[P]> };
+}
+
+function isJson(entity: EntitySchemaWithMeta, property: string): boolean {
+  const { type, customType } = entity.properties[property] as { type: unknown; customType?: unknown };
+  return type === JsonType || customType instanceof JsonType;
+}
+
+const names = new Map<string, string>();
+
+/** As MikroORM names columns. */
+function columnOf(property: string): string {
+  let name = names.get(property);
+  if (name === undefined) {
+    name = property.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase();
+    names.set(property, name);
+  }
+  return name;
+}
+
+declare const written: unique symbol;
+
+/** The text of a value for a `json` column. The driver would write an array as an array of PostgreSQL. */
+export type Json<T> = string & { readonly [written]: T };
+
+export function json<T>(value: T): Json<T> {
+  return JSON.stringify(value) as Json<T>;
+}
+
+type Plain = string | number | boolean | null | undefined | Buffer | Uint8Array | Temporal.Instant;
+
+/** A column as queries read and write it: what is neither plain nor a list of texts is JSON. */
+export type Column<C> = [C] extends [ColumnType<infer Selected, infer Inserted, infer Updated>]
+  ? ColumnType<Selected, Written<Inserted>, Written<Updated>>
+  : ColumnType<C, Written<C>, Written<C>>;
+
+/** A list of texts may be JSON or `text[]`. */
+type Written<T> = [T] extends [Plain]
+  ? T
+  : [T] extends [readonly string[] | null | undefined]
+    ? T | Json<Exclude<T, null | undefined>>
+    : Json<Exclude<T, null | undefined>> | Extract<T, null | undefined>;
+
+/** For `where(column, '=', anyOf(values))`: one parameter however many values there are; none matches an empty list. */
+export function anyOf<T>(values: readonly T[]): Expression<T> {
+  return sql<T>`any(${values})`;
+}
+
+/** A field of a `json` column as text; null where it is absent, or null. */
+export function field<T extends string>(column: Expression<object | null>, name: string): RawBuilder<T | null> {
+  return sql<T | null>`${column}->>${sql.lit(name)}`;
+}
+
+/** So many times 24 hours before `now`. */
+export function daysBefore(now: Temporal.Instant, days: Expression<number>): RawBuilder<Temporal.Instant> {
+  return sql<Temporal.Instant>`${now}::timestamptz - make_interval(hours => 24 * ${days})`;
+}
+
+type ColumnValues = readonly [
+  type: 'text' | 'integer' | 'bigint' | 'boolean' | 'bytea' | 'date' | 'json' | 'timestamptz',
+  values: readonly unknown[],
+];
+
+/**
+ * Rows that stand in the statement, as a table to select from or join: one parameter a column, however many rows there
+ * are. All columns have as many values as there are rows.
+ */
+export function rowsOf<A extends string, C extends Readonly<Record<string, ColumnValues>>>(
+  alias: A,
+  byColumn: C,
+): AliasedRawBuilder<{ [N in keyof C]: C[N][1][number] }, A> {
+  const entries = Object.entries(byColumn);
+  const arrays = sql.join(entries.map(([, [type, values]]) => sql`${values}::${sql.raw(type)}[]`));
+  const names = sql.join(entries.map(([name]) => sql.id(name)));
+  return sql<{ [N in keyof C]: C[N][1][number] }>`unnest(${arrays})`.as<A>(sql`${sql.id(alias)}(${names})`);
+}
+
+/** How many rows a statement without `returning` has inserted, updated or deleted. */
+export function rowsChanged([result]: readonly (InsertResult | UpdateResult | DeleteResult)[]): number {
+  if (result === undefined) return 0;
+  if (result instanceof InsertResult) return Number(result.numInsertedOrUpdatedRows ?? 0);
+  return Number(result instanceof DeleteResult ? result.numDeletedRows : result.numUpdatedRows);
+}

@@ -1,0 +1,135 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  PostgresDialect,
+  PostgresQueryCompiler,
+  type QueryCompiler,
+  type QueryResult,
+  type TransactionSettings,
+} from 'kysely';
+import type { Pool } from 'pg';
+
+import { Temporal } from '#kernel/time.ts';
+import { isDiskFull, toFault } from '#storage/postgres/faults.ts';
+
+/**
+ * How all queries reach PostgreSQL, those of the ORM included: an instant is a parameter like any other, and a server
+ * that is away or has no room is an `unavailable`.
+ */
+export class Dialect extends PostgresDialect {
+  readonly #onFull: () => void;
+
+  /** @param onFull called each time the server refuses something because its disk is full */
+  constructor(pool: Pool, onFull: () => void) {
+    super({ pool });
+    this.#onFull = onFull;
+  }
+
+  override createDriver(): Driver {
+    return new FaultTranslatingDriver(super.createDriver(), (error) => {
+      if (isDiskFull(error)) this.#onFull();
+      return toFault(error);
+    });
+  }
+
+  override createQueryCompiler(): QueryCompiler {
+    return new InstantCompiler();
+  }
+}
+
+class InstantCompiler extends PostgresQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    super.appendValue(toParameter(value));
+  }
+}
+
+function toParameter(value: unknown): unknown {
+  if (value instanceof Temporal.Instant) return value.toString();
+  return Array.isArray(value) ? value.map(toParameter) : value;
+}
+
+type Translate = (error: unknown) => unknown;
+type Compile = QueryCompiler['compileQuery'];
+
+class FaultTranslatingDriver implements Driver {
+  readonly #driver: Driver;
+  readonly #translate: Translate;
+  readonly #connections = new WeakMap<DatabaseConnection, DatabaseConnection>();
+  readonly #inner = new WeakMap<DatabaseConnection, DatabaseConnection>();
+
+  constructor(driver: Driver, translate: Translate) {
+    this.#driver = driver;
+    this.#translate = translate;
+  }
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    const inner = await this.#driver.acquireConnection().catch((error: unknown) => {
+      throw this.#translate(error);
+    });
+    const known = this.#connections.get(inner);
+    if (known !== undefined) return known;
+    const connection = new FaultTranslatingConnection(inner, this.#translate);
+    this.#connections.set(inner, connection);
+    this.#inner.set(connection, inner);
+    return connection;
+  }
+
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    await this.#driver.releaseConnection(this.#inner.get(connection) ?? connection);
+  }
+
+  async init(): Promise<void> {
+    await this.#driver.init();
+  }
+
+  async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+    await this.#driver.beginTransaction(connection, settings);
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await this.#driver.commitTransaction(connection);
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await this.#driver.rollbackTransaction(connection);
+  }
+
+  async savepoint(connection: DatabaseConnection, name: string, compile: Compile): Promise<void> {
+    await this.#driver.savepoint?.(connection, name, compile);
+  }
+
+  async rollbackToSavepoint(connection: DatabaseConnection, name: string, compile: Compile): Promise<void> {
+    await this.#driver.rollbackToSavepoint?.(connection, name, compile);
+  }
+
+  async releaseSavepoint(connection: DatabaseConnection, name: string, compile: Compile): Promise<void> {
+    await this.#driver.releaseSavepoint?.(connection, name, compile);
+  }
+
+  async destroy(): Promise<void> {
+    await this.#driver.destroy();
+  }
+}
+
+class FaultTranslatingConnection implements DatabaseConnection {
+  readonly #inner: DatabaseConnection;
+  readonly #translate: Translate;
+
+  constructor(inner: DatabaseConnection, translate: Translate) {
+    this.#inner = inner;
+    this.#translate = translate;
+  }
+
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    try {
+      return await this.#inner.executeQuery<Row>(query);
+    } catch (error) {
+      throw this.#translate(error);
+    }
+  }
+
+  streamQuery<Row>(query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<Row>> {
+    return this.#inner.streamQuery(query, chunkSize);
+  }
+}

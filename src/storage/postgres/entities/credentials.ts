@@ -1,0 +1,77 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+
+import type { Permission } from '#kernel/permissions.ts';
+import { bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
+
+export const ApiKeyEntity = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_keys',
+  properties: {
+    id: id<'apikey'>().primary(),
+    orgId: id<'org'>(),
+    /** null: the organization's own. */
+    userId: id<'user'>().strictNullable(),
+    name: p.text(),
+    hash: bytes().hidden(),
+    hint: p.text(),
+    /** null: as many as the role, or the organization, has. */
+    permissions: p.array().$type<Permission[]>().strictNullable(),
+    /** null: made by the command line, or by somebody who is gone. */
+    createdBy: id<'user'>().strictNullable(),
+    createdAt: instant(),
+    expiresAt: instant().strictNullable(),
+    revokedAt: instant().strictNullable(),
+    lastUsedAt: instant().strictNullable(),
+  },
+});
+
+export const IngestKeyEntity = defineEntity({
+  name: 'IngestKey',
+  tableName: 'ingest_keys',
+  properties: {
+    id: id<'ingestkey'>().primary(),
+    orgId: id<'org'>(),
+    serviceId: id<'service'>(),
+    keyHash: bytes(),
+    dsnKeyHash: bytes(),
+    /** Sealed, so that they can be shown again. */
+    secrets: bytes(),
+    createdAt: instant(),
+    revokedAt: instant().strictNullable(),
+  },
+});
+
+/** What a connection may do at most: look, or all that the role of its user allows. */
+export type ConnectionAccess = 'read_only' | 'changes';
+
+/** One approval of one app by one person for one organization. */
+export const ConnectionEntity = defineEntity({
+  name: 'Connection',
+  tableName: 'connections',
+  properties: {
+    id: id<'connection'>().primary(),
+    orgId: id<'org'>(),
+    userId: id<'user'>(),
+    clientId: p.text(),
+    /** What the app calls itself. */
+    clientName: p.text(),
+    clientUri: p.text().strictNullable(),
+    access: text<ConnectionAccess>(),
+    createdAt: instant(),
+    lastUsedAt: instant().strictNullable(),
+  },
+});
+
+export const OAuthRecordEntity = defineEntity({
+  name: 'OAuthRecord',
+  tableName: 'oauth_records',
+  properties: {
+    kind: p.text().primary(),
+    hash: bytes().primary(),
+    payload: jsonColumn<object>(),
+    /** The record ends with its connection. */
+    connectionId: id<'connection'>().strictNullable(),
+    expiresAt: instant(),
+    consumedAt: instant().strictNullable(),
+  },
+});

@@ -1,0 +1,51 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+
+import type { GroupingPart } from '#core/exceptions/grouping.ts';
+import type { Level } from '#core/exceptions/level.ts';
+import type { GroupStatus } from '#core/exceptions/triage.ts';
+import { bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
+
+export const ExceptionGroupEntity = defineEntity({
+  name: 'ExceptionGroup',
+  tableName: 'exception_groups',
+  properties: {
+    id: id<'group'>().primary(),
+    orgId: id<'org'>(),
+    serviceId: id<'service'>(),
+    /** What its events have in common, hashed. */
+    key: p.text(),
+    groupingVersion: p.integer(),
+    groupingParts: jsonColumn<readonly GroupingPart[]>(),
+    title: p.text(),
+    type: p.text().strictNullable(),
+    culprit: p.text().strictNullable(),
+    pattern: p.text().strictNullable(),
+    level: text<Level>(),
+    status: text<GroupStatus>().default('unresolved'),
+    statusChangedAt: instant(),
+    resolvedInRelease: p.text().strictNullable(),
+    regressedAt: instant().strictNullable(),
+    firstSeenAt: instant(),
+    lastSeenAt: instant(),
+    firstRelease: p.text().strictNullable(),
+    lastRelease: p.text().strictNullable(),
+    createdAt: instant(),
+    /** When its status, title or level last changed, not when an event came. */
+    updatedAt: instant(),
+  },
+});
+
+/** Events that took too long to read, twice. They are tried again hours later. */
+export const SetAsideEventsEntity = defineEntity({
+  name: 'SetAsideEvents',
+  tableName: 'set_aside_events',
+  properties: {
+    id: p.text().primary(),
+    serviceId: id<'service'>(),
+    events: p.integer(),
+    payload: bytes(),
+    tries: p.integer().default(1),
+    setAsideAt: instant(),
+    dueAt: instant(),
+  },
+});

@@ -1,0 +1,95 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+
+import type { StepState } from '#core/incidents/escalation_state.ts';
+import type { IncidentStatus, SettledBy } from '#core/incidents/incident.ts';
+import type { RuleKind } from '#core/incidents/rule_kinds.ts';
+import type { EscalationStep } from '#core/oncall/escalation.ts';
+import { bigint, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
+
+export const IncidentEntity = defineEntity({
+  name: 'Incident',
+  tableName: 'incidents',
+  properties: {
+    id: id<'incident'>().primary(),
+    /** What a person types in a reply. The database assigns it when the transaction that opens the incident commits. */
+    number: bigint().autoincrement(),
+    orgId: id<'org'>(),
+    serviceId: id<'service'>(),
+    ruleId: id<'rule'>().strictNullable(),
+    exceptionGroupId: id<'group'>().strictNullable(),
+    escalationPolicyId: id<'policy'>().strictNullable(),
+    teamId: id<'team'>().strictNullable(),
+    kind: text<RuleKind>(),
+    /** One open incident per key. */
+    dedupKey: p.text(),
+    title: p.text(),
+    severity: p.text(),
+    /** What was measured. */
+    details: jsonColumn<Record<string, unknown>>(),
+    occurrences: bigint().default(1),
+    /** The policy as it was at the trigger. */
+    steps: jsonColumn<readonly EscalationStep[]>(),
+    status: text<IncidentStatus>().default('triggered'),
+    triggeredAt: instant(),
+    acknowledgedAt: instant().strictNullable(),
+    acknowledgedBy: jsonColumn<SettledBy>().strictNullable(),
+    resolvedAt: instant().strictNullable(),
+    resolvedBy: jsonColumn<SettledBy>().strictNullable(),
+    /** When a breach was last counted in its occurrences. */
+    countedAt: instant(),
+    /** Since when its condition has been false, with data; null while it is true. */
+    clearSince: instant().strictNullable(),
+    createdAt: instant(),
+    updatedAt: instant(),
+    /** Until when a storm accepts members; null for an incident that is no storm. */
+    stormUntil: instant().strictNullable(),
+  },
+});
+
+/** One timer per step: the row is the truth, the job only the alarm clock. */
+export const IncidentStepEntity = defineEntity({
+  name: 'IncidentStep',
+  tableName: 'incident_steps',
+  properties: {
+    incidentId: id<'incident'>().primary(),
+    stepIndex: p.integer().primary(),
+    dueAt: instant(),
+    state: text<StepState['state']>().default('pending'),
+    /** When it fired, was skipped or was cancelled; null while it is pending. */
+    settledAt: instant().strictNullable(),
+    reason: p.text().strictNullable(),
+  },
+});
+
+export const IncidentTimelineEntity = defineEntity({
+  name: 'IncidentTimeline',
+  tableName: 'incident_timeline',
+  properties: {
+    id: bigint().primary().autoincrement(),
+    incidentId: id<'incident'>(),
+    at: instant(),
+    event: p.text(),
+    data: jsonColumn<Record<string, unknown>>(),
+  },
+});
+
+/** What a storm stands for. */
+export const IncidentMemberEntity = defineEntity({
+  name: 'IncidentMember',
+  tableName: 'incident_members',
+  properties: {
+    incidentId: id<'incident'>().primary(),
+    dedupKey: p.text().primary(),
+    serviceId: id<'service'>(),
+    kind: text<RuleKind>(),
+    ruleId: id<'rule'>().strictNullable(),
+    exceptionGroupId: id<'group'>().strictNullable(),
+    title: p.text(),
+    severity: p.text(),
+    occurrences: bigint().default(1),
+    joinedAt: instant(),
+    countedAt: instant(),
+    clearSince: instant().strictNullable(),
+    endedAt: instant().strictNullable(),
+  },
+});

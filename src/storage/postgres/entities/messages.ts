@@ -1,0 +1,121 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+
+import type { NewsEvent } from '#core/incidents/incident.ts';
+import type { Channel } from '#core/oncall/channel.ts';
+import type { NotificationStatus } from '#core/oncall/recipients.ts';
+import { id, instant, text } from '#storage/postgres/entities/column_types.ts';
+
+/**
+ * `page` wakes somebody; `update` tells somebody who was paged what became of it; a `digest` stands for several of
+ * these; a `test` was asked for by its receiver; the others are about a phone number. Only the first two are about one
+ * incident, and in its log.
+ */
+export type NotificationKind =
+  | 'page'
+  | 'update'
+  | 'digest'
+  | 'test'
+  | 'code'
+  | 'number_changed'
+  | 'member_number_changed';
+
+export const NotificationEntity = defineEntity({
+  name: 'Notification',
+  tableName: 'notifications',
+  properties: {
+    id: id<'notification'>().primary(),
+    orgId: id<'org'>(),
+    /** null for a digest and for what is about an account. */
+    incidentId: id<'incident'>().strictNullable(),
+    stepIndex: p.integer().strictNullable(),
+    kind: text<NotificationKind>(),
+    userId: id<'user'>(),
+    channel: text<Channel>(),
+    address: p.text().strictNullable(),
+    /** `sending` is what the log shows as `queued`. */
+    status: text<NotificationStatus | 'sending'>(),
+    reason: p.text().strictNullable(),
+    attempts: p.integer().default(0),
+    providerId: p.text().strictNullable(),
+    dueAt: instant().strictNullable(),
+    leaseUntil: instant().strictNullable(),
+    createdAt: instant(),
+    updatedAt: instant(),
+    /** What an `update` tells. */
+    news: text<NewsEvent>().strictNullable(),
+    /** The digest that it waits for, or left with. */
+    digestId: id<'notification'>().strictNullable(),
+    /** When it was let through to its channel. */
+    releasedAt: instant().strictNullable(),
+  },
+});
+
+export const InboundMessageEntity = defineEntity({
+  name: 'InboundMessage',
+  tableName: 'inbound_messages',
+  properties: {
+    providerId: p.text().primary(),
+    /** null: none, or none yet. */
+    answer: p.text().strictNullable(),
+    receivedAt: instant(),
+  },
+});
+
+export const EndedCallEntity = defineEntity({
+  name: 'EndedCall',
+  tableName: 'ended_calls',
+  properties: {
+    providerId: p.text().primary(),
+    notificationId: id<'notification'>(),
+    endedAt: instant(),
+  },
+});
+
+/** A browser that shows messages to its user. */
+export const PushSubscriptionEntity = defineEntity({
+  name: 'PushSubscription',
+  tableName: 'push_subscriptions',
+  properties: {
+    id: id<'subscription'>().primary(),
+    userId: id<'user'>(),
+    endpoint: p.text(),
+    p256dh: p.text(),
+    auth: p.text(),
+    label: p.text(),
+    createdAt: instant(),
+  },
+});
+
+export const ConfirmedNumberEntity = defineEntity({
+  name: 'ConfirmedNumber',
+  tableName: 'confirmed_numbers',
+  properties: {
+    userId: id<'user'>().primary(),
+    phone: p.text().primary(),
+    confirmedAt: instant(),
+  },
+});
+
+export const PhoneCodeEntity = defineEntity({
+  name: 'PhoneCode',
+  tableName: 'phone_codes',
+  properties: {
+    notificationId: id<'notification'>().primary(),
+    userId: id<'user'>(),
+    phone: p.text(),
+    code: p.text(),
+    wrongTries: p.integer().default(0),
+    expiresAt: instant(),
+  },
+});
+
+export const ReplyPinEntity = defineEntity({
+  name: 'ReplyPin',
+  tableName: 'reply_pins',
+  properties: {
+    userId: id<'user'>().primary(),
+    pinHash: p.text(),
+    wrongTries: p.integer().default(0),
+    lockedUntil: instant().strictNullable(),
+  },
+});

@@ -1,0 +1,123 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+
+import type { RuleConfig, RuleKind } from '#core/incidents/rule_kinds.ts';
+import type { EscalationStep } from '#core/oncall/escalation.ts';
+import type { RotationType } from '#core/oncall/rotation.ts';
+import type { Id } from '#kernel/ids.ts';
+import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
+
+export const TeamEntity = defineEntity({
+  name: 'Team',
+  tableName: 'teams',
+  properties: {
+    id: id<'team'>().primary(),
+    orgId: id<'org'>(),
+    name: p.text(),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+});
+
+export const TeamMemberEntity = defineEntity({
+  name: 'TeamMember',
+  tableName: 'team_members',
+  properties: {
+    id: id<'member'>().primary(),
+    orgId: id<'org'>(),
+    teamId: id<'team'>(),
+    userId: id<'user'>(),
+    phone: p.text().strictNullable(),
+    smsEnabled: p.boolean(),
+    callEnabled: p.boolean(),
+    pushEnabled: p.boolean(),
+    emailEnabled: p.boolean(),
+    sortOrder: bigint(),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+});
+
+/** Kept as it was given: an absent `shiftHours` stays absent. */
+export interface RotationConfig {
+  readonly userIds: readonly Id<'user'>[];
+  readonly shiftHours?: number;
+}
+
+export const ScheduleEntity = defineEntity({
+  name: 'Schedule',
+  tableName: 'schedules',
+  properties: {
+    id: id<'schedule'>().primary(),
+    orgId: id<'org'>(),
+    teamId: id<'team'>(),
+    name: p.text(),
+    timezone: p.text(),
+    rotationType: text<RotationType>(),
+    rotationConfig: jsonColumn<RotationConfig>(),
+    startAt: instant(),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+});
+
+export const ScheduleOverrideEntity = defineEntity({
+  name: 'ScheduleOverride',
+  tableName: 'schedule_overrides',
+  properties: {
+    id: id<'override'>().primary(),
+    orgId: id<'org'>(),
+    scheduleId: id<'schedule'>(),
+    userId: id<'user'>(),
+    startAt: instant(),
+    endAt: instant(),
+    createdAt: instant(),
+  },
+});
+
+/** The secret address of a schedule: the hash finds it, the sealed text shows it again. */
+export const CalendarFeedEntity = defineEntity({
+  name: 'CalendarFeed',
+  tableName: 'calendar_feeds',
+  properties: {
+    id: id<'feed'>().primary(),
+    orgId: id<'org'>(),
+    scheduleId: id<'schedule'>(),
+    secretHash: bytes(),
+    secretSealed: bytes(),
+    createdAt: instant(),
+    revokedAt: instant().strictNullable(),
+    /** null: nobody's. It ends with the membership of its user. */
+    userId: id<'user'>().strictNullable(),
+  },
+});
+
+export const PolicyEntity = defineEntity({
+  name: 'EscalationPolicy',
+  tableName: 'escalation_policies',
+  properties: {
+    id: id<'policy'>().primary(),
+    orgId: id<'org'>(),
+    teamId: id<'team'>(),
+    name: p.text(),
+    steps: jsonColumn<readonly EscalationStep[]>(),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+});
+
+export const AlertRuleEntity = defineEntity({
+  name: 'AlertRule',
+  tableName: 'alert_rules',
+  properties: {
+    id: id<'rule'>().primary(),
+    orgId: id<'org'>(),
+    serviceId: id<'service'>(),
+    name: p.text(),
+    kind: text<RuleKind>(),
+    config: jsonColumn<RuleConfig>(),
+    escalationPolicyId: id<'policy'>().strictNullable(),
+    enabled: p.boolean(),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+});

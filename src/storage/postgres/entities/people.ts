@@ -1,0 +1,39 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+
+import type { Role } from '#kernel/permissions.ts';
+import { id, instant, text } from '#storage/postgres/entities/column_types.ts';
+
+export const OrganizationEntity = defineEntity({
+  name: 'Organization',
+  tableName: 'organizations',
+  properties: {
+    id: id<'org'>().primary(),
+    name: p.text(),
+    createdAt: instant(),
+    secondFactorRequired: p.boolean().default(false),
+  },
+});
+
+export const UserEntity = defineEntity({
+  name: 'User',
+  tableName: 'users',
+  properties: {
+    id: id<'user'>().primary(),
+    email: p.text(),
+    name: p.text(),
+    passwordHash: p.text().strictNullable(),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+});
+
+export const MembershipEntity = defineEntity({
+  name: 'Membership',
+  tableName: 'memberships',
+  properties: {
+    orgId: id<'org'>().primary(),
+    userId: id<'user'>().primary(),
+    role: text<Role>(),
+    createdAt: instant(),
+  },
+});

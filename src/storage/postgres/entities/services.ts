@@ -1,0 +1,117 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+
+import type { Capability } from '#core/capabilities/capability.ts';
+import type { ErrorCode } from '#kernel/errors.ts';
+import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
+
+export const ServiceEntity = defineEntity({
+  name: 'Service',
+  tableName: 'services',
+  properties: {
+    id: id<'service'>().primary(),
+    orgId: id<'org'>(),
+    projectId: bigint().autoincrement(),
+    name: p.text(),
+    environment: p.text().strictNullable(),
+    scmOwner: p.text().strictNullable(),
+    scmRepo: p.text().strictNullable(),
+    retentionMetrics: p.integer(),
+    retentionExceptions: p.integer(),
+    retentionOncall: p.integer(),
+    createdAt: instant(),
+    updatedAt: instant(),
+    deletedAt: instant().strictNullable(),
+  },
+});
+
+export const ServiceCapabilityEntity = defineEntity({
+  name: 'ServiceCapability',
+  tableName: 'service_capabilities',
+  properties: {
+    serviceId: id<'service'>().primary(),
+    capability: text<Capability>().primary(),
+    isEnabled: p.boolean(),
+    enabledAt: instant(),
+    /** The day of the month of every later period is this one's. */
+    billingAnchor: instant(),
+    /** The end of the running period, whether or not the capability is still enabled. */
+    billedUntil: instant(),
+  },
+});
+
+/** The ledger outlives the service: it holds the service's name and does not point at it. */
+export const BillingPeriodEntity = defineEntity({
+  name: 'BillingPeriod',
+  tableName: 'billing_periods',
+  properties: {
+    id: id<'period'>().primary(),
+    orgId: id<'org'>(),
+    serviceId: id<'service'>(),
+    serviceName: p.text(),
+    capability: text<Capability>(),
+    startsAt: instant(),
+    endsAt: instant(),
+    amountCents: p.integer(),
+    currency: p.text(),
+    createdAt: instant(),
+  },
+});
+
+/** A widget of a dashboard, kept as it was given. */
+export type Widget = Readonly<Record<string, unknown>>;
+
+export const DashboardEntity = defineEntity({
+  name: 'Dashboard',
+  tableName: 'dashboards',
+  properties: {
+    id: id<'dashboard'>().primary(),
+    orgId: id<'org'>(),
+    /** null: for the whole organization. */
+    serviceId: id<'service'>().strictNullable(),
+    name: p.text(),
+    layout: jsonColumn<readonly Widget[]>(),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+});
+
+export const INGESTED = ['points', 'events'] as const;
+export type Ingested = (typeof INGESTED)[number];
+
+/** Why single points or events of a request were refused while the rest was taken. */
+export const ITEM_REFUSALS = ['too_many_series', 'faulty', 'too_large'] as const;
+export type ItemRefusal = (typeof ITEM_REFUSALS)[number];
+
+/** What was taken and met a limit all the same: new exception groups, or incidents, would have been too many. */
+export const LIMITS_MET = ['too_many_new_groups', 'too_many_incidents'] as const;
+export type LimitMet = (typeof LIMITS_MET)[number];
+
+/** Of a request that was refused as a whole: the code of its error. Then requests are counted, not what they held. */
+export type IngestRefusalReason = ItemRefusal | LimitMet | ErrorCode;
+
+export const IngestRefusalEntity = defineEntity({
+  name: 'IngestRefusal',
+  tableName: 'ingest_refusals',
+  properties: {
+    serviceId: id<'service'>().primary(),
+    kind: text<Ingested>().primary(),
+    reason: text<IngestRefusalReason>().primary(),
+    /** When the hour begins that is counted here. */
+    hour: instant().primary(),
+    count: bigint(),
+    lastAt: instant(),
+  },
+});
+
+export const SeriesDayEntity = defineEntity({
+  name: 'SeriesDay',
+  tableName: 'series_days',
+  properties: {
+    id: bigint().primary().autoincrement(),
+    serviceId: id<'service'>(),
+    /** YYYY-MM-DD. */
+    day: p.date().$type<string>(),
+    /** Eight bytes a series. */
+    keys: bytes(),
+  },
+});

@@ -1,0 +1,131 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+
+import type { Role } from '#kernel/permissions.ts';
+import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
+
+export const SessionEntity = defineEntity({
+  name: 'Session',
+  tableName: 'sessions',
+  properties: {
+    id: id<'session'>().primary(),
+    userId: id<'user'>(),
+    tokenHash: bytes(),
+    address: p.text().strictNullable(),
+    userAgent: p.text().strictNullable(),
+    createdAt: instant(),
+    lastUsedAt: instant(),
+    expiresAt: instant(),
+    /** When a second factor was last shown in it. */
+    secondFactorAt: instant().strictNullable(),
+  },
+});
+
+export const InvitationEntity = defineEntity({
+  name: 'Invitation',
+  tableName: 'invitations',
+  properties: {
+    id: id<'invitation'>().primary(),
+    orgId: id<'org'>(),
+    email: p.text(),
+    role: text<Role>(),
+    tokenHash: bytes(),
+    invitedBy: id<'user'>().strictNullable(),
+    createdAt: instant(),
+    expiresAt: instant(),
+    acceptedAt: instant().strictNullable(),
+    revokedAt: instant().strictNullable(),
+  },
+});
+
+export const PasswordResetEntity = defineEntity({
+  name: 'PasswordReset',
+  tableName: 'password_resets',
+  properties: {
+    id: id<'reset'>().primary(),
+    userId: id<'user'>(),
+    tokenHash: bytes(),
+    createdAt: instant(),
+    expiresAt: instant(),
+    usedAt: instant().strictNullable(),
+  },
+});
+
+export const SignInBrakeEntity = defineEntity({
+  name: 'SignInBrake',
+  tableName: 'sign_in_brakes',
+  properties: {
+    /** What is tried, and by whom or for whom. */
+    key: p.text().primary(),
+    tries: p.integer(),
+    since: instant(),
+  },
+});
+
+export const PasskeyEntity = defineEntity({
+  name: 'Passkey',
+  tableName: 'passkeys',
+  properties: {
+    /** The credential's own, in base64url. */
+    id: p.text().primary(),
+    userId: id<'user'>(),
+    name: p.text(),
+    publicKey: bytes(),
+    counter: bigint(),
+    transports: jsonColumn<readonly string[]>(),
+    createdAt: instant(),
+    lastUsedAt: instant().strictNullable(),
+  },
+});
+
+export const AuthenticatorAppEntity = defineEntity({
+  name: 'AuthenticatorApp',
+  tableName: 'authenticator_apps',
+  properties: {
+    userId: id<'user'>().primary(),
+    secretSealed: bytes(),
+    confirmedAt: instant().strictNullable(),
+    /** The period (30 s each, since 1970) of the last code that was accepted: no code is accepted twice. */
+    lastPeriod: bigint().default(0),
+  },
+});
+
+export const RecoveryCodeEntity = defineEntity({
+  name: 'RecoveryCode',
+  tableName: 'recovery_codes',
+  properties: {
+    userId: id<'user'>().primary(),
+    codeHash: bytes().primary(),
+    usedAt: instant().strictNullable(),
+  },
+});
+
+export const PendingSignInEntity = defineEntity({
+  name: 'PendingSignIn',
+  tableName: 'pending_sign_ins',
+  properties: {
+    tokenHash: bytes().primary(),
+    userId: id<'user'>(),
+    expiresAt: instant(),
+  },
+});
+
+export const PasskeyChallengeEntity = defineEntity({
+  name: 'PasskeyChallenge',
+  tableName: 'passkey_challenges',
+  properties: {
+    /** A session or a pending sign-in. */
+    holder: p.text().primary(),
+    challenge: p.text(),
+    expiresAt: instant(),
+  },
+});
+
+export const SecondFactorLockEntity = defineEntity({
+  name: 'SecondFactorLock',
+  tableName: 'second_factor_locks',
+  properties: {
+    userId: id<'user'>().primary(),
+    wrongTries: p.integer(),
+    lockedUntil: instant().strictNullable(),
+  },
+});

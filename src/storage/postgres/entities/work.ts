@@ -1,0 +1,72 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+
+import { bigint, bytes, instant, jsonColumn } from '#storage/postgres/entities/column_types.ts';
+
+/** Jobs that were committed with a change and are on their way to the queue. */
+export const OutboxEntity = defineEntity({
+  name: 'Outbox',
+  tableName: 'outbox',
+  properties: {
+    id: bigint().primary().autoincrement(),
+    jobName: p.text(),
+    payload: jsonColumn<unknown>(),
+    /** null: at once. */
+    runAt: instant().strictNullable(),
+    createdAt: instant(),
+  },
+});
+
+/** Periodic work is done by the process that holds its lease. */
+export const LeaseEntity = defineEntity({
+  name: 'Lease',
+  tableName: 'leases',
+  properties: {
+    name: p.text().primary(),
+    holder: p.text(),
+    heldUntil: instant(),
+    doneAt: instant().strictNullable(),
+  },
+});
+
+/** Jobs whose bytes are somebody's only copy, until they have run. */
+export const DurableJobEntity = defineEntity({
+  name: 'DurableJob',
+  tableName: 'kept_jobs',
+  properties: {
+    /** Rows that wait for one wake-up share it. */
+    keptId: p.text().primary(),
+    number: p.integer().primary(),
+    jobName: p.text(),
+    payload: bytes(),
+    keptAt: instant().defaultRaw('now()'),
+    /** Empty for jobs of a release that named no owner. */
+    orgId: p.text().default(''),
+    serviceId: p.text().default(''),
+    items: p.integer().default(1),
+    attempts: p.integer().default(0),
+    /** Ahead while a worker has the row, or while it waits to be tried again. */
+    readyAt: instant().defaultRaw('now()'),
+  },
+});
+
+/** Accepted data that waits on the disk of an API process. */
+export const SpooledDataEntity = defineEntity({
+  name: 'SpooledData',
+  tableName: 'spooled_data',
+  properties: {
+    folder: p.text().primary(),
+    oldestAt: instant(),
+    toldAt: instant(),
+  },
+});
+
+/** The release that has migrated all stores last; one row. */
+export const MigratedByEntity = defineEntity({
+  name: 'MigratedBy',
+  tableName: 'migrated_by',
+  properties: {
+    isOnly: p.boolean().primary().default(true),
+    release: p.text(),
+    at: instant().defaultRaw('now()'),
+  },
+});

@@ -1,0 +1,48 @@
+import { DriverException } from '@mikro-orm/core';
+
+import { AppError, errorCodeOf, isUnreachable, messageOf } from '#kernel/errors.ts';
+
+/** SQLSTATE classes, and the error of a Unix socket that is not there: the server is away rather than the statement wrong. */
+const UNREACHABLE_CODE = /^(08|57P0|53)|^ENOENT$/;
+const UNREACHABLE_TEXT =
+  /Connection terminated|encountered a connection error|timeout exceeded when trying to connect|the database system is/;
+
+/** An `unavailable` where the server is away or its disk is full, also where the ORM has wrapped it; else the error. */
+export function toFault(error: unknown): unknown {
+  if (error instanceof DriverException && error.cause instanceof Error) return toFault(error.cause);
+  const full = toDiskFull(error);
+  if (full !== null) return full;
+  if (!isDatabaseUnreachable(error)) return error;
+  return new AppError('unavailable', 'the database does not answer; nothing was changed, try again shortly', {
+    cause: error,
+    retryAfterSeconds: 5,
+  });
+}
+
+/** What a refusal by PostgreSQL for want of room on its disk means to the caller; null for any other error. */
+export function toDiskFull(error: unknown): AppError | null {
+  if (!isDiskFull(error)) return null;
+  return new AppError('unavailable', DISK_FULL_TEXT, { cause: error, retryAfterSeconds: 30 });
+}
+
+/** SQLSTATE. */
+const DISK_FULL = '53100';
+export const DISK_FULL_TEXT =
+  'the disk of the database is full: nothing was changed; delete what is not needed there, or give it more room';
+
+export function isDiskFull(error: unknown): boolean {
+  return errorCodeOf(error) === DISK_FULL;
+}
+
+function isDatabaseUnreachable(error: unknown): boolean {
+  if (error instanceof AppError) return false;
+  return (
+    isUnreachable(error) || UNREACHABLE_CODE.test(String(errorCodeOf(error))) || UNREACHABLE_TEXT.test(messageOf(error))
+  );
+}
+
+/** True for a violation of the named unique constraint or index, or of any when no name is given. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  const found = error as { constraint?: unknown } | null;
+  return errorCodeOf(error) === '23505' && (constraint === undefined || found?.constraint === constraint);
+}

@@ -1,0 +1,123 @@
+import type { InferKyselyDB } from '@mikro-orm/postgresql';
+
+import type { Column } from '#storage/postgres/columns.ts';
+import { AuditHeadEntity, AuditLinkEntity, AuditLogEntity } from '#storage/postgres/entities/audit.ts';
+import {
+  ApiKeyEntity,
+  ConnectionEntity,
+  IngestKeyEntity,
+  OAuthRecordEntity,
+} from '#storage/postgres/entities/credentials.ts';
+import { ExceptionGroupEntity, SetAsideEventsEntity } from '#storage/postgres/entities/exceptions.ts';
+import {
+  IncidentEntity,
+  IncidentMemberEntity,
+  IncidentStepEntity,
+  IncidentTimelineEntity,
+} from '#storage/postgres/entities/incidents.ts';
+import {
+  ConfirmedNumberEntity,
+  EndedCallEntity,
+  InboundMessageEntity,
+  NotificationEntity,
+  PhoneCodeEntity,
+  PushSubscriptionEntity,
+  ReplyPinEntity,
+} from '#storage/postgres/entities/messages.ts';
+import {
+  AlertRuleEntity,
+  CalendarFeedEntity,
+  PolicyEntity,
+  ScheduleEntity,
+  ScheduleOverrideEntity,
+  TeamEntity,
+  TeamMemberEntity,
+} from '#storage/postgres/entities/oncall.ts';
+import { MembershipEntity, OrganizationEntity, UserEntity } from '#storage/postgres/entities/people.ts';
+import {
+  BillingPeriodEntity,
+  DashboardEntity,
+  IngestRefusalEntity,
+  SeriesDayEntity,
+  ServiceCapabilityEntity,
+  ServiceEntity,
+} from '#storage/postgres/entities/services.ts';
+import {
+  AuthenticatorAppEntity,
+  InvitationEntity,
+  PasskeyChallengeEntity,
+  PasskeyEntity,
+  PasswordResetEntity,
+  PendingSignInEntity,
+  RecoveryCodeEntity,
+  SecondFactorLockEntity,
+  SessionEntity,
+  SignInBrakeEntity,
+} from '#storage/postgres/entities/sign_in.ts';
+import {
+  DurableJobEntity,
+  LeaseEntity,
+  MigratedByEntity,
+  OutboxEntity,
+  SpooledDataEntity,
+} from '#storage/postgres/entities/work.ts';
+
+/** Every table: the only declaration of its columns. */
+export const ENTITIES = [
+  OrganizationEntity,
+  UserEntity,
+  MembershipEntity,
+  SessionEntity,
+  InvitationEntity,
+  PasswordResetEntity,
+  SignInBrakeEntity,
+  PasskeyEntity,
+  AuthenticatorAppEntity,
+  RecoveryCodeEntity,
+  PendingSignInEntity,
+  PasskeyChallengeEntity,
+  SecondFactorLockEntity,
+  ApiKeyEntity,
+  IngestKeyEntity,
+  ConnectionEntity,
+  OAuthRecordEntity,
+  ServiceEntity,
+  ServiceCapabilityEntity,
+  BillingPeriodEntity,
+  DashboardEntity,
+  IngestRefusalEntity,
+  SeriesDayEntity,
+  ExceptionGroupEntity,
+  SetAsideEventsEntity,
+  TeamEntity,
+  TeamMemberEntity,
+  ScheduleEntity,
+  ScheduleOverrideEntity,
+  CalendarFeedEntity,
+  PolicyEntity,
+  AlertRuleEntity,
+  IncidentEntity,
+  IncidentStepEntity,
+  IncidentTimelineEntity,
+  IncidentMemberEntity,
+  NotificationEntity,
+  InboundMessageEntity,
+  EndedCallEntity,
+  PushSubscriptionEntity,
+  ConfirmedNumberEntity,
+  PhoneCodeEntity,
+  ReplyPinEntity,
+  AuditLogEntity,
+  AuditLinkEntity,
+  AuditHeadEntity,
+  OutboxEntity,
+  LeaseEntity,
+  DurableJobEntity,
+  SpooledDataEntity,
+  MigratedByEntity,
+];
+
+type Inferred = InferKyselyDB<(typeof ENTITIES)[number]>;
+
+/** The tables by name with their columns, as queries see them. */
+export type Tables = { [T in keyof Inferred]: { [C in keyof Inferred[T]]: Column<Inferred[T][C]> } };

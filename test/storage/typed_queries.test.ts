@@ -1,0 +1,84 @@
+import { defineEntity, type InferKyselyDB, p } from '@mikro-orm/postgresql';
+import type { Kysely } from 'kysely';
+import { expect, test } from 'vitest';
+
+import { newId } from '#kernel/ids.ts';
+import { anyOf, columns, json, rowsOf, toColumns } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { DashboardEntity } from '#storage/postgres/entities/services.ts';
+import { world } from '#test/kit/world.ts';
+
+const Declared = defineEntity({
+  name: 'Thing',
+  tableName: 'things',
+  properties: { id: p.text().primary(), ownerId: p.text(), madeAt: p.text() },
+});
+
+/** The same with one property under another name. */
+const Renamed = defineEntity({
+  name: 'Thing',
+  tableName: 'things',
+  properties: { id: p.text().primary(), keeperId: p.text(), madeAt: p.text() },
+});
+
+test('a column that is renamed in its entity and not in a query is a type error', () => {
+  const queries = [
+    (db: Kysely<InferKyselyDB<typeof Declared>>) => db.selectFrom('things').select('id').where('owner_id', '=', 'x'),
+    // @ts-expect-error There is no owner_id any more.
+    (db: Kysely<InferKyselyDB<typeof Renamed>>) => db.selectFrom('things').select('id').where('owner_id', '=', 'x'),
+    (db: Kysely<InferKyselyDB<typeof Declared>>) => db.selectFrom('things as t').select(columns(Declared, 't')),
+    // @ts-expect-error The columns of the one are not those of the other.
+    (db: Kysely<InferKyselyDB<typeof Renamed>>) => db.selectFrom('things as t').select(columns(Declared, 't')),
+    () => columns(Declared, 't', ['ownerId']),
+    // @ts-expect-error There is no ownerId any more.
+    () => columns(Renamed, 't', ['ownerId']),
+    () => toColumns(Declared, { ownerId: 'x' }),
+    // @ts-expect-error There is no ownerId any more.
+    () => toColumns(Renamed, { ownerId: 'x' }),
+  ];
+  expect(queries).toHaveLength(8);
+});
+
+test('a value of another type than the column, or JSON that is not passed on as JSON, is a type error', () => {
+  const queries = [
+    // @ts-expect-error The id of an organization is none of a service.
+    ({ db }: Session) => db.selectFrom('services').select('id').where('id', '=', newId('org')),
+    // @ts-expect-error An instant is no text.
+    ({ db }: Session) => db.updateTable('services').set({ deleted_at: '2026-01-01T00:00:00Z' }),
+    // @ts-expect-error The driver would write a list as an array of PostgreSQL.
+    ({ db }: Session) => db.updateTable('dashboards').set({ layout: [{ kind: 'text' }] }),
+    ({ db }: Session) => db.updateTable('dashboards').set({ layout: json([{ kind: 'text' }]) }),
+    // @ts-expect-error A dashboard has a name.
+    ({ db }: Session) => db.insertInto('dashboards').values({ id: newId('dashboard') }),
+  ];
+  expect(queries).toHaveLength(5);
+});
+
+test('a row is read as it was written, whatever its columns hold', async () => {
+  const w = await world();
+  const { db } = w.house.db.session();
+  const now = w.clock.now();
+  const row = {
+    id: newId('dashboard'),
+    orgId: w.orgId,
+    serviceId: null,
+    name: 'It\'s "quoted" \\ {and} $1',
+    layout: [{ kind: 'text', text: 'a, b', lines: ['x', null] }],
+    createdAt: now,
+    updatedAt: now.add({ seconds: 1 }),
+  };
+  await db.insertInto('dashboards').values(toColumns(DashboardEntity, row)).execute();
+  const read = db.selectFrom('dashboards as d').select(columns(DashboardEntity, 'd'));
+  expect(await read.where('d.id', '=', anyOf([row.id])).executeTakeFirst()).toEqual(row);
+  expect(await read.where('d.id', '=', anyOf<typeof row.id>([])).execute()).toEqual([]);
+  expect(await read.where('d.created_at', '=', now).executeTakeFirst()).toEqual(row);
+
+  const moved = rowsOf('moved', { id: ['text', [row.id]], name: ['text', ['new']], at: ['timestamptz', [now]] });
+  await db
+    .updateTable('dashboards as d')
+    .from(moved)
+    .set((eb) => ({ name: eb.ref('moved.name'), updated_at: eb.ref('moved.at') }))
+    .whereRef('d.id', '=', 'moved.id')
+    .execute();
+  expect(await read.executeTakeFirst()).toEqual({ ...row, name: 'new', updatedAt: now });
+});
