@@ -1,7 +1,8 @@
-import { createHmac, hkdfSync } from 'node:crypto';
+import { hkdfSync } from 'node:crypto';
+import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
 
 import { normalizeClient } from '#auth/oauth/client_metadata.ts';
 import { type ConnectRequest, getConnectRequest } from '#auth/oauth/connect_request.ts';
@@ -9,11 +10,12 @@ import { CLIENT_AUTH_METHODS, CLIENT_SIGNING_ALGORITHMS } from '#auth/oauth/meta
 import { networkOf } from '#auth/network.ts';
 import { createOutsideFetch } from '#auth/outside_fetch.ts';
 import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
+import { createProvider } from '#auth/oauth/provider.ts';
 import { createRateLimit } from '#auth/oauth/rate_limit.ts';
-import { hashOfClientSecret, recordAdapterOf } from '#auth/oauth/record_adapter.ts';
+import { recordAdapterOf } from '#auth/oauth/record_adapter.ts';
 import { ALL_SCOPES, OFFLINE_SCOPE, requestedScope, SCOPES } from '#auth/oauth/scopes.ts';
 import { signingKeyOf } from '#auth/oauth/signing_key.ts';
-import { newSecretText, secretTextOf } from '#auth/secret_text.ts';
+import { newSecretText } from '#auth/secret_text.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
@@ -79,10 +81,9 @@ export interface AuthorizationServer {
  */
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
   const { baseUrl, log } = options;
-  const provider = new Provider(baseUrl, configurationOf(options));
-  standAtBaseUrl(provider, new URL(baseUrl));
-  issueRecognisableTokens(provider, options.appSecret);
-  compareHashesOfSecrets(provider);
+  const base = new URL(baseUrl);
+  const provider = createProvider(baseUrl, options.appSecret, configurationOf(options));
+  provider.proxy = true;
   provider.use(async (context, next) => {
     if (context.path === OAUTH_PATHS.authorization) {
       context.query = { ...context.query, scope: requestedScope(context.query['scope']) };
@@ -91,14 +92,14 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   });
   showErrorsHere(provider, options);
   provider.on('server_error', (_context, error) => log.error({ err: error }, 'the authorization server failed'));
-  // Koa would print what breaks off outside of its handlers, such as a request that its sender gives up.
-  Object.assign(provider, {
-    onerror: (error: unknown) => log.debug({ err: messageOf(error) }, 'the authorization server broke off'),
-  });
+  // Without a listener Koa prints such errors, for instance when a sender closes its connection.
+  const koa: EventEmitter = provider;
+  koa.on('error', (error: unknown) => log.debug({ err: messageOf(error) }, 'an OAuth request was aborted'));
+  const handle = provider.callback();
   return {
-    handle: provider.callback(),
+    handle: (request, response) => handle(atBaseUrl(request, base), response),
     getConnectRequest: (uid, request, response) =>
-      getConnectRequest({ ...options, provider }, { uid, request, response }),
+      getConnectRequest({ ...options, provider }, { uid, request: atBaseUrl(request, base), response }),
   };
 }
 
@@ -251,52 +252,14 @@ function consentUrl(
   return `${baseUrl}${consentPaths.page}/${uid}`;
 }
 
-/** Host, scheme and path come from the base URL, never from the headers of a request. */
-function standAtBaseUrl(provider: Provider, base: URL): void {
-  Object.defineProperties(provider.request, {
-    host: { get: () => base.host },
-    protocol: { get: () => base.protocol.slice(0, -1) },
-  });
-  Object.assign(provider.context, { mountPath: pathOf(base.href) });
-}
-
 /**
- * Tokens that secret scanners and our own log know by their form. A refresh token follows from the one that it takes the
- * place of and a key that only we have: whoever uses one twice at the same time gets the same next one both times, so
- * that a connection never has two live refresh tokens.
+ * Host, scheme and path come from the base URL, never from the headers of a request: these are the headers and the
+ * property that Koa and oidc-provider read behind a proxy.
  */
-function issueRecognisableTokens(provider: Provider, appSecret: string): void {
-  const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', 'refresh-tokens', 32));
-  const nextRefreshToken = (): string => {
-    const rotated = Provider.ctx?.oidc.entities.RotatedRefreshToken?.jti;
-    const prefix = SECRET_PREFIXES.refreshToken;
-    return rotated === undefined
-      ? newSecretText(prefix)
-      : secretTextOf(prefix, createHmac('sha256', key).update(rotated).digest());
-  };
-  for (const [model, next] of [
-    [provider.AccessToken, () => newSecretText(SECRET_PREFIXES.accessToken)],
-    [provider.AuthorizationCode, () => newSecretText(SECRET_PREFIXES.authorizationCode)],
-    [provider.RefreshToken, nextRefreshToken],
-  ] as const) {
-    const prototype = model.prototype as unknown as { generateTokenId(): string };
-    const generate = prototype.generateTokenId;
-    prototype.generateTokenId = function () {
-      // The provider settles more than the text of an id here.
-      generate.call(this);
-      return next();
-    };
-  }
-}
-
-/** The secret of a client is stored as its hash. */
-function compareHashesOfSecrets({ Client }: Provider): void {
-  const compare = Client.prototype.compareClientSecret;
-  Object.assign(Client.prototype, {
-    compareClientSecret(this: typeof Client.prototype, secret: string) {
-      return compare.call(this, hashOfClientSecret(secret));
-    },
-  });
+function atBaseUrl(request: IncomingMessage, base: URL): IncomingMessage {
+  request.headers['x-forwarded-host'] = base.host;
+  request.headers['x-forwarded-proto'] = base.protocol.slice(0, -1);
+  return Object.assign(request, { baseUrl: pathOf(base.href) });
 }
 
 function pathOf(url: string): string {
