@@ -2,14 +2,14 @@ import pLimit from 'p-limit';
 
 import { settleAll } from '#kernel/settle_all.ts';
 import type { Clock } from '#kernel/time.ts';
-import { EXCEPTION_EVENTS, METRIC_POINTS, type OutdatedRows } from '#storage/clickhouse/outdated_rows.ts';
+import { EXCEPTION_EVENTS, METRIC_POINTS, type ExpiredRows } from '#storage/clickhouse/expired_rows.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 export interface RetentionRuntime {
   readonly db: Database;
   readonly clock: Clock;
-  readonly outdatedRows: Pick<OutdatedRows, 'remove' | 'removeNames'>;
+  readonly expiredRows: Pick<ExpiredRows, 'remove' | 'removeNames'>;
 }
 
 /** Rows removed by one statement, so that none holds up others for long. */
@@ -26,18 +26,18 @@ const KEEP_REFUSALS_HOURS = 48;
 export async function enforceRetention(runtime: RetentionRuntime): Promise<void> {
   const now = runtime.clock.now();
   const { services, incidents, exceptionGroups, ingestRefusals } = storesOf(runtime.db.session());
-  const { outdatedRows } = runtime;
+  const { expiredRows } = runtime;
   const limit = pLimit(1);
   await settleAll(
     [
       () => inBatches((limit) => incidents.removeOutdated(now, limit)),
       () => inBatches((limit) => exceptionGroups.removeOutdated(now, limit)),
       () => ingestRefusals.removeBefore(now.subtract({ hours: KEEP_REFUSALS_HOURS })),
-      async () => outdatedRows.remove(EXCEPTION_EVENTS, await services.listRetentionTiers('exceptions'), now),
+      async () => expiredRows.remove(EXCEPTION_EVENTS, await services.listRetentionTiers('exceptions'), now),
       async () => {
         const tiers = await services.listRetentionTiers('metrics');
-        await outdatedRows.remove(METRIC_POINTS, tiers, now);
-        await outdatedRows.removeNames(tiers, now);
+        await expiredRows.remove(METRIC_POINTS, tiers, now);
+        await expiredRows.removeNames(tiers, now);
       },
     ].map((step) => limit(step)),
   );

@@ -4,13 +4,8 @@ import type { Level } from '#core/exceptions/level.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import { sightingOf } from '#core/exceptions/sighting.ts';
 import { titleOf } from '#core/exceptions/title.ts';
-import { Gatherer } from '#ingest/gatherer.ts';
-import {
-  type AcceptedEvent,
-  type ArrivedEvent,
-  type UnreadEvent,
-  unpackEvents,
-} from '#ingest/packing/packed_events.ts';
+import { Batcher } from '#ingest/batcher.ts';
+import { type AcceptedEvent, type ArrivedEvent, type UnreadEvent, unpackEvents } from '#ingest/packing/pack_events.ts';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
 import type { NoEvent } from '#ingest/protocols/sentry/event.ts';
 import { AppError, isUnavailable } from '#kernel/errors.ts';
@@ -94,7 +89,7 @@ const CAPACITY = { items: 2 * BATCH_EVENTS_MAX, itemsOfOrg: BATCH_EVENTS_MAX, jo
  * with its job and then by itself, and set aside for hours.
  */
 export function onGroupExceptions(runtime: GroupingRuntime): DurableJobHandler {
-  const batches = new Gatherer<Batch>({
+  const batches = new Batcher<Batch>({
     lingerMs: LINGER_MS,
     everyMs: EVERY_MS,
     busyFrom: BUSY_FROM_EVENTS,

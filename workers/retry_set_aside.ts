@@ -1,4 +1,4 @@
-import { unpackEvents } from '#ingest/packing/packed_events.ts';
+import { unpackEvents } from '#ingest/packing/pack_events.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';

@@ -1,5 +1,5 @@
 import type { Cipher } from '#auth/cipher.ts';
-import { type AcceptedEvent, packEvents } from '#ingest/packing/packed_events.ts';
+import { type AcceptedEvent, packEvents } from '#ingest/packing/pack_events.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';

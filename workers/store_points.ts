@@ -1,5 +1,6 @@
-import { Gatherer } from '#ingest/gatherer.ts';
-import { type ServicePoints, unpackPoints } from '#ingest/packing/packed_points.ts';
+import type { ServicePoints } from '#core/metrics/point_columns.ts';
+import { Batcher } from '#ingest/batcher.ts';
+import { unpackPoints } from '#ingest/packing/pack_points.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
 import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
@@ -42,7 +43,7 @@ export function onStorePoints({ db, metricWriter }: StoringRuntime): DurableJobH
     const serviceIds = services.map(({ serviceId }) => serviceId);
     await takeBack(db, serviceIds, (serviceId) => metricWriter.deleteService(serviceId));
   };
-  const inserts = new Gatherer<Batch>({
+  const inserts = new Batcher<Batch>({
     lingerMs: LINGER_MS,
     everyMs: EVERY_MS,
     busyFrom: BUSY_POINTS,

@@ -9,7 +9,7 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
-import { OutdatedRows } from '#storage/clickhouse/outdated_rows.ts';
+import { ExpiredRows } from '#storage/clickhouse/expired_rows.ts';
 import { RuleReader } from '#storage/clickhouse/rule_reader.ts';
 import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
@@ -42,7 +42,7 @@ export interface WorkerRuntime extends UnitOfWorkRuntime {
   readonly exceptionWriter: ExceptionWriter;
   readonly exceptions: ExceptionReader;
   readonly rules: RuleReader;
-  readonly outdatedRows: OutdatedRows;
+  readonly expiredRows: ExpiredRows;
   readonly incidentLimit: IncidentLimit;
   /** Exception groups of one service; Infinity for no limit. */
   readonly newGroupsPerMinute: number;
@@ -63,7 +63,7 @@ export function workerRuntime(house: House): WorkerRuntime {
     exceptionWriter: new ExceptionWriter(house.clickhouse),
     exceptions: new ExceptionReader(house.clickhouse),
     rules: new RuleReader(house.clickhouse),
-    outdatedRows: new OutdatedRows(house.clickhouse),
+    expiredRows: new ExpiredRows(house.clickhouse),
     incidentLimit: {
       incidents: house.config.incidentsPerService || Infinity,
       minutes: house.config.incidentsPerServiceMinutes,

@@ -1,18 +1,19 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { finish } from '#ingest/protocols/body/steps.ts';
-import { pointLimits } from '#core/metrics/admission.ts';
-import { columnsOf } from '#core/metrics/point_columns.ts';
+import type { PointColumns, ServicePoints } from '#core/metrics/point_columns.ts';
 import { runningConfig } from '#entry/running_config.ts';
 import { connect } from '#infra/demo/client.ts';
+import { pointLimits } from '#ingest/admission/point_admission.ts';
+import { ColumnWriter } from '#ingest/packing/column_writer.ts';
+import { finish } from '#ingest/protocols/body/steps.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
 import { loadConfig } from '#kernel/config.ts';
 import { type Id, newId } from '#kernel/ids.ts';
-import { systemClock } from '#kernel/time.ts';
+import { systemClock, type Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { insertRows } from '#storage/clickhouse/insert_rows.ts';
-import { type Delivery, encodePoints } from '#storage/clickhouse/point_blocks.ts';
+import { encodePoints } from '#storage/clickhouse/point_blocks.ts';
 
 import { count, duration, megabytes, percent, ratio } from './figures.ts';
 import {
@@ -204,20 +205,25 @@ function blocksOf({ lines }: ManyScrapes): Buffer[] {
   const serviceId: Id<'service'> = newId('service');
   const now = systemClock.now();
   const blocks: Buffer[] = [];
-  let deliveries: Delivery[] = [];
+  let batches: ServicePoints[] = [];
   const flush = (): void => {
-    blocks.push(...encodePoints(deliveries).values());
-    deliveries = [];
+    blocks.push(...encodePoints(batches).values());
+    batches = [];
   };
   for (const body of lines.flat()) {
-    deliveries.push({
-      serviceId,
-      points: columnsOf(finish(decodePrometheusWrite(body, 'application/x-protobuf', now, pointLimits(30))).points),
-    });
-    if (sum(deliveries.map(({ points }) => points.length)) >= BARE_INSERT_POINTS) flush();
+    batches.push({ serviceId, points: columnsOf(body, now) });
+    if (sum(batches.map(({ points }) => points.length)) >= BARE_INSERT_POINTS) flush();
   }
-  if (deliveries.length > 0) flush();
+  if (batches.length > 0) flush();
   return blocks;
+}
+
+function columnsOf(body: Buffer, now: Temporal.Instant): PointColumns {
+  const { points } = finish(decodePrometheusWrite(body, 'application/x-protobuf', now, pointLimits(30)));
+  const writer = new ColumnWriter(points.length);
+  writer.add(points, 0, points.length, () => true);
+  const { memory, names, announced } = writer;
+  return { ...memory.rows(0, points.length), length: points.length, names, announced };
 }
 
 const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0);

@@ -2,7 +2,7 @@ import type { Transform } from 'node:stream';
 import zlib from 'node:zlib';
 
 import { nextTurn } from '#ingest/event_loop_turns.ts';
-import { letGo } from '#ingest/let_go.ts';
+import { runZlibSync } from '#ingest/zlib_sync.ts';
 import { AppError } from '#kernel/errors.ts';
 
 export interface InflateLimits {
@@ -123,7 +123,7 @@ async function decodeLarge(body: Buffer, decoder: Decoder, inflatedBytesMax: num
 function decodeSmall(body: Buffer, decoder: Decoder, inflatedBytesMax: number): Buffer | null {
   const maxOutputLength = Math.min(AT_ONCE.inflatedBytesMax, inflatedBytesMax);
   try {
-    return letGo(decoder.decodeNow, body, { maxOutputLength });
+    return runZlibSync(decoder.decodeNow, body, { maxOutputLength });
   } catch (error) {
     if (isCode(error, 'ERR_BUFFER_TOO_LARGE')) return null;
     throw error;

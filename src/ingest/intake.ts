@@ -1,16 +1,16 @@
 import type { Cipher } from '#auth/cipher.ts';
-import type { PointBatch } from '#core/metrics/point.ts';
+import type { PointBatch } from '#ingest/admission/point_batch.ts';
+import { Batcher } from '#ingest/batcher.ts';
 import { nextTurn } from '#ingest/event_loop_turns.ts';
-import { Gatherer } from '#ingest/gatherer.ts';
-import { type AcceptedEvent, packEvents } from '#ingest/packing/packed_events.ts';
-import { packPoints, type PointSlice } from '#ingest/packing/packed_points.ts';
+import { type AcceptedEvent, packEvents } from '#ingest/packing/pack_events.ts';
+import { packPoints, type PointSlice } from '#ingest/packing/pack_points.ts';
 import { fromSpooled, toSpooled } from '#ingest/packing/spooled_job.ts';
-import { ToldSeries } from '#ingest/told_series.ts';
+import { AnnouncedSeries } from '#ingest/series/announced_series.ts';
 import { IntakeBudget } from '#ingest/intake_budget.ts';
 import type { SentEvent } from '#ingest/protocols/sentry/event.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
 import { QueueDepth } from '#ingest/queue_depth.ts';
-import { QueueDoor } from '#ingest/queue_door.ts';
+import { QueueCircuitBreaker } from '#ingest/queue_circuit_breaker.ts';
 import { Replayer } from '#ingest/replayer.ts';
 import { Spool } from '#ingest/spool.ts';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
@@ -22,61 +22,59 @@ import { settleAll } from '#kernel/settle_all.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { NewDurableJob, DurableQueue } from '#storage/queue/durable_queue.ts';
 
-/** Whose data it is. */
+/** The owner of the data. */
 export interface Owner {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
 }
 
-/** Where accepted data enters: what these promise to have taken is stored durably. */
+/** Accepts data for the workers. A method returns once the data is stored durably. */
 export interface Intake {
-  /** Throws `unavailable` when too much waits in memory or in the queue already, and when the queue is away. */
-  takePoints(owner: Owner, points: PointBatch): Promise<void>;
-  /**
-   * As `takePoints`, but the senders never try again: what the queue cannot take waits on disk, as far as that goes.
-   */
-  takeEvents(owner: Owner, events: readonly SentEvent[]): Promise<void>;
-  /** Stores what waits; takes nothing more. */
+  /** Throws `unavailable` when too much waits in memory or in the queue, and when the queue does not answer. */
+  acceptPoints(owner: Owner, points: PointBatch): Promise<void>;
+  /** As `acceptPoints`, but Sentry's clients never retry, so events wait on disk while the queue refuses them. */
+  acceptEvents(owner: Owner, events: readonly SentEvent[]): Promise<void>;
+  /** Stores what waits in memory; accepts nothing more. */
   close(): Promise<void>;
 }
 
 interface IntakeOptions {
   readonly queue: Pick<DurableQueue, 'addDurable' | 'ping' | 'durableBytes'>;
-  /** What may wait in the queue; Infinity for no bound. */
+  /** What may wait in the queue; Infinity for no limit. */
   readonly queueBytesMax?: number;
-  /** Where data waits. */
+  /** The disk on which data waits. */
   readonly disk?: Pick<DiskSpace, 'requireRoom'>;
   readonly log: Log;
-  /** For events that wait. */
+  /** Encrypts events that wait. */
   readonly cipher: Pick<Cipher, 'seal'>;
-  /** Where events wait while the queue is away or full. */
+  /** Where events wait while the queue is unavailable or full. */
   readonly spoolFolder: string;
   readonly spoolBytesMax?: number;
-  /** Hears since when events have been waiting there; null when none are. */
-  readonly tellSpooled?: (oldestAt: Temporal.Instant | null) => Promise<void>;
+  /** Called with the time since which events wait there; null when none do. */
+  readonly reportSpooled?: (oldestAt: Temporal.Instant | null) => Promise<void>;
 }
 
 const LINGER_MS = 2;
-/** Clients wait for the answer to an event; those who send points do not mind. */
+/** Clients wait for the answer to an event; senders of points tolerate more. */
 const EVENTS_EVERY_MS = 8;
 const POINTS_EVERY_MS = 25;
 const COMMITS_MAX = 2;
-/** Of events of one job, before they are packed. */
+/** The events of one job, before they are packed. */
 const JOB_BYTES_MAX = 1024 * 1024;
-/** Some hundred kilobytes once packed, and four times as much where all series are new. */
+/** A few hundred kilobytes once packed, and four times as much if all series are new. */
 const JOB_POINTS_MAX = 20_000;
 const JOB_EVENTS_MAX = 200;
-/** Roughly, in memory and before packing. */
+/** Approximate sizes in memory, before packing. */
 const POINT_BYTES = 21;
 const SERIES_BYTES = 150;
 
 const SPOOL_BYTES_MAX = 256 * 1024 * 1024;
-/** How often the spool is looked through for what a process that died has left. */
-const LOOK_THROUGH_MS = 30_000;
+/** How often the spool is checked for entries of a process that has died. */
+const SPOOL_CHECK_MS = 30_000;
 
 export function openIntake(options: IntakeOptions): Intake {
   const { queue, queueBytesMax = Infinity, disk, log, cipher, spoolFolder, spoolBytesMax = SPOOL_BYTES_MAX } = options;
-  const { tellSpooled = async () => {} } = options;
+  const { reportSpooled = async () => {} } = options;
   const budget = new IntakeBudget();
   const spool = new Spool({ folder: spoolFolder, bytesMax: spoolBytesMax });
   const depth = new QueueDepth({
@@ -85,15 +83,15 @@ export function openIntake(options: IntakeOptions): Intake {
     log,
     onRoom: () => replayer.run(),
   });
-  const door = new QueueDoor({ queue, depth, log, onOpen: () => replayer.run() });
-  const keepEvents = (jobs: readonly NewDurableJob[]): Promise<void> => door.keep(groupExceptions, jobs);
+  const breaker = new QueueCircuitBreaker({ queue, depth, log, onRecovery: () => replayer.run() });
+  const addEvents = (jobs: readonly NewDurableJob[]): Promise<void> => breaker.addDurable(groupExceptions, jobs);
   const replayer = new Replayer(spool, {
-    add: (spooled) => keepEvents([fromSpooled(spooled)]),
-    tellOldest: tellSpooled,
+    add: (spooled) => addEvents([fromSpooled(spooled)]),
+    reportOldest: reportSpooled,
     log,
   });
-  const told = new ToldSeries();
-  const points = new Gatherer<OwnedSlice>({
+  const announced = new AnnouncedSeries();
+  const points = new Batcher<OwnedSlice>({
     lingerMs: LINGER_MS,
     everyMs: POINTS_EVERY_MS,
     itemsMax: Infinity,
@@ -101,19 +99,19 @@ export function openIntake(options: IntakeOptions): Intake {
     commitsMax: COMMITS_MAX,
     weigh: (slice) => ({ bytes: 0, count: weightOf(slice) }),
     commit: async (slices) => {
-      // Packing takes a while where there are many, and what else has just arrived should not wait for several.
+      // Packing many points takes milliseconds, so other requests that have just arrived go first.
       if (slices.some((slice) => weightOf(slice) > JOB_POINTS_MAX / 4)) await nextTurn();
-      const telling = told.begin();
+      const announcements = announced.begin();
       const jobs = byService(slices).map(({ orgId, serviceId, own }) => {
         const items = own.reduce((sum, { from, to }) => sum + to - from, 0);
-        const bytes = packPoints(own, (_, { key }, newestAt) => telling.isDue(serviceId, key, newestAt));
+        const bytes = packPoints(own, (_, { key }, newestAt) => announcements.isDue(serviceId, key, newestAt));
         return { orgId, serviceId, items, bytes };
       });
-      await door.keep(storePoints, jobs);
-      telling.done();
+      await breaker.addDurable(storePoints, jobs);
+      announcements.commit();
     },
   });
-  const events = new Gatherer<AcceptedEvent>({
+  const events = new Batcher<AcceptedEvent>({
     lingerMs: LINGER_MS,
     everyMs: EVENTS_EVERY_MS,
     itemsMax: Infinity,
@@ -125,32 +123,32 @@ export function openIntake(options: IntakeOptions): Intake {
         return { orgId, serviceId, items: own.length, bytes: packEvents(own, cipher) };
       });
       try {
-        await keepEvents(jobs);
+        await addEvents(jobs);
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         for (const job of jobs) await spool.write(toSpooled(job));
       }
     },
   });
-  const lookThrough = setInterval(() => replayer.run(), LOOK_THROUGH_MS);
+  const spoolCheck = setInterval(() => replayer.run(), SPOOL_CHECK_MS);
   replayer.run();
   return {
-    async takePoints({ orgId, serviceId }, batch) {
+    async acceptPoints({ orgId, serviceId }, batch) {
       disk?.requireRoom();
       const slices = slicesOf({ orgId, serviceId }, batch);
       const bytes = slices.reduce((sum, slice) => sum + bytesOf(slice), 0);
       await budget.hold(serviceId, bytes, () => settleAll(slices.map((slice) => points.add(slice))));
     },
-    async takeEvents({ orgId, serviceId }, taken) {
+    async acceptEvents({ orgId, serviceId }, sentEvents) {
       disk?.requireRoom();
-      const accepted = taken.map((sent) => ({ orgId, serviceId, sent }));
-      const bytes = taken.reduce((sum, { payload }) => sum + payload.length, 0);
+      const accepted = sentEvents.map((sent) => ({ orgId, serviceId, sent }));
+      const bytes = sentEvents.reduce((sum, { payload }) => sum + payload.length, 0);
       await budget.hold(serviceId, bytes, () => settleAll(accepted.map((event) => events.add(event))));
     },
     async close() {
-      clearInterval(lookThrough);
+      clearInterval(spoolCheck);
       await Promise.all([points.settle(), events.settle(), replayer.stop()]);
-      door.close();
+      breaker.close();
       await depth.close();
     },
   };
@@ -160,7 +158,7 @@ interface OwnedSlice extends PointSlice {
   readonly orgId: Id<'org'>;
 }
 
-/** What is of one service is one job, so that services can have their turns. */
+/** One job per service, so that workers can take turns between services. */
 function byService<Item extends Owner>(items: readonly Item[]): readonly (Owner & { readonly own: readonly Item[] })[] {
   return [...Map.groupBy(items, ({ serviceId }) => serviceId).values()].flatMap((own) => {
     const [first] = own;
@@ -180,7 +178,7 @@ function slicesOf(owner: Owner, points: PointBatch): OwnedSlice[] {
   }));
 }
 
-/** To pack a point whose series may have to be told takes as long as to pack so many others. */
+/** Packing a point whose series may be announced takes as long as packing this many others. */
 const SERIES_WEIGHT = 5;
 
 function isOfManySeries(points: PointBatch): boolean {

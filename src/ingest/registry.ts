@@ -1,5 +1,5 @@
-import type { DecodedPoints, PointLimits } from '#core/metrics/admission.ts';
-import { describeRejected, type RefusalReason } from '#core/metrics/refusals.ts';
+import type { DecodedPoints, PointLimits } from '#ingest/admission/point_admission.ts';
+import { describeRejected, type RefusalReason } from '#ingest/admission/refusals.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import {

@@ -6,7 +6,7 @@ import type { Temporal } from '#kernel/time.ts';
 interface ReplayerOptions {
   readonly add: (bytes: Buffer) => Promise<void>;
   /** Hears after each run since when the oldest entry that is left has been waiting; null when none is. */
-  readonly tellOldest: (oldestAt: Temporal.Instant | null) => Promise<void>;
+  readonly reportOldest: (oldestAt: Temporal.Instant | null) => Promise<void>;
   readonly log: Log;
 }
 
@@ -58,7 +58,7 @@ export class Replayer {
     try {
       const oldestAt = await this.#spool.findOldest();
       if (oldestAt === null && this.#isEmpty) return;
-      await this.#options.tellOldest(oldestAt);
+      await this.#options.reportOldest(oldestAt);
       this.#isEmpty = oldestAt === null;
     } catch (error) {
       this.#isEmpty = false;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { PointBatch, type PointKind } from '#core/metrics/point.ts';
-import { columnsOf } from '#core/metrics/point_columns.ts';
-import { seriesKey } from '#core/metrics/series_key.ts';
+import { type PointKind } from '#core/metrics/point.ts';
+import { PointBatch } from '#ingest/admission/point_batch.ts';
 import type { Id } from '#kernel/ids.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import { columnsOf, seriesKey } from '#test/kit/points.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;

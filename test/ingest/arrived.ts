@@ -1,8 +1,10 @@
 import { createCipher } from '#auth/cipher.ts';
-import { type MetricPoint, POINT_KINDS, PointBatch } from '#core/metrics/point.ts';
-import { type ArrivedEvent, unpackEvents } from '#ingest/packing/packed_events.ts';
-import { unpackPoints } from '#ingest/packing/packed_points.ts';
+import { POINT_KINDS } from '#core/metrics/point.ts';
+import { PointBatch } from '#ingest/admission/point_batch.ts';
+import { type ArrivedEvent, unpackEvents } from '#ingest/packing/pack_events.ts';
+import { unpackPoints } from '#ingest/packing/pack_points.ts';
 import type { Id } from '#kernel/ids.ts';
+import { type MetricPoint, pointAt } from '#test/kit/points.ts';
 import type { World } from '#test/kit/world.ts';
 
 interface StoredJob {
@@ -26,18 +28,18 @@ export async function arrivedPoints(w: World): Promise<(MetricPoint & { serviceI
 /** The points of jobs in their order. Labels that came with some points of a series are those of all of them. */
 export function unpackedPoints(packed: readonly Buffer[]): (MetricPoint & { serviceId: Id<'service'> })[] {
   const parts = packed.flatMap(unpackPoints);
-  const told = parts.flatMap(({ serviceId, points }) =>
-    points.told.map(({ key, labels }) => [`${serviceId} ${key}`, labels] as const),
+  const announced = parts.flatMap(({ serviceId, points }) =>
+    points.announced.map(({ key, labels }) => [`${serviceId} ${key}`, labels] as const),
   );
-  const labelsOf = new Map(told);
+  const labelsOf = new Map(announced);
   return parts.flatMap(({ serviceId, points: { length, names, name, key, at, value, kind } }) => {
     const batch = new PointBatch();
     return Array.from({ length }, (_, i) => {
       const metric = names[name[i]!]!;
       const labels = labelsOf.get(`${serviceId} ${key[i]!}`);
-      if (labels === undefined) throw new Error(`nobody told the labels of a series of ${metric}`);
+      if (labels === undefined) throw new Error(`the labels of a series of ${metric} were not announced`);
       batch.add(batch.addSeries({ name: metric, labels, key: key[i]! }), at[i]!, value[i]!, POINT_KINDS[kind[i]!]!);
-      return { ...batch.point(i), serviceId };
+      return { ...pointAt(batch, i), serviceId };
     });
   });
 }

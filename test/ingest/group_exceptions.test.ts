@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { readIngestStatus } from '#actions/services/ingest_status.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
-import { packEvents } from '#ingest/packing/packed_events.ts';
+import { packEvents } from '#ingest/packing/pack_events.ts';
 import type { SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import { AppError } from '#kernel/errors.ts';

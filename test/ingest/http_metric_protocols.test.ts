@@ -92,7 +92,7 @@ describe('OTLP that is refused', () => {
 
     const inJson = await send(OTLP, Buffer.from('hello'), json);
     expect(inJson).toMatchObject({ statusCode: 400, headers: { 'content-type': 'application/json' } });
-    expect(inJson.json()).toEqual({ code: 3, message: 'the body is no JSON' });
+    expect(inJson.json()).toEqual({ code: 3, message: 'the body is not JSON' });
   });
 
   test('because of its key, its capability or its size says so in its own encoding', async () => {

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { createCipher } from '#auth/cipher.ts';
-import { PointBatch } from '#core/metrics/point.ts';
+import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type Intake, openIntake } from '#ingest/intake.ts';
-import { unpackEvents } from '#ingest/packing/packed_events.ts';
+import { unpackEvents } from '#ingest/packing/pack_events.ts';
 import { readEvent, type SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -17,6 +17,7 @@ import { silentLog } from '#kernel/log.ts';
 import type { NewDurableJob } from '#storage/queue/durable_queue.ts';
 import { unpackedPoints } from '#test/ingest/arrived.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
+import { pointAt } from '#test/kit/points.ts';
 
 const CIPHER = createCipher('a secret that is long enough');
 const ALPHA = { orgId: 'org_1' as Id<'org'>, serviceId: 'service_a' as Id<'service'> };
@@ -93,12 +94,12 @@ describe('points', () => {
   test('arrive as they were sent, whichever way they were cut and gathered', async () => {
     const intake = openTestIntake();
     const many = batch(25_000);
-    await Promise.all([intake.takePoints(ALPHA, many), intake.takePoints(BETA, batch(10, 'memory'))]);
+    await Promise.all([intake.acceptPoints(ALPHA, many), intake.acceptPoints(BETA, batch(10, 'memory'))]);
     const arrived = queue.points();
     const ofAlpha = arrived.filter(({ serviceId }) => serviceId === ALPHA.serviceId);
     expect(ofAlpha).toHaveLength(25_000);
     expect(ofAlpha.map(({ serviceId: _, ...point }) => point)).toEqual(
-      Array.from({ length: 25_000 }, (_, index) => many.point(index)),
+      Array.from({ length: 25_000 }, (_, index) => pointAt(many, index)),
     );
     expect(arrived.filter(({ serviceId }) => serviceId === BETA.serviceId)).toHaveLength(10);
     expect(queue.jobs.length).toBeGreaterThanOrEqual(2);
@@ -106,7 +107,7 @@ describe('points', () => {
 
   test('of several services are a job each, which says whose it is and how much', async () => {
     const intake = openTestIntake();
-    await Promise.all([intake.takePoints(ALPHA, batch(2)), intake.takePoints(BETA, batch(3))]);
+    await Promise.all([intake.acceptPoints(ALPHA, batch(2)), intake.acceptPoints(BETA, batch(3))]);
     const owned = queue.jobs.map(({ orgId, serviceId, items }) => ({ orgId, serviceId, items }));
     expect(owned).toEqual([
       { ...ALPHA, items: 2 },
@@ -116,7 +117,7 @@ describe('points', () => {
 
   test('of many requests are one job', async () => {
     const intake = openTestIntake();
-    await Promise.all(Array.from({ length: 50 }, () => intake.takePoints(ALPHA, batch(2))));
+    await Promise.all(Array.from({ length: 50 }, () => intake.acceptPoints(ALPHA, batch(2))));
     expect(queue.jobs).toHaveLength(1);
     expect(queue.points()).toHaveLength(100);
   });
@@ -130,7 +131,7 @@ describe('points', () => {
       await queue.addDurable(job, jobs);
     });
     let isPromised = false;
-    const taking = intake.takePoints(ALPHA, batch(1)).then(() => (isPromised = true));
+    const taking = intake.acceptPoints(ALPHA, batch(1)).then(() => (isPromised = true));
     await vi.waitFor(() => expect(keep).toHaveBeenCalled());
     expect(isPromised).toBe(false);
     openGate();
@@ -142,20 +143,20 @@ describe('points', () => {
     const intake = openTestIntake();
     queue.state = 'away';
     for (let i = 0; i < 5; i += 1) {
-      await expect(intake.takePoints(ALPHA, batch(1))).rejects.toMatchObject({
+      await expect(intake.acceptPoints(ALPHA, batch(1))).rejects.toMatchObject({
         code: 'unavailable',
         retryAfterSeconds: expect.any(Number),
       });
     }
     expect(queue.asked).toBe(1);
     queue.state = 'up';
-    await vi.waitFor(() => intake.takePoints(ALPHA, batch(1)), { timeout: 5_000 });
+    await vi.waitFor(() => intake.acceptPoints(ALPHA, batch(1)), { timeout: 5_000 });
   });
 
   test('are refused when the queue hangs', async () => {
     const intake = openTestIntake();
     queue.state = 'hanging';
-    await expect(intake.takePoints(ALPHA, batch(1))).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(intake.acceptPoints(ALPHA, batch(1))).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   test('of a service that floods are refused, and those of others are taken', async () => {
@@ -164,12 +165,15 @@ describe('points', () => {
     vi.spyOn(queue, 'addDurable').mockImplementation(() => gate);
     const flood = batch(100_000);
     const taken = await Promise.race([
-      Promise.allSettled(Array.from({ length: 30 }, () => intake.takePoints(ALPHA, flood))),
+      Promise.allSettled(Array.from({ length: 30 }, () => intake.acceptPoints(ALPHA, flood))),
       vi.waitFor(() => expect(queue.addDurable).toHaveBeenCalled()).then(() => 'some wait' as const),
     ]);
     expect(taken).toBe('some wait');
-    await expect(intake.takePoints(ALPHA, flood)).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 2 });
-    const other = intake.takePoints(BETA, batch(1));
+    await expect(intake.acceptPoints(ALPHA, flood)).rejects.toMatchObject({
+      code: 'unavailable',
+      retryAfterSeconds: 2,
+    });
+    const other = intake.acceptPoints(BETA, batch(1));
     openGate();
     await other;
   });
@@ -182,9 +186,9 @@ describe('events', () => {
     const second = await event(2, 'out\nof 🫘');
     const third = await event(3);
     await Promise.all([
-      intake.takeEvents(ALPHA, [first]),
-      intake.takeEvents(BETA, [second]),
-      intake.takeEvents(ALPHA, [third]),
+      intake.acceptEvents(ALPHA, [first]),
+      intake.acceptEvents(BETA, [second]),
+      intake.acceptEvents(ALPHA, [third]),
     ]);
     expect(queue.jobs).toMatchObject([
       { ...ALPHA, items: 2 },
@@ -205,8 +209,8 @@ describe('events', () => {
     async (state) => {
       const intake = openTestIntake();
       queue.state = state;
-      await intake.takeEvents(ALPHA, [await event(1)]);
-      await intake.takeEvents(ALPHA, [await event(2)]);
+      await intake.acceptEvents(ALPHA, [await event(1)]);
+      await intake.acceptEvents(ALPHA, [await event(2)]);
       expect(readdirSync(folder)).toHaveLength(2);
       expect(queue.asked).toBe(1);
       if (state === 'hanging') return;
@@ -219,7 +223,7 @@ describe('events', () => {
   test('that waited on disk when the process ended follow from the next one', async () => {
     const before = openTestIntake();
     queue.state = 'away';
-    await before.takeEvents(ALPHA, [await event(1)]);
+    await before.acceptEvents(ALPHA, [await event(1)]);
     await before.close();
     queue.state = 'up';
     openTestIntake();
@@ -230,7 +234,7 @@ describe('events', () => {
   test('are refused when what waits on disk has reached its bound', async () => {
     const intake = openTestIntake({ spoolBytesMax: 10 });
     queue.state = 'away';
-    await expect(intake.takeEvents(ALPHA, [await event(1)])).rejects.toMatchObject({
+    await expect(intake.acceptEvents(ALPHA, [await event(1)])).rejects.toMatchObject({
       code: 'unavailable',
       retryAfterSeconds: 30,
     });
@@ -241,23 +245,23 @@ describe('while the queue is full', () => {
   test('points are refused with unavailable and nothing is added, and taken again when there is room', async () => {
     const intake = openTestIntake({ queueBytesMax: 10 });
     queue.stored = 20;
-    await intake.takePoints(ALPHA, batch(1));
+    await intake.acceptPoints(ALPHA, batch(1));
     for (let i = 0; i < 3; i += 1) {
-      await expect(intake.takePoints(ALPHA, batch(1))).rejects.toMatchObject({
+      await expect(intake.acceptPoints(ALPHA, batch(1))).rejects.toMatchObject({
         code: 'unavailable',
         retryAfterSeconds: 10,
       });
     }
     expect(queue.jobs).toHaveLength(1);
     queue.stored = 0;
-    await vi.waitFor(() => intake.takePoints(ALPHA, batch(1)), { timeout: 5_000 });
+    await vi.waitFor(() => intake.acceptPoints(ALPHA, batch(1)), { timeout: 5_000 });
   });
 
   test('events wait on disk and follow when there is room', async () => {
     const intake = openTestIntake({ queueBytesMax: 10 });
     queue.stored = 20;
-    await intake.takeEvents(ALPHA, [await event(1)]);
-    await intake.takeEvents(ALPHA, [await event(2)]);
+    await intake.acceptEvents(ALPHA, [await event(1)]);
+    await intake.acceptEvents(ALPHA, [await event(2)]);
     expect(queue.eventIds()).toHaveLength(1);
     expect(readdirSync(folder)).toHaveLength(1);
     queue.stored = 0;
@@ -268,7 +272,7 @@ describe('while the queue is full', () => {
 
 test('what was taken when the intake closes is stored', async () => {
   const intake = openTestIntake();
-  const taking = Promise.all([intake.takePoints(ALPHA, batch(1)), intake.takeEvents(ALPHA, [await event(1)])]);
+  const taking = Promise.all([intake.acceptPoints(ALPHA, batch(1)), intake.acceptEvents(ALPHA, [await event(1)])]);
   await intake.close();
   await taking;
   expect(queue.jobs).toHaveLength(2);

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { type DecodedPoints, pointLimits } from '#core/metrics/admission.ts';
-import type { MetricPoint } from '#core/metrics/point.ts';
+import { type DecodedPoints, pointLimits } from '#ingest/admission/point_admission.ts';
 import { Temporal } from '#kernel/time.ts';
+import { type MetricPoint, pointAt } from '#test/kit/points.ts';
 
 /** A minute after the recordings were made. */
 export const NOW_MS = 1_795_258_360_000;
@@ -15,7 +15,7 @@ export function recording(file: string): Buffer {
 }
 
 export function pointsOf({ points }: DecodedPoints): MetricPoint[] {
-  return Array.from({ length: points.length }, (_, i) => points.point(i));
+  return Array.from({ length: points.length }, (_, i) => pointAt(points, i));
 }
 
 /** `name{labels} value kind` of every point: short enough to compare by eye. */

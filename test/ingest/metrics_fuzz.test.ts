@@ -3,8 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 
 import { finish } from '#ingest/protocols/body/steps.ts';
-import type { DecodedPoints } from '#core/metrics/admission.ts';
-import { seriesKey } from '#core/metrics/series_key.ts';
+import type { DecodedPoints } from '#ingest/admission/point_admission.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
@@ -12,6 +11,7 @@ import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
 import { AppError } from '#kernel/errors.ts';
 import { LIMITS, NOW, NOW_MS, pointsOf, recording, snappy } from '#test/ingest/metric_bytes.ts';
+import { seriesKey } from '#test/kit/points.ts';
 
 const TRIES = 20_000;
 const MEGABYTE = 1024 * 1024;

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { buildApp } from '#entry/http/app.ts';
-import { RefusalKeeper } from '#ingest/refusal_keeper.ts';
-import { IngestTally } from '#ingest/tally.ts';
+import { RefusalRecorder } from '#ingest/refusal_recorder.ts';
+import { IngestCounters } from '#ingest/ingest_counters.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
@@ -81,14 +81,14 @@ describe('what keeps refusals', () => {
         return w.house.db.session();
       },
     };
-    const tally = new IngestTally();
-    const keeper = new RefusalKeeper({ tally, db, clock: w.clock, log: silentLog });
+    const counters = new IngestCounters();
+    const keeper = new RefusalRecorder({ counters, db, clock: w.clock, log: silentLog });
     onTestFinished(() => keeper.close());
     w.clock.set('2026-03-04T12:59:50Z');
-    tally.tookEvents(serviceId, 0, { faulty: 3, tooLarge: 0 });
+    counters.countEvents(serviceId, 0, { faulty: 3, tooLarge: 0 });
     await keeper.write();
     w.clock.advance({ seconds: 20 });
-    tally.tookEvents(serviceId, 0, { faulty: 2, tooLarge: 0 });
+    counters.countEvents(serviceId, 0, { faulty: 2, tooLarge: 0 });
     await keeper.write();
     isAway = false;
     await keeper.write();
@@ -105,9 +105,9 @@ describe('what keeps refusals', () => {
     const { serviceId } = await w.given.service();
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
-    const tally = new IngestTally();
-    const keeper = new RefusalKeeper({ tally, db: w.house.db, clock: w.clock, log: silentLog });
-    tally.tookEvents(serviceId, 0, { faulty: 1, tooLarge: 0 });
+    const counters = new IngestCounters();
+    const keeper = new RefusalRecorder({ counters, db: w.house.db, clock: w.clock, log: silentLog });
+    counters.countEvents(serviceId, 0, { faulty: 1, tooLarge: 0 });
     vi.advanceTimersByTime(10_000);
     await expect.poll(() => w.house.db.sql.rows('select 1 from ingest_refusals')).toHaveLength(1);
     await keeper.close();

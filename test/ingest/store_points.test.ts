@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { PointBatch } from '#core/metrics/point.ts';
-import { packPoints } from '#ingest/packing/packed_points.ts';
+import { PointBatch } from '#ingest/admission/point_batch.ts';
+import { packPoints } from '#ingest/packing/pack_points.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { createBadKeyBrake } from '#auth/bad_key_brake.ts';
+import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
@@ -136,9 +136,9 @@ describe('a clock that is set back by an hour', () => {
 
   test('slows nobody for longer than a minute who tried bad keys before', async () => {
     const clock = testClock();
-    const brake = createBadKeyBrake(clock);
+    const badKeys = createBadKeyLimiter(clock);
     const guess = () =>
-      brake
+      badKeys
         .guard('192.0.2.1', () => Promise.reject(new AppError('unauthenticated', 'bad key')))
         .catch((error: AppError) => error.code);
     for (let time = 0; time < 20; time += 1) await guess();

@@ -116,7 +116,7 @@ test('one store that fails holds up no other, and what is left is done the next 
   const old = await resolvedIncident(w);
   w.clock.advance({ hours: 24 * 401 });
   const away = () => Promise.reject(new Error('away'));
-  const runtime = { ...w.runtime, outdatedRows: { remove: away, removeNames: away } };
+  const runtime = { ...w.runtime, expiredRows: { remove: away, removeNames: away } };
   await expect(enforceRetention(runtime)).rejects.toThrow('away');
   expect(await rowsAbout(w, old.incidentId)).toBe(0);
 });

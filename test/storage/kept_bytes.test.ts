@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { KeptBytes } from '#infra/migrations/postgres/0018_kept_bytes.ts';
 import { KeptJobs } from '#infra/migrations/postgres/0015_kept_jobs.ts';
-import { packBytes } from '#ingest/packing/packed_bytes.ts';
+import { packBytes } from '#ingest/packing/pack_bytes.ts';
 import { world } from '#test/kit/world.ts';
 
 test('what was kept before the change can be read after it', async () => {

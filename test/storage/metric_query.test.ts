@@ -1,17 +1,16 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { aggregate } from '#core/metrics/aggregate.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { cutWindow } from '#core/metrics/buckets.ts';
-import type { Sample } from '#core/metrics/increase.ts';
-import { POINT_KINDS, PointBatch } from '#core/metrics/point.ts';
-import { columnsOf } from '#core/metrics/point_columns.ts';
-import { seriesKey } from '#core/metrics/series_key.ts';
+import { POINT_KINDS } from '#core/metrics/point.ts';
+import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type Id, newId, uuidOf } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import { aggregate, type Sample } from '#test/kit/aggregate_model.ts';
+import { columnsOf, seriesKey } from '#test/kit/points.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;

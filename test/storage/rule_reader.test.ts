@@ -4,19 +4,19 @@ import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { aggregateOnce } from '#core/metrics/aggregate.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { ruleWindow } from '#core/metrics/breach.ts';
-import { type PointKind, POINT_KINDS, PointBatch } from '#core/metrics/point.ts';
+import { type PointKind, POINT_KINDS } from '#core/metrics/point.ts';
 import { anchoredPattern, type LabelMatcher, parseSelector } from '#core/metrics/selector.ts';
-import { columnsOf } from '#core/metrics/point_columns.ts';
-import { seriesKey } from '#core/metrics/series_key.ts';
+import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { type RuleQuestion, RuleReader } from '#storage/clickhouse/rule_reader.ts';
+import { aggregateOnce } from '#test/kit/aggregate_model.ts';
+import { columnsOf, seriesKey } from '#test/kit/points.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;

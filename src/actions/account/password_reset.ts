@@ -5,7 +5,7 @@ import { type SignInOutcome, beginSession } from '#actions/account/sign_in.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import { linkTokenHash, linkUrl, newLinkToken } from '#auth/link_tokens.ts';
 import type { Visitor } from '#auth/sessions.ts';
-import { countTry } from '#auth/sign_in_brake.ts';
+import { countTry } from '#auth/sign_in_limiter.ts';
 import { networkOf } from '#auth/network.ts';
 import { sendPasswordReset } from '#jobs/send_password_reset.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';

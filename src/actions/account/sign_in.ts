@@ -11,7 +11,7 @@ import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#actions/
 import { isPasswordOfAnybody } from '#auth/passwords.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import { startSession, type Visitor } from '#auth/sessions.ts';
-import { countSignInTry } from '#auth/sign_in_brake.ts';
+import { countSignInTry } from '#auth/sign_in_limiter.ts';
 import { recordFailedSignIn } from '#jobs/record_failed_sign_in.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';

@@ -1,9 +1,8 @@
 import { type Static, Type } from 'typebox';
 
 import { IdText, Timestamp } from '#actions/fields.ts';
-import { type BucketValue } from '#core/metrics/aggregate.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
-import { bucketStart } from '#core/metrics/buckets.ts';
+import { type BucketValue, bucketStart } from '#core/metrics/buckets.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
 import type { MetricQuery } from '#storage/clickhouse/metric_reader.ts';
 

@@ -60,7 +60,7 @@ export async function readIngestStatus(
   const since = now.subtract({ hours: 1 });
   const noted = await stores.ingestRefusals.listSince(service.id, now.subtract({ hours: SHOW_REFUSALS_HOURS }));
   const setAside = await stores.setAside.summary(service.id);
-  const points = await metrics.arrivals(service.id, since);
+  const points = await metrics.recentActivity(service.id, since);
   return {
     metrics: { lastSeenAt: toTimestampOrNull(points.lastAt), pointsLastHour: points.count },
     exceptions: {

@@ -1,4 +1,14 @@
-/** How the samples of a stretch of time become one value. */
 export const AGGREGATIONS = ['avg', 'sum', 'min', 'max', 'last', 'count'] as const;
 
+/**
+ * How the samples of a period become one value. `avg`, `min`, `max` and `count` cover all samples of all series, counters
+ * by their raw value. `sum` adds gauges and deltas as they are, and counters by their increase. `last` adds up the newest
+ * sample of each series that has not ended. The SQL of the store is tested against a plain implementation.
+ */
 export type Aggregation = (typeof AGGREGATIONS)[number];
+
+/**
+ * How far before a window the previous sample of a counter is looked for, so that its increase across the start of the
+ * window counts. Prometheus considers a series without samples alive for as long.
+ */
+export const COUNTER_LOOKBACK_MS = 5 * 60_000;

@@ -18,6 +18,12 @@ export interface Buckets {
   readonly stepMs: number;
 }
 
+/** The value of one bucket; `at` is the bucket's start in epoch milliseconds. */
+export interface BucketValue {
+  readonly at: number;
+  readonly value: number;
+}
+
 /**
  * Cuts the last `windowMinutes` (1 to 10080) in at most 300 buckets of the narrowest round step. The edges lie on
  * multiples of the step, so the first bucket begins up to a step before the window and the last holds `now` itself:
@@ -31,7 +37,7 @@ export function cutWindow(windowMinutes: number, now: Temporal.Instant): Buckets
 }
 
 /** The narrowest step whose buckets cover the window, with one more for the edges. */
-export function chooseStep(windowMinutes: number): number {
+function chooseStep(windowMinutes: number): number {
   const step = STEPS_MS.find((stepMs) => Math.ceil((windowMinutes * MINUTE_MS) / stepMs) < BUCKETS_MAX);
   if (step === undefined) throw new RangeError(`no step for a window of ${windowMinutes} minutes`);
   return step;

@@ -51,14 +51,6 @@ export function selectorFaults(text: string, path = 'metricName'): readonly Faul
   }
 }
 
-/** The shortest text that `parseSelector` reads as this selector. */
-export function formatSelector({ name, matchers }: MetricSelector): string {
-  const isPlain = !name.includes('{');
-  if (isPlain && matchers.length === 0) return name;
-  const inside = matchers.map(({ label, operator, value }) => `${formatLabel(label)}${operator}${quote(value)}`);
-  return isPlain && name.trim() === name ? `${name}{${inside.join(',')}}` : `{${[quote(name), ...inside].join(',')}}`;
-}
-
 /** The pattern of a `=~` or `!~` matcher as a search for it has to be written: PromQL anchors, and its dot is any character. */
 export function anchoredPattern(pattern: string): string {
   return `^(?s:${pattern})$`;
@@ -117,15 +109,6 @@ function checkPattern(pattern: string, scanner: SelectorScanner, start: number):
     throw scanner.fault(`RE2 does not take the pattern (${reason})`, start);
   }
   if (program.programSize() > PROGRAM_SIZE_MAX) throw scanner.fault('the pattern is too large once written out', start);
-}
-
-function formatLabel(label: string): string {
-  return /^[^\s=!~,{}"'`]+$/.test(label) ? label : quote(label);
-}
-
-/** JSON's escapes are a part of PromQL's. */
-function quote(text: string): string {
-  return JSON.stringify(text);
 }
 
 function fault(message: string): AppError {

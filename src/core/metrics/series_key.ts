@@ -1,50 +1,32 @@
-import type { Labels } from '#core/metrics/point.ts';
-
 /**
- * The 64-bit identity of a series within its service: the same for the same name and label set, whatever protocol
- * brought it. `labels` are sorted and hold no empty value.
+ * Computes the 64-bit identity of a series within its service: the same for the same name and label set, whichever
+ * protocol sent it. Labels are added sorted by name and without empty values. Stored points are found by it, so it can
+ * never change, and it has no secret: where a sender could profit from collisions, `HashTable` hashes it again.
  *
- * Two series share a key with a chance of n²/2^65: below one in ten million for a service with a million series.
- * The store orders by (service, metric name, key), so a collision would also need the same metric name; what it would
- * cost is two series of one service being counted as one.
- */
-export function seriesKey(name: string, labels: Labels): bigint {
-  return new SeriesHasher().key(name, labels);
-}
-
-/**
- * Two 32-bit MurmurHash3 lanes with different constants, joined and finished as its 128-bit sibling does. It stays in
- * 32-bit arithmetic, which JavaScript does at full speed: 64-bit hashes by BigInt or a call into node:crypto cost more
- * than decoding the point. A label is hashed on its own first, so that a decoder that meets `job="api"` in each of
- * 100,000 series hashes it once and adds the result.
+ * Two of n series share a key with a chance of n²/2^65: below one in ten million for a service with a million series.
+ * The store orders by (service, metric name, key), so a collision also needs the same metric name; its effect is that two
+ * series of one service count as one.
+ *
+ * Two 32-bit MurmurHash3 lanes with different constants, joined and finished like its 128-bit variant, because JavaScript
+ * is fast with 32-bit integers: a 64-bit hash with BigInt or node:crypto takes longer than decoding the point. A label is
+ * hashed by itself first, so that a decoder that sees `job="api"` in each of 100,000 series hashes it once.
  */
 export class SeriesHasher {
   #a = 0;
   #b = 0;
   #words = 0;
-  /** The two halves of the last `hashLabel`. */
+  /** The two halves of the last result of `hashLabel` or `end`. */
   high = 0;
   low = 0;
 
-  key(name: string, labels: Labels): bigint {
-    this.begin();
-    this.hashLabel('__name__', name);
-    this.addLabel(this.high, this.low);
-    for (let i = 0; i < labels.length; i += 2) {
-      this.hashLabel(labels[i] ?? '', labels[i + 1] ?? '');
-      this.addLabel(this.high, this.low);
-    }
-    return this.end();
-  }
-
-  /** What follows is one `addLabel` for the metric's name, as the label `__name__`, and one for each label. */
+  /** Starts a series. Call `addLabel` for the metric's name, as the label `__name__`, then for each label. */
   begin(): void {
     this.#a = 0x9747b28c;
     this.#b = 0x3c6ef372;
     this.#words = 0;
   }
 
-  /** Adds what `hashLabel` said. */
+  /** Adds a result of `hashLabel`. */
   addLabel(high: number, low: number): void {
     this.#a = mixA(mixA(this.#a, high), low);
     this.#b = mixB(mixB(this.#b, high), low);

@@ -22,7 +22,7 @@ import { sendProblem } from '#entry/http/problem.ts';
 import { mountRest } from '#entry/http/rest.ts';
 import { securityHeadersOf, sendSecurityHeaders } from '#entry/http/security_headers.ts';
 import { DiskSpace } from '#ingest/disk_space.ts';
-import { IngestTally } from '#ingest/tally.ts';
+import { IngestCounters } from '#ingest/ingest_counters.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
 import { LimitLog } from '#kernel/limit_log.ts';
@@ -78,7 +78,7 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
     };
     house.log.debug({ ...fields, elapsedMs: Math.round(reply.elapsedTime) }, 'request answered');
   });
-  const tally = new IngestTally();
+  const ingestCounters = new IngestCounters();
   const disk = new DiskSpace({
     folder: house.config.dataDir,
     bytesMin: house.config.ingestDiskMegabytes * MEGABYTE,
@@ -86,7 +86,7 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
   });
   app.addHook('onClose', async () => disk.close());
   mountHealth(app, house, disk);
-  mountMetrics(app, house, tally, limitLog);
+  mountMetrics(app, house, ingestCounters, limitLog);
   await mountOpenApi(app, house.config.baseUrl);
   mountDocs(app);
   await mountRest(app, house.actions, budget);
@@ -96,7 +96,7 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
   await mountAnswers(app, house);
   mountCalendar(app, house);
   await mountConsole(app, house, budget);
-  await mountIngest(app, house, tally, disk);
+  await mountIngest(app, house, ingestCounters, disk);
   const answerUnknownPage = await mountConsolePages(app, house.config);
   app.setNotFoundHandler(async (request, reply) => {
     if (await answerUnknownPage(request, reply)) return reply;

@@ -3,40 +3,40 @@ import path from 'node:path';
 
 import type { FastifyInstance } from 'fastify';
 
-import { createBadKeyBrake } from '#auth/bad_key_brake.ts';
+import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { createIngestAccess } from '#auth/ingest_access.ts';
 import type { House } from '#entry/compose.ts';
-import type { IngestHall } from '#entry/http/ingest_hall.ts';
+import type { IngestContext } from '#entry/http/ingest_context.ts';
 import { mountMetricIngest } from '#entry/http/ingest_metrics.ts';
 import { mountSentryIngest } from '#entry/http/ingest_sentry.ts';
 import { takeRawBodies } from '#entry/http/raw_body.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
 import { openIntake } from '#ingest/intake.ts';
 import { RateLimiter } from '#ingest/rate_limiter.ts';
-import { RefusalKeeper } from '#ingest/refusal_keeper.ts';
-import { SeriesGuard } from '#ingest/series_guard.ts';
-import type { IngestTally } from '#ingest/tally.ts';
+import { RefusalRecorder } from '#ingest/refusal_recorder.ts';
+import { SeriesQuota } from '#ingest/series/series_quota.ts';
+import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** Bodies that are unpacked at the same time: as many as Node has threads for it. */
+/** Bodies that are unpacked at the same time: as many as libuv has threads. */
 const UNPACKING = { concurrency: 4, concurrencyPerKey: 2 };
 const MEGABYTE = 1024 * 1024;
 
-/** The addresses that take metrics and exceptions (ingestion §1). What they took is stored before the app has closed. */
+/** Mounts the routes that accept metrics and exceptions. Closing the app first stores everything that they accepted. */
 export async function mountIngest(
   app: FastifyInstance,
   house: House,
-  tally: IngestTally,
+  counters: IngestCounters,
   disk: DiskSpace,
 ): Promise<void> {
   const { clock, config, db, log } = house;
   const spoolFolder = path.resolve(config.dataDir, 'spool');
-  const hall: IngestHall = {
+  const context: IngestContext = {
     access: createIngestAccess(db, clock, log),
-    brake: createBadKeyBrake(clock),
+    badKeys: createBadKeyLimiter(clock),
     intake: openIntake({
       queue: house.queue,
       queueBytesMax: config.ingestQueueMegabytes * MEGABYTE || Infinity,
@@ -44,37 +44,37 @@ export async function mountIngest(
       log,
       cipher: createCipher(config.appSecret, 'waiting-events'),
       spoolFolder,
-      tellSpooled: tellSpooledIn(house, spoolFolder),
+      reportSpooled: reportSpooledIn(house, spoolFolder),
     }),
     unpacking: new KeyedLimit(UNPACKING),
     pointRates: new RateLimiter({ perSecond: config.ingestPointsPerSecond, noun: 'points', clock }),
     eventRates: new RateLimiter({ perSecond: config.ingestEventsPerSecond, noun: 'exceptions', clock }),
-    series: new SeriesGuard({ perDayMax: config.ingestSeriesPerDay, db, clock, log }),
-    tally,
+    series: new SeriesQuota({ perDayMax: config.ingestSeriesPerDay, db, clock, log }),
+    counters,
     clock,
     log,
     prefixes: [...new Set(['', new URL(config.baseUrl).pathname.replace(/\/+$/, '')])],
   };
-  const refusals = new RefusalKeeper({ tally, db, clock, log });
+  const refusals = new RefusalRecorder({ counters, db, clock, log });
   app.addHook('onClose', async () => {
-    await Promise.all([hall.intake.close(), hall.series.close(), refusals.close()]);
+    await Promise.all([context.intake.close(), context.series.close(), refusals.close()]);
   });
   for (const mount of [mountMetricIngest, mountSentryIngest]) {
     await app.register(async (scope) => {
       takeRawBodies(scope);
-      mount(scope, hall);
+      mount(scope, context);
     });
   }
 }
 
-/** What is known of a folder that no process looks into any more says nothing: it is gone, or cannot be reached. */
-const SPOOLED_KNOWN_HOURS = 1;
+/** Reports about a folder that no process reads any more are deleted: it is gone, or out of reach. */
+const SPOOL_REPORT_HOURS = 1;
 
-function tellSpooledIn({ db, clock }: House, folder: string) {
+function reportSpooledIn({ db, clock }: House, folder: string) {
   const place = `${os.hostname()}:${folder}`;
   return async (oldestAt: Temporal.Instant | null): Promise<void> => {
     const now = clock.now();
-    const dropBefore = now.subtract({ hours: SPOOLED_KNOWN_HOURS });
+    const dropBefore = now.subtract({ hours: SPOOL_REPORT_HOURS });
     await storesOf(db.session()).spooledData.tell(place, oldestAt, { now, dropBefore });
   };
 }

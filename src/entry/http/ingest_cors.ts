@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * Browsers send from any page, and no cookie counts here: a key does. Every answer can be read by the page that sent,
- * errors too.
+ * Browsers send from any page. No cookie is used here, only a key, so the page may read every answer, including errors.
  */
 export const INGEST_CORS = {
   'access-control-allow-origin': '*',
@@ -10,15 +9,15 @@ export const INGEST_CORS = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-/** Named where a browser does not ask for any, as old ones do not. */
-const USUAL_HEADERS =
+/** For browsers that do not say which headers they will send, as old ones do not. */
+const DEFAULT_HEADERS =
   'x-sentry-auth, x-requested-with, origin, accept, content-type, authentication, authorization, x-api-key, content-encoding, transfer-encoding, sentry-trace, baggage, traceparent';
 
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, \t-]{1,4096}$/;
 
 /**
- * Allows whatever headers the page is about to send: applications add their own to the transport of their client, and
- * a browser that is refused one sends nothing at all. `*` would not do: it leaves out `Authorization`.
+ * Allows every header that the page is about to send: applications add their own to the transport of their client, and a
+ * browser sends nothing at all when one of them is refused. `*` is not enough, because it excludes `Authorization`.
  */
 export async function answerPreflight(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const asked = request.headers['access-control-request-headers'];
@@ -27,7 +26,7 @@ export async function answerPreflight(request: FastifyRequest, reply: FastifyRep
     .headers({
       ...INGEST_CORS,
       'access-control-allow-methods': 'POST, OPTIONS',
-      'access-control-allow-headers': isSound ? asked : USUAL_HEADERS,
+      'access-control-allow-headers': isSound ? asked : DEFAULT_HEADERS,
       'access-control-max-age': '86400',
       vary: 'access-control-request-headers',
     })

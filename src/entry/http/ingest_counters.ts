@@ -1,9 +1,9 @@
 import { Counter, type Registry } from 'prom-client';
 
-import type { IngestTally } from '#ingest/tally.ts';
+import type { IngestCounters } from '#ingest/ingest_counters.ts';
 
-/** What ingestion has taken and refused, as counters of the process; services stand there by their id. */
-export function registerIngestCounters(registry: Registry, tally: IngestTally): void {
+/** Registers the counters of ingestion with Prometheus; services are labelled by their id. */
+export function registerIngestCounters(registry: Registry, counters: IngestCounters): void {
   const register = (name: string, help: string, labelNames: readonly string[], read: () => Iterable<Reading>): void => {
     const counter = new Counter({
       name,
@@ -18,19 +18,19 @@ export function registerIngestCounters(registry: Registry, tally: IngestTally): 
     registry.registerMetric(counter);
   };
   register('tocsin_ingest_taken_total', 'Points and events taken.', ['kind'], () =>
-    Object.entries(tally.taken).map(([kind, count]) => ({ labels: { kind }, count })),
+    Object.entries(counters.accepted).map(([kind, count]) => ({ labels: { kind }, count })),
   );
   register(
     'tocsin_ingest_refused_total',
     'Points and events refused of requests of which the rest was taken, or which held nothing else.',
     ['kind', 'reason', 'service'],
-    () => tally.refusedItems.list().map(toReading),
+    () => counters.refusedItems.list().map(toReading),
   );
   register(
     'tocsin_ingest_refused_requests_total',
     'Requests of known services that were refused as a whole.',
     ['kind', 'code', 'service'],
-    () => tally.refusedRequests.list().map(toReading),
+    () => counters.refusedRequests.list().map(toReading),
   );
 }
 

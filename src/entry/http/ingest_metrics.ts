@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { type DecodedPoints, pointLimits } from '#core/metrics/admission.ts';
+import { type DecodedPoints, pointLimits } from '#ingest/admission/point_admission.ts';
 import { answerPreflight, INGEST_CORS } from '#entry/http/ingest_cors.ts';
-import { everyAddressOf, type IngestHall } from '#entry/http/ingest_hall.ts';
+import { routesFor, type IngestContext } from '#entry/http/ingest_context.ts';
 import { beginRefusal, sendProblem, toAppError } from '#entry/http/problem.ts';
 import { takeBody, contentTypeOf } from '#entry/http/raw_body.ts';
 import { noteSender } from '#entry/http/sender.ts';
@@ -16,8 +16,8 @@ import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
 const BODY_LIMITS = { compressedBytesMax: BODY_BYTES_MAX, inflatedBytesMax: BODY_BYTES_MAX };
 
-/** The routes that take points, one for each protocol. The key is checked before the body is read. */
-export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): void {
+/** Mounts the routes that accept points, one for each protocol. The key is checked before the body is read. */
+export function mountMetricIngest(scope: FastifyInstance, context: IngestContext): void {
   const targets = new WeakMap<FastifyRequest, IngestTarget>();
   const memory = new SeriesMemory();
   scope.addHook('onRequest', async (_request, reply) => {
@@ -26,19 +26,19 @@ export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): voi
   scope.addHook('onError', async (request, _reply, error) => {
     const serviceId = targets.get(request)?.serviceId;
     if (serviceId === undefined) return;
-    hall.tally.refusedRequests.add({ kind: 'points', code: toAppError(error).code, serviceId });
+    context.counters.refusedRequests.add({ kind: 'points', code: toAppError(error).code, serviceId });
   });
   for (const protocol of METRIC_PROTOCOLS) {
-    for (const url of everyAddressOf(protocol.path, hall)) {
+    for (const url of routesFor(protocol.path, context)) {
       scope.route({
         method: 'POST',
         url,
         bodyLimit: BODY_BYTES_MAX,
         async onRequest(request) {
-          const target = await hall.brake.guard(request.ip, () => hall.access.openMetrics(request.headers));
+          const target = await context.badKeys.guard(request.ip, () => context.access.openMetrics(request.headers));
           targets.set(request, target);
           noteSender(request, target.serviceId);
-          hall.pointRates.check(target.serviceId);
+          context.pointRates.check(target.serviceId);
         },
         async handler(request, reply) {
           const target = targets.get(request);
@@ -59,8 +59,8 @@ export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): voi
     reply: FastifyReply,
   ): FastifyReply => {
     const answer = protocol.refusal?.(toAppError(error), contentTypeOf(request)) ?? null;
-    if (answer === null) return sendProblem(error, request, reply, hall.log);
-    beginRefusal(error, request, reply, hall.log);
+    if (answer === null) return sendProblem(error, request, reply, context.log);
+    beginRefusal(error, request, reply, context.log);
     return reply.type(answer.contentType).send(answer.body);
   };
 
@@ -72,8 +72,8 @@ export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): voi
     const body = protocol.isInflated
       ? await inflate(takeBody(request), request.headers['content-encoding'], BODY_LIMITS)
       : takeBody(request);
-    const limits = pointLimits(target.retentionMetrics, await hall.series.allowanceOf(target.serviceId));
-    return await inSlices(protocol.decode(body, contentTypeOf(request), hall.clock.now(), limits, memory));
+    const limits = pointLimits(target.retentionMetrics, await context.series.allowanceOf(target.serviceId));
+    return await inSlices(protocol.decode(body, contentTypeOf(request), context.clock.now(), limits, memory));
   };
 
   const take = async (
@@ -82,12 +82,12 @@ export function mountMetricIngest(scope: FastifyInstance, hall: IngestHall): voi
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply> => {
-    const decoded = await hall.unpacking.run(target.serviceId, () => decode(protocol, target, request));
+    const decoded = await context.unpacking.run(target.serviceId, () => decode(protocol, target, request));
     const { points, rejected } = decoded;
-    await hall.pointRates.spend(target.serviceId, Math.max(1, points.length + rejected.count), async () => {
-      if (points.length > 0) await hall.intake.takePoints(target, points);
+    await context.pointRates.spend(target.serviceId, Math.max(1, points.length + rejected.count), async () => {
+      if (points.length > 0) await context.intake.acceptPoints(target, points);
     });
-    hall.tally.tookPoints(target.serviceId, decoded);
+    context.counters.countPoints(target.serviceId, decoded);
     const answer = protocol.answer(decoded, contentTypeOf(request));
     if (answer.contentType !== null) void reply.type(answer.contentType);
     return reply.code(answer.status).send(answer.body);

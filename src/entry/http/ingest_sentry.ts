@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { everyAddressOf, type IngestHall } from '#entry/http/ingest_hall.ts';
+import { routesFor, type IngestContext } from '#entry/http/ingest_context.ts';
 import { sendProblem, toAppError } from '#entry/http/problem.ts';
 import { takeBody } from '#entry/http/raw_body.ts';
 import { answerPreflight, INGEST_CORS } from '#entry/http/ingest_cors.ts';
@@ -17,14 +17,14 @@ interface SentryRoute {
   readonly Querystring: Readonly<Record<string, unknown>>;
 }
 
-/** The addresses that Sentry's clients make of a DSN. Browsers must be able to read every answer, errors too. */
-export function mountSentryIngest(scope: FastifyInstance, hall: IngestHall): void {
+/** Mounts the routes that Sentry's clients derive from a DSN. Browsers may read every answer, including errors. */
+export function mountSentryIngest(scope: FastifyInstance, context: IngestContext): void {
   const targets = new WeakMap<FastifyRequest, IngestTarget>();
   const open = async (request: FastifyRequest, key: string | null, projectId: string): Promise<IngestTarget> => {
-    const target = await hall.brake.guard(request.ip, () => hall.access.openExceptions(key, projectId));
+    const target = await context.badKeys.guard(request.ip, () => context.access.openExceptions(key, projectId));
     targets.set(request, target);
     noteSender(request, target.serviceId);
-    hall.eventRates.check(target.serviceId);
+    context.eventRates.check(target.serviceId);
     return target;
   };
 
@@ -34,15 +34,15 @@ export function mountSentryIngest(scope: FastifyInstance, hall: IngestHall): voi
   scope.addHook('onError', async (request, _reply, error) => {
     const serviceId = targets.get(request)?.serviceId;
     if (serviceId === undefined) return;
-    hall.tally.refusedRequests.add({ kind: 'events', code: toAppError(error).code, serviceId });
+    context.counters.refusedRequests.add({ kind: 'events', code: toAppError(error).code, serviceId });
   });
   scope.setErrorHandler((error, request, reply) => {
     void reply.headers(headersOf(toAppError(error), targets.has(request)));
-    return sendProblem(error, request, reply, hall.log);
+    return sendProblem(error, request, reply, context.log);
   });
 
   for (const kind of ['envelope', 'store'] as const) {
-    for (const url of everyAddressOf(`/api/:projectId(^\\d{1,16}$)/${kind}`, hall)) {
+    for (const url of routesFor(`/api/:projectId(^\\d{1,16}$)/${kind}`, context)) {
       scope.route<SentryRoute>({
         method: 'POST',
         url,
@@ -61,17 +61,17 @@ export function mountSentryIngest(scope: FastifyInstance, hall: IngestHall): voi
         async handler(request) {
           const target = targets.get(request);
           if (target === undefined) throw new Error('the request was not authenticated');
-          const { eventId, events, dropped } = await hall.unpacking.run(target.serviceId, () =>
-            decodeSentryRequest(toSentryRequest(kind, request, hall), inflateSentry),
+          const { eventId, events, dropped } = await context.unpacking.run(target.serviceId, () =>
+            decodeSentryRequest(toSentryRequest(kind, request, context), inflateSentry),
           );
           const tooLarge = dropped.filter(({ reason }) => reason === 'too_large').length;
           if (events.length === 0 && tooLarge > 0) throw new AppError('payload_too_large', TOO_LARGE);
           if (events.length > 0) {
-            const taking = () => hall.intake.takeEvents(target, events);
-            await hall.eventRates.spend(target.serviceId, events.length, taking);
+            const taking = () => context.intake.acceptEvents(target, events);
+            await context.eventRates.spend(target.serviceId, events.length, taking);
           }
           const faulty = dropped.filter(({ reason }) => reason === 'malformed' || reason === 'too_many').length;
-          hall.tally.tookEvents(target.serviceId, events.length, { faulty, tooLarge });
+          context.counters.countEvents(target.serviceId, events.length, { faulty, tooLarge });
           return { id: eventId };
         },
       });
@@ -106,7 +106,7 @@ function inflateSentry(body: Buffer, contentEncoding: string | undefined): Promi
 function toSentryRequest(
   kind: 'envelope' | 'store',
   request: FastifyRequest<SentryRoute>,
-  { clock }: IngestHall,
+  { clock }: IngestContext,
 ): SentryRequest {
   return {
     kind,

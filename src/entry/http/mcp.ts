@@ -3,7 +3,7 @@ import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { authenticateApiKey } from '#auth/api_keys.ts';
-import { createBadKeyBrake } from '#auth/bad_key_brake.ts';
+import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { authenticateConnection } from '#auth/oauth/connections.ts';
 import { ALL_SCOPES } from '#auth/oauth/scopes.ts';
 import { bearerTokenOf } from '#auth/oauth/tokens.ts';
@@ -48,7 +48,7 @@ export async function mountMcp(app: FastifyInstance, house: House, budget: CallB
 function mountEndpoint(scope: FastifyInstance, house: House, budget: CallBudget): void {
   const { actions: runtime, clock, db, log } = house;
   const callers = new WeakMap<FastifyRequest, Caller>();
-  const brake = createBadKeyBrake(clock);
+  const badKeys = createBadKeyLimiter(clock);
   const watch = new ToolListWatch();
   scope.addHook('preClose', () => watch.close());
 
@@ -66,7 +66,7 @@ function mountEndpoint(scope: FastifyInstance, house: House, budget: CallBudget)
     bodyLimit: ACTION_BODY_BYTES_MAX + ENVELOPE_BYTES_MAX,
     async onRequest(request, reply) {
       const { authorization } = request.headers;
-      const caller = await brake.guard(request.ip, () => authenticate(authorization));
+      const caller = await badKeys.guard(request.ip, () => authenticate(authorization));
       noteSender(request, senderIdOf(caller));
       callers.set(request, caller);
       if (request.method === 'POST') return;

@@ -9,7 +9,7 @@ import type { House } from '#entry/compose.ts';
 import { registerIngestCounters } from '#entry/http/ingest_counters.ts';
 import { keptForASecond } from '#entry/http/kept_for_a_second.ts';
 import { registerPagerGauges } from '#entry/http/pager_gauges.ts';
-import type { IngestTally } from '#ingest/tally.ts';
+import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import { isBehind } from '#core/metrics/breach.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -20,7 +20,7 @@ import { type LimitLog, LIMITS } from '#kernel/limit_log.ts';
 const LAG_PRECISION_MS = 200;
 
 /** `/metrics`: the process about itself, as Prometheus text, behind a token or on a listener of its own. */
-export function mountMetrics(app: FastifyInstance, house: House, tally: IngestTally, limitLog: LimitLog): void {
+export function mountMetrics(app: FastifyInstance, house: House, counters: IngestCounters, limitLog: LimitLog): void {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'tocsin_', eventLoopMonitoringPrecision: LAG_PRECISION_MS });
   const requests = new Histogram({
@@ -43,7 +43,7 @@ export function mountMetrics(app: FastifyInstance, house: House, tally: IngestTa
     },
   });
   registry.registerMetric(queueJobs);
-  registerIngestCounters(registry, tally);
+  registerIngestCounters(registry, counters);
   registerPagerGauges(registry, house);
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none';

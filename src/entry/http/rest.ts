@@ -6,7 +6,7 @@ import type { AnyAction } from '#actions/action_context.ts';
 import { getAction } from '#actions/registry.ts';
 import { type ActionRuntime, requirePermission, runAction } from '#actions/run_action.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
-import { createBadKeyBrake } from '#auth/bad_key_brake.ts';
+import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { takeJsonBodies } from '#entry/http/json_body.ts';
@@ -40,7 +40,7 @@ export async function mountRest(app: FastifyInstance, runtime: ActionRuntime, bu
 
 function mountActions(scope: FastifyInstance, runtime: ActionRuntime, budget: CallBudget): void {
   const invocations = new WeakMap<FastifyRequest, Invocation>();
-  const brake = createBadKeyBrake(runtime.clock);
+  const badKeys = createBadKeyLimiter(runtime.clock);
   // Whatever follows is the action's name, so that a misspelt one is told as such: a slash at its end, too.
   const url = `${ACTIONS_PATH}/*`;
 
@@ -51,7 +51,7 @@ function mountActions(scope: FastifyInstance, runtime: ActionRuntime, budget: Ca
     async onRequest(request, reply) {
       // Results may hold credentials.
       void reply.header('cache-control', 'no-store');
-      const caller = await brake.guard(request.ip, () =>
+      const caller = await badKeys.guard(request.ip, () =>
         authenticateApiKey(storesOf(runtime.db.session()), request.headers.authorization, 'rest', runtime.clock.now()),
       );
       const action = getAction(request.params['*']);

@@ -1,4 +1,4 @@
-import { PointAdmission, type DecodedPoints, type PointLimits } from '#core/metrics/admission.ts';
+import { PointAdmission, type DecodedPoints, type PointLimits } from '#ingest/admission/point_admission.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { checkUtf8 } from '#ingest/protocols/body/decode_utf8.ts';
 import { JSON_VALUES_MAX, parseInSteps, UnreasonableJson } from '#ingest/protocols/body/json_in_steps.ts';
@@ -17,12 +17,12 @@ const LINES_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Tocsin's own format: `{ "points": [{ "name", "value", "at"?, "labels"? }] }` as JSON, or one point a line as NDJSON.
- * `at` is an RFC 3339 time or epoch milliseconds, and without it the point is of now. The points are gauges: they have
- * no type, and a naive `orders_total` of 59.90 is an amount more often than a counter.
+ * Tocsin's own format: `{ "points": [{ "name", "value", "at"?, "labels"? }] }` as JSON, or one point per line as NDJSON.
+ * `at` is an RFC 3339 time or epoch milliseconds; without it the time of arrival counts. All points are gauges: the format
+ * has no types, and a hand-made `orders_total` of 59.90 is more often an amount than a counter.
  *
- * A faulty point is refused on its own, naming each of its faults. Fails with `unsupported_media_type`,
- * `payload_too_large`, or `invalid_input` when the body as a whole cannot be read.
+ * A faulty point is refused by itself, with all its faults. Throws `unsupported_media_type`, `payload_too_large`, or
+ * `invalid_input` when the whole body cannot be decoded.
  */
 export function* decodeMetricsJson(
   body: Buffer,
@@ -46,13 +46,13 @@ export function* decodeMetricsJson(
   return admission.result();
 }
 
-/** Points and lines are so quick to read that to rest after each would take longer. */
-const REST_AFTER = 128;
+/** Reading a point or a line takes less time than a pause. */
+const PAUSE_AFTER = 128;
 
 function* readDocument(body: Buffer, points: NativePoints): Steps<void> {
   for (const [i, point] of pointsOf(yield* parseDocument(body)).entries()) {
     points.take(point, () => `points[${i}]`);
-    if (i % REST_AFTER === 0) yield;
+    if (i % PAUSE_AFTER === 0) yield;
   }
 }
 
@@ -60,7 +60,7 @@ function* parseDocument(body: Buffer): Steps<unknown> {
   try {
     return yield* parseInSteps(body, JSON_VALUES_MAX);
   } catch (cause) {
-    const why = cause instanceof UnreasonableJson ? `cannot be read: ${cause.message}` : 'is no JSON';
+    const why = cause instanceof UnreasonableJson ? `cannot be read: ${cause.message}` : 'is not JSON';
     throw new AppError('invalid_input', `the body ${why}`, { cause });
   }
 }
@@ -79,7 +79,7 @@ function pointsOf(document: unknown): readonly unknown[] {
 const FAULTS_MAX = 50;
 
 const NEWLINE = 0x0a;
-/** Twice what a point with all the labels that it may have takes. */
+/** Twice the size of a point with the most labels that it may have. */
 const LINE_BYTES_MAX = 256 * 1024;
 
 function* readLines(body: Buffer, points: NativePoints, admission: PointAdmission): Steps<void> {
@@ -89,7 +89,7 @@ function* readLines(body: Buffer, points: NativePoints, admission: PointAdmissio
     const end = newline === -1 ? body.length : newline;
     number += 1;
     readLine(body.subarray(start, end), number, points, admission);
-    if (number % REST_AFTER === 0) yield;
+    if (number % PAUSE_AFTER === 0) yield;
     start = end + 1;
   }
 }
@@ -107,11 +107,11 @@ function readLine(bytes: Buffer, number: number, points: NativePoints, admission
     return;
   }
   const point = parse(line);
-  if (point === undefined) admission.refuse('a line that is no JSON', place);
+  if (point === undefined) admission.refuse('a line that is not JSON', place);
   else points.take(point, place);
 }
 
-/** Undefined, which no JSON is, for what is none. */
+/** Undefined if it is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

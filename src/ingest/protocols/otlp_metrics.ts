@@ -1,5 +1,5 @@
-import { PointAdmission, type DecodedPoints, type PointLimits } from '#core/metrics/admission.ts';
-import { describeRejected, type Rejected } from '#core/metrics/refusals.ts';
+import { PointAdmission, type DecodedPoints, type PointLimits } from '#ingest/admission/point_admission.ts';
+import { describeRejected, type Rejected } from '#ingest/admission/refusals.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
@@ -14,12 +14,11 @@ const JSON_TYPE = 'application/json';
 const PROTOBUF_TYPE = 'application/x-protobuf';
 
 /**
- * OTLP/HTTP metrics, once inflated: an ExportMetricsServiceRequest in protobuf or JSON, as its content type says.
- * Sums, gauges and summaries become points under their own names, histograms become `_bucket{le}`, `_sum`, `_count`,
- * `_min` and `_max`. Attributes become labels, and so do those of the resource that tell one sender from another; the
- * scope does not count.
+ * OTLP/HTTP metrics: an inflated ExportMetricsServiceRequest in protobuf or JSON, depending on its content type. Sums,
+ * gauges and summaries become points under their own names; histograms become `_bucket{le}`, `_sum`, `_count`, `_min` and
+ * `_max`. Attributes become labels, as do the resource attributes that distinguish senders; scopes are ignored.
  *
- * Fails with `unsupported_media_type`, `payload_too_large`, or `invalid_input` when the body cannot be read at all.
+ * Throws `unsupported_media_type`, `payload_too_large`, or `invalid_input` when the body cannot be decoded at all.
  */
 export function* decodeOtlpMetrics(
   body: Buffer,
@@ -36,7 +35,7 @@ export function* decodeOtlpMetrics(
   return admission.result();
 }
 
-/** A body in the encoding that the sender chose. */
+/** A body in the encoding of the request. */
 export interface EncodedAnswer {
   readonly contentType: string;
   readonly body: Buffer;
@@ -46,7 +45,7 @@ export interface EncodedAnswer {
 export function encodeOtlpAnswer(rejected: Rejected, contentType: string | undefined): EncodedAnswer {
   const message = rejected.count === 0 ? '' : describeRejected(rejected);
   if (isJsonType(contentType)) {
-    // Protobuf's JSON writes 64-bit integers as texts.
+    // Protobuf's JSON mapping writes 64-bit integers as strings.
     const partialSuccess = { rejectedDataPoints: String(rejected.count), errorMessage: message };
     return {
       contentType: JSON_TYPE,
@@ -60,7 +59,7 @@ export function encodeOtlpAnswer(rejected: Rejected, contentType: string | undef
   };
 }
 
-/** By google.rpc.Code. The HTTP status, which goes with it, is what tells senders whether to try again. */
+/** The google.rpc.Code of each error. Senders decide by the HTTP status whether to retry. */
 const STATUS_CODES: Readonly<Record<ErrorCode, number>> = {
   invalid_input: 3,
   payload_too_large: 3,
@@ -80,8 +79,8 @@ const STATUS_CODES: Readonly<Record<ErrorCode, number>> = {
 };
 
 /**
- * The google.rpc.Status that OTLP/HTTP wants in the body of every 4xx and 5xx, in the encoding of the request. Null for
- * a request of neither encoding, which no exporter of OTLP sends.
+ * The google.rpc.Status that OTLP/HTTP requires in the body of every 4xx and 5xx, in the encoding of the request. Null if
+ * the request has neither encoding, which no OTLP exporter sends.
  */
 export function encodeOtlpRefusal({ code, message }: AppError, contentType: string | undefined): EncodedAnswer | null {
   const { type } = parseMediaType(contentType);

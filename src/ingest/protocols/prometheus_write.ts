@@ -1,27 +1,27 @@
-import { PointAdmission, type DecodedPoints, type PointLimits } from '#core/metrics/admission.ts';
-import { toSeriesText } from '#core/metrics/labels.ts';
+import { PointAdmission, type DecodedPoints, type PointLimits } from '#ingest/admission/point_admission.ts';
+import { toSeriesText } from '#ingest/admission/labels.ts';
 import type { PointKind, Series } from '#core/metrics/point.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { kindOfSeries, type FamilyTypes } from '#ingest/protocols/prometheus/counter_names.ts';
-import { InflateRoom } from '#ingest/protocols/prometheus/inflate_room.ts';
+import { ScratchBuffer } from '#ingest/protocols/prometheus/scratch_buffer.ts';
 import { SampleReader } from '#ingest/protocols/prometheus/sample_reader.ts';
 import { SeriesLabels } from '#ingest/protocols/prometheus/series_labels.ts';
 import { type RememberedSeries, SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
-import { type Survey, surveyRequest } from '#ingest/protocols/prometheus/survey_request.ts';
+import { type RequestScan, scanRequest } from '#ingest/protocols/prometheus/scan_request.ts';
 import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 /**
- * Prometheus remote write 1.0: a snappy block around a protobuf WriteRequest. `body` is as it was sent, whatever its
- * Content-Encoding says (it says `snappy`). Stale markers become points of kind `stale`; exemplars are passed over.
- * `memory` is shared by requests under the same limits, but for how old points may be and which series are allowed.
+ * Prometheus remote write 1.0: a snappy block with a protobuf WriteRequest. `body` is compressed; its Content-Encoding
+ * (`snappy`) is undone here. Stale markers become points of kind `stale`; exemplars are ignored. All requests that share a
+ * `memory` need the same limits, except for the age of points and the allowed series.
  *
- * Fails with `unsupported_media_type` (remote write 2.0 and anything else), `payload_too_large`, or `invalid_input`
- * when the body cannot be read at all.
+ * Throws `unsupported_media_type` (remote write 2.0 and anything else), `payload_too_large`, or `invalid_input` when the
+ * body cannot be decoded at all.
  */
 export function* decodePrometheusWrite(
   body: Buffer,
@@ -39,19 +39,19 @@ export function* decodePrometheusWrite(
     );
   }
   checkBodySize(body, limits.bodyBytesMax);
-  const reader = new WireReader(yield* inflateSnappyBlock(body, limits.bodyBytesMax, room), 'WriteRequest');
-  const mayRest = reader.bytes.length > ROOM_BYTES_MAX;
-  return yield* new WriteRequestDecoder(reader, yield* surveyRequest(reader, mayRest), now, limits, memory).decode(
-    mayRest,
+  const reader = new WireReader(yield* inflateSnappyBlock(body, limits.bodyBytesMax, scratch), 'WriteRequest');
+  const mayPause = reader.bytes.length > SCRATCH_BYTES_MAX;
+  return yield* new WriteRequestDecoder(reader, yield* scanRequest(reader, mayPause), now, limits, memory).decode(
+    mayPause,
   );
 }
 
-/** Decoding keeps nothing of the bytes that it reads, and rests over none that are so few: they are in memory that is shared. */
-const ROOM_BYTES_MAX = 1024 * 1024;
-const room = new InflateRoom(ROOM_BYTES_MAX);
-/** Series are so quick to read that to rest after each would take longer. */
-const REST_AFTER = 256;
-/** Twice what a series with all the labels and samples of a request takes. */
+/** A body up to this size is decoded without a pause, because its bytes lie in the shared buffer; none of them are kept. */
+const SCRATCH_BYTES_MAX = 1024 * 1024;
+const scratch = new ScratchBuffer(SCRATCH_BYTES_MAX);
+/** Decoding a series takes less time than a pause. */
+const PAUSE_AFTER = 256;
+/** Twice the size of a series with the most labels and samples that a request may have. */
 const SERIES_BYTES_MAX = 4 * 1024 * 1024;
 
 class WriteRequestDecoder {
@@ -67,7 +67,7 @@ class WriteRequestDecoder {
 
   constructor(
     reader: WireReader,
-    { types, series }: Survey,
+    { types, series }: RequestScan,
     now: Temporal.Instant,
     limits: PointLimits,
     memory: SeriesMemory,
@@ -80,13 +80,13 @@ class WriteRequestDecoder {
     this.#sample = new SampleReader(this.#reader);
   }
 
-  *decode(mayRest: boolean): Steps<DecodedPoints> {
+  *decode(mayPause: boolean): Steps<DecodedPoints> {
     const reader = this.#reader;
     const end = reader.bytes.length;
     for (let fields = 1; reader.nextField(end); fields += 1) {
       if (reader.is(1, WIRE.bytes)) this.#readTimeSeries(reader.message(end));
       else reader.skip(end);
-      if (mayRest && fields % REST_AFTER === 0) yield;
+      if (mayPause && fields % PAUSE_AFTER === 0) yield;
     }
     return this.#admission.result();
   }
@@ -97,12 +97,12 @@ class WriteRequestDecoder {
       this.#reader.pos = end;
       return;
     }
-    // What metadata of the same request says of a series is not remembered of it.
+    // A kind that comes from the request's metadata must not be remembered.
     if (this.#types.size > 0) this.#readNewSeries(end);
     else if (!this.#readExpected(end)) this.#readUnexpected(end);
   }
 
-  /** Reads a series that follows the one before it as it did the last time; false, having read nothing, for any other. */
+  /** Reads a series that comes in the same order as last time; otherwise returns false and reads nothing. */
   #readExpected(end: number): boolean {
     const reader = this.#reader;
     const start = reader.pos;
@@ -117,7 +117,7 @@ class WriteRequestDecoder {
   #readUnexpected(end: number): void {
     const reader = this.#reader;
     const start = reader.pos;
-    const samplesStart = this.#passLabels(end);
+    const samplesStart = this.#skipLabels(end);
     const isPlain = samplesStart > start && this.#hasOnlySamples(end);
     reader.pos = samplesStart;
     const remembered = isPlain ? this.#memory.find(reader.view, start, samplesStart) : undefined;
@@ -130,15 +130,15 @@ class WriteRequestDecoder {
     this.#memory.add(reader.view, start, { series, high, low, admittedBy: null, length: samplesStart - start, kind });
   }
 
-  /** Passes the labels with which a series begins, and says where they end. */
-  #passLabels(end: number): number {
+  /** Skips the labels at the start of a series and returns where they end. */
+  #skipLabels(end: number): number {
     const reader = this.#reader;
     let labelsEnd = reader.pos;
     while (reader.nextField(end) && reader.is(1, WIRE.bytes)) labelsEnd = reader.pos = reader.message(end);
     return (reader.pos = labelsEnd);
   }
 
-  /** Says whether the rest of a series is samples and nothing else. */
+  /** Whether the rest of the series consists only of samples. */
   #hasOnlySamples(end: number): boolean {
     const reader = this.#reader;
     const start = reader.pos;
@@ -151,11 +151,11 @@ class WriteRequestDecoder {
     return isSample;
   }
 
-  /** Reads the rest of a series that was sent with the same labels before; false where it is to be looked at anew. */
+  /** Reads the rest of a series whose labels were sent before; false if it must be decoded completely. */
   #readRemembered(remembered: RememberedSeries, end: number): boolean {
     const isLone = this.#sample.readLone(end);
     if (!isLone && !this.#hasOnlySamples(end)) return false;
-    const index = this.#admission.addTakenBefore(remembered);
+    const index = this.#admission.addAcceptedSeries(remembered);
     if (index === null) return false;
     this.#remembered = remembered;
     if (isLone) this.#addSample(index, remembered.kind, this.#placeOfRemembered);
@@ -164,8 +164,8 @@ class WriteRequestDecoder {
   }
 
   /**
-   * Two walks: labels may stand behind the samples, and a series that is refused is refused with all of these. Null
-   * when it is, or has no samples.
+   * Reads twice, because labels may follow the samples, and a refused series is refused with all its samples. Null if it
+   * is refused or has no samples.
    */
   #readNewSeries(end: number): Series | null {
     const start = this.#reader.pos;
@@ -184,7 +184,7 @@ class WriteRequestDecoder {
     return admission.batch.series[series] ?? null;
   }
 
-  /** Reads the labels of a series and says how many samples it has; those are passed over. */
+  /** Reads the labels of a series and returns the number of its samples, which it skips. */
   #readLabels(end: number): number {
     const reader = this.#reader;
     this.#labels.clear();

@@ -2,7 +2,7 @@ import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
 import type { GroupPeriods } from '#core/exceptions/periods.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { queryArrivals } from '#storage/clickhouse/arrivals.ts';
+import { queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
 import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
 
 /** The events of a group that its service still keeps. */
@@ -47,7 +47,7 @@ export class ExceptionReader {
 
   /** How many events of all groups of the service there are since then. */
   async countOfService(serviceId: Id<'service'>, since: Temporal.Instant): Promise<number> {
-    const { count } = await queryArrivals(
+    const { count } = await queryRecentActivity(
       this.#client,
       `SELECT 0, ${EVENTS} FROM exception_events WHERE service_id = {service:UUID} AND at >= ${instant('since')}`,
       serviceId,

@@ -1,5 +1,4 @@
-import type { Aggregation } from '#core/metrics/aggregation.ts';
-import { COUNTER_LOOKBACK_MS } from '#core/metrics/increase.ts';
+import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
 import { anchoredPattern, type LabelMatcher, type MatchOperator } from '#core/metrics/selector.ts';
 import { uuidOf } from '#kernel/ids.ts';
 import type { MetricQuery } from '#storage/clickhouse/metric_reader.ts';

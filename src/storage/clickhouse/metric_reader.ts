@@ -1,11 +1,10 @@
-import type { BucketValue } from '#core/metrics/aggregate.ts';
 import type { Aggregation } from '#core/metrics/aggregation.ts';
-import type { Buckets } from '#core/metrics/buckets.ts';
+import type { BucketValue, Buckets } from '#core/metrics/buckets.ts';
 import type { MetricSelector } from '#core/metrics/selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
-import { type Arrivals, queryArrivals } from '#storage/clickhouse/arrivals.ts';
+import { type RecentActivity, queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
 import { bucketQueryOf } from '#storage/clickhouse/metric_query.ts';
 
 /** What `query` aggregates. */
@@ -28,7 +27,7 @@ export class MetricReader {
     this.#client = client;
   }
 
-  /** What `aggregate` of core/metrics says of the same points: the buckets that hold data, oldest first. */
+  /** The buckets that hold data, oldest first. */
   async query(query: MetricQuery): Promise<BucketValue[]> {
     const { sql, parameters } = bucketQueryOf(query);
     const rows = await guardClickHouse(async () => {
@@ -73,8 +72,8 @@ export class MetricReader {
   }
 
   /** When the newest point was, and how many there are since then; the hours since then are counted, the rest looked up. */
-  async arrivals(serviceId: Id<'service'>, since: Temporal.Instant): Promise<Arrivals> {
-    return await queryArrivals(
+  async recentActivity(serviceId: Id<'service'>, since: Temporal.Instant): Promise<RecentActivity> {
+    return await queryRecentActivity(
       this.#client,
       `SELECT
          greatest(toUnixTimestamp64Milli(max(ts)),

@@ -1,8 +1,9 @@
+import type { ServicePoints } from '#core/metrics/point_columns.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
 import { insertRows } from '#storage/clickhouse/insert_rows.ts';
-import { type Delivery, encodePoints } from '#storage/clickhouse/point_blocks.ts';
+import { encodePoints } from '#storage/clickhouse/point_blocks.ts';
 import { encodeSeries, SERIES_COLUMNS } from '#storage/clickhouse/series_rows.ts';
 
 /** Brings points into the store, and out of it when their service is over. */
@@ -14,14 +15,14 @@ export class MetricWriter {
   }
 
   /**
-   * Returns once the points, and the labels that came along, are durable and seen by queries. The same deliveries under
+   * Returns once the points, and the labels that came along, are durable and seen by queries. The same batches under
    * the same token count once, however often they are inserted; the token is 1 to 100 characters.
    */
-  async insert(deliveries: readonly Delivery[], token: string): Promise<void> {
-    const series = encodeSeries(deliveries);
+  async insert(batches: readonly ServicePoints[], token: string): Promise<void> {
+    const series = encodeSeries(batches);
     if (series !== null) await insertRows(this.#client, `metric_series (${SERIES_COLUMNS})`, series, token);
-    for (const [stretch, block] of encodePoints(deliveries)) {
-      await insertRows(this.#client, 'metric_points', block, `${token}:${stretch}`, 'Native');
+    for (const [period, block] of encodePoints(batches)) {
+      await insertRows(this.#client, 'metric_points', block, `${token}:${period}`, 'Native');
     }
   }
 

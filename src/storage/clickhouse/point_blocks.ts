@@ -1,46 +1,41 @@
-import type { PointColumns } from '#core/metrics/point_columns.ts';
-import { TextNumbers } from '#core/metrics/text_numbers.ts';
-import { type Id, uuidOf } from '#kernel/ids.ts';
+import { POINT_KINDS } from '#core/metrics/point.ts';
+import type { PointColumns, ServicePoints } from '#core/metrics/point_columns.ts';
+import { StringInterner } from '#kernel/string_interner.ts';
+import { uuidOf } from '#kernel/ids.ts';
 import { bytesOf, lowCardinality, nativeBlock } from '#storage/clickhouse/native_block.ts';
 import { uuidBytes } from '#storage/clickhouse/row_binary.ts';
 
-/** Points of a service. */
-export interface Delivery {
-  readonly serviceId: Id<'service'>;
-  readonly points: PointColumns;
-}
+/** One insert may touch a hundred partitions, of one day each; points of other periods go into inserts of their own. */
+const PERIOD_MS = 90 * 86_400_000;
 
-/** One insert may touch a hundred days' partitions; points from older days go in inserts of their own. */
-const STRETCH_MS = 90 * 86_400_000;
-
-/** Blocks in ClickHouse's Native format, apart by stretches of 90 days; nearly always there is just one. */
-export function encodePoints(deliveries: readonly Delivery[]): ReadonlyMap<number, Buffer> {
-  const stretches = new Set(deliveries.flatMap(({ points }) => [...stretchesOf(points)]));
+/** Blocks in ClickHouse's Native format, one for each period of 90 days; nearly always there is just one. */
+export function encodePoints(batches: readonly ServicePoints[]): ReadonlyMap<number, Buffer> {
+  const periods = new Set(batches.flatMap(({ points }) => [...periodsOf(points)]));
   return new Map(
-    [...stretches].map((stretch) => {
-      const within = stretches.size === 1 ? deliveries : deliveries.map((delivery) => cut(delivery, stretch));
-      return [stretch, encode(within)];
+    [...periods].map((period) => {
+      const within = periods.size === 1 ? batches : batches.map((batch) => cut(batch, period));
+      return [period, encode(within)];
     }),
   );
 }
 
-function stretchesOf({ at }: PointColumns): Set<number> {
-  const stretches = new Set<number>();
+function periodsOf({ at }: PointColumns): Set<number> {
+  const periods = new Set<number>();
   let last = Number.NaN;
   for (const time of at) {
-    const stretch = stretchOf(time);
-    if (stretch !== last) stretches.add(stretch);
-    last = stretch;
+    const period = periodOf(time);
+    if (period !== last) periods.add(period);
+    last = period;
   }
-  return stretches;
+  return periods;
 }
 
-function stretchOf(at: number): number {
-  return Math.floor(at / STRETCH_MS);
+function periodOf(at: number): number {
+  return Math.floor(at / PERIOD_MS);
 }
 
-function cut({ serviceId, points }: Delivery, stretch: number): Delivery {
-  const isWithin = (_: unknown, row: number): boolean => stretchOf(points.at[row] ?? 0) === stretch;
+function cut({ serviceId, points }: ServicePoints, period: number): ServicePoints {
+  const isWithin = (_: unknown, row: number): boolean => periodOf(points.at[row] ?? 0) === period;
   const at = points.at.filter(isWithin);
   const columns = {
     key: points.key.filter(isWithin),
@@ -52,10 +47,10 @@ function cut({ serviceId, points }: Delivery, stretch: number): Delivery {
 }
 
 const UUID_BYTES = 16;
-const KIND_TYPE = "Enum8('gauge' = 0, 'counter' = 1, 'delta' = 2, 'stale' = 3)";
+const KIND_TYPE = `Enum8(${POINT_KINDS.map((kind, code) => `'${kind}' = ${code}`).join(', ')})`;
 
-function encode(deliveries: readonly Delivery[]): Buffer {
-  const rows = deliveries.reduce((sum, { points }) => sum + points.length, 0);
+function encode(batches: readonly ServicePoints[]): Buffer {
+  const rows = batches.reduce((sum, { points }) => sum + points.length, 0);
   const services = Buffer.allocUnsafe(rows * UUID_BYTES);
   const metrics = new Uint32Array(rows);
   const series = new BigUint64Array(rows);
@@ -64,12 +59,12 @@ function encode(deliveries: readonly Delivery[]): Buffer {
   const kinds = new Uint8Array(rows);
   const names = new Names();
   let row = 0;
-  for (const { serviceId, points } of deliveries) {
+  for (const { serviceId, points } of batches) {
     services.fill(uuidBytes(uuidOf(serviceId)), row * UUID_BYTES, (row + points.length) * UUID_BYTES);
     series.set(points.key, row);
     values.set(points.value, row);
     kinds.set(points.kind, row);
-    const numbers = names.numbersOf(points.names);
+    const numbers = names.positionsOf(points.names);
     for (let index = 0; index < points.length; index += 1) {
       metrics[row + index] = numbers[points.name[index] ?? 0] ?? 0;
       times.set(row + index, points.at[index] ?? 0);
@@ -78,7 +73,7 @@ function encode(deliveries: readonly Delivery[]): Buffer {
   }
   return nativeBlock(rows, [
     { name: 'service_id', type: 'UUID', parts: [services] },
-    { name: 'metric', type: 'LowCardinality(String)', parts: lowCardinality(names.all, metrics) },
+    { name: 'metric', type: 'LowCardinality(String)', parts: lowCardinality(names.strings, metrics) },
     { name: 'series', type: 'UInt64', parts: [bytesOf(series)] },
     { name: 'ts', type: "DateTime64(3, 'UTC')", parts: [times.bytes] },
     { name: 'value', type: 'Float64', parts: [bytesOf(values)] },
@@ -86,27 +81,27 @@ function encode(deliveries: readonly Delivery[]): Buffer {
   ]);
 }
 
-/** Numbers names over all deliveries; those of one job have the same list of them. */
+/** Numbers metric names over all services; services of one job share one list of names. */
 class Names {
-  readonly #numbers = new TextNumbers();
+  readonly #interner = new StringInterner();
   #lastList: readonly string[] = [];
   #lastNumbers = new Uint32Array();
 
-  get all(): readonly string[] {
-    return this.#numbers.all;
+  get strings(): readonly string[] {
+    return this.#interner.strings;
   }
 
-  numbersOf(list: readonly string[]): Uint32Array {
+  positionsOf(list: readonly string[]): Uint32Array {
     if (list === this.#lastList) return this.#lastNumbers;
     this.#lastList = list;
-    this.#lastNumbers = Uint32Array.from(list, (name) => this.#numbers.of(name));
+    this.#lastNumbers = Uint32Array.from(list, (name) => this.#interner.intern(name));
     return this.#lastNumbers;
   }
 }
 
 const TWO_TO_32 = 2 ** 32;
 
-/** Whole milliseconds as numbers of 64 bits, without a bigint for each. */
+/** Milliseconds as 64-bit integers, without a bigint per point (which takes 30 % longer for the whole block). */
 class Times {
   readonly bytes: Uint8Array;
   readonly #halves: Int32Array;

@@ -1,5 +1,4 @@
-import type { Aggregation } from '#core/metrics/aggregation.ts';
-import { COUNTER_LOOKBACK_MS } from '#core/metrics/increase.ts';
+import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
 import type { MetricSelector } from '#core/metrics/selector.ts';
 import type { Id } from '#kernel/ids.ts';
 

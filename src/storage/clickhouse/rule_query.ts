@@ -1,4 +1,4 @@
-import { COUNTER_LOOKBACK_MS } from '#core/metrics/increase.ts';
+import { COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
 import { anchoredPattern } from '#core/metrics/selector.ts';
 import { uuidOf } from '#kernel/ids.ts';
 import { isSelective, type QuestionGroup, type Shape, type Target } from '#storage/clickhouse/rule_plan.ts';

@@ -7,7 +7,7 @@ import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
-import { RecentMap } from '#storage/clickhouse/recent_map.ts';
+import { GenerationalCache } from '#storage/clickhouse/generational_cache.ts';
 import { type Slot, toSlot, valueOf, windowOf, type Windows } from '#storage/clickhouse/rule_answers.ts';
 import {
   groupQuestions,
@@ -55,15 +55,14 @@ const CONCURRENT_QUERIES = 3;
 const RESPITE_MS = 60_000;
 
 /**
- * Reads for the evaluation of rules: all of them in a few grouped queries. A rule's value is what `aggregateOnce` of
- * core/metrics says of the samples of its window, which is read anew each time, so that late samples count as long as
- * the window holds their time.
+ * Reads for the evaluation of rules: all of them in a few grouped queries. The window of a
+ * rule is read again each time, so that late samples count while the window contains their time.
  */
 export class RuleReader {
   readonly #client: ClickHouseClient;
-  readonly #selectors = new RecentMap<MetricSelector>();
+  readonly #selectors = new GenerationalCache<MetricSelector>();
   /** By target and series: a series never changes its labels, so what was found out once stays true. */
-  readonly #matches = new RecentMap<boolean>();
+  readonly #matches = new GenerationalCache<boolean>();
   /** Targets that failed by themselves, and until when they are not tried again. */
   readonly #resting = new Map<string, number>();
 

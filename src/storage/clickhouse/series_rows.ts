@@ -1,17 +1,17 @@
+import type { ServicePoints } from '#core/metrics/point_columns.ts';
 import { uuidOf } from '#kernel/ids.ts';
-import type { Delivery } from '#storage/clickhouse/point_blocks.ts';
 import { RowBinary, uuidBytes } from '#storage/clickhouse/row_binary.ts';
 
 /** The order in which `encodeSeries` writes them. */
 export const SERIES_COLUMNS = 'service_id, metric, series, last_at, tags';
 
-/** Rows, in ClickHouse's RowBinary format, of those series that are told; null when there are none. */
-export function encodeSeries(deliveries: readonly Delivery[]): Buffer | null {
+/** The announced series as rows in ClickHouse's RowBinary format; null when there are none. */
+export function encodeSeries(batches: readonly ServicePoints[]): Buffer | null {
   const rows = new RowBinary();
-  for (const { serviceId, points } of deliveries) {
-    if (points.told.length === 0) continue;
+  for (const { serviceId, points } of batches) {
+    if (points.announced.length === 0) continue;
     const service = uuidBytes(uuidOf(serviceId));
-    for (const { name, key, labels, newestAt } of points.told) {
+    for (const { name, key, labels, newestAt } of points.announced) {
       rows.uuid(service);
       rows.text(name);
       rows.uint64(key);

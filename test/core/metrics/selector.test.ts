@@ -2,14 +2,21 @@ import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { describe, expect, test } from 'vitest';
 
-import {
-  anchoredPattern,
-  formatSelector,
-  type MatchOperator,
-  type MetricSelector,
-  parseSelector,
-} from '#core/metrics/selector.ts';
+import { anchoredPattern, type MatchOperator, type MetricSelector, parseSelector } from '#core/metrics/selector.ts';
 import { AppError } from '#kernel/errors.ts';
+
+/** A selector's text; JSON's escapes are a subset of PromQL's. */
+function formatSelector({ name, matchers }: MetricSelector): string {
+  const isPlain = !name.includes('{');
+  if (isPlain && matchers.length === 0) return name;
+  const formatLabel = (label: string) => (/^[^\s=!~,{}"'`]+$/.test(label) ? label : JSON.stringify(label));
+  const inside = matchers.map(
+    ({ label, operator, value }) => `${formatLabel(label)}${operator}${JSON.stringify(value)}`,
+  );
+  return isPlain && name.trim() === name
+    ? `${name}{${inside.join(',')}}`
+    : `{${[JSON.stringify(name), ...inside].join(',')}}`;
+}
 
 const matcher = (label: string, operator: MatchOperator, value: string) => ({
   label,

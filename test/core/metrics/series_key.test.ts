@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-
-import { seriesKey } from '#core/metrics/series_key.ts';
+import { seriesKey } from '#test/kit/points.ts';
 
 test('a key is the same in every release: stored series are found by it', () => {
   expect(seriesKey('up', [])).toBe(3657105575656812918n);

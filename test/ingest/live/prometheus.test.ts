@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { aggregate } from '#core/metrics/aggregate.ts';
 import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { AppError } from '#kernel/errors.ts';
 import { uuidOf } from '#kernel/ids.ts';
@@ -17,6 +16,7 @@ import {
 } from '#test/ingest/live/prometheus.ts';
 import { type Relay, send, startRelay } from '#test/ingest/live/relay.ts';
 import { type ShopExporter, startShopExporter } from '#test/ingest/live/shop_exporter.ts';
+import { aggregate } from '#test/kit/aggregate_model.ts';
 
 const ADDRESS = '/api/ingest/prometheus/write';
 const PATIENTLY = { timeout: 30_000, interval: 100 };

@@ -1,11 +1,11 @@
 import { nextTurn } from '#ingest/event_loop_turns.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
 
-/** What is small is done at once, and most bodies are. */
+/** Small work is done at once, as for most bodies. */
 const FIRST_SLICE_MS = 2;
 const SLICE_MS = 8;
 
-/** Does the work, and lets go of the event loop now and then, so that others have their turn. */
+/** Runs the steps in slices, each in its own turn of the event loop, so that other requests are served in between. */
 export async function inSlices<Result>(steps: Steps<Result>): Promise<Result> {
   let until = performance.now() + FIRST_SLICE_MS;
   for (;;) {

@@ -1,7 +1,7 @@
-import type { PointAdmission } from '#core/metrics/admission.ts';
-import type { Label } from '#core/metrics/labels.ts';
+import type { PointAdmission } from '#ingest/admission/point_admission.ts';
+import type { Label } from '#ingest/admission/labels.ts';
 
-/** The labels of one request, each checked and hashed once. */
+/** The labels of one request, so that each is checked and hashed only once. */
 export class LabelCache {
   readonly #admission: PointAdmission;
   readonly #byName = new Map<string, Map<string, Label>>();

@@ -1,10 +1,10 @@
 export interface MediaType {
-  /** In lower case, without parameters; empty when the sender named none. */
+  /** In lower case, without parameters; empty if there is none. */
   readonly type: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** Reads a Content-Type header. Never fails: what cannot be read is a type that nobody takes. */
+/** Parses a Content-Type header. Never throws: a malformed one becomes a type that no protocol accepts. */
 export function parseMediaType(contentType: string | undefined): MediaType {
   const [type = '', ...rest] = (contentType ?? '').split(';');
   const parameters = new Map<string, string>();

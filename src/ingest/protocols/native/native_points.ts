@@ -1,17 +1,17 @@
-import type { PointAdmission } from '#core/metrics/admission.ts';
-import { NAME_LABEL, type Label } from '#core/metrics/labels.ts';
+import type { PointAdmission } from '#ingest/admission/point_admission.ts';
+import { NAME_LABEL, type Label } from '#ingest/admission/labels.ts';
 import { LabelCache } from '#ingest/protocols/body/label_cache.ts';
 import { parseRfc3339 } from '#ingest/protocols/body/rfc3339.ts';
 
-/** Times before 1973 in milliseconds; as seconds they reach beyond the year 5000, so this tells the two apart. */
+/** In milliseconds this is the year 1973, in seconds the year 5138: a smaller number must be in seconds. */
 const SECONDS_BELOW = 100_000_000_000;
 
-/** Checks the points of Tocsin's own format one by one. */
+/** Checks the points of Tocsin's own format. */
 export class NativePoints {
   readonly #admission: PointAdmission;
   readonly #labels: LabelCache;
   readonly #nowMs: number;
-  /** Of the point being read. */
+  /** The faults of the point being read. */
   #faults: string[] = [];
 
   constructor(admission: PointAdmission, nowMs: number) {
@@ -20,7 +20,7 @@ export class NativePoints {
     this.#nowMs = nowMs;
   }
 
-  /** `place` says where the point stands in the body, for a refusal. */
+  /** `place` is the point's position in the body, for the refusal. */
   take(point: unknown, place: () => string): void {
     const admission = this.#admission;
     if (!admission.hasRoomFor(1)) {
@@ -42,7 +42,7 @@ export class NativePoints {
   }
 
   #add(name: Label, labels: readonly Label[], at: number, value: number, place: () => string): void {
-    const series = this.#admission.seriesOf(name, labels);
+    const series = this.#admission.findOrAddSeries(name, labels);
     if (typeof series === 'string') this.#admission.refuse(series, place);
     else this.#admission.add(series, at, value, 'gauge', place);
   }

@@ -11,14 +11,14 @@ export type AttributeValue =
 
 const DEPTH_MAX = 8;
 
-/** Refuses a request whose attributes are nested beyond sense: `depth` counts the lists and maps around a value. */
+/** Refuses a request with deeply nested attributes; `depth` is the number of lists and maps around a value. */
 export function checkDepth(depth: number): void {
   if (depth > DEPTH_MAX) {
     throw new AppError('invalid_input', `an attribute is nested deeper than ${DEPTH_MAX} lists or maps`);
   }
 }
 
-/** A label has text only: lists and maps are written as JSON, as OpenTelemetry says for systems without them. */
+/** Labels are text: lists and maps become JSON, as OpenTelemetry specifies for systems that lack them. */
 export function toAttributeText(value: AttributeValue): string {
   if (typeof value === 'string') return value;
   if (value === null) return '';

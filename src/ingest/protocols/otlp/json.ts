@@ -1,4 +1,4 @@
-import type { Label } from '#core/metrics/labels.ts';
+import type { Label } from '#ingest/admission/labels.ts';
 import { checkDepth, toAttributeText, type AttributeValue } from '#ingest/protocols/otlp/attributes.ts';
 import { OtlpJsonReader, type JsonObject } from '#ingest/protocols/otlp/json_reader.ts';
 import {
@@ -13,7 +13,7 @@ import { chooseResourceLabels } from '#ingest/protocols/otlp/resource_labels.ts'
 
 const NO_RECORDED_VALUE = 1;
 
-/** Walks an ExportMetricsServiceRequest in OTLP's JSON: unknown fields are passed over, as OTLP asks. */
+/** Decodes an ExportMetricsServiceRequest in OTLP's JSON; unknown fields are ignored, as OTLP requires. */
 export class OtlpJsonDecoder {
   readonly #reader = new OtlpJsonReader();
   readonly #mapper: MetricMapper;
@@ -112,7 +112,7 @@ export class OtlpJsonDecoder {
   #labels(owner: JsonObject): readonly Label[] {
     const labels: Label[] = [];
     this.#reader.each(owner, 'attributes', (attribute) => {
-      // One too many is enough to refuse the point.
+      // One label too many is enough to refuse the point.
       if (labels.length <= this.#labelsMax) labels.push(this.#label(attribute));
     });
     return labels;

@@ -5,7 +5,7 @@ import { AppError, type Fault } from '#kernel/errors.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-const REST_AFTER = 128;
+const PAUSE_AFTER = 128;
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const NOT_FINITE: ReadonlyMap<string, number> = new Map([
   ['NaN', Number.NaN],
@@ -14,11 +14,11 @@ const NOT_FINITE: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Reads protobuf's JSON mapping: an absent or null field has its default, 64-bit integers may be texts. A field of
- * another kind makes the whole body `invalid_input`, which names its place (`resourceMetrics[0].scopeMetrics`).
+ * Reads protobuf's JSON mapping: a missing or null field has its default, and 64-bit integers may be strings. A field of
+ * the wrong type makes the whole body `invalid_input`, with its path (`resourceMetrics[0].scopeMetrics`).
  */
 export class OtlpJsonReader {
-  /** The way to the object being read: names and positions in turn. */
+  /** The path of the object being read: names and positions. */
   readonly #path: (string | number)[] = [];
 
   *parse(body: Buffer): Steps<JsonObject> {
@@ -27,7 +27,7 @@ export class OtlpJsonReader {
     try {
       parsed = yield* parseInSteps(body, JSON_VALUES_MAX);
     } catch (cause) {
-      const why = cause instanceof UnreasonableJson ? `cannot be read: ${cause.message}` : 'is no JSON';
+      const why = cause instanceof UnreasonableJson ? `cannot be read: ${cause.message}` : 'is not JSON';
       throw new AppError('invalid_input', `the body ${why}`, { cause });
     }
     if (!isObject(parsed)) throw this.#invalid('', 'an object');
@@ -49,7 +49,7 @@ export class OtlpJsonReader {
     this.#path.length = depth - 2;
   }
 
-  /** The same for entries that take steps to read. */
+  /** The same for entries that are read in steps. */
   *eachInSteps(object: JsonObject, field: string, read: (entry: JsonObject) => Steps<void>): Steps<void> {
     const list = this.#list(object, field);
     const depth = this.#path.push(field, 0);
@@ -57,12 +57,12 @@ export class OtlpJsonReader {
       this.#path[depth - 1] = i;
       if (!isObject(entry)) throw this.#invalid('', 'an object');
       yield* read(entry);
-      if (i % REST_AFTER === 0) yield;
+      if (i % PAUSE_AFTER === 0) yield;
     }
     this.#path.length = depth - 2;
   }
 
-  /** The same for many entries that are quick to read. */
+  /** The same for many small entries. */
   *eachOfMany(object: JsonObject, field: string, read: (entry: JsonObject) => void): Steps<void> {
     const list = this.#list(object, field);
     const depth = this.#path.push(field, 0);
@@ -70,12 +70,12 @@ export class OtlpJsonReader {
       this.#path[depth - 1] = i;
       if (!isObject(entry)) throw this.#invalid('', 'an object');
       read(entry);
-      if (i % REST_AFTER === 0) yield;
+      if (i % PAUSE_AFTER === 0) yield;
     }
     this.#path.length = depth - 2;
   }
 
-  /** Reads the object in the field, if there is one. */
+  /** Reads the object in the field, if it is there. */
   *inside(object: JsonObject, field: string, read: (inner: JsonObject) => Steps<void>): Steps<void> {
     const inner = this.object(object, field);
     if (inner === null) return;
@@ -102,13 +102,13 @@ export class OtlpJsonReader {
     return value;
   }
 
-  /** Null where the field is absent. */
+  /** Null if the field is missing. */
   number(object: JsonObject, field: string): number | null {
     const value = object[field] ?? null;
     return value === null ? null : this.#toNumber(value, field);
   }
 
-  /** As the sender wrote it, so that no digit is lost. */
+  /** A string if a number would lose digits. */
   integer(object: JsonObject, field: string): number | string {
     const value = object[field];
     const number = this.#toNumber(value, field);
@@ -119,7 +119,7 @@ export class OtlpJsonReader {
     return this.#list(object, field).map((value) => this.#toNumber(value, field));
   }
 
-  /** The position of an enumeration's value, which is written as its number or its name. */
+  /** The number of an enumeration's value, which is sent as its number or its name. */
   enumeration(object: JsonObject, field: string, names: readonly string[]): number {
     const value = object[field];
     const position = typeof value === 'string' ? names.indexOf(value) : -1;

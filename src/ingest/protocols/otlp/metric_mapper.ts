@@ -1,5 +1,5 @@
-import type { PointAdmission } from '#core/metrics/admission.ts';
-import { faultyLabel, NAME_LABEL, toSeriesText, type Label } from '#core/metrics/labels.ts';
+import type { PointAdmission } from '#ingest/admission/point_admission.ts';
+import { faultyLabel, NAME_LABEL, toSeriesText, type Label } from '#ingest/admission/labels.ts';
 import type { PointKind } from '#core/metrics/point.ts';
 import { LabelCache } from '#ingest/protocols/body/label_cache.ts';
 import { NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
@@ -12,16 +12,16 @@ export function toTemporality(value: number): Temporality {
   return value === 2 ? 'cumulative' : 'unspecified';
 }
 
-/** What every kind of data point has. */
+/** The common fields of all data points. */
 export interface PointHead {
   readonly labels: readonly Label[];
-  /** As sent: 0 when the sender gave none, which reads as the time of arrival. */
+  /** As sent; 0 if there is none, which means the time of arrival. */
   readonly timeUnixNano: number;
-  /** The sender says that the series has ended: OpenTelemetry's stale marker. */
+  /** OpenTelemetry's stale marker: the series has ended. */
   readonly hasNoValue: boolean;
 }
 
-/** The whole of a histogram, summary or exponential histogram; null where the sender left it out. */
+/** The totals of a histogram, summary or exponential histogram; null where the sender left one out. */
 export interface Totals {
   readonly count: number;
   readonly sum: number | null;
@@ -43,7 +43,7 @@ export interface Quantile {
 /** `_count`, `_sum`, `_min` and `_max`. */
 const TOTALS = 4;
 
-/** Turns OpenTelemetry's data points into points, whichever encoding they came in. */
+/** Converts OpenTelemetry's data points to points, for both encodings. */
 export class MetricMapper {
   readonly labels: LabelCache;
   readonly #admission: PointAdmission;
@@ -61,7 +61,7 @@ export class MetricMapper {
     this.#resource = labels;
   }
 
-  /** Null stands for a name that is no text; its points are refused. */
+  /** Null means that the name is not UTF-8; its points are refused. */
   beginMetric(name: string | null): void {
     this.#name = name;
   }
@@ -70,7 +70,7 @@ export class MetricMapper {
     this.#number(head, value, 'gauge');
   }
 
-  /** A cumulative sum that may fall is a gauge; what was added since the last time is a delta, falling or not. */
+  /** A cumulative sum that may fall is a gauge; a delta is a delta, whether it may fall or not. */
   sum(head: PointHead, value: number | null, temporality: Temporality, isMonotonic: boolean): void {
     const kind = this.#kindOf(head, temporality);
     if (kind !== null) this.#number(head, value, kind === 'counter' && !isMonotonic ? 'gauge' : kind);
@@ -80,7 +80,7 @@ export class MetricMapper {
     const kind = this.#kindOf(head, temporality);
     if (kind === null) return;
     const { bounds } = buckets;
-    // An ended histogram comes without counts, but each of its buckets ends.
+    // The stale marker of a histogram has no counts, but each of its buckets ends.
     const counts = head.hasNoValue && bounds.length > 0 ? [...bounds.map(() => 0), 0] : buckets.counts;
     const points = counts.length + TOTALS;
     if (!isSound(bounds, counts)) this.#refuse('buckets that do not match their bounds', head);
@@ -105,7 +105,7 @@ export class MetricMapper {
     this.#totals(head, totals, kind);
   }
 
-  /** Exponential buckets are not kept: they have no fixed bounds that a label could carry. */
+  /** Exponential buckets are not stored: they have no fixed bounds that a label could hold. */
   exponentialHistogram(head: PointHead, totals: Totals, temporality: Temporality): void {
     const kind = this.#kindOf(head, temporality);
     if (kind !== null) this.#totals(head, totals, kind);
@@ -145,7 +145,7 @@ export class MetricMapper {
     return this.#name === null ? faultyLabel('', NOT_UTF8) : this.labels.of(NAME_LABEL, this.#name + suffix);
   }
 
-  /** A point's own attribute wins over its resource's. */
+  /** A point's attribute takes precedence over its resource's. */
   #merge(own: readonly Label[], extra: Label | undefined): readonly Label[] {
     const merged = [...own];
     if (extra !== undefined) merged.push(extra);

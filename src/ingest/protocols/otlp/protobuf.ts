@@ -1,4 +1,4 @@
-import type { PointAdmission } from '#core/metrics/admission.ts';
+import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { toTemporality, type MetricMapper, type Temporality } from '#ingest/protocols/otlp/metric_mapper.ts';
 import { ProtobufAttributes } from '#ingest/protocols/otlp/protobuf_attributes.ts';

@@ -1,32 +1,29 @@
-import type { PointAdmission } from '#core/metrics/admission.ts';
-import { faultyLabel, tooLong, type Label } from '#core/metrics/labels.ts';
+import type { PointAdmission } from '#ingest/admission/point_admission.ts';
+import { faultyLabel, tooLong, type Label } from '#ingest/admission/labels.ts';
+import { SpanIndex } from '#ingest/hashing/span_index.ts';
 import { checkDepth, toAttributeText, type AttributeValue } from '#ingest/protocols/otlp/attributes.ts';
 import { decodeText, NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
-import { SpanTable } from '#ingest/protocols/protobuf/span_table.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 
-/** The attributes of one resource or data point at a time; equal ones are decoded once a request. */
+/** The attributes of one resource or data point at a time; equal ones are decoded only once per request. */
 export class ProtobufAttributes {
   readonly labels: Label[] = [];
   readonly #reader: WireReader;
   readonly #admission: PointAdmission;
-  readonly #spans: SpanTable;
+  readonly #spans: SpanIndex;
   readonly #known: Label[] = [];
 
   constructor(reader: WireReader, admission: PointAdmission) {
     this.#reader = reader;
     this.#admission = admission;
-    this.#spans = new SpanTable(reader);
+    this.#spans = new SpanIndex(reader.view);
   }
 
   clear(): void {
     this.labels.length = 0;
   }
 
-  /**
-   * Reads one KeyValue. Of points that will be refused anyway no text is decoded, and one label too many is enough to
-   * refuse a point.
-   */
+  /** Reads one KeyValue. Decodes no text if the point will be refused, for which one label too many is enough. */
   read(end: number, labelsMax = this.#admission.limits.labelsMax): void {
     const reader = this.#reader;
     if (this.labels.length <= labelsMax && this.#admission.hasRoomFor(1)) {
@@ -46,7 +43,7 @@ export class ProtobufAttributes {
       : this.#admission.label(name, text);
   }
 
-  /** A null is a text that is no UTF-8, also as a value. An absent value is the empty text. */
+  /** Null stands for text that is not UTF-8, in the value too. A missing value is the empty text. */
   #readKeyValue(end: number, depth: number): { name: string | null; value: AttributeValue } {
     const reader = this.#reader;
     let name: string | null = '';

@@ -1,9 +1,9 @@
-import type { Label } from '#core/metrics/labels.ts';
+import type { Label } from '#ingest/admission/labels.ts';
 import type { Buckets, PointHead, Quantile, Totals } from '#ingest/protocols/otlp/metric_mapper.ts';
 import type { ProtobufAttributes } from '#ingest/protocols/otlp/protobuf_attributes.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 
-/** Where a kind of data point has its fields; 0, which no field has, where it has none. */
+/** The field numbers of one kind of data point; 0, which no field has, for a missing one. */
 export interface Layout {
   readonly attributes: number;
   readonly flags: number;
@@ -39,11 +39,11 @@ export const LAYOUTS = {
   summary: { ...NONE, attributes: 7, flags: 8, count: 4, sum: 5, quantiles: 6 },
 } as const satisfies Record<string, Layout>;
 
-/** All kinds of data point have their time here. */
+/** The field number of the time in all kinds of data points. */
 const TIME = 3;
 const NO_RECORDED_VALUE = 1;
 
-/** One data point at a time, of whatever kind: the same object, filled anew by each `read`. */
+/** One data point at a time, of any kind: `read` fills the same object again. */
 export class ProtobufPoint implements PointHead, Totals, Buckets {
   readonly labels: readonly Label[];
   timeUnixNano = 0;

@@ -1,9 +1,9 @@
-import type { Label } from '#core/metrics/labels.ts';
+import type { Label } from '#ingest/admission/labels.ts';
 
 /**
- * The resource attributes that become labels: those that tell one sender from another. Without them the counters of
- * two instances would run into each other. The others (versions, command lines, runtimes) would start every series
- * anew at each deployment and say nothing that points are grouped by.
+ * The resource attributes that become labels: those that distinguish senders. Without them the counters of two instances
+ * would mix. The others (versions, command lines, runtimes) would start a new series at each deployment, and nobody groups
+ * points by them.
  */
 const IDENTITY: ReadonlySet<string> = new Set([
   'service.namespace',
@@ -17,7 +17,7 @@ const IDENTITY: ReadonlySet<string> = new Set([
   'container.id',
 ]);
 
-/** Tells the processes of one host apart where nothing better does: it changes at each start. */
+/** Distinguishes the processes of one host if nothing better does, because it changes at each start. */
 const FALLBACK = 'process.pid';
 
 export function chooseResourceLabels(attributes: readonly Label[]): readonly Label[] {

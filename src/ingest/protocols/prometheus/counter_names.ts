@@ -1,19 +1,18 @@
 import type { PointKind } from '#core/metrics/point.ts';
 
-/** `MetricMetadata.type` of prompb, as far as it matters here; every other known type is no counter. */
+/** `MetricMetadata.type` of prompb; all types that are not listed here are not counters. */
 const TYPE = { unknown: 0, counter: 1, gaugeHistogram: 4 } as const;
 
-/** What a request's metadata says of its metric families: the type's number by family name. */
+/** The metric families in a request's metadata: the number of the type by the name of the family. */
 export type FamilyTypes = ReadonlyMap<string, number>;
 
 const SUFFIX = /_(?:total|count|sum|bucket)$/;
 
 /**
- * Whether a series counts. Remote write 1.0 gives samples no type, so the name decides, by the conventions that every
- * Prometheus client library keeps: `_total`, and the `_count`, `_sum` and `_bucket` of histograms and summaries. A
- * series with the label `quantile` is a summary's quantile, whatever it is called. Metadata in the same request
- * overrules the name. (Prometheus sends metadata in requests of its own, once a minute; nothing is remembered from one
- * request to the next.)
+ * Whether a series is a counter. Samples of remote write 1.0 have no type, so the name decides, by the conventions of all
+ * Prometheus client libraries: `_total`, and `_count`, `_sum` and `_bucket` of histograms and summaries. A series with
+ * the label `quantile` is the quantile of a summary and no counter. Metadata in the same request overrules the name.
+ * (Prometheus sends metadata in separate requests, once a minute; it is not remembered between requests.)
  */
 export function kindOfSeries(name: string, hasLabel: (label: string) => boolean, types: FamilyTypes): PointKind {
   const suffix = SUFFIX.exec(name)?.[0];

@@ -4,20 +4,20 @@ import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts
 const STALE_HIGH = 0x7ff00000;
 const STALE_LOW = 0x00000002;
 
-/** The tags of a sample in its series, and of what is in it. */
+/** The tags of a sample within its series, and of its fields. */
 const SAMPLE_TAG = (2 << 3) | WIRE.bytes;
 const VALUE_TAG = (1 << 3) | WIRE.fixed64;
 const TIME_TAG = (2 << 3) | WIRE.varint;
 
 const HEAD_BYTES = 2;
-/** With its tag. */
+/** Including its tag. */
 const VALUE_BYTES = 9;
 
 /** The samples of time series, one at a time. */
 export class SampleReader {
   value = 0;
   at = 0;
-  /** A mark that the series has ended. */
+  /** A stale marker: the series has ended. */
   isStale = false;
   readonly #reader: WireReader;
 
@@ -39,8 +39,8 @@ export class SampleReader {
   }
 
   /**
-   * Reads a sample that is all that is left of its series, as nearly all are, and written as senders write it: the time
-   * behind the value, which is left out where it is 0. False, having read nothing, for anything else.
+   * Reads a single sample that ends its series, in the usual order of fields: the value, left out when it is 0, then the
+   * time. Nearly all samples are like that. Otherwise returns false and reads nothing.
    */
   readLone(end: number): boolean {
     const reader = this.#reader;

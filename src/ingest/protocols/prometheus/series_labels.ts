@@ -1,14 +1,14 @@
-import type { PointAdmission } from '#core/metrics/admission.ts';
-import { faultyLabel, NAME_LABEL, tooLong, tooManyLabels, toSeriesText, type Label } from '#core/metrics/labels.ts';
+import type { PointAdmission } from '#ingest/admission/point_admission.ts';
+import { faultyLabel, NAME_LABEL, tooLong, tooManyLabels, toSeriesText, type Label } from '#ingest/admission/labels.ts';
+import { SpanIndex } from '#ingest/hashing/span_index.ts';
 import { decodeText, NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
-import { SpanTable } from '#ingest/protocols/protobuf/span_table.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 
 /** The labels of one time series at a time. */
 export class SeriesLabels {
   readonly #reader: WireReader;
   readonly #admission: PointAdmission;
-  readonly #spans: SpanTable;
+  readonly #spans: SpanIndex;
   readonly #known: Label[] = [];
   readonly #labels: Label[] = [];
   #name: Label | null = null;
@@ -17,7 +17,7 @@ export class SeriesLabels {
   constructor(reader: WireReader, admission: PointAdmission) {
     this.#reader = reader;
     this.#admission = admission;
-    this.#spans = new SpanTable(reader);
+    this.#spans = new SpanIndex(reader.view);
   }
 
   clear(): void {
@@ -26,7 +26,7 @@ export class SeriesLabels {
     this.#fault = null;
   }
 
-  /** The metric's name, empty while none was read. */
+  /** The metric's name; empty until it was read. */
   get name(): string {
     return this.#name?.value ?? '';
   }
@@ -35,7 +35,7 @@ export class SeriesLabels {
     return this.#labels.some(({ name }) => name === label);
   }
 
-  /** Reads one Label message. Of a series that is refused no further text is decoded. */
+  /** Reads one Label message. Once the series is refused, no more text is decoded. */
   read(end: number): void {
     const reader = this.#reader;
     if (this.#fault === null && this.#admission.hasRoomFor(1)) {
@@ -45,7 +45,7 @@ export class SeriesLabels {
     reader.pos = end;
   }
 
-  /** Adds the series to the batch and returns its index, or says what is wrong with it. */
+  /** Adds the series to the batch and returns its index, or the reason why it is refused. */
   addSeries(): number | string {
     if (this.#fault !== null) return this.#fault;
     if (!this.#admission.hasRoomFor(1)) return this.#admission.fullMessage;
@@ -53,7 +53,7 @@ export class SeriesLabels {
     return this.#admission.addSeries(this.#name, this.#labels);
   }
 
-  /** The series as people write it, as far as it was read. */
+  /** The series as text, as far as it was read. */
   toText(): string {
     return toSeriesText(this.name, this.#labels);
   }

@@ -1,16 +1,16 @@
 import type { Steps } from '#ingest/protocols/body/steps.ts';
-import { InflateRoom } from '#ingest/protocols/prometheus/inflate_room.ts';
+import { ScratchBuffer } from '#ingest/protocols/prometheus/scratch_buffer.ts';
 import { AppError } from '#kernel/errors.ts';
 
 /**
- * Inflates one snappy block (no framing). The declared length is held against `bytesMax` before anything is allocated,
- * and each step against that length, so work and memory are bounded by it. `payload_too_large` or `invalid_input`.
- * What is inflated into a `room` stays there until the next time only.
+ * Inflates one snappy block (no framing). The declared length is checked against `bytesMax` before anything is allocated,
+ * and each step against that length, so it limits work and memory. Throws `payload_too_large` or `invalid_input`. The
+ * result lies in `scratch` and is valid until the next call.
  *
- * The npm package snappyjs never returns on a ten-byte body, and the native one needs a binary per platform while
- * being no faster on bodies of this size.
+ * The npm package snappyjs never returns for a certain body of ten bytes; the native one needs a binary per platform and
+ * is no faster on bodies of this size.
  */
-export function* inflateSnappyBlock(block: Buffer, bytesMax: number, room = new InflateRoom(0)): Steps<Buffer> {
+export function* inflateSnappyBlock(block: Buffer, bytesMax: number, scratch = new ScratchBuffer(0)): Steps<Buffer> {
   const header = readLength(block);
   const outLength = header.length;
   if (outLength > bytesMax) {
@@ -22,14 +22,14 @@ export function* inflateSnappyBlock(block: Buffer, bytesMax: number, room = new 
   // No element writes more than 64 bytes for each 3 it takes, so a length beyond that is a lie.
   if (outLength > block.length * 64) throw corrupt('the declared length cannot be reached');
   const end = block.length;
-  const { bytes, view: out } = room.take(outLength + STEP);
-  // Others may take the room while this rests.
-  const mayRest = outLength + STEP > room.bytesMax;
+  const { bytes, view: out } = scratch.take(outLength + STEP);
+  // While this pauses, another body may use the scratch buffer.
+  const mayPause = outLength + STEP > scratch.bytesMax;
   const from = new DataView(block.buffer, block.byteOffset, end);
   let pos = header.pos;
   let at = 0;
   for (let elements = 1; pos < end; elements += 1) {
-    if (mayRest && elements % REST_AFTER === 0) yield;
+    if (mayPause && elements % PAUSE_AFTER === 0) yield;
     const tag = block[pos] ?? 0;
     pos += 1;
     const kind = tag & 3;
@@ -41,8 +41,8 @@ export function* inflateSnappyBlock(block: Buffer, bytesMax: number, room = new 
         pos += size;
       }
       if (pos + length > end) throw corrupt('a literal is cut off');
-      if (at + length > outLength) throw corrupt('it is longer than it declares');
-      // The last ones may stand too close to the end for whole steps.
+      if (at + length > outLength) throw corrupt('it is longer than its declared length');
+      // Near the end of the block whole steps would read beyond it.
       if (pos + length + STEP > end) block.copy(bytes, at, pos, pos + length);
       else copySteps(from, pos, out, at, length);
       pos += length;
@@ -55,24 +55,23 @@ export function* inflateSnappyBlock(block: Buffer, bytesMax: number, room = new 
         offset += (tag >>> 5) << 8;
       }
       if (offset === 0 || offset > at) throw corrupt('a copy points outside of what came before');
-      if (at + length > outLength) throw corrupt('it is longer than it declares');
-      // A copy may overlap itself, which repeats what it overlaps: so never in steps wider than the distance.
+      if (at + length > outLength) throw corrupt('it is longer than its declared length');
+      // A copy that overlaps itself repeats what it overlaps, so its steps must not be wider than the offset.
       if (offset < STEP) repeat(out, offset, at, length);
       else copySteps(out, at - offset, out, at, length);
     }
     at += length;
   }
-  if (at !== outLength) throw corrupt('it is shorter than it declares');
+  if (at !== outLength) throw corrupt('it is shorter than its declared length');
   return bytes.subarray(0, outLength);
 }
 
 const STEP = 16;
-const REST_AFTER = 65_536;
+const PAUSE_AFTER = 65_536;
 
 /**
- * Copies up to a step more than `length` bytes, which is quicker than to stop there: what is too much is written over
- * by what follows, and behind the last there is room. The halves are whole numbers, not doubles: a double that is a NaN
- * may lose the bits that mark a series as ended.
+ * Copies in steps of 16 bytes, and so up to 15 bytes too many: the next element overwrites them, and there is space after
+ * the last. The values are integers because a NaN read as a double may lose the bits that mark a stale series.
  */
 function copySteps(from: DataView, pos: number, out: DataView, at: number, length: number): void {
   for (let i = 0; i < length; i += STEP) {
@@ -105,5 +104,5 @@ function littleEndian(block: Buffer, pos: number, size: number): number {
 }
 
 function corrupt(fault: string): AppError {
-  return new AppError('invalid_input', `the body is no snappy block: ${fault}`);
+  return new AppError('invalid_input', `the body is not a snappy block: ${fault}`);
 }

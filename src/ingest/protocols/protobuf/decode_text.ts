@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 
 export const NOT_UTF8 = 'a text that is not UTF-8';
 
-/** The text between these bytes, or null where they are no UTF-8: replacing them would make different texts equal. */
+/** The text, or null if the bytes are not UTF-8: replacement characters would make different texts equal. */
 export function decodeText(bytes: Buffer, start: number, end: number): string | null {
   for (let i = start; i < end; i += 1) {
     if ((bytes[i] ?? 0) < 0x80) continue;

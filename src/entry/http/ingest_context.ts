@@ -1,0 +1,31 @@
+import type { BadKeyLimiter } from '#auth/bad_key_limiter.ts';
+import type { IngestAccess } from '#auth/ingest_access.ts';
+import type { Intake } from '#ingest/intake.ts';
+import type { RateLimiter } from '#ingest/rate_limiter.ts';
+import type { SeriesQuota } from '#ingest/series/series_quota.ts';
+import type { IngestCounters } from '#ingest/ingest_counters.ts';
+import type { KeyedLimit } from '#kernel/keyed_limit.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Clock } from '#kernel/time.ts';
+
+/** What the routes of ingestion share. */
+export interface IngestContext {
+  readonly access: IngestAccess;
+  readonly badKeys: BadKeyLimiter;
+  readonly intake: Intake;
+  /** Limits how many bodies are unpacked at once: a small one may need all the memory that its protocol allows. */
+  readonly unpacking: KeyedLimit;
+  readonly pointRates: RateLimiter;
+  readonly eventRates: RateLimiter;
+  readonly series: SeriesQuota;
+  readonly counters: IngestCounters;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What may precede `/api`: nothing, or the path of the base URL, for proxies that keep it. */
+  readonly prefixes: readonly string[];
+}
+
+/** The path under every prefix, without and with a trailing slash. */
+export function routesFor(path: string, { prefixes }: IngestContext): string[] {
+  return prefixes.flatMap((prefix) => [`${prefix}${path}`, `${prefix}${path}/`]);
+}

@@ -1,0 +1,67 @@
+import { POINT_KINDS, type PointKind, type Series } from '#core/metrics/point.ts';
+
+const CAPACITY_MIN = 64;
+const POINT_BYTES = 21;
+
+/**
+ * The points of one request in columns: 21 bytes a point and no object per point, because a request may hold 100,000.
+ * Point `i` is `at[i]`, `value[i]`, `kind[i]` of `series[seriesIndex[i]]`; only the first `length` entries are valid.
+ * `series` may contain the same series more than once.
+ */
+export class PointBatch {
+  readonly series: Series[] = [];
+  length = 0;
+  at: Float64Array;
+  value: Float64Array;
+  seriesIndex: Uint32Array;
+  kind: Uint8Array;
+
+  /** Grows when more than `capacity` points are added. */
+  constructor(capacity = 256) {
+    const columns = columnsFor(Math.max(CAPACITY_MIN, capacity));
+    this.at = columns.at;
+    this.value = columns.value;
+    this.seriesIndex = columns.seriesIndex;
+    this.kind = columns.kind;
+  }
+
+  /** Returns the index by which `add` refers to the series. */
+  addSeries(series: Series): number {
+    return this.series.push(series) - 1;
+  }
+
+  add(seriesIndex: number, at: number, value: number, kind: PointKind): void {
+    const i = this.length;
+    if (i === this.at.length) this.#grow();
+    this.seriesIndex[i] = seriesIndex;
+    this.at[i] = at;
+    this.value[i] = value;
+    this.kind[i] = KIND_CODES[kind];
+    this.length = i + 1;
+  }
+
+  #grow(): void {
+    const { at, value, seriesIndex, kind } = columnsFor(this.at.length * 2);
+    at.set(this.at);
+    value.set(this.value);
+    seriesIndex.set(this.seriesIndex);
+    kind.set(this.kind);
+    Object.assign(this, { at, value, seriesIndex, kind });
+  }
+}
+
+/** The position of each kind in `POINT_KINDS`. */
+const KIND_CODES = Object.fromEntries(POINT_KINDS.map((kind, code) => [kind, code])) as Record<PointKind, number>;
+
+type Columns = Pick<PointBatch, 'at' | 'value' | 'seriesIndex' | 'kind'>;
+
+/** All columns in one allocation; the wide ones come first so that each is aligned. */
+function columnsFor(capacity: number): Columns {
+  const memory = new ArrayBuffer(capacity * POINT_BYTES);
+  return {
+    at: new Float64Array(memory, 0, capacity),
+    value: new Float64Array(memory, capacity * 8, capacity),
+    seriesIndex: new Uint32Array(memory, capacity * 16, capacity),
+    kind: new Uint8Array(memory, capacity * 20, capacity),
+  };
+}

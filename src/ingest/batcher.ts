@@ -1,0 +1,126 @@
+/** How much of a commit an item takes. */
+export interface Weight {
+  readonly bytes: number;
+  readonly count: number;
+}
+
+interface BatcherOptions<Item> {
+  /** How long the first item of a commit waits for company when little is going on. */
+  readonly lingerMs: number;
+  /** How long at least from the beginning of one commit to the next, unless a full one is ready. */
+  readonly everyMs: number;
+  /** After a commit of a smaller count the next one may follow proportionally sooner: a quiet line waits for nobody. */
+  readonly busyFrom?: number;
+  /** What one commit holds at most; a single item may be larger. */
+  readonly max: Weight;
+  /** So many that wait are a full commit, too, however little they weigh. */
+  readonly itemsMax: number;
+  /** Commits under way at the same time. */
+  readonly commitsMax: number;
+  readonly weigh: (item: Item) => Weight;
+  readonly commit: (items: readonly Item[]) => Promise<void>;
+}
+
+interface Waiting<Item> {
+  readonly item: Item;
+  readonly weight: Weight;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Commits what many bring within a few milliseconds in one go; each waits for the commit that holds its item. */
+export class Batcher<Item> {
+  readonly #options: BatcherOptions<Item>;
+  #waiting: Waiting<Item>[] = [];
+  #bytes = 0;
+  #count = 0;
+  #commits = 0;
+  /** What waits has lingered long enough. */
+  #isDue = false;
+  #timer: NodeJS.Timeout | undefined;
+  #lastCommitAt = -Infinity;
+  #lastCount = 0;
+  #whenIdle: (() => void)[] = [];
+
+  constructor(options: BatcherOptions<Item>) {
+    this.#options = options;
+  }
+
+  /** Resolves once the item is committed, and rejects with what its commit threw. */
+  add(item: Item): Promise<void> {
+    const weight = this.#options.weigh(item);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#waiting.push({ item, weight, resolve, reject });
+    this.#bytes += weight.bytes;
+    this.#count += weight.count;
+    if (this.#waiting.length === 1) this.#setTimer();
+    this.#commitWhatIsReady();
+    return promise;
+  }
+
+  /** Commits without lingering and resolves once everything added so far is settled. */
+  async settle(): Promise<void> {
+    this.#commitAll();
+    if (this.#commits > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  #setTimer(): void {
+    const { lingerMs, everyMs, busyFrom = 0 } = this.#options;
+    const apartMs = this.#lastCount < busyFrom ? (everyMs * this.#lastCount) / busyFrom : everyMs;
+    const sinceLastMs = performance.now() - this.#lastCommitAt;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#commitAll(), Math.max(lingerMs, apartMs - sinceLastMs));
+  }
+
+  #commitAll(): void {
+    this.#isDue = this.#waiting.length > 0;
+    this.#commitWhatIsReady();
+  }
+
+  #commitWhatIsReady(): void {
+    while (this.#waiting.length > 0 && this.#commits < this.#options.commitsMax && this.#isReady()) {
+      void this.#commit(this.#take());
+    }
+    if (this.#waiting.length > 0) return;
+    this.#isDue = false;
+    clearTimeout(this.#timer);
+  }
+
+  #isReady(): boolean {
+    const { max, itemsMax } = this.#options;
+    return this.#isDue || this.#bytes >= max.bytes || this.#count >= max.count || this.#waiting.length >= itemsMax;
+  }
+
+  /** The oldest items that fit together, at least one. */
+  #take(): readonly Waiting<Item>[] {
+    const { max } = this.#options;
+    let bytes = 0;
+    let count = 0;
+    const end = this.#waiting.findIndex(({ weight }, index) => {
+      bytes += weight.bytes;
+      count += weight.count;
+      return index > 0 && (bytes > max.bytes || count > max.count);
+    });
+    const taken = this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
+    for (const { weight } of taken) {
+      this.#bytes -= weight.bytes;
+      this.#count -= weight.count;
+    }
+    return taken;
+  }
+
+  async #commit(taken: readonly Waiting<Item>[]): Promise<void> {
+    this.#commits += 1;
+    this.#lastCommitAt = performance.now();
+    this.#lastCount = taken.reduce((sum, { weight }) => sum + weight.count, 0);
+    try {
+      await this.#options.commit(taken.map(({ item }) => item));
+      for (const { resolve } of taken) resolve();
+    } catch (error) {
+      for (const { reject } of taken) reject(error);
+    }
+    this.#commits -= 1;
+    this.#commitWhatIsReady();
+    if (this.#commits === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+}

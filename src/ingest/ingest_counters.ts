@@ -1,0 +1,66 @@
+import type { DecodedPoints } from '#ingest/admission/point_admission.ts';
+import type { ErrorCode } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Ingested, ItemRefusal } from '#storage/postgres/entities/services.ts';
+import type { IngestRefusal } from '#storage/postgres/ingest_refusal_store.ts';
+
+type RefusedItems = {
+  readonly kind: Ingested;
+  readonly reason: ItemRefusal;
+  readonly serviceId: Id<'service'>;
+};
+
+type RefusedRequests = {
+  readonly kind: Ingested;
+  readonly code: ErrorCode;
+  readonly serviceId: Id<'service'>;
+};
+
+/** What this process has accepted and refused since it started. A service appears once something it sent was refused. */
+export class IngestCounters {
+  readonly accepted: Record<Ingested, number> = { points: 0, events: 0 };
+  readonly refusedItems = new LabeledCounts<RefusedItems>();
+  readonly refusedRequests = new LabeledCounts<RefusedRequests>();
+
+  countPoints(serviceId: Id<'service'>, { points, rejected, beyondSeries }: DecodedPoints): void {
+    this.accepted.points += points.length;
+    this.refusedItems.add({ kind: 'points', reason: 'too_many_series', serviceId }, beyondSeries);
+    this.refusedItems.add({ kind: 'points', reason: 'faulty', serviceId }, rejected.count - beyondSeries);
+  }
+
+  /** Counts events that were refused while the request was accepted; a request that was refused counts as a request. */
+  countEvents(
+    serviceId: Id<'service'>,
+    accepted: number,
+    refused: { readonly faulty: number; readonly tooLarge: number },
+  ): void {
+    this.accepted.events += accepted;
+    this.refusedItems.add({ kind: 'events', reason: 'faulty', serviceId }, refused.faulty);
+    this.refusedItems.add({ kind: 'events', reason: 'too_large', serviceId }, refused.tooLarge);
+  }
+
+  /** Everything that was refused; the reason of a whole request is its error code. */
+  *refusals(): Generator<Pick<IngestRefusal, 'serviceId' | 'kind' | 'reason' | 'count'>> {
+    for (const { labels, count } of this.refusedItems.list()) yield { ...labels, count };
+    for (const { labels, count } of this.refusedRequests.list()) {
+      const { code: reason, ...others } = labels;
+      yield { ...others, reason, count };
+    }
+  }
+}
+
+class LabeledCounts<Labels extends Readonly<Record<string, string>>> {
+  readonly #counts = new Map<string, { readonly labels: Labels; count: number }>();
+
+  add(labels: Labels, count = 1): void {
+    if (count === 0) return;
+    const key = Object.values(labels).join(' ');
+    const known = this.#counts.get(key);
+    if (known === undefined) this.#counts.set(key, { labels, count });
+    else known.count += count;
+  }
+
+  list(): readonly { readonly labels: Labels; readonly count: number }[] {
+    return [...this.#counts.values()];
+  }
+}

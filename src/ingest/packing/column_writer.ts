@@ -1,0 +1,106 @@
+import { POINT_KINDS, type Series } from '#core/metrics/point.ts';
+import type { AnnouncedSeries, PointColumns } from '#core/metrics/point_columns.ts';
+import type { PointBatch } from '#ingest/admission/point_batch.ts';
+import { StringInterner } from '#kernel/string_interner.ts';
+
+/** Whether to send the series' labels along; `newestAt` as in `AnnouncedSeries`. */
+export type NeedsLabels = (series: Series, newestAt: number) => boolean;
+
+type Rows = Pick<PointColumns, 'key' | 'value' | 'at' | 'name' | 'kind'>;
+
+const ROW_BYTES = 29;
+
+/** The columns of `length` points in one allocation; the wide ones come first so that each is aligned. */
+export class ColumnMemory {
+  readonly bytes: Uint8Array;
+  readonly #all: Rows;
+
+  /** `from` is a copy of another instance's `bytes`. */
+  constructor(length: number, from?: Uint8Array) {
+    const memory = new ArrayBuffer(length * ROW_BYTES);
+    this.bytes = new Uint8Array(memory);
+    if (from !== undefined) this.bytes.set(from.subarray(0, memory.byteLength));
+    this.#all = {
+      key: new BigUint64Array(memory, 0, length),
+      value: new Float64Array(memory, length * 8, length),
+      at: new Float64Array(memory, length * 16, length),
+      name: new Uint32Array(memory, length * 24, length),
+      kind: new Uint8Array(memory, length * 28, length),
+    };
+  }
+
+  /** Views, not copies. */
+  rows(from: number, to: number): Rows {
+    const { key, value, at, name, kind } = this.#all;
+    return {
+      key: key.subarray(from, to),
+      value: value.subarray(from, to),
+      at: at.subarray(from, to),
+      name: name.subarray(from, to),
+      kind: kind.subarray(from, to),
+    };
+  }
+}
+
+/** Copies parts of batches into columns, one after the other. */
+export class ColumnWriter {
+  readonly memory: ColumnMemory;
+  readonly announced: AnnouncedSeries[] = [];
+  /** Rows written so far. */
+  length = 0;
+  readonly #names = new StringInterner();
+  #lastName: string | null = null;
+  #lastNumber = 0;
+
+  constructor(capacity: number) {
+    this.memory = new ColumnMemory(capacity);
+  }
+
+  get names(): readonly string[] {
+    return this.#names.strings;
+  }
+
+  /** Adds the points from `from` up to, but not including, `to`. */
+  add({ at, value, kind, seriesIndex, series }: PointBatch, from: number, to: number, needsLabels: NeedsLabels): void {
+    const rows = this.memory.rows(this.length, this.length + to - from);
+    rows.at.set(at.subarray(from, to));
+    rows.value.set(value.subarray(from, to));
+    rows.kind.set(kind.subarray(from, to));
+    const newest = new Float64Array(series.length).fill(Number.NaN);
+    let key = 0n;
+    let name = 0;
+    let currentIndex = -1;
+    for (let i = from; i < to; i += 1) {
+      const index = seriesIndex[i] ?? 0;
+      if (index !== currentIndex) {
+        const current = series[index];
+        if (current === undefined) throw new RangeError(`point ${i} refers to series ${index}, which does not exist`);
+        key = current.key;
+        name = this.#numberOf(current.name);
+        currentIndex = index;
+      }
+      rows.key[i - from] = key;
+      rows.name[i - from] = name;
+      const before = newest[index] ?? Number.NaN;
+      const own = kind[i] === STALE ? 0 : (at[i] ?? 0);
+      newest[index] = before > own ? before : own;
+    }
+    for (const [index, newestAt] of newest.entries()) {
+      const found = series[index];
+      if (found === undefined || Number.isNaN(newestAt) || !needsLabels(found, newestAt)) continue;
+      this.announced.push({ ...found, newestAt });
+    }
+    this.length += to - from;
+  }
+
+  /** In a scrape the series of one metric follow each other. */
+  #numberOf(name: string): number {
+    if (name !== this.#lastName) {
+      this.#lastNumber = this.#names.intern(name);
+      this.#lastName = name;
+    }
+    return this.#lastNumber;
+  }
+}
+
+const STALE = POINT_KINDS.indexOf('stale');

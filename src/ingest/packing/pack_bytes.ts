@@ -1,0 +1,28 @@
+import { constants, zstdCompressSync, zstdDecompressSync, type ZstdOptions } from 'node:zlib';
+
+import { runZlibSync } from '#ingest/zlib_sync.ts';
+
+/** Below this, compressing saves less than it costs. */
+const COMPRESSED_FROM_BYTES = 1_024;
+const FAST: ZstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+/** In front: how long the bytes are when they are compressed, 0 when they follow as they are. */
+const LENGTH_BYTES = 4;
+
+/**
+ * Compressed unless they are few. At most some milliseconds for the megabyte that a job holds; off the event loop it
+ * would take several times as long.
+ */
+export function packBytes(bytes: Buffer): Buffer {
+  const isCompressed = bytes.length >= COMPRESSED_FROM_BYTES;
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(isCompressed ? bytes.length : 0);
+  return Buffer.concat([length, isCompressed ? runZlibSync(zstdCompressSync, bytes, FAST) : bytes]);
+}
+
+/** The inverse of `packBytes`; trusts its input. */
+export function unpackBytes(packed: Buffer): Buffer {
+  const length = packed.readUInt32BE();
+  const bytes = packed.subarray(LENGTH_BYTES);
+  return length === 0 ? bytes : runZlibSync(zstdDecompressSync, bytes, { chunkSize: length });
+}

@@ -1,0 +1,100 @@
+import type { Cipher } from '#auth/cipher.ts';
+import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
+import { packBytes, unpackBytes } from '#ingest/packing/pack_bytes.ts';
+import { type EventScene, type NoEvent, readEvent, type SentEvent } from '#ingest/protocols/sentry/event.ts';
+import type { Id } from '#kernel/ids.ts';
+import { fromEpochMilliseconds } from '#kernel/time.ts';
+
+/** An accepted event on its way to the worker. */
+export interface AcceptedEvent {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly sent: SentEvent;
+}
+
+/** An event as the worker takes it. */
+export interface ArrivedEvent {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly event: ExceptionEvent;
+}
+
+/** An event that has arrived and is still to be read. */
+export interface UnreadEvent {
+  readonly serviceId: Id<'service'>;
+  readonly eventId: string;
+  /** As it was packed; null for one that an earlier release has read already. */
+  readonly accepted: (() => AcceptedEvent) | null;
+  readonly read: () => ArrivedEvent | NoEvent;
+}
+
+/** In front of each payload: a line of JSON. */
+interface Head extends Omit<EventScene, 'receivedAt'> {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
+  /** Of the payload, which ends with a newline after so many bytes. */
+  readonly length: number;
+}
+
+const NEWLINE = 0x0a;
+const NEWLINE_BYTES = Buffer.from([NEWLINE]);
+/** In front of what is sealed. */
+const SEALED = 1;
+
+/** Events of any services for one job: as they were sent, secrets and all, and therefore sealed. */
+export function packEvents(events: readonly AcceptedEvent[], cipher: Pick<Cipher, 'seal'>): Buffer {
+  const parts = events.flatMap(({ orgId, serviceId, sent: { scene, payload } }) => {
+    const receivedAt = scene.receivedAt.epochMilliseconds;
+    const head: Head = { orgId, serviceId, ...scene, receivedAt, length: payload.length };
+    return [Buffer.from(`${JSON.stringify(head)}\n`), payload, NEWLINE_BYTES];
+  });
+  return Buffer.concat([Buffer.of(SEALED), cipher.seal(packBytes(Buffer.concat(parts)))]);
+}
+
+/** The inverse of `packEvents`. Throws for what was sealed under another APP_SECRET. */
+export function unpackEvents(packed: Buffer, cipher: Pick<Cipher, 'open'>): UnreadEvent[] {
+  if (packed[0] !== SEALED) return unpackEarlier(unpackBytes(packed));
+  const bytes = unpackBytes(unsealed(packed.subarray(1), cipher));
+  const events: UnreadEvent[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const headEnd = bytes.indexOf(NEWLINE, at);
+    const { orgId, serviceId, receivedAt, length, ...scene } = JSON.parse(bytes.toString('utf8', at, headEnd)) as Head;
+    const payload = bytes.subarray(headEnd + 1, headEnd + 1 + length);
+    const sent = (): SentEvent => ({
+      scene: { ...scene, receivedAt: fromEpochMilliseconds(receivedAt) },
+      payload,
+    });
+    const read = (): ArrivedEvent | NoEvent => {
+      const event = readEvent(sent());
+      return typeof event === 'string' ? event : { orgId, serviceId, event };
+    };
+    const accepted = (): AcceptedEvent => ({ orgId, serviceId, sent: sent() });
+    events.push({ serviceId, eventId: scene.eventId, accepted, read });
+    at = headEnd + length + 2;
+  }
+  return events;
+}
+
+function unsealed(sealed: Buffer, cipher: Pick<Cipher, 'open'>): Buffer {
+  try {
+    return cipher.open(sealed);
+  } catch (cause) {
+    throw new Error('events wait that were accepted under another APP_SECRET; set that one again', { cause });
+  }
+}
+
+/**
+ * What was packed before events were kept as they were sent, and may wait still where the store was away for long:
+ * lines `orgId serviceId event`, the event as `serializeEvent` writes it. It begins with the first byte of a length, 0.
+ */
+function unpackEarlier(bytes: Buffer): UnreadEvent[] {
+  const lines = bytes.toString('utf8').split('\n');
+  return lines.map((line) => {
+    const [orgId = '', serviceId = ''] = line.split(' ', 2);
+    const event = parseEvent(line.slice(orgId.length + serviceId.length + 2));
+    const arrived: ArrivedEvent = { orgId: orgId as Id<'org'>, serviceId: serviceId as Id<'service'>, event };
+    return { serviceId: arrived.serviceId, eventId: event.eventId, accepted: null, read: () => arrived };
+  });
+}

@@ -1,0 +1,221 @@
+import { ANY_SERIES, type SeriesAllowance } from '#ingest/admission/point_admission.ts';
+import { packKeys, SeriesSet } from '#ingest/series/series_set.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Clock, Temporal } from '#kernel/time.ts';
+import { withTimeout } from '#kernel/with_timeout.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { SeriesDayStore } from '#storage/postgres/series_day_store.ts';
+
+interface SeriesQuotaOptions {
+  /** 0 for no bound. */
+  readonly perDayMax: number;
+  readonly db: Pick<Database, 'session'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The series of a service today, as far as this process knows. */
+interface HeldDay {
+  readonly day: string;
+  readonly series: SeriesSet;
+  /** Halves of the keys that this process saw first and has not shared yet. */
+  fresh: number[];
+  readonly allowance: SeriesAllowance;
+}
+
+/** How soon other processes, and the next one after a crash, know of a new series. */
+const SHARE_MS = 2_000;
+/** Senders wait while a service's series are looked up; a database that takes longer is away. */
+const TIMEOUT_MS = 1_000;
+/** At most some 70 MB; what was not asked for longest is looked up again when it is. */
+const HELD_SERIES_MAX = 3_000_000;
+const DAY_MS = 86_400_000;
+/** Rows may become visible behind this many with later marks. */
+const MARKS_ASKED_AGAIN = 1_000;
+
+/**
+ * Bounds how many series each service may have a day. What is known is taken on, what is new only while there is room.
+ * All processes count together and a restart forgets nothing, but for what was new within the last two seconds; so the
+ * bound may be passed by what the processes take at the same time. Refuses nothing while the database is away.
+ */
+export class SeriesQuota {
+  readonly #options: SeriesQuotaOptions;
+  /** The one asked for longest ago first. */
+  readonly #held = new Map<Id<'service'>, HeldDay>();
+  readonly #lookingUp = new Map<Id<'service'>, Promise<HeldDay>>();
+  readonly #timer: NodeJS.Timeout;
+  #isAsked = false;
+  #sharing: Promise<void> = Promise.resolve();
+  #isAway = false;
+  /** Up to where others' rows have been read in the last two rounds. */
+  #marks: readonly [before: number, last: number] | null = null;
+  #forgottenOn = '';
+  /** The last that was asked for, by how many there were before it since 1970. */
+  #day = { number: Number.NaN, text: '' };
+
+  constructor(options: SeriesQuotaOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => {
+      this.#sharing = this.#sharing.then(() => this.#share());
+    }, SHARE_MS);
+    this.#timer.unref();
+  }
+
+  /** What the service may bring now. To be asked for each request, since days end. */
+  async allowanceOf(serviceId: Id<'service'>): Promise<SeriesAllowance> {
+    if (this.#options.perDayMax === 0) return ANY_SERIES;
+    this.#isAsked = true;
+    const day = this.#today();
+    const held = this.#held.get(serviceId);
+    if (held?.day === day) {
+      this.#held.delete(serviceId);
+      this.#held.set(serviceId, held);
+      return held.allowance;
+    }
+    try {
+      const found = await withTimeout(this.#lookUpOnce(serviceId, day), TIMEOUT_MS, () => {
+        throw slow();
+      });
+      this.#noteAway(null);
+      return found.allowance;
+    } catch (error) {
+      this.#noteAway(error);
+      return ANY_SERIES;
+    }
+  }
+
+  /** Shares what is left to share. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#sharing;
+    await this.#share();
+  }
+
+  #lookUpOnce(serviceId: Id<'service'>, day: string): Promise<HeldDay> {
+    const underWay = this.#lookingUp.get(serviceId);
+    if (underWay !== undefined) return underWay;
+    const looking = this.#lookUp(serviceId, day).finally(() => this.#lookingUp.delete(serviceId));
+    this.#lookingUp.set(serviceId, looking);
+    return looking;
+  }
+
+  async #lookUp(serviceId: Id<'service'>, day: string): Promise<HeldDay> {
+    const store = this.#store();
+    if (this.#marks === null) {
+      const mark = Math.max(0, (await store.latestMark()) - MARKS_ASKED_AGAIN);
+      this.#marks ??= [mark, mark];
+    }
+    const series = new SeriesSet();
+    for (const keys of await store.list(serviceId, day)) series.addPacked(keys);
+    const held = this.#hold(day, series);
+    this.#held.delete(serviceId);
+    this.#held.set(serviceId, held);
+    return held;
+  }
+
+  #hold(day: string, series: SeriesSet): HeldDay {
+    const { perDayMax } = this.#options;
+    const held: HeldDay = {
+      day,
+      series,
+      fresh: [],
+      allowance: {
+        sign: Symbol(day),
+        max: perDayMax,
+        admit(high, low) {
+          if (series.size >= perDayMax) return series.has(high, low);
+          if (series.add(high, low)) held.fresh.push(high, low);
+          return true;
+        },
+      },
+    };
+    return held;
+  }
+
+  /** Tells others what is new here, hears what is new there, and lets go of what is not needed. Never throws. */
+  async #share(): Promise<void> {
+    if (!this.#isAsked) return;
+    this.#isAsked = false;
+    try {
+      await this.#tell();
+      await this.#hear();
+      await this.#forget();
+      this.#noteAway(null);
+    } catch (error) {
+      this.#isAsked = true;
+      this.#noteAway(error);
+    }
+  }
+
+  async #tell(): Promise<void> {
+    const telling = [...this.#held].flatMap(([serviceId, held]) => {
+      const { day, fresh } = held;
+      if (fresh.length === 0) return [];
+      held.fresh = [];
+      return [{ serviceId, day, held, fresh, keys: packKeys(fresh) }];
+    });
+    if (telling.length === 0) return;
+    try {
+      await this.#store().add(telling);
+    } catch (error) {
+      for (const { held, fresh } of telling) held.fresh = [...fresh, ...held.fresh];
+      throw error;
+    }
+  }
+
+  async #hear(): Promise<void> {
+    if (this.#marks === null) return;
+    const store = this.#store();
+    const [before, last] = this.#marks;
+    const mark = await store.latestMark();
+    if (mark > before) {
+      for (const { serviceId, day, keys } of await store.listAddedAfter(before, [...this.#held.keys()])) {
+        const held = this.#held.get(serviceId);
+        if (held?.day === day) held.series.addPacked(keys);
+      }
+    }
+    this.#marks = [last, mark];
+  }
+
+  /** The one asked for last stays, however much it holds. */
+  async #forget(): Promise<void> {
+    const today = this.#today();
+    let later = 0;
+    for (const [serviceId, { day, series, fresh }] of [...this.#held].toReversed()) {
+      const isInTheWay = later > 0 && later + series.size > HELD_SERIES_MAX;
+      if (day !== today || (isInTheWay && fresh.length === 0)) this.#held.delete(serviceId);
+      else later += series.size;
+    }
+    if (this.#forgottenOn === today) return;
+    await this.#store().removeBefore(dayOf(this.#options.clock.now().subtract({ hours: 24 })));
+    this.#forgottenOn = today;
+  }
+
+  #store(): SeriesDayStore {
+    return new SeriesDayStore(this.#options.db.session());
+  }
+
+  #today(): string {
+    const now = this.#options.clock.now();
+    const number = Math.floor(now.epochMilliseconds / DAY_MS);
+    // Each request asks, and to write a date takes longer than the rest of the answer.
+    if (number !== this.#day.number) this.#day = { number, text: dayOf(now) };
+    return this.#day.text;
+  }
+
+  #noteAway(error: unknown): void {
+    const isAway = error !== null;
+    if (isAway && !this.#isAway) this.#options.log.warn({ err: error }, 'series cannot be counted; all are taken');
+    this.#isAway = isAway;
+  }
+}
+
+/** In UTC. */
+function dayOf(at: Temporal.Instant): string {
+  return at.toString().slice(0, 'YYYY-MM-DD'.length);
+}
+
+function slow(): Error {
+  return new Error(`no answer within ${TIMEOUT_MS} ms`);
+}

@@ -1,0 +1,163 @@
+import { type Id, uuidOf } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
+import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
+
+/** Services that keep their data equally long. */
+export interface RetentionTier {
+  readonly days: number;
+  readonly serviceIds: readonly Id<'service'>[];
+}
+
+/** What has to be known of a table whose rows age: which column says how old, and how many days a partition holds. */
+interface AgingTable {
+  readonly name: 'metric_points' | 'exception_events';
+  readonly time: 'ts' | 'at';
+  readonly partitionDays: number;
+}
+
+export const METRIC_POINTS: AgingTable = { name: 'metric_points', time: 'ts', partitionDays: 1 };
+export const EXCEPTION_EVENTS: AgingTable = { name: 'exception_events', time: 'at', partitionDays: 7 };
+
+/** Deletions are ordered for whole stretches of this length, so that there are few of them. */
+const STRETCH_MS = 30 * 60_000;
+/** Beyond so many partitions one order for the whole table costs less than one for each. */
+const SINGLE_PARTITIONS_MAX = 8;
+/** Rewriting a partition costs the most; the rest waits for the next time. */
+const REWRITTEN_AT_ONCE_MAX = 4;
+
+/**
+ * Removes rows that are older than their services keep: partitions that are over for everybody as a whole, the rest
+ * by deletions, which hide rows at once and are carried out by the store whatever happens to us. Reads hide such rows
+ * before that. Costs a few small queries where nothing is due, and does nothing while earlier deletions are under way.
+ */
+export class ExpiredRows {
+  readonly #client: ClickHouseClient;
+
+  constructor(client: ClickHouseClient) {
+    this.#client = client;
+  }
+
+  async remove(table: AgingTable, tiers: readonly RetentionTier[], now: Temporal.Instant): Promise<void> {
+    if (tiers.length === 0 || (await this.#isDeleting(table))) return;
+    await this.#dropPartitions(table, cutoffOf(Math.max(...tiers.map(({ days }) => days)), now));
+    for (const tier of tiers) await this.#deleteOlder(table, tier, cutoffOf(tier.days, now));
+    await this.#freePartitions(
+      table,
+      tiers.map(({ days }) => cutoffOf(days, now)),
+    );
+  }
+
+  /** Names and series that no point bears any more. */
+  async removeNames(tiers: readonly RetentionTier[], now: Temporal.Instant): Promise<void> {
+    for (const { days, serviceIds } of tiers) {
+      const cutoff = cutoffOf(days, now);
+      const before = (time: Temporal.Instant) => ({
+        services: serviceIds.map(uuidOf),
+        before: time.epochMilliseconds,
+      });
+      await deleteRows(this.#client, 'metric_names', SEEN_BEFORE, before(cutoff));
+      await deleteRows(this.#client, 'metric_series', SEEN_BEFORE, before(cutoff.subtract(SERIES_MARGIN)));
+    }
+  }
+
+  async #isDeleting({ name }: AgingTable): Promise<boolean> {
+    const pending = await this.#rows<[string]>(
+      `SELECT mutation_id FROM system.mutations
+       WHERE database = currentDatabase() AND table = {table:String} AND NOT is_done LIMIT 1`,
+      { table: name },
+    );
+    return pending.length > 0;
+  }
+
+  async #dropPartitions(table: AgingTable, cutoff: Temporal.Instant): Promise<void> {
+    const isOver = (partition: string): boolean => endOf(table, partition) <= cutoff.epochMilliseconds;
+    for (const partition of (await this.#partitions(table)).filter(isOver)) {
+      await this.#command(`ALTER TABLE ${table.name} DROP PARTITION ID '${partition}'`);
+    }
+  }
+
+  async #deleteOlder(table: AgingTable, { serviceIds }: RetentionTier, cutoff: Temporal.Instant): Promise<void> {
+    const scope = { services: serviceIds.map(uuidOf), before: cutoff.epochMilliseconds };
+    const condition = `${OF_SERVICES} AND ${table.time} < ${BEFORE}`;
+    const found = await this.#rows<[string]>(
+      `SELECT DISTINCT _partition_id FROM ${table.name} WHERE ${condition}`,
+      scope,
+    );
+    const partitions = found.map(([partition]) => partition).filter(isPartition);
+    const places =
+      partitions.length > SINGLE_PARTITIONS_MAX
+        ? ['']
+        : partitions.map((partition) => `IN PARTITION ID '${partition}'`);
+    for (const place of places) {
+      await this.#command(`DELETE FROM ${table.name} ${place} WHERE ${condition}`, scope);
+    }
+  }
+
+  /** Deleted rows are only hidden until a merge, which old partitions may never see: they are written anew without them. */
+  async #freePartitions(table: AgingTable, cutoffs: readonly Temporal.Instant[]): Promise<void> {
+    const isBeingOutdated = (partition: string): boolean =>
+      cutoffs.some(({ epochMilliseconds }) => {
+        const end = endOf(table, partition);
+        return epochMilliseconds < end && epochMilliseconds >= end - table.partitionDays * DAY_MS;
+      });
+    const holey = (await this.#partitions(table, 'has_lightweight_delete')).filter((one) => !isBeingOutdated(one));
+    for (const partition of holey.slice(0, REWRITTEN_AT_ONCE_MAX)) {
+      await this.#command(`ALTER TABLE ${table.name} APPLY DELETED MASK IN PARTITION ID '${partition}'`);
+    }
+  }
+
+  /** Oldest first. */
+  async #partitions({ name }: AgingTable, condition = '1'): Promise<string[]> {
+    const found = await this.#rows<[string]>(
+      `SELECT DISTINCT partition_id FROM system.parts
+       WHERE database = currentDatabase() AND table = {table:String} AND active AND ${condition} ORDER BY partition_id`,
+      { table: name },
+    );
+    return found.map(([partition]) => partition).filter(isPartition);
+  }
+
+  async #rows<Row extends readonly unknown[]>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
+    return await guardClickHouse(async () => {
+      const result = await this.#client.query({
+        query,
+        query_params: parameters,
+        use_multipart_params_auto: true,
+        format: 'JSONCompactEachRow',
+      });
+      return await result.json<Row>();
+    });
+  }
+
+  async #command(query: string, parameters: Record<string, unknown> = {}): Promise<void> {
+    await guardClickHouse(async () => {
+      await this.#client.command({
+        query,
+        query_params: parameters,
+        use_multipart_params_auto: true,
+        clickhouse_settings: { lightweight_deletes_sync: '0', mutations_sync: '0' },
+      });
+    });
+  }
+}
+
+const OF_SERVICES = 'service_id IN {services:Array(UUID)}';
+const BEFORE = "fromUnixTimestamp64Milli({before:Int64}, 'UTC')";
+const SEEN_BEFORE = `${OF_SERVICES} AND last_at < ${BEFORE}`;
+const DAY_MS = 86_400_000;
+/** A series has points that are younger than what is known of when it was seen last, but not by this much. */
+const SERIES_MARGIN = { hours: 1 };
+
+function cutoffOf(days: number, now: Temporal.Instant): Temporal.Instant {
+  const dueMs = now.epochMilliseconds - days * DAY_MS;
+  return Temporal.Instant.fromEpochMilliseconds(dueMs - (dueMs % STRETCH_MS));
+}
+
+/** Partitions are called after their first day. */
+function isPartition(id: string): boolean {
+  return /^\d{8}$/.test(id);
+}
+
+function endOf({ partitionDays }: AgingTable, partition: string): number {
+  return Temporal.PlainDate.from(partition).toZonedDateTime('UTC').epochMilliseconds + partitionDays * DAY_MS;
+}

@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+import { Batcher } from '#ingest/batcher.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+interface Commit {
+  readonly at: number;
+  readonly items: readonly number[];
+}
+
+/** Items weigh what they are worth. */
+function gatherer(options: { busyFrom?: number; itemsMax?: number } = {}) {
+  const began = performance.now();
+  const commits: Commit[] = [];
+  const gatherer = new Batcher<number>({
+    lingerMs: 5,
+    everyMs: 100,
+    itemsMax: Infinity,
+    max: { bytes: Infinity, count: 1_000 },
+    commitsMax: 1,
+    weigh: (count) => ({ bytes: 0, count }),
+    commit: async (items) => void commits.push({ at: performance.now() - began, items }),
+    ...options,
+  });
+  return { commits, add: (item: number) => void gatherer.add(item) };
+}
+
+test('what comes together within the linger is one commit', async () => {
+  const { add, commits } = gatherer();
+  add(1);
+  await vi.advanceTimersByTimeAsync(3);
+  add(2);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(commits).toEqual([{ at: 5, items: [1, 2] }]);
+});
+
+test('commits keep their distance, unless a full one is ready', async () => {
+  const { add, commits } = gatherer();
+  add(1);
+  await vi.advanceTimersByTimeAsync(10);
+  add(2);
+  await vi.advanceTimersByTimeAsync(100);
+  add(1_000);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(commits).toEqual([
+    { at: 5, items: [1] },
+    { at: 105, items: [2] },
+    { at: 110, items: [1_000] },
+  ]);
+});
+
+test('a commit follows the sooner the smaller the one before was, where that is wanted', async () => {
+  const { add, commits } = gatherer({ busyFrom: 50 });
+  add(1);
+  await vi.advanceTimersByTimeAsync(10);
+  add(25);
+  await vi.advanceTimersByTimeAsync(10);
+  add(60);
+  await vi.advanceTimersByTimeAsync(50);
+  add(1);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(commits.map(({ at }) => at)).toEqual([5, 15, 65, 165]);
+});

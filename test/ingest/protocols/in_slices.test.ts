@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+
+import { pointLimits } from '#ingest/admission/point_admission.ts';
+import { finish, type Steps } from '#ingest/protocols/body/steps.ts';
+import { inSlices } from '#ingest/protocols/body/in_slices.ts';
+import { parseInSteps, UnreasonableJson } from '#ingest/protocols/body/json_in_steps.ts';
+import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
+import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
+import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
+import { trimEvent } from '#ingest/protocols/sentry/trim_event.ts';
+import { fromEpochMilliseconds } from '#kernel/time.ts';
+import { bytes, label, message, sample, writeRequest } from '#test/ingest/metric_bytes.ts';
+
+const NOW = fromEpochMilliseconds(1_790_000_000_000);
+const LIMITS = pointLimits(30);
+const MEGABYTE = 1024 * 1024;
+/** A yield gives the event loop away once eight milliseconds have gone by, and nothing between two of them may take long. */
+const BETWEEN_MS_MAX = 40;
+
+/** How often the work may rest, and the longest that the processor works between two rests. */
+function restsOf(steps: Steps<unknown>): { rests: number; longestMs: number } {
+  let rests = 0;
+  let longestMs = 0;
+  for (;;) {
+    const before = process.threadCpuUsage();
+    const { done } = steps.next();
+    const { user, system } = process.threadCpuUsage(before);
+    longestMs = Math.max(longestMs, (user + system) / 1_000);
+    if (done === true) return { rests, longestMs };
+    rests += 1;
+  }
+}
+
+const fill = (piece: string, length: number): string => piece.repeat(Math.floor(length / piece.length));
+const many = (count: number, entry: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => entry(index)).join(',');
+
+const JSON_TYPE = 'application/json';
+const PROTOBUF = 'application/x-protobuf';
+const otlp = (points: Buffer): Buffer => bytes(1, bytes(2, bytes(2, Buffer.concat([bytes(1, 'm'), bytes(5, points)]))));
+
+test.each<[string, () => Steps<unknown>]>([
+  [
+    'native JSON of 15,000 points',
+    () =>
+      decodeMetricsJson(
+        Buffer.from(`{"points":[${many(15_000, (i) => `{"name":"m","value":${i},"labels":{"i":"${i}"}}`)}]}`),
+        JSON_TYPE,
+        NOW,
+        LIMITS,
+      ),
+  ],
+  [
+    'some 700,000 values',
+    () => decodeMetricsJson(Buffer.from(`{"points":[${fill('{},', MEGABYTE)}{}]}`), JSON_TYPE, NOW, LIMITS),
+  ],
+  [
+    'a quarter of a million lines',
+    () => decodeMetricsJson(Buffer.alloc(MEGABYTE / 4, '\n'), 'application/x-ndjson', NOW, LIMITS),
+  ],
+  [
+    'OTLP JSON of 8,000 points',
+    () =>
+      decodeOtlpMetrics(
+        Buffer.from(
+          `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m","gauge":{"dataPoints":[${many(8_000, (i) => `{"asDouble":${i},"attributes":[{"key":"i","value":{"stringValue":"${i}"}}]}`)}]}}]}]}]}`,
+        ),
+        JSON_TYPE,
+        NOW,
+        LIMITS,
+      ),
+  ],
+  [
+    'OTLP of a quarter of a million empty points',
+    () => decodeOtlpMetrics(otlp(Buffer.from(fill('\n\0', MEGABYTE / 2))), PROTOBUF, NOW, LIMITS),
+  ],
+  [
+    'remote write of 20,000 series',
+    () =>
+      decodePrometheusWrite(
+        writeRequest(
+          ...Array.from({ length: 20_000 }, (_, i) =>
+            message(
+              1,
+              label('__name__', `m${i}`),
+              label('job', 'a long enough value'),
+              sample(1, NOW.epochMilliseconds),
+            ),
+          ),
+        ),
+        PROTOBUF,
+        NOW,
+        LIMITS,
+      ),
+  ],
+  ['an event of 4 MiB', () => trimEvent(Buffer.from(`{"extra":[${fill('{"a":1},', 4 * MEGABYTE - 100)}1]}`), MEGABYTE)],
+])('%s is read in many short steps', (_what, steps) => {
+  expect(finishOrRefusal(steps)).toBe(true);
+  const { rests, longestMs } = restsOf(steps());
+  expect(rests).toBeGreaterThan(3);
+  expect(longestMs).toBeLessThan(BETWEEN_MS_MAX);
+});
+
+/** Warms the code up, which is slow when it runs for the first time. */
+function finishOrRefusal(steps: () => Steps<unknown>): boolean {
+  try {
+    finish(steps());
+  } catch {
+    // What is refused is refused in steps, too.
+  }
+  return true;
+}
+
+test('of many bodies that are read at once, one has a slice in each turn of the event loop', async () => {
+  let turn = 0;
+  let isDone = false;
+  const countTurns = (): void => {
+    turn += 1;
+    if (!isDone) setImmediate(countTurns);
+  };
+  countTurns();
+  const turns: number[] = [];
+  function* longWork(): Steps<null> {
+    for (let slice = 0; slice < 4; slice += 1) {
+      if (slice > 0) turns.push(turn);
+      const until = performance.now() + 9;
+      while (performance.now() < until);
+      yield;
+    }
+    return null;
+  }
+  await Promise.all(Array.from({ length: 4 }, () => inSlices(longWork())));
+  isDone = true;
+  expect(turns).toHaveLength(12);
+  expect(new Set(turns).size).toBe(12);
+});
+
+test('JSON in steps says what the parser of the engine says', () => {
+  const long = 'x'.repeat(40_000);
+  const texts = [
+    `{"a":[${many(20_000, String)}],"b":{"c":"${long}","d":[[],{}]},"__proto__":{"e":1}}`,
+    `[${many(9_000, (i) => `{"i":${i},"s":"\\u00e9\\"}]"}`)}]`,
+    ` [ "${long}" , "${long}" , [ ] , {"k": "${long}"} ] `,
+    `[[${many(10_000, String)}],[${many(10_000, String)}]]`,
+  ];
+  for (const text of texts) expect(finish(parseInSteps(Buffer.from(text), 1e6))).toEqual(JSON.parse(text));
+  const faulty = [
+    ...texts.flatMap((text) => [text.slice(0, -3), `${text}]`, text.replace(',', ',,')]),
+    `[${many(20_000, String)},]`,
+  ];
+  for (const text of faulty) {
+    expect(() => finish(parseInSteps(Buffer.from(text), 1e6)), text.slice(-20)).toThrow(SyntaxError);
+  }
+  expect(() => finish(parseInSteps(Buffer.from(`[${many(20_000, String)}]`), 10_000))).toThrow(UnreasonableJson);
+  expect(() => finish(parseInSteps(Buffer.from('['.repeat(100_000)), 1e6))).toThrow(UnreasonableJson);
+  expect(() => finish(parseInSteps(Buffer.from(`{${many(20_000, (i) => `"k${i}":1`)}}`), 1e6))).toThrow(
+    UnreasonableJson,
+  );
+});

@@ -1,0 +1,201 @@
+import type { FastifyInstance } from 'fastify';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+
+import { ANY_SERIES } from '#ingest/admission/point_admission.ts';
+import { buildApp } from '#entry/http/app.ts';
+import { SeriesQuota } from '#ingest/series/series_quota.ts';
+import { AppError } from '#kernel/errors.ts';
+import { silentLog } from '#kernel/log.ts';
+import { bytes, double, label, message, number, otlpRequest, sample, writeRequest } from '#test/ingest/metric_bytes.ts';
+import { arrivedPoints } from '#test/ingest/arrived.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const SERIES_MAX = 3;
+const SHARED_WITHIN = { timeout: 8_000 };
+
+let w: World;
+let service: Awaited<ReturnType<World['given']['service']>>;
+beforeEach(async () => {
+  w = await world({ settings: { ingestSeriesPerDay: SERIES_MAX } });
+  service = await w.given.service();
+});
+
+const at = () => w.clock.now().epochMilliseconds;
+const pointOf = (host: string) => ({ name: 'cpu', value: 1, labels: { host } });
+
+async function post(url: string, type: string, payload: Buffer, app: FastifyInstance, to = service) {
+  const headers = { authorization: `Bearer ${to.ingestionKey}`, 'content-type': type };
+  return await app.inject({ method: 'POST', url, headers, payload });
+}
+
+function sendJson(hosts: readonly string[], app = w.app, to = service) {
+  const body = Buffer.from(JSON.stringify({ points: hosts.map(pointOf) }));
+  return post('/api/ingest/metrics', 'application/json', body, app, to);
+}
+
+function sendLines(hosts: readonly string[]) {
+  const body = Buffer.from(hosts.map((host) => JSON.stringify(pointOf(host))).join('\n'));
+  return post('/api/ingest/metrics', 'application/x-ndjson', body, w.app);
+}
+
+function sendOtlp(hosts: readonly string[]) {
+  const nanoseconds = BigInt(at()) * 1_000_000n;
+  const points = hosts.map((host) =>
+    message(
+      5,
+      message(1, message(7, bytes(1, 'host'), message(2, bytes(1, host))), double(4, 1), number(3, nanoseconds)),
+    ),
+  );
+  const body = otlpRequest([], ...points.map((point) => message(2, bytes(1, 'cpu'), point)));
+  return post('/api/ingest/otlp/v1/metrics', 'application/x-protobuf', body, w.app);
+}
+
+function sendPrometheus(hosts: readonly string[]) {
+  const body = writeRequest(
+    ...hosts.map((host) => message(1, label('__name__', 'cpu'), label('host', host), sample(1, at()))),
+  );
+  return post('/api/ingest/prometheus/write', 'application/x-protobuf', body, w.app);
+}
+
+/** The hosts whose points were taken, in turn. */
+async function taken(): Promise<string[]> {
+  return (await arrivedPoints(w)).map(({ labels }) => labels['host'] ?? '');
+}
+
+describe('a service that has as many series as it may', () => {
+  beforeEach(async () => {
+    await sendJson(['a', 'b', 'c']);
+  });
+
+  test('has points of known series taken and those of new ones refused with the reason, in JSON', async () => {
+    const answer = await sendJson(['a', 'x', 'b', 'y', 'x']);
+    expect(answer).toMatchObject({ statusCode: 202 });
+    expect(answer.json()).toEqual({
+      accepted: 2,
+      rejected: 3,
+      errors: [
+        {
+          message: 'a new series beyond the 3 that the service may have a day (UTC)',
+          count: 3,
+          places: ['points[1]', 'points[3]', 'points[4]'],
+        },
+      ],
+    });
+    expect(await taken()).toEqual(['a', 'b', 'c', 'a', 'b']);
+    expect(await sendJson(['x'])).toMatchObject({ statusCode: 400 });
+  });
+
+  test('hears of each line', async () => {
+    const answer = await sendLines(['x', 'c', 'y']);
+    expect(answer.json()).toMatchObject({ accepted: 1, rejected: 2, errors: [{ places: ['line 1', 'line 3'] }] });
+  });
+
+  test('hears of it as a partial success of OTLP', async () => {
+    const answer = await sendOtlp(['x', 'a', 'y']);
+    expect(answer).toMatchObject({ statusCode: 200 });
+    expect(answer.body).toContain('2 points refused: a new series beyond the 3');
+    expect(await taken()).toEqual(['a', 'b', 'c', 'a']);
+  });
+
+  test('has the rest of a remote write taken, and one of nothing else refused for good', async () => {
+    expect(await sendPrometheus(['x', 'b', 'y'])).toMatchObject({ statusCode: 204 });
+    expect(await taken()).toEqual(['a', 'b', 'c', 'b']);
+    const answer = await sendPrometheus(['x', 'y']);
+    expect(answer).toMatchObject({ statusCode: 400 });
+    expect(answer.json().detail).toContain('a new series beyond the 3');
+  });
+
+  test('begins anew the next day, and holds up no other service', async () => {
+    expect(await sendJson(['x'], w.app, await w.given.service())).toMatchObject({ statusCode: 202 });
+    w.clock.advance({ hours: 24 });
+    expect((await sendJson(['x', 'y', 'z', 'a'])).json()).toMatchObject({ accepted: 3, rejected: 1 });
+  });
+
+  test('has them also after a restart', async () => {
+    await w.app.close();
+    const app = await buildApp(w.house);
+    onTestFinished(() => app.close());
+    expect((await sendJson(['x', 'a', 'b', 'c'], app)).json()).toMatchObject({ accepted: 3, rejected: 1 });
+  });
+
+  test('has those that another process took first taken here too, before long', async () => {
+    const app = await buildApp(w.house);
+    onTestFinished(() => app.close());
+    const other = await w.given.service();
+    const acceptedHere = async (hosts: readonly string[]) =>
+      (await sendJson(['a', ...hosts], w.app, other)).json().accepted as number;
+    const acceptedThere = async (hosts: readonly string[]) =>
+      (await sendJson(['a', ...hosts], app, other)).json().accepted as number;
+    expect([await acceptedHere(['b', 'c']), await acceptedThere(['x', 'y'])]).toEqual([3, 3]);
+    await vi.waitFor(async () => {
+      expect([await acceptedHere(['x', 'y']), await acceptedThere(['b', 'c'])]).toEqual([3, 3]);
+    }, SHARED_WITHIN);
+    expect([await acceptedHere(['z']), await acceptedThere(['z'])]).toEqual([1, 1]);
+  });
+});
+
+test('what is taken and refused is counted, by service and reason', async () => {
+  await sendJson(['a', 'b', 'c', 'x', 'y']);
+  await post('/api/ingest/metrics', 'application/json', Buffer.from('{'), w.app);
+  const body = await w.metrics();
+  const { serviceId } = service;
+  expect(body).toContain('tocsin_ingest_taken_total{kind="points"} 3');
+  expect(body).toContain(
+    `tocsin_ingest_refused_total{kind="points",reason="too_many_series",service="${serviceId}"} 2`,
+  );
+  expect(body).toContain(
+    `tocsin_ingest_refused_requests_total{kind="points",code="invalid_input",service="${serviceId}"} 1`,
+  );
+  expect(await w.metrics()).toContain('tocsin_ingest_taken_total{kind="points"} 3');
+});
+
+test('nothing is refused while it cannot be known which series there are', async () => {
+  let isDown = true;
+  const db = {
+    session() {
+      if (isDown) throw new AppError('unavailable', 'away');
+      return w.house.db.session();
+    },
+  };
+  const guard = new SeriesQuota({ perDayMax: 1, db, clock: w.clock, log: silentLog });
+  onTestFinished(() => guard.close());
+  const { serviceId } = service;
+  expect(await guard.allowanceOf(serviceId)).toBe(ANY_SERIES);
+  isDown = false;
+  const allowance = await guard.allowanceOf(serviceId);
+  expect([allowance.admit(1, 1), allowance.admit(2, 2), allowance.admit(1, 1)]).toEqual([true, false, true]);
+});
+
+test('what could not be shared while the database was away is shared when it is back', async () => {
+  const { serviceId } = service;
+  let isDown = false;
+  const db = {
+    session() {
+      if (isDown) throw new AppError('unavailable', 'away');
+      return w.house.db.session();
+    },
+  };
+  const guard = new SeriesQuota({ perDayMax: 5, db, clock: w.clock, log: silentLog });
+  const allowance = await guard.allowanceOf(serviceId);
+  isDown = true;
+  allowance.admit(1, 1);
+  await guard.close();
+  isDown = false;
+  allowance.admit(2, 2);
+  await guard.close();
+  const next = new SeriesQuota({ perDayMax: 2, db, clock: w.clock, log: silentLog });
+  onTestFinished(() => next.close());
+  const known = await next.allowanceOf(serviceId);
+  expect([known.admit(1, 1), known.admit(2, 2), known.admit(3, 3)]).toEqual([true, true, false]);
+});
+
+test('rows of days that are over are removed', async () => {
+  const guard = new SeriesQuota({ perDayMax: 5, db: w.house.db, clock: w.clock, log: silentLog });
+  const { serviceId } = service;
+  (await guard.allowanceOf(serviceId)).admit(1, 1);
+  await guard.close();
+  w.clock.advance({ hours: 72 });
+  (await guard.allowanceOf(serviceId)).admit(1, 1);
+  await guard.close();
+  expect(await w.house.db.sql.row('select count(*)::int as days from series_days')).toEqual({ days: 1 });
+});

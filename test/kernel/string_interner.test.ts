@@ -1,0 +1,15 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { StringInterner } from '#kernel/string_interner.ts';
+
+test('equal texts have the same number, counted from 0, in whatever order they come', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('', 'a', 'b', 'c', 'd'), { maxLength: 40 }), (texts) => {
+      const numbers = new StringInterner();
+      const met = [...new Set(texts)];
+      expect(texts.map((text) => numbers.intern(text))).toEqual(texts.map((text) => met.indexOf(text)));
+      expect(numbers.strings).toEqual(met);
+    }),
+  );
+});

@@ -1,0 +1,47 @@
+import { type Labels, POINT_KINDS, type PointKind } from '#core/metrics/point.ts';
+import type { PointColumns } from '#core/metrics/point_columns.ts';
+import { SeriesHasher } from '#core/metrics/series_key.ts';
+import type { PointBatch } from '#ingest/admission/point_batch.ts';
+import { ColumnWriter } from '#ingest/packing/column_writer.ts';
+
+/** One point by itself. `at` is in epoch milliseconds. */
+export interface MetricPoint {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly at: number;
+  readonly value: number;
+  readonly kind: PointKind;
+}
+
+export function pointAt(batch: PointBatch, index: number): MetricPoint {
+  const series = batch.series[batch.seriesIndex[index]!]!;
+  const labels: Record<string, string> = Object.create(null);
+  for (let i = 0; i < series.labels.length; i += 2) labels[series.labels[i]!] = series.labels[i + 1]!;
+  return {
+    name: series.name,
+    labels,
+    at: batch.at[index]!,
+    value: batch.value[index]!,
+    kind: POINT_KINDS[batch.kind[index]!]!,
+  };
+}
+
+/** The identity of a series whose labels are in canonical form. */
+export function seriesKey(name: string, labels: Labels): bigint {
+  const hasher = new SeriesHasher();
+  hasher.begin();
+  for (let i = -2; i < labels.length; i += 2) {
+    if (i < 0) hasher.hashLabel('__name__', name);
+    else hasher.hashLabel(labels[i]!, labels[i + 1]!);
+    hasher.addLabel(hasher.high, hasher.low);
+  }
+  return hasher.end();
+}
+
+/** All points of the batch, with the labels of all series. */
+export function columnsOf(points: PointBatch): PointColumns {
+  const writer = new ColumnWriter(points.length);
+  writer.add(points, 0, points.length, () => true);
+  const { memory, names, announced } = writer;
+  return { ...memory.rows(0, points.length), length: points.length, names, announced };
+}

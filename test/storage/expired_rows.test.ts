@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { PointBatch } from '#ingest/admission/point_batch.ts';
+import { type Id, newId, uuidOf } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
+import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import { EXCEPTION_EVENTS, METRIC_POINTS, ExpiredRows, type RetentionTier } from '#storage/clickhouse/expired_rows.ts';
+import { columnsOf, seriesKey } from '#test/kit/points.ts';
+import { type World, world } from '#test/kit/world.ts';
+import { exceptionEvent } from '#test/storage/exception_event.ts';
+
+const NOW = Temporal.Instant.from('2027-03-10T12:10:00Z');
+const PATIENTLY = { timeout: 20_000 };
+
+let w: World;
+beforeEach(async () => {
+  w = await world({ keepOpen: true });
+});
+afterEach(() => w.close());
+
+test('points older than their service keeps go, those of services that keep them longer stay', async () => {
+  const [short, long] = [newId('service'), newId('service')];
+  const tiers = [
+    { days: 3, serviceIds: [short] },
+    { days: 30, serviceIds: [long] },
+  ];
+  for (const serviceId of [short, long]) await insertPoints(serviceId, [0, 1, 4, 5, 20, 31, 40]);
+  await removePoints(tiers);
+  await expect.poll(() => agesOf(short), PATIENTLY).toEqual([0, 1]);
+  await expect.poll(() => agesOf(long), PATIENTLY).toEqual([0, 1, 4, 5, 20]);
+  expect(await partitions('metric_points')).not.toContain('20270128');
+});
+
+test('what was deleted leaves no trace on the disk once its day is over for all who wrote on it', async () => {
+  const [short, long] = [newId('service'), newId('service')];
+  const tiers = [
+    { days: 3, serviceIds: [short] },
+    { days: 30, serviceIds: [long] },
+  ];
+  await insertPoints([short, long], [1, 3.5, 6]);
+  // 7 March is still being outdated, half an hour after half an hour.
+  await expect.poll(() => removePoints(tiers).then(holeyPartitions), PATIENTLY).toEqual(['20270307']);
+  const later = NOW.add({ hours: 24 });
+  await expect.poll(() => removePoints(tiers, later).then(holeyPartitions), PATIENTLY).toEqual([]);
+  expect([await agesOf(short), await agesOf(long)]).toEqual([[1], [1, 3.5, 6]]);
+});
+
+test('names and series go with the last point that bears them', async () => {
+  const serviceId = newId('service');
+  await insertPoints(serviceId, [1], 'recent');
+  await insertPoints(serviceId, [5], 'recent');
+  await insertPoints(serviceId, [5], 'old');
+  await new ExpiredRows(w.house.clickhouse).removeNames([{ days: 3, serviceIds: [serviceId] }], NOW);
+  const names = async () =>
+    await column('SELECT DISTINCT metric FROM metric_names WHERE service_id = {service:UUID} ORDER BY 1', serviceId);
+  await expect.poll(names, PATIENTLY).toEqual(['recent']);
+  const series = async () =>
+    await column('SELECT DISTINCT metric FROM metric_series WHERE service_id = {service:UUID} ORDER BY 1', serviceId);
+  await expect.poll(series, PATIENTLY).toEqual(['recent']);
+});
+
+test('events older than their service keeps go by weeks or by themselves', async () => {
+  const [short, long] = [newId('service'), newId('service')];
+  const writer = new ExceptionWriter(w.house.clickhouse);
+  for (const serviceId of [short, long]) {
+    const events = [0, 2, 4, 9, 50].map((days) => exceptionEvent(NOW.subtract({ hours: 24 * days })));
+    const grouped = events.map((event) => ({ serviceId, groupId: newId('group'), event }));
+    await writer.insert(grouped, serviceId);
+  }
+  const tiers = [
+    { days: 3, serviceIds: [short] },
+    { days: 30, serviceIds: [long] },
+  ];
+  await new ExpiredRows(w.house.clickhouse).remove(EXCEPTION_EVENTS, tiers, NOW);
+  const counts = (serviceId: Id<'service'>) =>
+    column('SELECT count() FROM exception_events WHERE service_id = {service:UUID}', serviceId);
+  await expect.poll(() => counts(short), PATIENTLY).toEqual(['2']);
+  await expect.poll(() => counts(long), PATIENTLY).toEqual(['4']);
+});
+
+test('where nothing is due nothing is ordered, and nothing while a deletion is under way', async () => {
+  const serviceId = newId('service');
+  await insertPoints(serviceId, [0, 29]);
+  const commands: string[] = [];
+  const client = watching(w.house.clickhouse, commands);
+  await new ExpiredRows(client).remove(METRIC_POINTS, [{ days: 30, serviceIds: [serviceId] }], NOW);
+  expect(commands).toEqual([]);
+  await w.house.clickhouse.command({ query: 'SYSTEM STOP MERGES metric_points' });
+  await new MetricWriter(w.house.clickhouse).deleteService(serviceId);
+  await new ExpiredRows(client).remove(METRIC_POINTS, [{ days: 3, serviceIds: [serviceId] }], NOW);
+  expect(commands).toEqual([]);
+  await w.house.clickhouse.command({ query: 'SYSTEM START MERGES metric_points' });
+});
+
+async function insertPoints(of: Id<'service'> | Id<'service'>[], days: readonly number[], name = 'm'): Promise<void> {
+  const points = new PointBatch();
+  const series = points.addSeries({ name, labels: [], key: seriesKey(name, []) });
+  for (const day of days) points.add(series, NOW.epochMilliseconds - day * 86_400_000, 1, 'gauge');
+  await new MetricWriter(w.house.clickhouse).insert(
+    [of].flat().map((serviceId) => ({ serviceId, points: columnsOf(points) })),
+    newId('job'),
+  );
+}
+
+async function removePoints(tiers: readonly RetentionTier[], now = NOW): Promise<void> {
+  await new ExpiredRows(w.house.clickhouse).remove(METRIC_POINTS, tiers, now);
+}
+
+/** How many days old the service's points are. */
+async function agesOf(serviceId: Id<'service'>): Promise<number[]> {
+  const ages = await column(
+    `SELECT toString((${NOW.epochMilliseconds} - toUnixTimestamp64Milli(ts)) / 86400000) FROM metric_points
+     WHERE service_id = {service:UUID} ORDER BY ts DESC`,
+    serviceId,
+  );
+  return ages.map(Number);
+}
+
+async function partitions(table: string, condition = '1'): Promise<string[]> {
+  return await column(
+    `SELECT DISTINCT partition_id FROM system.parts WHERE database = currentDatabase() AND table = '${table}'
+       AND active AND rows > 0 AND ${condition} ORDER BY 1 DESC`,
+  );
+}
+
+async function holeyPartitions(): Promise<string[]> {
+  return await partitions('metric_points', 'has_lightweight_delete');
+}
+
+async function column(query: string, serviceId: Id<'service'> | null = null): Promise<string[]> {
+  const result = await w.house.clickhouse.query({
+    query,
+    query_params: serviceId === null ? {} : { service: uuidOf(serviceId) },
+    format: 'JSONCompactEachRow',
+  });
+  return (await result.json<[string]>()).map(([value]) => value);
+}
+
+/** The store, noting every command that it is given. */
+function watching(client: ClickHouseClient, commands: string[]): ClickHouseClient {
+  return {
+    query: (parameters: Parameters<ClickHouseClient['query']>[0]) => client.query(parameters),
+    command: (parameters: Parameters<ClickHouseClient['command']>[0]) => {
+      commands.push(parameters.query);
+      return client.command(parameters);
+    },
+  } as unknown as ClickHouseClient;
+}
