@@ -28,7 +28,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'together',
-          include: ['test/**/*.test.ts'],
+          include: ['test/**/*.test.ts', 'infra/embedded/*/test/**/*.test.ts'],
           exclude: [...IN_BROWSERS, ...ALONE],
           // Most of them wait for stores most of the time.
           maxWorkers: availableParallelism() + 1,

@@ -1,20 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { totalmem } from 'node:os';
 import path from 'node:path';
 
-import type { Greeting } from './clickhouse/main.ts';
+import type { ChdbServerOptions } from '@tocsin/chdb-server';
+
 import { startNodeChild } from './node_child.ts';
 import type { Running } from './supervisor.ts';
 
 export interface ClickHouseOptions {
   /** 0, the default, takes any free port. */
   readonly port?: number;
-  /** Of the user `tocsin`; a new one unless given. */
+  /** Of the user `tocsin`; a random one by default. */
   readonly password?: string;
-  /** What the engine may use altogether; two fifths of the machine's or container's memory unless given. */
+  /** How much memory the engine may use in all; by default two fifths of the machine's or container's memory. */
   readonly memoryBytes?: number;
-  /** Longest body of an insert, unpacked; 256 MiB unless given. */
+  /** Longest body of an insert, after decompression; 256 MiB by default. */
   readonly rowsBytesMax?: number;
   /** See Program. */
   readonly niceness?: number;
@@ -39,7 +41,7 @@ const THREADS = '16';
  */
 export async function startClickHouse(dataDir: string, options: ClickHouseOptions = {}): Promise<ClickHouse> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const greeting: Greeting = {
+  const firstMessage: ChdbServerOptions = {
     dataDir: path.resolve(dataDir),
     port: options.port ?? 0,
     user: USER,
@@ -49,11 +51,11 @@ export async function startClickHouse(dataDir: string, options: ClickHouseOption
   };
   const child = await startNodeChild(
     {
-      entry: path.join(import.meta.dirname, 'clickhouse/main.ts'),
+      entry: createRequire(import.meta.url).resolve('@tocsin/chdb-server/main'),
       env: { ...process.env, UV_THREADPOOL_SIZE: THREADS },
       memory: 'frugal',
       ...(options.niceness === undefined ? {} : { niceness: options.niceness }),
-      greeting,
+      firstMessage,
       log: path.join(dataDir, 'clickhouse.log'),
     },
     options.signal,

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 
 import type { FirstRun } from '#entry/first_run.ts';
@@ -25,7 +26,7 @@ export interface Programs {
 const root = path.resolve(import.meta.dirname, '../..');
 
 export const PROGRAMS: Programs = {
-  phone: path.join(root, 'infra/embedded/phone/main.ts'),
+  phone: createRequire(import.meta.url).resolve('@tocsin/phone-simulator/main'),
   migrate: [path.join(root, 'src/entry/cli.ts'), 'migrate'],
   api: path.join(root, 'src/entry/api.ts'),
   worker: path.join(root, 'workers/worker.ts'),

@@ -21,8 +21,8 @@ export interface Program {
   readonly niceness?: number;
   /** It is loaded at once and begins when this resolves. */
   readonly after?: Promise<unknown>;
-  /** Sent first over the channel: for what neither the arguments nor the environment should show. */
-  readonly greeting?: object;
+  /** Sent first over the channel: for what must not appear in arguments or environment. */
+  readonly firstMessage?: object;
   /** File that gets what the program prints; without one it prints where this process does. */
   readonly log?: string;
 }
@@ -63,7 +63,7 @@ export async function startNodeChild(program: Program, signal?: AbortSignal): Pr
   const deadline = AbortSignal.timeout(READY_DEADLINE_MS);
   const calledOff = AbortSignal.any(signal ? [signal, deadline] : [deadline]);
   calledOff.addEventListener('abort', callOff, { once: true });
-  if (program.greeting) child.send(program.greeting, () => {});
+  if (program.firstMessage) child.send(program.firstMessage, () => {});
   const answer = await Promise.race([firstReadyMessage(child), exited]);
   calledOff.removeEventListener('abort', callOff);
   if (typeof answer === 'string') {

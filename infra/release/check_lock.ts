@@ -1,4 +1,4 @@
-/** `npm run check:lock`: each package is installed as it was reviewed. With `--complete`, hashes that are missing are asked of the registry. */
+/** `npm run check:lock`: each package is installed as it was reviewed. With `--complete`, missing hashes are fetched from the registry. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,7 @@ function complete(): void {
   const file = path.resolve(import.meta.dirname, '../../package-lock.json');
   const lock = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, LockedPackage> };
   for (const [place, locked] of Object.entries(lock.packages)) {
-    if (place === '' || locked.integrity !== undefined) continue;
+    if (!place.includes('node_modules/') || locked.link === true || locked.integrity !== undefined) continue;
     const integrity = integrityOf(`${nameOf(place)}@${locked.version}`);
     if (integrity === null) continue;
     const { version, ...rest } = locked;

@@ -11,16 +11,19 @@ export interface LockedPackage {
   readonly optional?: boolean;
   readonly os?: readonly string[];
   readonly cpu?: readonly string[];
+  /** It stands in this repository. */
+  readonly link?: boolean;
 }
 
-/** By their place below `node_modules`, without the product itself. */
+/** By their place below `node_modules`, without the product itself and its own packages. */
 export type LockedPackages = Readonly<Record<string, LockedPackage>>;
 
 export function readLockFile(): LockedPackages {
   const file = path.resolve(import.meta.dirname, '../../package-lock.json');
   const { packages } = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, LockedPackage> };
-  const { '': _product, ...others } = packages;
-  return others;
+  return Object.fromEntries(
+    Object.entries(packages).filter(([place, { link }]) => place.includes('node_modules/') && link !== true),
+  );
 }
 
 /** `node_modules/a/node_modules/@b/c` is `@b/c`. */
@@ -28,7 +31,7 @@ export function nameOf(place: string): string {
   return place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
 }
 
-/** Says what is wrong, one a line, and ends with status 1; or says that all is well. */
+/** Prints the faults, one a line, and sets exit status 1; or prints that there are none. */
 export function conclude(faults: readonly string[], allIsWell: string): void {
   for (const fault of faults) process.stderr.write(`${fault}\n`);
   if (faults.length === 0) process.stdout.write(`${allIsWell}\n`);

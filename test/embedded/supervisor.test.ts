@@ -127,12 +127,12 @@ describe('a supervised service', () => {
 });
 
 describe('a Node program', () => {
-  test('gets its greeting and prints into its log', async () => {
+  test('gets its first message and prints into its log', async () => {
     const entry =
       write(`process.once('message', ({ word }) => { console.log(word); process.send({ ready: true, url: 'http://' + word }); });
       process.on('disconnect', () => process.exit());`);
     const log = path.join(folder, 'program.log');
-    const child = await startNodeChild({ entry, greeting: { word: 'hello' }, log });
+    const child = await startNodeChild({ entry, firstMessage: { word: 'hello' }, log });
     expect(child.message.url).toBe('http://hello');
     await child.stop();
     await expect(startNodeChild({ entry: write('throw new Error("broken");'), log })).rejects.toThrow(/broken/);

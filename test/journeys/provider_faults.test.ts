@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { Fault } from '#infra/embedded/phone/faults.ts';
+import type { Fault } from '@tocsin/phone-simulator';
 import { openPostOffice } from '#test/kit/post_office.ts';
 import { staffedWorld } from '#test/kit/staff.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { Channel } from '#core/oncall/channel.ts';
-import { spokenText } from '#infra/embedded/phone/call.ts';
+import { spokenText } from '@tocsin/phone-simulator';
 import type { Config } from '#kernel/config.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { seeded } from '#infra/bench/seeded.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { getTestNotification, sendTestNotifications } from '#actions/me/test_notifications.ts';
 import { inUnitOfWork } from '#actions/unit_of_work.ts';
 import type { Channel } from '#core/oncall/channel.ts';
-import { spokenText } from '#infra/embedded/phone/call.ts';
+import { spokenText } from '@tocsin/phone-simulator';
 import type { Caller } from '#kernel/caller.ts';
 import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { storesOf } from '#storage/postgres/stores.ts';

@@ -1,7 +1,7 @@
 import twilio from 'twilio';
 import { describe, expect, test } from 'vitest';
 
-import type { Fault } from '#infra/embedded/phone/faults.ts';
+import type { Fault } from '@tocsin/phone-simulator';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 
 const BASE_URL = 'http://tocsin.test';

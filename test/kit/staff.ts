@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 
 import { inUnitOfWork } from '#actions/unit_of_work.ts';
 import type { Channel } from '#core/oncall/channel.ts';
-import { startPhone, type Phone } from '#infra/embedded/phone/phone.ts';
+import { startPhone, type Phone } from '@tocsin/phone-simulator';
 import type { Config } from '#kernel/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';

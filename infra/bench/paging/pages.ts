@@ -1,4 +1,4 @@
-import type { PhoneRequest } from '#infra/embedded/phone/exchange.ts';
+import type { PhoneRequest } from '@tocsin/phone-simulator';
 import type { Database } from '#storage/postgres/database.ts';
 
 /** The requests for one page that the provider has taken, first one first: milliseconds since 1970. */

@@ -14,8 +14,8 @@ export interface ProcessUse {
 /** By a part of the command line. What is none of these is PostgreSQL, whose processes rename themselves. */
 const NAMES = [
   ['infra/embedded/start.ts', 'Supervisor'],
-  ['infra/embedded/clickhouse', 'ClickHouse'],
-  ['infra/embedded/phone', 'Phone simulator'],
+  ['infra/embedded/chdb_server', 'ClickHouse'],
+  ['infra/embedded/phone_simulator', 'Phone simulator'],
   ['src/entry/api.ts', 'API'],
   ['workers/worker.ts', 'Worker'],
   ['workers/pager.ts', 'Pager'],

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-/** The page may load its own files and ask its own server, and nothing else. */
+import { type Asset, assetOf, once, readAsset, sendAsset } from '#entry/http/docs/asset.ts';
+import type { GuidePages } from '#entry/http/docs/guide_pages.ts';
+
+/** A page may load its own files and ask its own server, and nothing else. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -20,71 +19,64 @@ const POLICY = [
 ].join('; ');
 
 const VIEWER = path.dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
-const OURS = path.join(import.meta.dirname, 'reference');
+const OURS = path.join(import.meta.dirname, 'docs/reference');
 
-const ASSETS = {
-  'swagger-ui-bundle.js': { folder: VIEWER, type: 'text/javascript; charset=utf-8' },
-  'swagger-ui.css': { folder: VIEWER, type: 'text/css; charset=utf-8' },
-  'reference.js': { folder: OURS, type: 'text/javascript; charset=utf-8' },
-  'reference.css': { folder: OURS, type: 'text/css; charset=utf-8' },
+const CSS = 'text/css; charset=utf-8';
+const HTML = 'text/html; charset=utf-8';
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+
+const FILES = {
+  'swagger-ui-bundle.js': { folder: VIEWER, type: JAVASCRIPT },
+  'swagger-ui.css': { folder: VIEWER, type: CSS },
+  'reference.js': { folder: OURS, type: JAVASCRIPT },
+  'reference.css': { folder: OURS, type: CSS },
+  'frame.js': { folder: OURS, type: JAVASCRIPT },
+  'frame.css': { folder: OURS, type: CSS },
+  'guides.css': { folder: OURS, type: CSS },
 } as const;
 
-/** A file as it is sent; read and packed when it is first asked for. */
-interface Asset {
-  readonly etag: string;
-  readonly bytes: Buffer;
-  readonly gzipped: Buffer;
-}
-
-/** `/docs`: the reference as a page, from `/api/openapi.json`. Every file comes from here. */
+/**
+ * `/docs`: the API reference, made in the browser from `/api/openapi.json`; below it the guides of `src/docs`, rendered
+ * when the first one is asked for. Every file comes from this server.
+ */
 export function mountDocs(app: FastifyInstance): void {
-  app.get('/docs', async (request, reply) => {
-    void reply.headers({
-      'content-security-policy': POLICY,
-      'referrer-policy': 'no-referrer',
-      'cross-origin-opener-policy': 'same-origin',
-    });
-    return await send(request, reply, await page(), 'text/html; charset=utf-8');
-  });
+  const reference = once(() => readAsset(path.join(OURS, 'page.html')));
+  app.get('/docs', async (request, reply) => await sendPage(request, reply, await reference()));
   app.get('/docs/', async (_request, reply) => reply.redirect('../docs', 308));
-  const page = once(() => readAsset(path.join(OURS, 'page.html')));
 
-  for (const [name, { folder, type }] of Object.entries(ASSETS)) {
-    const asset = once(() => readAsset(path.join(folder, name)));
-    app.get(`/docs/${name}`, async (request, reply) => await send(request, reply, await asset(), type));
+  for (const [name, { folder, type }] of Object.entries(FILES)) {
+    const file = once(() => readAsset(path.join(folder, name)));
+    app.get(`/docs/${name}`, async (request, reply) => await sendAsset(request, reply, await file(), type));
   }
+  mountGuides(app);
 }
 
-async function readAsset(file: string): Promise<Asset> {
-  const bytes = await readFile(file);
-  const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
-  return { etag, bytes, gzipped: await promisify(gzip)(bytes) };
-}
-
-async function send(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { etag, bytes, gzipped }: Asset,
-  type: string,
-): Promise<FastifyReply> {
-  void reply.type(type).headers({
-    etag,
-    'cache-control': 'no-cache',
-    vary: 'accept-encoding',
-    'x-content-type-options': 'nosniff',
+function mountGuides(app: FastifyInstance): void {
+  // Neither the guides nor what renders them is loaded before somebody reads them.
+  const pages = once(async (): Promise<GuidePages> => {
+    const { renderGuides } = await import('#entry/http/docs/guide_pages.ts');
+    return await renderGuides();
   });
-  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
-  const isPacked = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
-  if (isPacked) void reply.header('content-encoding', 'gzip');
-  return reply.send(isPacked ? gzipped : bytes);
+  const assets = new Map<string, Asset>();
+  app.get<{ Params: { '*': string } }>('/docs/*', async (request, reply) => {
+    const { findPage, findImage, notFoundPage } = await pages();
+    const name = request.params['*'];
+    const image = findImage(name);
+    const content = image ?? findPage(name);
+    if (content === null) {
+      return await sendPage(request, reply.code(404), await assetOf(Buffer.from(notFoundPage(name))));
+    }
+    const asset = assets.get(name) ?? (await assetOf(Buffer.from(content)));
+    assets.set(name, asset);
+    return image === null ? await sendPage(request, reply, asset) : await sendAsset(request, reply, asset, 'image/png');
+  });
 }
 
-/** The work is done when it is first asked for; one that failed is tried again. */
-function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
-  let done: Promise<Result> | null = null;
-  return () =>
-    (done ??= work().catch((error: unknown) => {
-      done = null;
-      throw error;
-    }));
+async function sendPage(request: FastifyRequest, reply: FastifyReply, page: Asset): Promise<FastifyReply> {
+  void reply.headers({
+    'content-security-policy': POLICY,
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+  });
+  return await sendAsset(request, reply, page, HTML);
 }

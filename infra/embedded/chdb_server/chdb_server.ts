@@ -1,0 +1,83 @@
+/** The public interface of the chdb server: nothing else is imported from outside. `main.ts` runs it as a process. */
+import { mkdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { Engine } from './engine.ts';
+import { ChdbHttpServer } from './http_server.ts';
+
+/** What `startChdbServer` takes, and what `main.ts` expects as its first message. */
+export interface ChdbServerOptions {
+  readonly dataDir: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  /** How much memory the engine may use in all. */
+  readonly memoryBytes: number;
+  /** Longest body with rows, after decompression. */
+  readonly rowsBytesMax: number;
+}
+
+export interface ChdbServer {
+  /** With user and password, as `createClient({ url })` of `@clickhouse/client` takes it. */
+  readonly url: string;
+  /** Cancels queries in progress and closes the data folder. */
+  stop(): Promise<void>;
+}
+
+/** A process of an earlier run may hold the folder for some moments more. */
+const OPEN_DEADLINE_MS = 10_000;
+const IDLE_THREADS_MAX = 32;
+const CACHE_BYTES = 64 * 1024 * 1024;
+/** How often the engine measures how much memory it really holds; its own default is twenty times a second. */
+const MEMORY_CHECK_MS = 500;
+
+/** Opens the data folder, creating it on first use, and listens on 127.0.0.1. A process can do this once. */
+export async function startChdbServer(options: ChdbServerOptions): Promise<ChdbServer> {
+  const { dataDir, port, user, password, memoryBytes, rowsBytesMax } = options;
+  const spoolDir = path.join(dataDir, 'spool');
+  rmSync(spoolDir, { recursive: true, force: true });
+  mkdirSync(spoolDir, { recursive: true, mode: 0o700 });
+  const engine = await open(path.join(dataDir, 'store'), memoryBytes);
+  const queryMemoryBytes = Math.floor(memoryBytes / 2);
+  const http = new ChdbHttpServer(engine, { user, password, spoolDir, queryMemoryBytes, rowsBytesMax });
+  const listeningPort = await listen(http, port);
+  return {
+    url: `http://${user}:${password}@127.0.0.1:${listeningPort}`,
+    async stop() {
+      await http.stop();
+      await engine.close();
+    },
+  };
+}
+
+async function open(store: string, memoryBytes: number): Promise<Engine> {
+  const deadline = performance.now() + OPEN_DEADLINE_MS;
+  for (;;) {
+    try {
+      return new Engine(store, {
+        max_server_memory_usage: memoryBytes,
+        mark_cache_size: CACHE_BYTES,
+        // With the engine's own default of 2 a deletion waits for merges, part after part.
+        background_pool_size: 8,
+        primary_index_cache_size: CACHE_BYTES,
+        max_thread_pool_free_size: IDLE_THREADS_MAX,
+        memory_worker_period_ms: MEMORY_CHECK_MS,
+      });
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await delay(100);
+    }
+  }
+}
+
+function listen(http: ChdbHttpServer, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    http.server.once('error', reject);
+    http.server.listen(port, '127.0.0.1', () => {
+      const address = http.server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}

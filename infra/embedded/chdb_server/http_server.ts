@@ -1,0 +1,249 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+
+import pLimit from 'p-limit';
+
+import { NOTHING_DONE, sendChunks, sendFailure, sendWhole } from './answer.ts';
+import { readText, readUnpacked, withRowsFile } from './body.ts';
+import type { Connection, Engine } from './engine.ts';
+import { ClickHouseFailure, toFailure } from './failure.ts';
+import { quoteText } from './quoting.ts';
+import { notImplemented, preludeOf, readContext, type QueryContext } from './request.ts';
+import { refuseSources } from './sources.ts';
+import { parseStatement, type Statement } from './statement.ts';
+
+export interface HttpServerOptions {
+  readonly user: string;
+  readonly password: string;
+  /** A private folder for the rows of inserts in progress. */
+  readonly spoolDir: string;
+  /** How much one query may use. */
+  readonly queryMemoryBytes: number;
+  /** Longest body with rows, unpacked. */
+  readonly rowsBytesMax: number;
+}
+
+/** Fewer than the threads of Node's pool: files, compression and the cancelling of queries need some too. */
+const CONCURRENT_QUERIES_MAX = 12;
+/** A result that cannot be streamed is held in memory several times over by the engine. */
+const WHOLE_RESULT_BYTES_MAX = 64 * 1024 * 1024;
+const HEADER_BYTES_MAX = 1024 * 1024;
+const KEEP_ALIVE_MS = 65_000;
+const KILL_AGAIN_MS = 250;
+const RELEASE_MEMORY_AFTER_MS = 3_000;
+
+/** chdb has the defaults of a command-line tool; these are a server's. */
+const AS_ON_A_SERVER = { implicit_select: 0, allow_introspection_functions: 0 };
+
+/** Formats written row by row: the chunks of a stream, put together, are the whole result. */
+const FORMATS_TO_STREAM = new Set([
+  'CSV',
+  'JSONCompactEachRow',
+  'JSONCompactStringsEachRow',
+  'JSONEachRow',
+  'JSONStringsEachRow',
+  'NDJSON',
+  'RowBinary',
+  'TabSeparated',
+  'TabSeparatedRaw',
+  'TSV',
+  'TSVRaw',
+]);
+
+type Insert = Extract<Statement, { kind: 'insert_rows' }>;
+type Query = Extract<Statement, { kind: 'query' }>;
+
+/** The part of ClickHouse's HTTP interface that its official client uses, over an engine in this process. */
+export class ChdbHttpServer {
+  readonly server: http.Server;
+  readonly #engine: Engine;
+  readonly #options: HttpServerOptions;
+  readonly #credentials: Buffer;
+  readonly #limitQueries = pLimit(CONCURRENT_QUERIES_MAX);
+  readonly #running = new Map<string, { readonly abort: AbortController; readonly ended: Promise<void> }>();
+  #releaseTimer: NodeJS.Timeout | undefined;
+  #isStopping = false;
+
+  constructor(engine: Engine, options: HttpServerOptions) {
+    this.#engine = engine;
+    this.#options = options;
+    this.#credentials = digest(`${options.user}:${options.password}`);
+    this.server = http.createServer(
+      { maxHeaderSize: HEADER_BYTES_MAX, keepAliveTimeout: KEEP_ALIVE_MS },
+      (req, res) => {
+        void this.#serve(req, res);
+      },
+    );
+  }
+
+  /** Accepts no more requests, cancels those in progress, and resolves when the engine has ended them all. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    clearTimeout(this.#releaseTimer);
+    this.server.close();
+    const ends = [...this.#running.values()].map(({ abort, ended }) => {
+      abort.abort();
+      return ended;
+    });
+    await Promise.all(ends);
+    this.server.closeAllConnections();
+  }
+
+  async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    let queryId: string | null = null;
+    try {
+      const url = new URL(req.url ?? '/', 'http://localhost');
+      if (url.pathname === '/ping') return void res.end('Ok.\n');
+      if (!this.#isAuthorized(req)) throw authenticationFailed();
+      if (this.#isStopping) throw new ClickHouseFailure(236, 'ABORTED', 'The server is shutting down');
+      if (url.pathname !== '/') throw notImplemented(`the path ${url.pathname}`);
+      const context = readContext(url.searchParams, req.headers);
+      queryId = context.queryId;
+      await this.#register(req, res, context);
+    } catch (error) {
+      sendFailure(res, toFailure(error), queryId);
+    } finally {
+      req.resume();
+    }
+  }
+
+  #isAuthorized(req: IncomingMessage): boolean {
+    const [scheme, encoded = ''] = (req.headers.authorization ?? '').split(' ');
+    const given = Buffer.from(encoded, 'base64').toString();
+    return timingSafeEqual(digest(given), this.#credentials) && scheme?.toLowerCase() === 'basic';
+  }
+
+  /** Ids are unique among the queries in progress, as on a server: a query is cancelled by its id. */
+  async #register(req: IncomingMessage, res: ServerResponse, context: QueryContext): Promise<void> {
+    if (this.#running.has(context.queryId)) {
+      const message = `Query with id = ${context.queryId} is already running.`;
+      throw new ClickHouseFailure(216, 'QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING', message);
+    }
+    const abort = new AbortController();
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    res.once('close', () => {
+      if (!res.writableFinished) abort.abort();
+    });
+    this.#running.set(context.queryId, { abort, ended });
+    clearTimeout(this.#releaseTimer);
+    try {
+      await this.#execute(req, res, context, abort.signal);
+    } finally {
+      this.#running.delete(context.queryId);
+      if (this.#running.size === 0) this.#releaseMemorySoon();
+      end();
+    }
+  }
+
+  /** The rows are read before the query counts as running, so that a slow sender delays nobody else. */
+  async #execute(req: IncomingMessage, res: ServerResponse, context: QueryContext, signal: AbortSignal): Promise<void> {
+    const fromUrl = context.sqlInUrl === '' ? null : parseStatement(context.sqlInUrl);
+    if (fromUrl?.kind === 'insert_rows') {
+      return this.#insert(res, context, fromUrl, readUnpacked(req, this.#options.rowsBytesMax), signal);
+    }
+    const parameters = new Map(context.settings);
+    const text = await readText(req, (name, value) => parameters.set(name, value));
+    if (fromUrl && text.trim() !== '') throw notImplemented('a body for a statement that takes no rows');
+    const statement = fromUrl ?? parseStatement(text);
+    const completed = { ...context, settings: parameters };
+    if (statement.kind === 'insert_rows') return this.#insert(res, completed, statement, [], signal);
+    return this.#query(res, completed, statement, signal);
+  }
+
+  async #insert(
+    res: ServerResponse,
+    context: QueryContext,
+    { target, settings, format, rows }: Insert,
+    rowsInBody: AsyncIterable<Buffer> | readonly Buffer[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    refuseSources(`${target} ${settings}`);
+    const summary = await withRowsFile(this.#options.spoolDir, rows, rowsInBody, async (file, isEmpty) => {
+      if (isEmpty) return NOTHING_DONE;
+      const sql = `${target} FROM INFILE ${quoteText(file)} ${settings} FORMAT ${format}`;
+      return this.#withConnection(context, signal, {}, async (connection) => {
+        const { rowsRead, bytesRead } = await connection.run(sql).catch((error: unknown) => {
+          throw withoutPath(error, file);
+        });
+        return { readRows: rowsRead, readBytes: bytesRead, writtenRows: rowsRead, writtenBytes: bytesRead };
+      });
+    });
+    await sendWhole(res, context, Buffer.alloc(0), summary);
+  }
+
+  async #query(res: ServerResponse, context: QueryContext, query: Query, signal: AbortSignal): Promise<void> {
+    refuseSources(query.sql, context.settings);
+    const format = query.format ?? context.defaultFormat;
+    const mayStream = query.isPlainSelect && FORMATS_TO_STREAM.has(format) && !context.waitsForEnd;
+    const limits = mayStream ? {} : { max_result_bytes: WHOLE_RESULT_BYTES_MAX };
+    await this.#withConnection(context, signal, limits, async (connection) => {
+      if (!mayStream) {
+        const result = await connection.run(query.sql, format);
+        const summary = { ...NOTHING_DONE, readRows: result.rowsRead, readBytes: result.bytesRead };
+        return sendWhole(res, context, result.bytes, summary);
+      }
+      const chunks = connection.stream(query.sql, format);
+      try {
+        await sendChunks(res, context, chunks);
+      } finally {
+        await chunks.return(undefined);
+      }
+    });
+  }
+
+  /** A fresh connection for each request: settings, parameters and temporary tables cannot reach another one. */
+  async #withConnection<Result>(
+    context: QueryContext,
+    signal: AbortSignal,
+    limits: Readonly<Record<string, number>>,
+    use: (connection: Connection) => Promise<Result>,
+  ): Promise<Result> {
+    return await this.#limitQueries(async () => {
+      signal.throwIfAborted();
+      const connection = this.#engine.connect();
+      const stopKilling = this.#killOnAbort(context.queryId, signal);
+      try {
+        const memory = { max_memory_usage: this.#options.queryMemoryBytes };
+        await connection.run(preludeOf(context, { ...AS_ON_A_SERVER, ...memory, ...limits }));
+        signal.throwIfAborted();
+        return await use(connection);
+      } finally {
+        stopKilling();
+        connection.close();
+      }
+    });
+  }
+
+  /** Repeated until the query has ended: the first attempt may come before the engine has begun it. */
+  #killOnAbort(queryId: string, signal: AbortSignal): () => void {
+    let timer: NodeJS.Timeout | undefined;
+    const kill = () => {
+      this.#engine.killByComment(queryId).catch(() => {});
+      timer = setTimeout(kill, KILL_AGAIN_MS);
+    };
+    signal.addEventListener('abort', kill, { once: true });
+    return () => {
+      signal.removeEventListener('abort', kill);
+      clearTimeout(timer);
+    };
+  }
+
+  #releaseMemorySoon(): void {
+    clearTimeout(this.#releaseTimer);
+    this.#releaseTimer = setTimeout(() => {
+      this.#engine.releaseMemory().catch(() => {});
+    }, RELEASE_MEMORY_AFTER_MS).unref();
+  }
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest();
+
+function authenticationFailed(): ClickHouseFailure {
+  return new ClickHouseFailure(516, 'AUTHENTICATION_FAILED', 'Authentication failed: password is incorrect');
+}
+
+/** The name of the file with the rows means nothing to the client. */
+function withoutPath(error: unknown, file: string): ClickHouseFailure {
+  const failure = toFailure(error);
+  return new ClickHouseFailure(failure.code, failure.type, failure.message.replaceAll(file, 'the body'));
+}

@@ -1,0 +1,89 @@
+import type { AddressInfo } from 'node:net';
+
+import formbody from '@fastify/formbody';
+import Fastify from 'fastify';
+
+import { Alarms } from './alarms.ts';
+import { controlApi } from './control_api.ts';
+import { type AccountNumber, Exchange } from './exchange.ts';
+import { Faults } from './faults.ts';
+import { Live } from './live.ts';
+import { answerOnlyThisMachine } from './local_only.ts';
+import { Messaging } from './messaging.ts';
+import { OptOuts } from './opt_outs.ts';
+import { phonePage } from './page.ts';
+import { People } from './people.ts';
+import { Reports } from './reports.ts';
+import { twilioRest } from './rest.ts';
+import { Switchboard } from './switchboard.ts';
+import { createAsk } from './webhooks.ts';
+
+interface NetworkOptions {
+  readonly accountSid: string;
+  readonly authToken: string;
+  readonly numbers: readonly AccountNumber[];
+  readonly delayMs: number;
+  readonly rewrite: (url: string) => string;
+  readonly now: () => number;
+  /** Whether what is due happens by itself, or only by `alarms.elapse()`. */
+  readonly isAutomatic: boolean;
+  readonly keep: number;
+}
+
+export type Network = ReturnType<typeof createNetwork>;
+
+/** The parts of the simulator, each given those that it works with. */
+export function createNetwork(options: NetworkOptions) {
+  const { accountSid, authToken, numbers, delayMs, rewrite, now, isAutomatic, keep } = options;
+  const closing = new AbortController();
+  const exchange = new Exchange({ accountSid, numbers, now, keep });
+  const faults = new Faults();
+  const alarms = new Alarms(now, isAutomatic);
+  const ask = createAsk({ exchange, authToken, rewrite, closing: closing.signal });
+  const reports = new Reports({ exchange, ask, faults, alarms, keep });
+  const optOuts = new OptOuts();
+  const messaging = new Messaging({ exchange, faults, reports, optOuts, delayMs });
+  const switchboard = new Switchboard({ exchange, faults, reports, alarms, ask, delayMs });
+  const people = new People({ exchange, messaging, switchboard, reports, optOuts });
+  const live = new Live(exchange);
+  return { alarms, authToken, closing, exchange, faults, live, messaging, optOuts, people, reports, switchboard };
+}
+
+export interface Served {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Serves Twilio's REST API, the control API and the web page on the loopback interface. Rejects when the port is taken. */
+export async function serveNetwork(network: Network, port: number, token: string | undefined): Promise<Served> {
+  const { alarms, authToken, closing, exchange, faults, live, messaging, people, reports, switchboard } = network;
+  const prefix = token === undefined ? '' : `/${token}`;
+  const app = Fastify({ forceCloseConnections: true });
+  app.addHook('onRequest', answerOnlyThisMachine);
+  await app.register(
+    async (rest) => {
+      await rest.register(formbody);
+      await twilioRest(rest, { exchange, messaging, switchboard, faults, authToken });
+    },
+    { prefix: '/2010-04-01' },
+  );
+  await app.register(async (api) => controlApi(api, { exchange, people, faults, reports }), {
+    prefix: `${prefix}/phone/api`,
+  });
+  await app.register(async (page) => phonePage(page, { exchange, live }), { prefix });
+  await app.listen({ port, host: '127.0.0.1' });
+  return {
+    url: `http://127.0.0.1:${portOf(app.server.address())}`,
+    close: async () => {
+      alarms.clear();
+      closing.abort();
+      live.close();
+      await app.close();
+    },
+  };
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === 'string') throw new Error('the simulator does not listen on a port');
+  return address.port;
+}

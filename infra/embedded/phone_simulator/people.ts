@@ -1,0 +1,154 @@
+import type { PhoneCall, PickedUpBy } from './call.ts';
+import type { AccountNumber, Exchange } from './exchange.ts';
+import type { PhoneMessage } from './message.ts';
+import type { Messaging } from './messaging.ts';
+import { NotPossible } from './not_possible.ts';
+import { findKeyword, keywordAnswer, type OptOuts } from './opt_outs.ts';
+import { isE164 } from './reachable.ts';
+import type { Reports } from './reports.ts';
+import type { Switchboard } from './switchboard.ts';
+import { parseTwiml, TwimlError } from './twiml.ts';
+import type { WebhookAnswer } from './webhooks.ts';
+
+interface Reply {
+  /** The person's number. */
+  readonly from: string;
+  /** A number of the account; absent: the one that wrote to this person last, else the first. */
+  readonly to?: string;
+  readonly body: string;
+}
+
+interface Parts {
+  readonly exchange: Exchange;
+  readonly messaging: Messaging;
+  readonly switchboard: Switchboard;
+  readonly reports: Reports;
+  readonly optOuts: OptOuts;
+}
+
+/**
+ * What people do with their phones. Every method resolves when the product has been told and has answered; each throws
+ * NotPossible when the call is in no state for it.
+ */
+export class People {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Texts the product. Its answer in TwiML arrives as messages of its own. */
+  async reply({ from, to, body }: Reply): Promise<PhoneMessage> {
+    const { exchange, reports } = this.#parts;
+    if (!isE164(from)) throw new NotPossible(`not a phone number: ${from}`);
+    const number = this.#receiverOf(from, to);
+    const message = exchange.addMessage({ direction: 'inbound', from, to: number.e164, body, status: 'received' });
+    this.#heedKeyword(message);
+    await reports.send({
+      point: { on: 'reply', number: from },
+      isLast: true,
+      onAnswer: async (answer) => this.#receive(message, answer),
+      webhook: {
+        kind: 'sms',
+        sid: message.sid,
+        method: 'POST',
+        url: number.smsUrl,
+        params: {
+          AccountSid: exchange.accountSid,
+          ApiVersion: '2010-04-01',
+          Body: body,
+          From: from,
+          To: number.e164,
+          MessageSid: message.sid,
+          NumMedia: '0',
+          NumSegments: String(message.size.segments),
+          SmsMessageSid: message.sid,
+          SmsSid: message.sid,
+          SmsStatus: 'received',
+        },
+      },
+    });
+    return message;
+  }
+
+  /** Calls a number of the account. Resolves when the product waits for keys or has hung up. */
+  async dial(from: string, to?: string): Promise<PhoneCall> {
+    return this.#parts.switchboard.dial(from, this.#receiverOf(from, to).e164);
+  }
+
+  async answer(call: PhoneCall | string, by: PickedUpBy = 'human'): Promise<PhoneCall> {
+    return this.#do(call, (found) => this.#parts.switchboard.answer(found, by));
+  }
+
+  async press(call: PhoneCall | string, keys: string): Promise<PhoneCall> {
+    return this.#do(call, (found) => this.#parts.switchboard.press(found, keys));
+  }
+
+  /** The caller's wait for keys ends now. */
+  async staySilent(call: PhoneCall | string): Promise<PhoneCall> {
+    return this.#do(call, (found) => this.#parts.switchboard.staySilent(found));
+  }
+
+  async hangUp(call: PhoneCall | string): Promise<PhoneCall> {
+    return this.#do(call, async (found) => this.#parts.switchboard.hangUp(found));
+  }
+
+  /** Declines a ringing call: it ends as busy. */
+  async reject(call: PhoneCall | string): Promise<PhoneCall> {
+    return this.#do(call, async (found) => this.#parts.switchboard.reject(found));
+  }
+
+  /** Its ringing time is over now: it ends as no-answer. */
+  async letRing(call: PhoneCall | string): Promise<PhoneCall> {
+    return this.#do(call, async (found) => this.#parts.switchboard.letRing(found));
+  }
+
+  async #do(call: PhoneCall | string, act: (call: PhoneCall) => Promise<void>): Promise<PhoneCall> {
+    const sid = typeof call === 'string' ? call : call.sid;
+    const found = this.#parts.exchange.calls.get(sid);
+    if (found === undefined) throw new NotPossible(`no call ${sid}`);
+    await act(found);
+    return found;
+  }
+
+  #receiverOf(person: string, to: string | undefined): AccountNumber {
+    const { exchange } = this.#parts;
+    const lastSender = exchange.messages.newestFirst().find((message) => message.to === person)?.from;
+    const wanted = to ?? lastSender ?? exchange.numbers[0]?.e164 ?? '';
+    const number = exchange.numberOf(wanted);
+    if (number === undefined) throw new NotPossible(`not a number of the account: ${wanted}`);
+    return number;
+  }
+
+  /** STOP, START and HELP are answered by the network, before the product hears of them. */
+  #heedKeyword({ from, to, body }: PhoneMessage): void {
+    const { optOuts, messaging } = this.#parts;
+    const keyword = findKeyword(body);
+    if (keyword === null) return;
+    const wasOut = optOuts.has(from, to);
+    if ((keyword === 'stop' && wasOut) || (keyword === 'start' && !wasOut)) return;
+    if (keyword === 'start') optOuts.remove(from, to);
+    messaging.answer({ from: to, to: from, body: keywordAnswer(keyword), statusCallback: null });
+    if (keyword === 'stop') optOuts.add(from, to);
+  }
+
+  #receive(message: PhoneMessage, answer: WebhookAnswer): void {
+    const { exchange, messaging } = this.#parts;
+    const say = (body: string, to: string | null, statusCallback: string | null) =>
+      messaging.answer({ from: message.to, to: to ?? message.from, body, statusCallback });
+    if (answer.status === null || answer.status >= 400) {
+      exchange.moveMessage(message, 'received', { errorCode: 11200, errorMessage: 'HTTP retrieval failure' });
+    } else if (/^text\/plain\b/i.test(answer.contentType)) {
+      if (answer.body !== '') say(answer.body, null, null);
+    } else if (answer.body.trim() !== '') {
+      try {
+        for (const verb of parseTwiml(answer.body)) {
+          if (verb.kind === 'message') say(verb.text, verb.to, verb.statusCallback);
+        }
+      } catch (error) {
+        if (!(error instanceof TwimlError)) throw error;
+        exchange.moveMessage(message, 'received', { errorCode: error.code, errorMessage: error.message });
+      }
+    }
+  }
+}

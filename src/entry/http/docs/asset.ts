@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** A file as it is sent. */
+export interface Asset {
+  readonly etag: string;
+  readonly bytes: Buffer;
+  readonly gzipped: Buffer;
+}
+
+export async function readAsset(file: string): Promise<Asset> {
+  return await assetOf(await readFile(file));
+}
+
+export async function assetOf(bytes: Buffer): Promise<Asset> {
+  const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
+  return { etag, bytes, gzipped: await promisify(gzip)(bytes) };
+}
+
+export async function sendAsset(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { etag, bytes, gzipped }: Asset,
+  type: string,
+): Promise<FastifyReply> {
+  void reply.type(type).headers({
+    etag,
+    'cache-control': 'no-cache',
+    vary: 'accept-encoding',
+    'x-content-type-options': 'nosniff',
+  });
+  if (request.headers['if-none-match'] === etag && reply.statusCode === 200) return reply.code(304).send();
+  const isPacked = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
+  if (isPacked) void reply.header('content-encoding', 'gzip');
+  return reply.send(isPacked ? gzipped : bytes);
+}
+
+/** The work is done when its result is first needed; work that failed is done again. */
+export function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let done: Promise<Result> | null = null;
+  return () =>
+    (done ??= work().catch((error: unknown) => {
+      done = null;
+      throw error;
+    }));
+}

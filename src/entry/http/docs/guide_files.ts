@@ -1,0 +1,55 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+const ROOT = path.join(import.meta.dirname, '../../../..');
+
+/** The guides, also readable in the repository. */
+const GUIDES_FOLDER = path.join(ROOT, 'src/docs');
+
+/** A Markdown file that is served as a page. */
+export interface GuideFile {
+  /** Path in the repository, with slashes: `src/docs/on_call.md`. */
+  readonly file: string;
+  /** What follows `/docs/` in its address: `on_call`. */
+  readonly name: string;
+  readonly markdown: string;
+}
+
+/** Every guide, and the README of the repository, which holds the table of settings. */
+export async function readGuideFiles(): Promise<GuideFile[]> {
+  const found = await readdir(GUIDES_FOLDER, { recursive: true });
+  const files = found
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `src/docs/${file.split(path.sep).join('/')}`)
+    .toSorted();
+  return await Promise.all(
+    ['README.md', ...files].map(async (file) => {
+      return { file, name: nameOf(file), markdown: await readFile(path.join(ROOT, file), 'utf8') };
+    }),
+  );
+}
+
+/** The pictures in them, by what follows `/docs/` in their address. */
+export async function readGuideImages(): Promise<ReadonlyMap<string, Buffer>> {
+  const names = await readdir(path.join(GUIDES_FOLDER, 'images'));
+  const images = names.map(async (name): Promise<[string, Buffer]> => {
+    return [`images/${name}`, await readFile(path.join(GUIDES_FOLDER, 'images', name))];
+  });
+  return new Map(await Promise.all(images));
+}
+
+/** The list of all guides: its order is that of the navigation. */
+export const LIST_OF_GUIDES = 'guides';
+
+function nameOf(file: string): string {
+  if (file === 'README.md') return 'readme';
+  if (file === 'src/docs/README.md') return LIST_OF_GUIDES;
+  return file.replace(/^src\/docs\//, '').replace(/(\/README)?\.md$/, '');
+}
+
+/** Where a relative link in a file of the repository leads: a path in the repository and what follows `#`. */
+export function resolveLink(fromFile: string, href: string): { readonly file: string; readonly hash: string } {
+  const [target = '', anchor] = href.split('#');
+  const file = target === '' ? fromFile : path.posix.join(path.posix.dirname(fromFile), target);
+  return { file, hash: anchor === undefined ? '' : `#${anchor}` };
+}

@@ -1,0 +1,93 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { beforeAll, expect, test } from 'vitest';
+
+import { readGuideFiles, resolveLink } from '#entry/http/docs/guide_files.ts';
+import { renderGuides } from '#entry/http/docs/guide_pages.ts';
+import { type Guide, renderMarkdown } from '#entry/http/docs/render_markdown.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const LINK = /!?\[[^\]]*\]\(([^)\s]+)\)/g;
+
+let guides: Guide[];
+
+beforeAll(async () => {
+  const files = await readGuideFiles();
+  guides = files.map((file) => renderMarkdown(file, (target) => target));
+});
+
+/** The targets of its links that lead elsewhere in the repository. */
+function linksOf({ markdown }: Guide): string[] {
+  const prose = markdown.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(LINK)].map(([, href = '']) => href).filter((href) => !/^(?:https?|mailto):/.test(href));
+}
+
+test('every link leads to a file, and to a heading of it, in the repository', () => {
+  const byFile = new Map(guides.map((guide) => [guide.file, guide]));
+  const links = guides.flatMap((guide) => linksOf(guide).map((href) => ({ guide, href })));
+  const dead = links.filter(({ guide, href }) => {
+    const { file, hash } = resolveLink(guide.file, href);
+    if (!existsSync(path.join(ROOT, file))) return true;
+    return hash !== '' && byFile.get(file)?.ids.has(hash.slice(1)) !== true;
+  });
+  expect(links.length).toBeGreaterThan(60);
+  expect(dead.map(({ guide, href }) => `${guide.file}: ${href}`)).toEqual([]);
+});
+
+test('every link leads to a page, and to a place on it, on the server', async () => {
+  const { findPage } = await renderGuides();
+  const origin = 'http://localhost/docs/';
+  const pages = new Map(guides.map(({ name }) => [new URL(name, origin).href, findPage(name) ?? '']));
+  const dead = [...pages].flatMap(([address, html]) =>
+    [...html.matchAll(/\b(?:href|src)="([^"]+)"/g)]
+      .map(([, href = '']) => href)
+      .filter((href) => !/^(?:https?|mailto|data):/.test(href))
+      .filter((href) => {
+        const url = new URL(href, address);
+        const hash = url.hash.slice(1);
+        url.hash = '';
+        if (/\.(?:css|js|png)$/.test(url.pathname)) return !isFile(url.pathname.slice('/docs/'.length));
+        if (url.pathname === '/docs') return false;
+        return hash === '' ? !pages.has(url.href) : pages.get(url.href)?.includes(` id="${hash}"`) !== true;
+      })
+      .map((href) => `${address}: ${href}`),
+  );
+  expect(dead).toEqual([]);
+});
+
+function isFile(name: string): boolean {
+  return existsSync(path.join(ROOT, name.endsWith('.png') ? 'src/docs' : 'src/entry/http/docs/reference', name));
+}
+
+test('every guide and every decision is in its list, every picture in a guide', () => {
+  const linked = new Set(guides.flatMap((guide) => linksOf(guide).map((href) => resolveLink(guide.file, href).file)));
+  const lists = ['src/docs/README.md', 'src/docs/decisions/README.md'];
+  const listed = new Set(
+    guides
+      .filter(({ file }) => lists.includes(file))
+      .flatMap((guide) => linksOf(guide).map((href) => resolveLink(guide.file, href).file)),
+  );
+  expect(guides.length).toBeGreaterThan(20);
+  expect(guides.map(({ file }) => file).filter((file) => !listed.has(file) && file !== lists[0])).toEqual([]);
+  const pictures = readdirSync(path.join(ROOT, 'src/docs/images')).map((name) => `src/docs/images/${name}`);
+  expect(pictures.filter((file) => !linked.has(file))).toEqual([]);
+});
+
+test('a guide is Markdown alone, with one title, and needs no document that is not here', () => {
+  for (const { file, markdown, html } of guides) {
+    expect(html.match(/<h1 /g), file).toHaveLength(1);
+    expect(html.replaceAll(/<code>[\s\S]*?<\/code>/g, ''), file).not.toMatch(/&lt;\/?[a-z]+&gt;/);
+    expect(markdown, file).not.toContain('§');
+  }
+});
+
+test('what a guide calls a setting is one', () => {
+  const settings = readFileSync(path.join(ROOT, 'src/kernel/config.ts'), 'utf8');
+  const others = new Set(['PHONE_PORT', 'API_KEY', 'NODE_COMPILE_CACHE']);
+  for (const { file, markdown } of guides) {
+    const named = [...markdown.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)].map(([, name = '']) => name);
+    const unknown = named.filter((name) => !settings.includes(`'${name}'`) && !others.has(name));
+    expect(unknown, file).toEqual([]);
+  }
+});
