@@ -1,6 +1,6 @@
 /**
  * Derives `twilio_forms.json` from Twilio's OpenAPI description of its 2010 API:
- * `node infra/embedded/phone/derive_twilio_forms.ts <twilio_api_v2010.json>`.
+ * `npx node infra/embedded/phone_simulator/derive_twilio_forms.ts <twilio_api_v2010.json>`.
  * Only names, types and limits are kept; descriptions are left out.
  */
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -36,7 +36,7 @@ export async function startReceiver() {
         params,
         isSigned: twilio.validateRequest(TOKEN, signature, address, params),
       });
-      const path = String(request.url).split('?', 1)[0]!;
+      const [path = ''] = String(request.url).split('?', 1);
       const answer = answers.get(`${path} ${params['Digits'] ?? ''}`.trim()) ?? answers.get(path);
       response.writeHead(answer?.status ?? 200, { 'content-type': answer?.type ?? 'text/xml' });
       response.end(answer?.body ?? '');

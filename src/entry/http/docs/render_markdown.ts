@@ -64,7 +64,8 @@ export function renderMarkdown(guide: GuideFile, addressOf: AddressOf): Guide {
       },
     },
   });
-  const html = String(marked.parse(guide.markdown, { async: false }))
+  const html = marked
+    .parse(guide.markdown, { async: false })
     .replaceAll('<table>', '<div class="table" tabindex="0" role="region" aria-label="Table"><table>')
     .replaceAll('</table>', '</table></div>');
   return { ...guide, title, sections, ids, html };
