@@ -1,3 +1,5 @@
+import { API_PATHS } from '#kernel/api_paths.ts';
+
 /** Where this installation lives: the address of the page's `<base>`, with a slash at its end. */
 export const BASE = new URL(document.baseURI);
 
@@ -72,7 +74,7 @@ export async function ask<Result>(path: string, asked: Asked = {}): Promise<Resu
 
 async function sendRequest<Result>(path: string, { method = 'GET', body, signal }: Asked): Promise<Result> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
-  const response = await fetch(addressOf(`api/console/${path}`), {
+  const response = await fetch(addressOf(`${API_PATHS.console}/${path}`), {
     method,
     credentials: 'same-origin',
     headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },

@@ -6,6 +6,7 @@ import { topicKey } from '#console/api/queries.ts';
 import { refreshServices } from '#console/api/services.ts';
 import { refreshTeams } from '#console/api/teams.ts';
 import { LIVE_IDS_MAX, type LiveChange, type LiveTopic } from '#core/console/live_topics.ts';
+import { API_PATHS } from '#kernel/api_paths.ts';
 
 export type ConnectionState = 'connecting' | 'open' | 'lost';
 
@@ -117,7 +118,7 @@ function listenUntil(signal: AbortSignal, orgId: string, { onChange, onStateChan
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const connect = (): void => {
-    source = new EventSource(addressOf(`api/console/organizations/${orgId}/events`));
+    source = new EventSource(addressOf(`${API_PATHS.console}/organizations/${orgId}/events`));
     source.addEventListener('open', () => {
       onStateChange('open', wasLost);
       wasLost = false;

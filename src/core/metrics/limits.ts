@@ -1,5 +1,11 @@
 /** The longest window of a query or a rule: 7 days. */
 export const WINDOW_MINUTES_MAX = 10_080;
 
+/** Of the body of a request that brings points, inflated. */
+export const POINTS_BODY_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Of one request; points after these are refused unread. */
+export const POINTS_MAX = 100_000;
+
 /** Of the name of a metric with its label selector, in a query or a rule. */
 export const METRIC_NAME_LENGTH_MAX = 4_000;

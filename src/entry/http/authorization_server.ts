@@ -8,6 +8,7 @@ import { outsideOptionsOf } from '#entry/outside_options.ts';
 import { MCP_PATH } from '#entry/http/mcp/resource_metadata.ts';
 import { AppError } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { API_PATHS } from '#kernel/api_paths.ts';
 
 /** The address of whoever sent a request, as proxies that are trusted tell it. */
 export const clientAddresses = new WeakMap<IncomingMessage, string>();
@@ -25,7 +26,7 @@ export function openAuthorizationServer(house: Pick<House, 'config' | 'db' | 'cl
     resource: config.baseUrl + MCP_PATH,
     ...outsideOptionsOf(config),
     addressOf: (request) => clientAddresses.get(request) ?? '',
-    consentPaths: { page: '/connect', api: '/api/console/connect' },
+    consentPaths: { page: '/connect', api: `${API_PATHS.console}/connect` },
     async signedInUser({ headers }) {
       try {
         return (await authenticateSession(storesOf(db.session()), cookie, headers.cookie, clock.now())).userId;

@@ -10,8 +10,9 @@ import { serveRoute } from '#entry/http/console/serve.ts';
 import { takeJsonBodies } from '#entry/http/json_body.ts';
 import { isOwnOrigin } from '#entry/http/own_origin.ts';
 import { AppError } from '#kernel/errors.ts';
+import { API_PATHS } from '#kernel/api_paths.ts';
 
-export const CONSOLE_PATH = '/api/console';
+export const CONSOLE_PATH = API_PATHS.console;
 
 /** What the console needs beside the actions. No answer is kept by anything on the way. */
 export async function mountConsole(app: FastifyInstance, house: House, budget: CallBudget): Promise<void> {

@@ -9,12 +9,10 @@ import { noteSender } from '#entry/http/sender.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { inSlices } from '#ingest/protocols/body/in_slices.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
-import { METRIC_PROTOCOLS, type MetricProtocol } from '#ingest/registry.ts';
+import type { MetricProtocol } from '#ingest/metric_protocol.ts';
+import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
-
-const BODY_BYTES_MAX = 16 * 1024 * 1024;
-const BODY_LIMITS = { compressedBytesMax: BODY_BYTES_MAX, inflatedBytesMax: BODY_BYTES_MAX };
 
 /** Mounts the routes that accept points, one for each protocol. The key is checked before the body is read. */
 export function mountMetricIngest(scope: FastifyInstance, context: IngestContext): void {
@@ -33,7 +31,7 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
       scope.route({
         method: 'POST',
         url,
-        bodyLimit: BODY_BYTES_MAX,
+        bodyLimit: protocol.bodyBytesMax,
         async onRequest(request) {
           const target = await context.badKeys.guard(request.ip, () => context.access.openMetrics(request.headers));
           targets.set(request, target);
@@ -70,7 +68,10 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
     request: FastifyRequest,
   ): Promise<DecodedPoints> => {
     const body = protocol.isInflated
-      ? await inflate(takeBody(request), request.headers['content-encoding'], BODY_LIMITS)
+      ? await inflate(takeBody(request), request.headers['content-encoding'], {
+          compressedBytesMax: protocol.bodyBytesMax,
+          inflatedBytesMax: protocol.bodyBytesMax,
+        })
       : takeBody(request);
     const limits = pointLimits(target.retentionMetrics, await context.series.allowanceOf(target.serviceId));
     return await inSlices(protocol.decode(body, contentTypeOf(request), context.clock.now(), limits, memory));

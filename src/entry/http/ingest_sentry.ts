@@ -8,7 +8,13 @@ import { noteSender } from '#entry/http/sender.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
 import { readFirstLine } from '#ingest/protocols/sentry/first_line.ts';
-import { decodeSentryRequest, SENTRY_BODY_LIMITS, type SentryRequest } from '#ingest/protocols/sentry.ts';
+import {
+  decodeSentryRequest,
+  SENTRY_BODY_LIMITS,
+  SENTRY_ENDPOINTS,
+  SENTRY_PROJECT_PATTERN,
+  type SentryRequest,
+} from '#ingest/protocols/sentry.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
 
@@ -41,8 +47,9 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
     return sendProblem(error, request, reply, context.log);
   });
 
-  for (const kind of ['envelope', 'store'] as const) {
-    for (const url of routesFor(`/api/:projectId(^\\d{1,16}$)/${kind}`, context)) {
+  for (const { kind, path } of SENTRY_ENDPOINTS) {
+    const addresses = routesFor(path.replace(':projectId', `:projectId(${SENTRY_PROJECT_PATTERN})`), context);
+    for (const url of addresses) {
       scope.route<SentryRoute>({
         method: 'POST',
         url,

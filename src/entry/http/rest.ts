@@ -14,8 +14,9 @@ import { noteSender } from '#entry/http/sender.ts';
 import type { Caller, RequestOrigin } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { API_PATHS } from '#kernel/api_paths.ts';
 
-export const ACTIONS_PATH = '/api/rest/actions';
+export const ACTIONS_PATH = API_PATHS.actions;
 export const ACTION_BODY_BYTES_MAX = 1024 * 1024;
 
 interface Invocation {

@@ -1,3 +1,4 @@
+import { POINTS_BODY_BYTES_MAX, POINTS_MAX } from '#core/metrics/limits.ts';
 import type { PointKind, Series } from '#core/metrics/point.ts';
 import { SeriesHasher } from '#core/metrics/series_key.ts';
 import { canonicalLabels, type Label, makeLabel, toPairs } from '#ingest/admission/labels.ts';
@@ -50,8 +51,8 @@ const DAY_MS = 86_400_000;
 
 export function pointLimits(retentionDays: number, series: SeriesAllowance = ANY_SERIES): PointLimits {
   return {
-    bodyBytesMax: 16 * 1024 * 1024,
-    pointsMax: 100_000,
+    bodyBytesMax: POINTS_BODY_BYTES_MAX,
+    pointsMax: POINTS_MAX,
     labelsMax: 64,
     textBytesMax: 512,
     aheadMsMax: 10 * 60_000,

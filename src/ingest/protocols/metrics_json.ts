@@ -1,14 +1,90 @@
 import { PointAdmission, type DecodedPoints, type PointLimits } from '#ingest/admission/point_admission.ts';
+import { POINTS_BODY_BYTES_MAX, POINTS_MAX } from '#core/metrics/limits.ts';
+import type { RefusalReason } from '#ingest/admission/refusals.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { checkUtf8 } from '#ingest/protocols/body/decode_utf8.ts';
 import { JSON_VALUES_MAX, parseInSteps, UnreasonableJson } from '#ingest/protocols/body/json_in_steps.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { MetricProtocol } from '#ingest/metric_protocol.ts';
 import { NativePoints } from '#ingest/protocols/native/native_points.ts';
+import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { AppError, invalidInput, type Fault } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 const JSON_TYPE = 'application/json';
+const MEBIBYTE = 1024 * 1024;
+const COUNT = { type: 'integer', minimum: 0 };
+
+/** Tocsin's own format. */
+export const METRICS_JSON: MetricProtocol = {
+  name: 'metrics_json',
+  path: INGEST_PATHS.metrics_json,
+  bodyBytesMax: POINTS_BODY_BYTES_MAX,
+  isInflated: true,
+  decode: decodeMetricsJson,
+  answer: ({ points, rejected: { count, reasons } }) => {
+    if (points.length === 0 && count > 0) throw invalidInput(toFaults(reasons));
+    const body = { accepted: points.length, rejected: count, ...(count > 0 ? { errors: reasons } : {}) };
+    return { status: 202, contentType: JSON_TYPE, body: JSON.stringify(body) };
+  },
+  reference: {
+    operationId: 'ingest_metrics',
+    summary: 'Send metric points as JSON',
+    description: `Also one point a line, as NDJSON. Up to ${POINTS_BODY_BYTES_MAX / MEBIBYTE} MiB and ${POINTS_MAX.toLocaleString('en')} points; gzip, deflate, br and zstd are taken. Answered once the points are stored durably in the queue. Points that cannot be taken are counted, with the reasons.`,
+    schemas: {
+      MetricPoints: {
+        type: 'object',
+        required: ['points'],
+        properties: {
+          points: {
+            type: 'array',
+            items: {
+              type: 'object',
+              required: ['name', 'value'],
+              properties: {
+                name: { type: 'string' },
+                value: { type: 'number' },
+                at: { description: 'RFC 3339 or epoch milliseconds; now when absent' },
+                labels: { type: 'object', additionalProperties: { type: 'string' } },
+              },
+            },
+          },
+        },
+      },
+    },
+    request: {
+      [JSON_TYPE]: {
+        schema: { $ref: '#/components/schemas/MetricPoints' },
+        example: {
+          points: [
+            { name: 'queue_depth', value: 17 },
+            { name: 'orders_total', value: 3, at: '2027-02-03T02:04:00Z', labels: { country: 'NL' } },
+          ],
+        },
+      },
+    },
+    accepted: {
+      status: 202,
+      description: 'Taken.',
+      content: {
+        [JSON_TYPE]: {
+          schema: {
+            type: 'object',
+            required: ['accepted', 'rejected'],
+            properties: { accepted: COUNT, rejected: COUNT, errors: { type: 'array', items: { type: 'object' } } },
+          },
+          example: { accepted: 2, rejected: 0 },
+        },
+      },
+    },
+  },
+};
+
+function toFaults(reasons: readonly RefusalReason[]): Fault[] {
+  return reasons.flatMap(({ message, places }) => places.map((path) => ({ path, message })));
+}
+
 const LINES_TYPES: ReadonlySet<string> = new Set([
   'application/x-ndjson',
   'application/ndjson',

@@ -1,17 +1,54 @@
 import { PointAdmission, type DecodedPoints, type PointLimits } from '#ingest/admission/point_admission.ts';
+import { POINTS_BODY_BYTES_MAX } from '#core/metrics/limits.ts';
 import { describeRejected, type Rejected } from '#ingest/admission/refusals.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { EncodedAnswer, MetricProtocol } from '#ingest/metric_protocol.ts';
 import { OtlpJsonDecoder } from '#ingest/protocols/otlp/json.ts';
 import { MetricMapper } from '#ingest/protocols/otlp/metric_mapper.ts';
 import { OtlpProtobufDecoder } from '#ingest/protocols/otlp/protobuf.ts';
 import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire_writer.ts';
+import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { AppError, type ErrorCode } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 const JSON_TYPE = 'application/json';
 const PROTOBUF_TYPE = 'application/x-protobuf';
+const BINARY = { type: 'string', contentMediaType: 'application/octet-stream' };
+const EITHER = { [PROTOBUF_TYPE]: { schema: BINARY }, [JSON_TYPE]: { schema: { type: 'object' } } };
+
+/** OTLP over HTTP. */
+export const OTLP_METRICS: MetricProtocol = {
+  name: 'otlp_metrics',
+  path: INGEST_PATHS.otlp_metrics,
+  bodyBytesMax: POINTS_BODY_BYTES_MAX,
+  isInflated: true,
+  decode: decodeOtlpMetrics,
+  answer: ({ rejected }, contentType) => ({ status: 200, ...encodeOtlpAnswer(rejected, contentType) }),
+  refusal: encodeOtlpRefusal,
+  reference: {
+    operationId: 'ingest_otlp_metrics',
+    summary: 'Send metrics by OTLP over HTTP',
+    description:
+      'An ExportMetricsServiceRequest as protobuf or JSON, answered in kind with what was rejected. 429 and 503 ask to come back; what is refused otherwise would be refused again.',
+    request: EITHER,
+    accepted: { status: 200, description: 'Taken; `partialSuccess` counts what was not.', content: EITHER },
+    refused: {
+      description: 'Refused; the body is a google.rpc.Status.',
+      content: {
+        [PROTOBUF_TYPE]: { schema: BINARY },
+        [JSON_TYPE]: {
+          schema: {
+            type: 'object',
+            properties: { code: { type: 'integer', minimum: 0 }, message: { type: 'string' } },
+            required: ['code', 'message'],
+          },
+        },
+      },
+    },
+  },
+};
 
 /**
  * OTLP/HTTP metrics: an inflated ExportMetricsServiceRequest in protobuf or JSON, depending on its content type. Sums,
@@ -33,12 +70,6 @@ export function* decodeOtlpMetrics(
   if (isJson) yield* new OtlpJsonDecoder(mapper, limits.labelsMax).decode(body);
   else yield* new OtlpProtobufDecoder(body, admission, mapper).decode();
   return admission.result();
-}
-
-/** A body in the encoding of the request. */
-export interface EncodedAnswer {
-  readonly contentType: string;
-  readonly body: Buffer;
 }
 
 /** The ExportMetricsServiceResponse that goes with status 200, in the encoding of the request. */

@@ -1,9 +1,12 @@
 import { PointAdmission, type DecodedPoints, type PointLimits } from '#ingest/admission/point_admission.ts';
 import { toSeriesText } from '#ingest/admission/labels.ts';
 import type { PointKind, Series } from '#core/metrics/point.ts';
+import { POINTS_BODY_BYTES_MAX } from '#core/metrics/limits.ts';
+import { describeRejected } from '#ingest/admission/refusals.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { MetricProtocol } from '#ingest/metric_protocol.ts';
 import { kindOfSeries, type FamilyTypes } from '#ingest/protocols/prometheus/counter_names.ts';
 import { ScratchBuffer } from '#ingest/protocols/prometheus/scratch_buffer.ts';
 import { SampleReader } from '#ingest/protocols/prometheus/sample_reader.ts';
@@ -12,8 +15,33 @@ import { type RememberedSeries, SeriesMemory } from '#ingest/protocols/prometheu
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
 import { type RequestScan, scanRequest } from '#ingest/protocols/prometheus/scan_request.ts';
 import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
+import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
+
+const PROTOBUF_TYPE = 'application/x-protobuf';
+
+/** Prometheus remote write 1.0. */
+export const PROMETHEUS_WRITE: MetricProtocol = {
+  name: 'prometheus_write',
+  path: INGEST_PATHS.prometheus_write,
+  bodyBytesMax: POINTS_BODY_BYTES_MAX,
+  isInflated: false,
+  decode: decodePrometheusWrite,
+  // The protocol cannot refuse a part; Prometheus logs the text of a 400 and gives the request up.
+  answer: ({ points, rejected }) => {
+    if (points.length === 0 && rejected.count > 0) throw new AppError('invalid_input', describeRejected(rejected));
+    return { status: 204, contentType: null, body: '' };
+  },
+  reference: {
+    operationId: 'ingest_prometheus_write',
+    summary: 'Send metrics by Prometheus remote write 1.0',
+    description:
+      'Snappy-compressed protobuf. Remote write 2.0 is answered 415, upon which Prometheus falls back to 1.0. It comes back after 429 only with `queue_config: { retry_on_http_429: true }`, and always after 503.',
+    request: { [PROTOBUF_TYPE]: { schema: { type: 'string', contentMediaType: 'application/octet-stream' } } },
+    accepted: { status: 204, description: 'Taken.' },
+  },
+};
 
 /**
  * Prometheus remote write 1.0: a snappy block with a protobuf WriteRequest. `body` is compressed; its Content-Encoding
@@ -32,7 +60,7 @@ export function* decodePrometheusWrite(
 ): Steps<DecodedPoints> {
   const { type, parameters } = parseMediaType(contentType);
   const message = parameters.get('proto') ?? 'prometheus.WriteRequest';
-  if (type !== 'application/x-protobuf' || message !== 'prometheus.WriteRequest') {
+  if (type !== PROTOBUF_TYPE || message !== 'prometheus.WriteRequest') {
     throw new AppError(
       'unsupported_media_type',
       'send Prometheus remote write 1.0: application/x-protobuf with the message prometheus.WriteRequest',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
+import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 import { parseDsn, sentryClientOf, sentryKeyOf, type Headers, type Query } from '#ingest/protocols/sentry/auth.ts';
@@ -28,6 +29,31 @@ export interface SentryRequest {
 
 /** For the `inflate` that the caller gives. */
 export const SENTRY_BODY_LIMITS = { compressedBytesMax: 20 * 1024 * 1024, inflatedBytesMax: 100 * 1024 * 1024 };
+
+/** What varies in the addresses that a Sentry SDK makes of a DSN. */
+export const SENTRY_PROJECT_PATTERN = String.raw`^\d{1,16}$`;
+
+interface SentryEndpoint {
+  readonly kind: SentryRequest['kind'];
+  readonly path: string;
+  readonly summary: string;
+  readonly mediaType: string;
+}
+
+export const SENTRY_ENDPOINTS: readonly SentryEndpoint[] = [
+  {
+    kind: 'envelope',
+    path: INGEST_PATHS.sentry_envelope,
+    summary: "Send exceptions as Sentry's SDKs do",
+    mediaType: 'application/x-sentry-envelope',
+  },
+  {
+    kind: 'store',
+    path: INGEST_PATHS.sentry_store,
+    summary: "Send one exception as Sentry's older clients do",
+    mediaType: 'application/json',
+  },
+];
 
 interface SentryLimits {
   /** Of one event as JSON, once what tells least is left out of a larger one. */

@@ -1,4 +1,5 @@
 import { addressOf } from '#console/api/http.ts';
+import { INGEST_PATHS } from '#kernel/api_paths.ts';
 
 /** How a service begins to send. */
 export const SNIPPETS: Readonly<
@@ -20,7 +21,7 @@ export const SNIPPETS: Readonly<
     label: 'OpenTelemetry',
     text: ({ ingestionKey }) =>
       [
-        `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=${addressOf('api/ingest/otlp/v1/metrics')}`,
+        `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=${addressOf(INGEST_PATHS.otlp_metrics)}`,
         `OTEL_EXPORTER_OTLP_METRICS_HEADERS="Authorization=Bearer ${ingestionKey}"`,
         'OTEL_METRICS_EXPORTER=otlp',
       ].join('\n'),
@@ -30,7 +31,7 @@ export const SNIPPETS: Readonly<
     text: ({ ingestionKey }) =>
       [
         'remote_write:',
-        `  - url: ${addressOf('api/ingest/prometheus/write')}`,
+        `  - url: ${addressOf(INGEST_PATHS.prometheus_write)}`,
         '    authorization:',
         `      credentials: ${ingestionKey}`,
         '    queue_config:',
@@ -41,7 +42,7 @@ export const SNIPPETS: Readonly<
     label: 'curl',
     text: ({ ingestionKey }) =>
       [
-        `curl ${addressOf('api/ingest/metrics')} \\`,
+        `curl ${addressOf(INGEST_PATHS.metrics_json)} \\`,
         `  -H 'Authorization: Bearer ${ingestionKey}' -H 'Content-Type: application/json' \\`,
         `  -d '{"points":[{"name":"checkout.latency","value":42}]}'`,
       ].join('\n'),

@@ -17,6 +17,7 @@ import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { API_PATHS } from '#kernel/api_paths.ts';
 
 export function Apps() {
   const { org, isAdmin } = useOrganization();
@@ -37,7 +38,7 @@ export function Apps() {
         <EmptyState icon={<IconPlugConnected size={24} />} title="No app is connected">
           Give this address to an MCP client. It brings you here to log in and to say what it may do.
           <Text component="div" ta="left" mt="md">
-            <CopyField label="MCP address" value={addressOf('api/mcp')} />
+            <CopyField label="MCP address" value={addressOf(API_PATHS.mcp)} />
           </Text>
         </EmptyState>
       )}

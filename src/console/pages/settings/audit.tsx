@@ -22,6 +22,7 @@ import { AuditDetails, whoText, viaText } from '#console/pages/settings/audit_de
 import { type AuditFilter, auditParameters } from '#console/pages/settings/audit_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { VIAS } from '#kernel/caller.ts';
+import { API_PATHS } from '#kernel/api_paths.ts';
 
 const route = getRouteApi('/inside/settings/audit');
 
@@ -49,7 +50,7 @@ function Export() {
   const addressFor = (format: 'csv' | 'jsonl'): string => {
     const parameters = auditParameters(filter);
     parameters.set('format', format);
-    return addressOf(`api/console/organizations/${orgId}/audit/export?${parameters}`);
+    return addressOf(`${API_PATHS.console}/organizations/${orgId}/audit/export?${parameters}`);
   };
   return (
     <Menu position="bottom-end">

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 
 import { SCOPES } from '#auth/oauth/scopes.ts';
+import { API_PATHS } from '#kernel/api_paths.ts';
 
-export const MCP_PATH = '/api/mcp';
+export const MCP_PATH = API_PATHS.mcp;
 const METADATA_PATH = `/.well-known/oauth-protected-resource${MCP_PATH}`;
 
 /** Where the metadata of the endpoint is, as a 401 tells. */

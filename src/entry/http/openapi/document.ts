@@ -2,7 +2,7 @@ import { ACTION_GROUPS } from '#actions/registry.ts';
 import { actionPaths } from '#entry/http/openapi/action_paths.ts';
 import { CONSOLE_TAGS, consolePaths } from '#entry/http/openapi/console_paths.ts';
 import { INTRODUCTION } from '#entry/http/openapi/introduction.ts';
-import { METRIC_POINTS_SCHEMA, otherPaths } from '#entry/http/openapi/other_paths.ts';
+import { ingestionSchemas, otherPaths } from '#entry/http/openapi/other_paths.ts';
 import { componentHeaders, componentResponses, PROBLEM_SCHEMA } from '#entry/http/openapi/problems.ts';
 import { componentSchemas, type JsonSchema } from '#entry/http/openapi/schemas.ts';
 
@@ -29,7 +29,7 @@ export function openApiDocument(baseUrl: string): JsonSchema {
     paths: { ...actionPaths(), ...consolePaths(), ...otherPaths() },
     components: {
       securitySchemes: SECURITY_SCHEMES,
-      schemas: { ...componentSchemas(), MetricPoints: METRIC_POINTS_SCHEMA, Problem: PROBLEM_SCHEMA },
+      schemas: { ...componentSchemas(), ...ingestionSchemas(), Problem: PROBLEM_SCHEMA },
       responses: componentResponses(),
       headers: componentHeaders(),
     },

@@ -1,5 +1,8 @@
 import { refusedAs, refusedWhen } from '#entry/http/openapi/problems.ts';
 import type { JsonSchema } from '#entry/http/openapi/schemas.ts';
+import type { ProtocolReference } from '#ingest/metric_protocol.ts';
+import { SENTRY_ENDPOINTS, SENTRY_PROJECT_PATTERN } from '#ingest/protocols/sentry.ts';
+import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
 
 const TEXT: JsonSchema = { type: 'string' };
 const COUNT: JsonSchema = { type: 'integer', minimum: 0 };
@@ -27,11 +30,8 @@ const DSN: JsonSchema = { security: [{ sentryAuth: [] }, { sentryKey: [] }, {}] 
 /** What is served beside the actions. */
 export function otherPaths(): Record<string, JsonSchema> {
   return {
-    '/api/ingest/metrics': { post: METRICS },
-    '/api/ingest/otlp/v1/metrics': { post: OTLP },
-    '/api/ingest/prometheus/write': { post: REMOTE_WRITE },
-    '/api/{projectId}/envelope': { post: sentry('envelope', 'application/x-sentry-envelope') },
-    '/api/{projectId}/store': { post: sentry('store', 'application/json') },
+    ...metricPaths(),
+    ...sentryPaths(),
     '/api/calendar/{secret}.ics': { get: CALENDAR },
     '/healthz': { get: HEALTH },
     '/readyz': { get: READY },
@@ -40,112 +40,46 @@ export function otherPaths(): Record<string, JsonSchema> {
   };
 }
 
-const METRICS: JsonSchema = {
-  operationId: 'ingest_metrics',
-  tags: ['Ingestion'],
-  summary: 'Send metric points as JSON',
-  description:
-    'Also one point a line, as NDJSON. Up to 16 MiB and 100,000 points; gzip, deflate, br and zstd are taken. Answered once the points are stored durably in the queue. Points that cannot be taken are counted, with the reasons.',
-  ...INGESTION_KEY,
-  requestBody: {
-    required: true,
-    content: {
-      'application/json': {
-        schema: { $ref: '#/components/schemas/MetricPoints' },
-        example: {
-          points: [
-            { name: 'queue_depth', value: 17 },
-            { name: 'orders_total', value: 3, at: '2027-02-03T02:04:00Z', labels: { country: 'NL' } },
-          ],
-        },
-      },
-    },
-  },
-  responses: {
-    '202': {
-      description: 'Taken.',
-      content: {
-        'application/json': {
-          schema: {
-            type: 'object',
-            required: ['accepted', 'rejected'],
-            properties: { accepted: COUNT, rejected: COUNT, errors: { type: 'array', items: { type: 'object' } } },
-          },
-          example: { accepted: 2, rejected: 0 },
-        },
-      },
-    },
-    ...REFUSED,
-  },
-};
+/** Each way to send metrics, as its protocol declares it. */
+function metricPaths(): Record<string, JsonSchema> {
+  return Object.fromEntries(METRIC_PROTOCOLS.map(({ path, reference }) => [path, { post: toIngestion(reference) }]));
+}
 
-/** The body of `/api/ingest/metrics`. */
-export const METRIC_POINTS_SCHEMA: JsonSchema = {
-  type: 'object',
-  required: ['points'],
-  properties: {
-    points: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['name', 'value'],
-        properties: {
-          name: TEXT,
-          value: { type: 'number' },
-          at: { description: 'RFC 3339 or epoch milliseconds; now when absent' },
-          labels: { type: 'object', additionalProperties: TEXT },
-        },
-      },
-    },
-  },
-};
+/** The named schemas of the protocols. */
+export function ingestionSchemas(): Record<string, object> {
+  return Object.fromEntries(METRIC_PROTOCOLS.flatMap(({ reference }) => Object.entries(reference.schemas ?? {})));
+}
 
-const OTLP: JsonSchema = {
-  operationId: 'ingest_otlp_metrics',
-  tags: ['Ingestion'],
-  summary: 'Send metrics by OTLP over HTTP',
-  description:
-    'An ExportMetricsServiceRequest as protobuf or JSON, answered in kind with what was rejected. 429 and 503 ask to come back; what is refused otherwise would be refused again.',
-  ...INGESTION_KEY,
-  requestBody: {
-    required: true,
-    content: { 'application/x-protobuf': { schema: BINARY }, 'application/json': { schema: { type: 'object' } } },
-  },
-  responses: {
-    '200': {
-      description: 'Taken; `partialSuccess` counts what was not.',
-      content: { 'application/x-protobuf': { schema: BINARY }, 'application/json': { schema: { type: 'object' } } },
+function toIngestion({ operationId, summary, description, request, accepted, refused }: ProtocolReference): JsonSchema {
+  const { status, ...answer } = accepted;
+  return {
+    operationId,
+    tags: ['Ingestion'],
+    summary,
+    description,
+    ...INGESTION_KEY,
+    requestBody: { required: true, content: request },
+    responses: {
+      [status]: answer,
+      ...(refused === undefined ? REFUSED : Object.fromEntries(Object.keys(REFUSED).map((code) => [code, refused]))),
     },
-    ...inKind(REFUSED),
-  },
-};
+  };
+}
 
-/** OTLP prescribes the body of a refusal: a google.rpc.Status, in the encoding of the request. */
-function inKind(refused: Record<string, JsonSchema>): Record<string, JsonSchema> {
-  const status = { type: 'object', properties: { code: COUNT, message: TEXT }, required: ['code', 'message'] };
-  const content = { 'application/x-protobuf': { schema: BINARY }, 'application/json': { schema: status } };
+function sentryPaths(): Record<string, JsonSchema> {
   return Object.fromEntries(
-    Object.keys(refused).map((code) => [code, { description: 'Refused; the body is a google.rpc.Status.', content }]),
+    SENTRY_ENDPOINTS.map(({ kind, path, summary, mediaType }) => [
+      path.replace(':projectId', '{projectId}'),
+      { post: toSentryOperation(kind, summary, mediaType) },
+    ]),
   );
 }
 
-const REMOTE_WRITE: JsonSchema = {
-  operationId: 'ingest_prometheus_write',
-  tags: ['Ingestion'],
-  summary: 'Send metrics by Prometheus remote write 1.0',
-  description:
-    'Snappy-compressed protobuf. Remote write 2.0 is answered 415, upon which Prometheus falls back to 1.0. It comes back after 429 only with `queue_config: { retry_on_http_429: true }`, and always after 503.',
-  ...INGESTION_KEY,
-  requestBody: { required: true, content: { 'application/x-protobuf': { schema: BINARY } } },
-  responses: { '204': { description: 'Taken.' }, ...REFUSED },
-};
-
-function sentry(kind: 'envelope' | 'store', mediaType: string): JsonSchema {
+function toSentryOperation(kind: string, summary: string, mediaType: string): JsonSchema {
   return {
     operationId: `ingest_sentry_${kind}`,
     tags: ['Ingestion'],
-    summary:
-      kind === 'envelope' ? "Send exceptions as Sentry's SDKs do" : "Send one exception as Sentry's older clients do",
+    summary,
     description:
       'The address that a Sentry SDK makes of the DSN of a service, with and without the slash at its end. Any content type and gzip, deflate, br or zstd are taken; CORS is open. The key comes as `X-Sentry-Auth`, as `sentry_key` in the query, or in the head of the envelope.',
     ...DSN,
@@ -155,7 +89,7 @@ function sentry(kind: 'envelope' | 'store', mediaType: string): JsonSchema {
         in: 'path',
         required: true,
         description: 'the number at the end of the DSN',
-        schema: { type: 'string', pattern: '^\\d{1,16}$' },
+        schema: { type: 'string', pattern: SENTRY_PROJECT_PATTERN },
         example: '42',
       },
     ],

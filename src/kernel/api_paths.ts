@@ -1,0 +1,11 @@
+/** Where the HTTP API is served, below the public address. */
+export const API_PATHS = { actions: '/api/rest/actions', mcp: '/api/mcp', console: '/api/console' } as const;
+
+/** Where senders send, by protocol. Fastify's names stand for what varies. */
+export const INGEST_PATHS = {
+  metrics_json: '/api/ingest/metrics',
+  otlp_metrics: '/api/ingest/otlp/v1/metrics',
+  prometheus_write: '/api/ingest/prometheus/write',
+  sentry_envelope: '/api/:projectId/envelope',
+  sentry_store: '/api/:projectId/store',
+} as const;
