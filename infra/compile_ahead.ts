@@ -19,8 +19,8 @@ const LOADED: Readonly<Record<keyof typeof MEMORY, readonly string[]>> = {
     '#entry/compose.ts',
     '#entry/first_run.ts',
     '#entry/program.ts',
+    '#workers/registry.ts',
     '#workers/worker_role.ts',
-    '#workers/run_role.ts',
     '#entry/migrate.ts',
     '#entry/cli/calendars.ts',
     '#entry/cli/keys.ts',
@@ -33,9 +33,8 @@ const LOADED: Readonly<Record<keyof typeof MEMORY, readonly string[]>> = {
     '#infra/embedded/banner.ts',
     '@tocsin/phone-simulator',
     '@tocsin/chdb-server',
+    '#workers/registry.ts',
     '#workers/pager_role.ts',
-    '#workers/run_role.ts',
-    '#entry/foundation.ts',
   ],
 };
 

@@ -1,7 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
+import { describe, expect, test } from 'vitest';
 
-import { expect, test } from 'vitest';
+import {
+  findCycles,
+  type Import,
+  importsBelow,
+  reachableFrom,
+  readSource,
+  sourceFiles,
+  toGraph,
+} from '#test/kit/import_graph.ts';
 
 /** Which rooms a room may import from, and which packages it may bring in. `*` is any. */
 const RULES: Record<string, { rooms: string[]; packages: string[] }> = {
@@ -22,51 +29,44 @@ const RULES: Record<string, { rooms: string[]; packages: string[] }> = {
   notify: { rooms: ['notify', 'kernel', 'core'], packages: ['twilio', 'nodemailer', 'web-push', 'tlds', 'node:'] },
   'ingest/protocols': { rooms: ['ingest', 'kernel', 'core'], packages: ['*'] },
   ingest: { rooms: ['ingest', 'kernel', 'core', 'storage', 'auth', 'jobs'], packages: ['node:', 'typebox'] },
+  incidents: { rooms: ['incidents', 'kernel', 'core', 'storage', 'jobs', 'notify'], packages: ['node:util'] },
   actions: {
-    rooms: ['actions', 'kernel', 'core', 'storage', 'jobs', 'auth', 'notify'],
+    rooms: ['actions', 'kernel', 'core', 'storage', 'jobs', 'auth', 'incidents', 'notify'],
     packages: ['typebox', 'fastest-levenshtein', 'node:util'],
   },
   entry: {
-    rooms: ['entry', 'actions', 'auth', 'core', 'ingest', 'jobs', 'kernel', 'notify', 'storage'],
+    rooms: ['entry', 'actions', 'auth', 'core', 'incidents', 'ingest', 'jobs', 'kernel', 'notify', 'storage'],
     packages: ['*'],
   },
   workers: {
-    rooms: ['workers', 'entry', 'actions', 'auth', 'core', 'ingest', 'jobs', 'kernel', 'notify', 'storage'],
+    rooms: [
+      'workers',
+      'entry',
+      'actions',
+      'auth',
+      'core',
+      'incidents',
+      'ingest',
+      'jobs',
+      'kernel',
+      'notify',
+      'storage',
+    ],
     packages: ['bullmq', 'p-limit', 'typebox', 'node:'],
   },
 };
 
-const ROOT = path.join(import.meta.dirname, '..');
-const IMPORT =
-  /(?:^|\n)\s*(?:import|export)\s[^'";]*?from\s*'([^']+)'|import\(\s*'([^']+)'\s*\)|(?:^|\n)import\s+'([^']+)'/g;
+const PRODUCTION = importsBelow('src', 'workers');
 
-interface Import {
-  readonly file: string;
-  readonly room: string;
-  readonly target: string;
+/** The part of the repository that a file belongs to, as a key of the rules. */
+function roomOf(file: string): string {
+  const [folder = '', second = ''] = file.split('/');
+  if (folder !== 'src') return folder;
+  return file.startsWith('src/ingest/protocols/') ? 'ingest/protocols' : second;
 }
 
-function importsBelow(folder: string): Import[] {
-  return readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name) && !name.startsWith('console'))
-    .flatMap((name) => {
-      const file = path.join(folder, name);
-      const room = folder === 'workers' ? 'workers' : roomOf(name);
-      const text = readFileSync(path.join(ROOT, file), 'utf8');
-      return [...text.matchAll(IMPORT)].map((match) => ({
-        file,
-        room,
-        target: match[1] ?? match[2] ?? match[3] ?? '',
-      }));
-    });
-}
-
-function roomOf(name: string): string {
-  return name.startsWith('ingest/protocols') ? 'ingest/protocols' : (name.split('/')[0] ?? '');
-}
-
-function isAllowed({ file, room, target }: Import): boolean {
-  const rule = RULES[room];
+function isAllowed({ file, target }: Import): boolean {
+  const rule = RULES[roomOf(file)];
   if (rule === undefined) return false;
   if (target.startsWith('.')) return !target.includes('..');
   if (target.startsWith('#')) {
@@ -77,7 +77,7 @@ function isAllowed({ file, room, target }: Import): boolean {
 }
 
 test('every room imports only from the rooms and packages it may', () => {
-  const imports = [...importsBelow('src'), ...importsBelow('workers')];
+  const imports = PRODUCTION.filter(({ file }) => roomOf(file) !== 'console');
   expect(imports.length).toBeGreaterThan(100);
   expect(imports.filter((found) => !isAllowed(found)).map(({ file, target }) => `${file} imports ${target}`)).toEqual(
     [],
@@ -85,32 +85,51 @@ test('every room imports only from the rooms and packages it may', () => {
 });
 
 test('the console takes nothing from the server but types of results, and constants of core and kernel', () => {
-  const files = readdirSync(path.join(ROOT, 'src/console'), { recursive: true, encoding: 'utf8' });
-  const faults = files
-    .filter((name) => /\.tsx?$/.test(name))
-    .flatMap((name) => {
-      const text = readFileSync(path.join(ROOT, 'src/console', name), 'utf8');
-      return [...text.matchAll(IMPORT)].map(([statement, ...targets]) => {
-        const target = targets.find((found) => found !== undefined) ?? '';
-        return { name, isType: /^\s*import\s+type\s/.test(statement), target };
-      });
-    })
-    .filter(({ isType, target }) => {
-      if (target.startsWith('#console/')) return false;
-      return (
-        target.includes('..') ||
-        (target.startsWith('#') && !/^#(?:core|kernel)\//.test(target) && !(isType && target.startsWith('#actions/')))
-      );
-    });
-  expect(files.length).toBeGreaterThan(50);
+  const imports = PRODUCTION.filter(({ file }) => roomOf(file) === 'console');
+  const faults = imports.filter(({ target, isType }) => {
+    if (target.startsWith('#console/')) return false;
+    return (
+      target.includes('..') ||
+      (target.startsWith('#') && !/^#(?:core|kernel)\//.test(target) && !(isType && target.startsWith('#actions/')))
+    );
+  });
+  expect(imports.length).toBeGreaterThan(200);
   expect(faults).toEqual([]);
 });
 
+test('what is built from src imports neither workers nor infra', () => {
+  const faults = PRODUCTION.filter(({ file, target }) => file.startsWith('src/') && /^#(workers|infra)\//.test(target));
+  expect(faults).toEqual([]);
+});
+
+test.each(['src/entry/compose.ts', 'src/entry/foundation.ts', 'workers/main.ts'])('%s loads no HTTP', (file) => {
+  const loaded = reachableFrom(toGraph(PRODUCTION), file);
+  expect(loaded.size).toBeGreaterThan(20);
+  expect([...loaded].filter((name) => name.startsWith('src/entry/http/'))).toEqual([]);
+});
+
+describe('cycles of imports', () => {
+  const graphOf = (edges: Readonly<Record<string, readonly string[]>>) => new Map(Object.entries(edges));
+
+  test('are found, however long, whatever else imports them', () => {
+    expect(findCycles(graphOf({ a: ['b'], b: ['a'] }))).toEqual([['a', 'b']]);
+    expect(findCycles(graphOf({ a: ['b'], b: ['c', 'd'], c: ['a'], d: [] }))).toEqual([['a', 'b', 'c']]);
+    expect(findCycles(graphOf({ a: ['b', 'c'], b: ['d'], c: ['d'], d: ['e'], e: ['d', 'f'] }))).toEqual([['d', 'e']]);
+    expect(findCycles(graphOf({ a: ['a'] }))).toEqual([['a']]);
+    expect(findCycles(graphOf({ a: ['b'], b: ['a'], c: ['b', 'd'], d: ['c'] }))).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ]);
+  });
+
+  test('are not seen in files that only import the same', () => {
+    expect(findCycles(graphOf({ a: ['b', 'c'], b: ['d'], c: ['d'], d: [] }))).toEqual([]);
+  });
+});
+
 test('only the settings read the environment', () => {
-  const files = ['src', 'workers'].flatMap((folder) =>
-    readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && name !== 'kernel/config.ts')
-      .map((name) => path.join(folder, name)),
+  const files = [...sourceFiles('src'), ...sourceFiles('workers')].filter(
+    (name) => name.endsWith('.ts') && name !== 'src/kernel/config.ts',
   );
-  expect(files.filter((file) => readFileSync(path.join(ROOT, file), 'utf8').includes('process.env'))).toEqual([]);
+  expect(files.filter((file) => readSource(file).includes('process.env'))).toEqual([]);
 });

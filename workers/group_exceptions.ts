@@ -1,43 +1,27 @@
-import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
-import type { Level } from '#core/exceptions/level.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import { sightingOf } from '#core/exceptions/sighting.ts';
 import { titleOf } from '#core/exceptions/title.ts';
+import type { NewOrRegressed } from '#incidents/open_exception_incidents.ts';
 import { Batcher } from '#ingest/batcher.ts';
 import { type AcceptedEvent, type ArrivedEvent, type UnreadEvent, unpackEvents } from '#ingest/packing/pack_events.ts';
-import { groupExceptions } from '#jobs/group_exceptions.ts';
 import type { NoEvent } from '#ingest/protocols/sentry/event.ts';
+import { groupExceptions } from '#jobs/group_exceptions.ts';
 import { AppError, isUnavailable } from '#kernel/errors.ts';
-import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
 import type { ExceptionWriter, GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
 import type { SeenEvent, SeenGroup } from '#storage/postgres/group_sightings.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import type { DurableJobHandler } from '#storage/queue/durable_job_runner.ts';
+import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
+import { deduplicationToken } from '#workers/deduplication_token.ts';
+import { deleteOrphans } from '#workers/delete_orphans.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
+import { runWithTimeLimit, TimeLimitExceeded } from '#workers/run_with_time_limit.ts';
 import { setAsideEvents } from '#workers/set_aside_events.ts';
-import { takeBack } from '#workers/take_back.ts';
-import { tokenOf } from '#workers/token.ts';
-import { TookTooLong, withinTime } from '#workers/within_time.ts';
-
-/** A group that people are to hear of: never seen before, or back after it was resolved. */
-export interface NewOrRegressed {
-  readonly orgId: Id<'org'>;
-  readonly serviceId: Id<'service'>;
-  readonly groupId: Id<'group'>;
-  readonly outcome: 'new' | 'regression';
-  /** The worst among the events that told. */
-  readonly level: Level;
-  /** Of the first of those events, and so are the rest. */
-  readonly title: string;
-  readonly eventId: string;
-  readonly environment: string | null;
-  readonly release: string | null;
-}
 
 export interface GroupingRuntime extends UnitOfWorkRuntime {
   /** Opens events that have waited. */
@@ -103,7 +87,7 @@ export function onGroupExceptions(runtime: GroupingRuntime): DurableJobHandler {
           groupAndStore(
             runtime,
             gathered.flatMap(({ events }) => events),
-            tokenOf(...gathered.map(({ token }) => token)),
+            deduplicationToken(...gathered.map(({ token }) => token)),
           ),
         OUTAGE_RETRY,
       ),
@@ -113,9 +97,9 @@ export function onGroupExceptions(runtime: GroupingRuntime): DurableJobHandler {
     capacity: CAPACITY,
     async run(packed, { attempt, log }) {
       const unread = unpackEvents(packed, runtime.eventCipher);
-      const token = tokenOf(packed);
+      const token = deduplicationToken(packed);
       if (attempt === 1) {
-        const read = withinTime(readingOf(runtime).jobMs, () => unread.map(readNow));
+        const read = runWithTimeLimit(readingOf(runtime).jobMs, () => unread.map(readNow));
         const malformed = unread.filter((_, index) => read[index] === 'malformed');
         if (malformed.length > 0) await countMalformed(runtime, malformed);
         return await batches.add({ events: read.filter(isEvent), token });
@@ -146,7 +130,7 @@ export async function groupOneByOne(
   });
   const work = async (part: readonly UnreadEvent[]): Promise<void> => {
     const events = part.map(readNow).filter(isEvent);
-    await groupAndStore(runtime, events, tokenOf(token, ...part.map(({ eventId }) => eventId)));
+    await groupAndStore(runtime, events, deduplicationToken(token, ...part.map(({ eventId }) => eventId)));
   };
   for (const { item, error } of await isolateFaults(others, attempt, work)) {
     const { serviceId, eventId } = item;
@@ -158,12 +142,12 @@ export async function groupOneByOne(
 /** What else is wrong with it is found out where that is dealt with. */
 function isReadInTime(runtime: GroupingRuntime, unread: UnreadEvent): boolean {
   try {
-    withinTime(readingOf(runtime).eventMs, () => {
+    runWithTimeLimit(readingOf(runtime).eventMs, () => {
       const event = unread.read();
       if (isEvent(event)) toSeen(runtime, event);
     });
   } catch (error) {
-    return !(error instanceof TookTooLong);
+    return !(error instanceof TimeLimitExceeded);
   }
   return true;
 }
@@ -199,7 +183,7 @@ function readNow({ eventId, read }: UnreadEvent): ArrivedEvent | NoEvent {
 /** The groups first, since an event is stored with the id of its own. Events of services that are gone are left out. */
 async function groupAndStore(runtime: GroupingRuntime, events: readonly ArrivedEvent[], token: string): Promise<void> {
   const { exceptionWriter } = runtime;
-  const seen = withinTime(readingOf(runtime).jobMs, () => events.map((event) => toSeen(runtime, event)));
+  const seen = runWithTimeLimit(readingOf(runtime).jobMs, () => events.map((event) => toSeen(runtime, event)));
   const groups = await inUnitOfWork(runtime, async (unit) => {
     const found = await unit.stores.exceptionGroups.upsertSeen(seen, unit.now, runtime.newGroupsPerMinute);
     await noteOverflow(unit, found);
@@ -213,7 +197,7 @@ async function groupAndStore(runtime: GroupingRuntime, events: readonly ArrivedE
   });
   await exceptionWriter.insert(grouped, token);
   const serviceIds = events.map(({ serviceId }) => serviceId);
-  await takeBack(runtime.db, serviceIds, (serviceId) => exceptionWriter.deleteService(serviceId));
+  await deleteOrphans(runtime.db, serviceIds, (serviceId) => exceptionWriter.deleteService(serviceId));
 }
 
 /** People see in the service's ingest status that a limit was met. */

@@ -8,12 +8,12 @@ interface OfOrganization {
   readonly orgId: Id<'org'>;
 }
 
-/** So many of one organization at once: half of the connections that a pager has. */
-const CONCURRENCY_OF_ORGANIZATION = 8;
+/** Half of the connections that a pager has. */
+const CONCURRENCY_PER_ORGANIZATION = 8;
 
 /**
- * Does work organization by organization, side by side: one whose work is slow, because its rows are locked or its
- * provider does not answer, holds up no other.
+ * Runs work for each organization separately and concurrently: if the work of one is slow, because its rows are locked
+ * or its provider does not answer, the others do not wait for it.
  */
 export class OrganizationRunner<Item extends OfOrganization> {
   readonly #work: (item: Item) => Promise<unknown>;
@@ -25,8 +25,8 @@ export class OrganizationRunner<Item extends OfOrganization> {
     this.#log = log;
   }
 
-  /** Begins the work of each organization that is not busy with earlier work; the rest is due still and is given again. */
-  begin(items: readonly Item[]): void {
+  /** Starts the work of each organization that is idle. The rest is still due, and comes with the next call. */
+  start(items: readonly Item[]): void {
     for (const [orgId, own] of Map.groupBy(items, (item) => item.orgId)) {
       if (this.#busy.has(orgId)) continue;
       const running = this.#run(own).finally(() => this.#busy.delete(orgId));
@@ -34,14 +34,14 @@ export class OrganizationRunner<Item extends OfOrganization> {
     }
   }
 
-  /** Resolves once nothing is under way. */
+  /** Resolves once no work is running. */
   async settled(): Promise<void> {
     await Promise.all(this.#busy.values());
   }
 
   /** One that fails does not delay the others. */
   async #run(items: readonly Item[]): Promise<void> {
-    await pLimit(CONCURRENCY_OF_ORGANIZATION).map(items, async (item) => {
+    await pLimit(CONCURRENCY_PER_ORGANIZATION).map(items, async (item) => {
       await this.#work(item).catch((error: unknown) => {
         this.#log.error({ item, err: messageOf(error) }, 'overdue work failed and will be tried again');
       });

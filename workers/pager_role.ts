@@ -1,15 +1,26 @@
-import type { UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import { WATCHED_WORK } from '#core/oncall/pager_health.ts';
-import type { Connections, Foundation } from '#entry/foundation.ts';
+import { type Connections, type Foundation, openFoundation } from '#entry/foundation.ts';
+import type { RunningConfig } from '#entry/running_config.ts';
+import { restartTimers } from '#incidents/restart_timers.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Senders } from '#notify/registry.ts';
-import { bringTimersBack } from '#workers/bring_timers_back.ts';
+import type { UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { onDeliverPage } from '#workers/deliver_page.ts';
+import type { StartedRole } from '#workers/registry.ts';
 import { onRunEscalationStep } from '#workers/run_escalation_step.ts';
-import type { Role } from '#workers/run_role.ts';
+import { type Role, runRole } from '#workers/run_role.ts';
 import { sendHeartbeat } from '#workers/send_heartbeat.ts';
 import { openSweep } from '#workers/sweep_due.ts';
+
+/** Enough for what it does at once. A step whose incident is locked by a process that hangs is left to the next sweep. */
+const CONNECTIONS: Connections = { database: 16, queue: 4, lockWaitMsMax: 2_000 };
+
+/** Whatever data arrives, this process does not read it. */
+export async function startPager(config: RunningConfig, log: Log): Promise<StartedRole> {
+  const foundation = await openFoundation(config, { log, connections: CONNECTIONS });
+  return { running: runRole(foundation, pagerRole(foundation)), close: () => foundation.close() };
+}
 
 export interface PagerRuntime extends UnitOfWorkRuntime {
   readonly log: Log;
@@ -32,9 +43,6 @@ export function pagerRuntime({ db, clock, log, outbox, senders, config }: Founda
   };
 }
 
-/** Enough for what it does at once. A step whose incident is locked by a process that hangs is left to the next sweep. */
-export const PAGER_CONNECTIONS: Connections = { database: 16, queue: 4, lockWaitMsMax: 2_000 };
-
 /** Whatever delays the jobs of others, no page waits for much longer than this. */
 const SWEEP_MS = 1_000;
 /** A process that opened an incident and hangs or died before it published leaves that to this one. */
@@ -49,7 +57,7 @@ export function pagerRole(foundation: Foundation, runtime = pagerRuntime(foundat
     name: 'pager',
     handlers: [onRunEscalationStep(runtime), onDeliverPage(runtime)],
     periodic: [
-      { name: rounds, everySeconds: 10, run: () => bringTimersBack(runtime) },
+      { name: rounds, everySeconds: 10, run: () => restartTimers(runtime) },
       ...(heartbeatUrl === undefined
         ? []
         : [{ name: 'send_heartbeat', everySeconds: 60, run: () => sendHeartbeat(runtime, heartbeatUrl) }]),

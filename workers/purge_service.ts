@@ -24,7 +24,7 @@ export const onPurgeService = (runtime: PurgeRuntime): JobHandler =>
  * Removes a deleted service from every store: points and events first, then its incidents and groups, at last its row,
  * with which rules, keys and dashboards go. The row is the note that there is still something to do, so a crash
  * anywhere is mended by running it again. What stays is the ledger of what was billed, and the audit log. Points and
- * events that were under way meanwhile are taken back by whoever stores them: see `take_back.ts`.
+ * events that were under way meanwhile are taken back by whoever stores them: see `delete_orphans.ts`.
  */
 export async function purge(runtime: PurgeRuntime, serviceId: Id<'service'>): Promise<void> {
   const services = storesOf(runtime.db.session()).services;

@@ -1,5 +1,5 @@
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import { recordFailedSignIn } from '#jobs/record_failed_sign_in.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 
 /** Every organization of the account finds the try in its audit log, by nobody in particular. */

@@ -1,12 +1,12 @@
 import pLimit from 'p-limit';
 
 import { renewCapability } from '#actions/services/renew_capability.ts';
-import { recordSystemChange } from '#actions/system_change.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import { settleAll } from '#kernel/settle_all.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { DueRenewal } from '#storage/postgres/capability_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { recordSystemChange } from '#storage/postgres/system_change.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 
 const BATCH = 500;
 const CONCURRENCY = 4;

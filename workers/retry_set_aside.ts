@@ -4,9 +4,9 @@ import type { Temporal } from '#kernel/time.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { deduplicationToken } from '#workers/deduplication_token.ts';
 import { groupOneByOne, type GroupingRuntime } from '#workers/group_exceptions.ts';
 import { TRIED_AGAIN_AFTER_HOURS } from '#workers/set_aside_events.ts';
-import { tokenOf } from '#workers/token.ts';
 
 /** A round ends after so many, so that what is set aside never takes the place of what arrives. */
 const ROUND_MAX = 20;
@@ -37,7 +37,7 @@ async function retryNext(runtime: GroupingRuntime & { readonly log: Log }, now: 
   if (due === null) return false;
   const { id, serviceId, events, tries, payload } = due;
   const unread = unpackEvents(payload, runtime.eventCipher);
-  const slow = await groupOneByOne(runtime, unread, { token: tokenOf(payload), attempt: ATTEMPT, log });
+  const slow = await groupOneByOne(runtime, unread, { token: deduplicationToken(payload), attempt: ATTEMPT, log });
   if (slow.length === 0) await store.remove(id);
   log.info({ serviceId, events, tries, isStored: slow.length === 0 }, 'events that were set aside were tried again');
   return true;

@@ -1,9 +1,9 @@
 import { createReset } from '#actions/account/password_reset.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import { sendPasswordReset } from '#jobs/send_password_reset.ts';
 import { type MailServer, messageIdOf, postLetter } from '#notify/post_letter.ts';
 import { passwordResetMail } from '#notify/texts/account_mail_text.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 
 export interface AccountMailRuntime extends UnitOfWorkRuntime {

@@ -4,7 +4,7 @@ import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
-import { tokenOf } from '#workers/token.ts';
+import { deduplicationToken } from '#workers/deduplication_token.ts';
 
 /** What takes too long today takes as long in a minute: another release may know better. */
 export const TRIED_AGAIN_AFTER_HOURS = 6;
@@ -19,7 +19,7 @@ interface SettingAside {
 export async function setAsideEvents(runtime: SettingAside, events: readonly AcceptedEvent[], log: Log): Promise<void> {
   const now = runtime.clock.now();
   const rows = [...Map.groupBy(events, ({ serviceId }) => serviceId)].map(([serviceId, own]) => ({
-    id: tokenOf(serviceId, ...own.map(({ sent }) => sent.scene.eventId)).slice(0, 32),
+    id: deduplicationToken(serviceId, ...own.map(({ sent }) => sent.scene.eventId)).slice(0, 32),
     serviceId,
     events: own.length,
     payload: packEvents(own, runtime.eventCipher),

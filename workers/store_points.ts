@@ -5,11 +5,11 @@ import { storePoints } from '#jobs/store_points.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
 import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
 import type { DurableJobHandler } from '#storage/queue/durable_job_runner.ts';
+import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
+import { deduplicationToken } from '#workers/deduplication_token.ts';
+import { deleteOrphans } from '#workers/delete_orphans.ts';
 import { isolateFaults } from '#workers/isolate_faults.ts';
-import { takeBack } from '#workers/take_back.ts';
-import { tokenOf } from '#workers/token.ts';
 
 interface StoringRuntime {
   readonly db: Database;
@@ -41,7 +41,7 @@ export function onStorePoints({ db, metricWriter }: StoringRuntime): DurableJobH
   const insert = async (services: readonly ServicePoints[], token: string): Promise<void> => {
     await metricWriter.insert(services, token);
     const serviceIds = services.map(({ serviceId }) => serviceId);
-    await takeBack(db, serviceIds, (serviceId) => metricWriter.deleteService(serviceId));
+    await deleteOrphans(db, serviceIds, (serviceId) => metricWriter.deleteService(serviceId));
   };
   const inserts = new Batcher<Batch>({
     lingerMs: LINGER_MS,
@@ -56,7 +56,7 @@ export function onStorePoints({ db, metricWriter }: StoringRuntime): DurableJobH
         () =>
           insert(
             batches.flatMap(({ services }) => services),
-            tokenOf(...batches.map(({ token }) => token)),
+            deduplicationToken(...batches.map(({ token }) => token)),
           ),
         OUTAGE_RETRY,
       ),
@@ -66,10 +66,10 @@ export function onStorePoints({ db, metricWriter }: StoringRuntime): DurableJobH
     capacity: CAPACITY,
     async run(packed, { attempt, log }) {
       const services = unpackPoints(packed);
-      const token = tokenOf(packed);
+      const token = deduplicationToken(packed);
       if (attempt === 1) return await inserts.add({ services, token });
       const store = (part: readonly ServicePoints[]): Promise<void> =>
-        insert(part, tokenOf(token, ...part.map(({ serviceId }) => serviceId)));
+        insert(part, deduplicationToken(token, ...part.map(({ serviceId }) => serviceId)));
       for (const { item, error } of await isolateFaults(services, attempt, store)) {
         const { serviceId, points } = item;
         log.error({ serviceId, points: points.length, err: error }, 'points dropped: they can be stored in no way');

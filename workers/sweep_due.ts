@@ -1,33 +1,33 @@
+import { type EscalationRuntime, fireStep } from '#incidents/fire_step.ts';
+import { type DeliveryRuntime, sendNotification } from '#incidents/send_notification.ts';
 import type { DueStep } from '#storage/postgres/incident_store.ts';
 import type { DueMessage } from '#storage/postgres/notification_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { type DeliveryRuntime, sendNotification } from '#workers/deliver_page.ts';
 import { OrganizationRunner } from '#workers/organization_runner.ts';
-import { type EscalationRuntime, fireStep } from '#workers/run_escalation_step.ts';
 
 type SweepingRuntime = EscalationRuntime & DeliveryRuntime;
 
 /**
- * What is due for longer than this has lost its job, waits behind those of others, or has a process that died or hangs.
- * While all is well, jobs run within a tenth of it.
+ * What has been due for longer than this has lost its job, waits behind the jobs of others, or was taken by a process
+ * that died or hangs. Normally a job runs within a tenth of it.
  */
 const GRACE_MS = 300;
 const BATCH = 500;
 
-/** The net under the alarm clocks. */
+/** Finds overdue work for which no job has come. */
 export interface Sweep {
-  /** Begins to fire every step that is overdue. */
+  /** Starts to fire every step that is overdue. */
   sweepSteps(): Promise<void>;
-  /** Begins to send every message that is overdue. */
+  /** Starts to send every message that is overdue. */
   sweepMessages(): Promise<void>;
-  /** Resolves once nothing that was begun is under way. */
+  /** Resolves once everything that was started has ended. */
   settled(): Promise<void>;
 }
 
 /**
- * Fires steps and sends messages that are overdue, by itself and without the queue, so that losing the whole queue store
- * loses no page, and a queue full of others' jobs delays none. Organizations have equal turns. Claims keep it from doing
- * anything twice.
+ * Fires overdue steps and sends overdue messages without the queue. So no page is lost when the queue store is lost, and
+ * none waits behind the jobs of others. Organizations have equal turns. Nothing happens twice, because steps and messages
+ * are claimed.
  */
 export function openSweep(runtime: SweepingRuntime, graceMs = GRACE_MS): Sweep {
   const { log } = runtime;
@@ -40,10 +40,10 @@ export function openSweep(runtime: SweepingRuntime, graceMs = GRACE_MS): Sweep {
   const stores = () => storesOf(runtime.db.session());
   return {
     async sweepSteps() {
-      steps.begin(await stores().incidents.listDueSteps(overdue(), BATCH));
+      steps.start(await stores().incidents.listDueSteps(overdue(), BATCH));
     },
     async sweepMessages() {
-      messages.begin(await stores().notifications.listDue(overdue(), BATCH));
+      messages.start(await stores().notifications.listDue(overdue(), BATCH));
     },
     async settled() {
       await Promise.all([steps.settled(), messages.settled()]);
@@ -51,7 +51,7 @@ export function openSweep(runtime: SweepingRuntime, graceMs = GRACE_MS): Sweep {
   };
 }
 
-/** One sweep from its beginning to its end. */
+/** One sweep from start to end. */
 export async function sweepDue(runtime: SweepingRuntime, graceMs?: number): Promise<void> {
   const sweep = openSweep(runtime, graceMs);
   await sweep.sweepSteps();

@@ -1,8 +1,10 @@
-import type { UnitOfWork, UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
 import { createCipher, type Cipher } from '#auth/cipher.ts';
+import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import { WATCHED_WORK } from '#core/oncall/pager_health.ts';
-import type { IncidentLimit } from '#core/incidents/storm.ts';
-import type { House } from '#entry/compose.ts';
+import { cutBuffersFromSmallPieces } from '#entry/buffer_pool.ts';
+import { compose, type House } from '#entry/compose.ts';
+import type { RunningConfig } from '#entry/running_config.ts';
+import { type NewOrRegressed, openExceptionIncidents } from '#incidents/open_exception_incidents.ts';
 import type { Log } from '#kernel/log.ts';
 import type { MailServer } from '#notify/post_letter.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
@@ -11,22 +13,29 @@ import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { ExpiredRows } from '#storage/clickhouse/expired_rows.ts';
 import { RuleReader } from '#storage/clickhouse/rule_reader.ts';
+import type { UnitOfWork, UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
 import { evaluateRules, LONG_WINDOWS, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
-import { forgetMessages } from '#workers/forget_messages.ts';
-import { forgetSignIns } from '#workers/forget_sign_ins.ts';
-import { type NewOrRegressed, onGroupExceptions } from '#workers/group_exceptions.ts';
-import { openExceptionIncidents } from '#workers/open_exception_incidents.ts';
+import { onGroupExceptions } from '#workers/group_exceptions.ts';
 import { pruneConnections } from '#workers/prune_connections.ts';
+import { pruneNotifications } from '#workers/prune_notifications.ts';
+import { pruneSignIns } from '#workers/prune_sign_ins.ts';
 import { onPurgeService, purgeDeleted } from '#workers/purge_service.ts';
+import { onRecordFailedSignIn } from '#workers/record_failed_sign_in.ts';
+import type { StartedRole } from '#workers/registry.ts';
 import { renewCapabilities } from '#workers/renew_capabilities.ts';
 import { retrySetAside } from '#workers/retry_set_aside.ts';
-import type { Role } from '#workers/run_role.ts';
+import { type Role, runRole } from '#workers/run_role.ts';
 import { onSendInvitation } from '#workers/send_invitation.ts';
-import { onRecordFailedSignIn } from '#workers/record_failed_sign_in.ts';
 import { onSendPasswordReset } from '#workers/send_password_reset.ts';
 import { onStorePoints } from '#workers/store_points.ts';
+
+export async function startWorker(config: RunningConfig, log: Log): Promise<StartedRole> {
+  cutBuffersFromSmallPieces();
+  const house = await compose(config, { log });
+  return { running: runRole(house, workerRole(house)), close: () => house.close() };
+}
 
 export interface WorkerRuntime extends UnitOfWorkRuntime {
   readonly log: Log;
@@ -106,8 +115,9 @@ export function workerRole(house: House, runtime = workerRuntime(house)): Role {
       { name: 'retry_set_aside', everySeconds: 300, run: () => retrySetAside(grouping) },
       { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },
       { name: 'prune_connections', everySeconds: 3_600, run: () => pruneConnections(runtime) },
-      { name: 'forget_messages', everySeconds: 86_400, run: () => forgetMessages(runtime) },
-      { name: 'forget_sign_ins', everySeconds: 3_600, run: () => forgetSignIns(runtime) },
+      // The names of periodic work are stored with its leases, so they outlive the names of its functions.
+      { name: 'forget_messages', everySeconds: 86_400, run: () => pruneNotifications(runtime) },
+      { name: 'forget_sign_ins', everySeconds: 3_600, run: () => pruneSignIns(runtime) },
     ],
     ticks: [
       { name: 'wake_overdue', everyMs: KEPT_MS, run: () => house.queue.wakeOverdue() },

@@ -14,13 +14,15 @@ import { runNodeProgram, type Program } from './node_child.ts';
 import { clickhouseService, postgresService, programService, type AddressedService } from './services.ts';
 import { BACK_OFF, supervise, type BackOff, type Service, type ServiceEvent, type Supervised } from './supervisor.ts';
 
+type EntryWithArguments = readonly [entry: string, ...args: string[]];
+
 /** The programs an installation consists of, besides the engines. */
 export interface Programs {
   readonly phone: string;
-  readonly migrate: readonly [entry: string, ...args: string[]];
+  readonly migrate: EntryWithArguments;
   readonly api: string;
-  readonly worker: string;
-  readonly pager: string;
+  readonly worker: EntryWithArguments;
+  readonly pager: EntryWithArguments;
 }
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -29,8 +31,8 @@ export const PROGRAMS: Programs = {
   phone: createRequire(import.meta.url).resolve('@tocsin/phone-simulator/main'),
   migrate: [path.join(root, 'src/entry/cli.ts'), 'migrate'],
   api: path.join(root, 'src/entry/api.ts'),
-  worker: path.join(root, 'workers/worker.ts'),
-  pager: path.join(root, 'workers/pager.ts'),
+  worker: [path.join(root, 'workers/main.ts'), 'worker'],
+  pager: [path.join(root, 'workers/main.ts'), 'pager'],
 };
 
 /** What runs where, for people. */
@@ -120,7 +122,7 @@ export class Installation {
       ...(phone && { TWILIO_API_BASE: phone.url }),
     };
     const after = this.#migrate(variables);
-    const api = programService('API', { ...this.#program(this.#programs.api, variables), after });
+    const api = programService('API', { ...this.#program([this.#programs.api], variables), after });
     const worker = programService('Worker', {
       ...this.#program(this.#programs.worker, variables),
       niceness: WORKER_NICENESS,
@@ -184,11 +186,10 @@ export class Installation {
 
   async #migrate(variables: Variables): Promise<void> {
     const began = performance.now();
-    const [entry, ...args] = this.#programs.migrate;
     const [databaseUrl = '', clickhouseUrl = ''] = [variables['DATABASE_URL'], variables['CLICKHOUSE_URL']];
     if (await isMigrated({ databaseUrl, clickhouseUrl, redisUrl: this.#config.redisUrl })) return;
     try {
-      await runNodeProgram(this.#program(entry, variables, args), this.#stopping.signal);
+      await runNodeProgram(this.#program(this.#programs.migrate, variables), this.#stopping.signal);
     } catch (error) {
       throw new Error('the migrations of the stores did not succeed', { cause: error });
     }
@@ -209,11 +210,11 @@ export class Installation {
       PHONE_SMS_URL: inboundSmsUrl(baseUrl),
       PHONE_CALLBACK_ORIGIN: `http://${addressToReach(host)}:${port}`,
     };
-    const program = this.#program(this.#programs.phone, variables);
+    const program = this.#program([this.#programs.phone], variables);
     return programService('Phone simulator', { ...program, memory: 'frugal' });
   }
 
-  #program(entry: string, variables: Variables, args: readonly string[] = []): Program {
+  #program([entry, ...args]: EntryWithArguments, variables: Variables): Program {
     return { entry, args, env: { ...this.#environment, ...variables }, memory: 'ample' };
   }
 }

@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from 'typebox';
 
-import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import type { Action, ConsoleOperation } from '#kernel/action.ts';

@@ -1,4 +1,4 @@
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import type { Caller, RequestOrigin } from '#kernel/caller.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { AuditEntry } from '#storage/postgres/audit_store.ts';

@@ -4,7 +4,7 @@ import { Compile, type Validator } from 'typebox/compile';
 
 import type { ActionContext, AnyOperation, Change } from '#actions/action_context.ts';
 import { recordCredentialReads } from '#actions/record_credential_reads.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import type { Caller, RequestOrigin, Via } from '#kernel/caller.ts';

@@ -38,12 +38,12 @@ program
 program
   .command('worker')
   .description('run one worker process on configured stores')
-  .action(() => runInstead('workers/worker.ts'));
+  .action(() => runInstead('workers/main.ts', 'worker'));
 
 program
   .command('pager')
   .description('run one pager process on configured stores; without one nobody is paged')
-  .action(() => runInstead('workers/pager.ts'));
+  .action(() => runInstead('workers/main.ts', 'pager'));
 
 program
   .command('migrate')
@@ -74,8 +74,8 @@ function exitCodeOf(error: unknown): number {
 }
 
 /** Runs another program of the product in place of this one; signals reach it, and its status becomes ours. */
-async function runInstead(entry: string): Promise<void> {
-  const child = spawn(process.execPath, [path.join(ROOT, entry)], { stdio: 'inherit' });
+async function runInstead(entry: string, ...args: readonly string[]): Promise<void> {
+  const child = spawn(process.execPath, [path.join(ROOT, entry), ...args], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   process.exitCode = await new Promise<number>((resolve) => {
     child.once('exit', (code) => resolve(code ?? 1));

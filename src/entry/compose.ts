@@ -1,6 +1,5 @@
 import type { ActionRuntime } from '#actions/run_action.ts';
 import { createCipher } from '#auth/cipher.ts';
-import type { AuthorizationServer } from '#auth/oauth/authorization_server.ts';
 import { type ChangeFeed, createChangeFeed } from '#entry/change_feed.ts';
 import { type Foundation, type FoundationOptions, openFoundation } from '#entry/foundation.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
@@ -13,8 +12,6 @@ export interface House extends Foundation {
   readonly config: RunningConfig;
   readonly clickhouse: ClickHouseClient;
   readonly actions: ActionRuntime;
-  /** Where apps are connected; loaded when the first one asks, since workers and most processes never need it. */
-  readonly authorizationServer: () => Promise<AuthorizationServer>;
   /** Tells consoles what has changed. */
   readonly changes: ChangeFeed;
   /** Undoes `compose` in reverse; idempotent. */
@@ -35,11 +32,6 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
     baseUrl: config.baseUrl,
     onOutbox: () => outbox.wake(),
   };
-  let authorizationServer: Promise<AuthorizationServer> | null = null;
-  const openAuthorizationServer = async (): Promise<AuthorizationServer> => {
-    const { openAuthorizationServer: open } = await import('#entry/http/authorization_server.ts');
-    return open({ config, db, clock, log });
-  };
   const changes = createChangeFeed(db, clock, log);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
@@ -52,7 +44,6 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
     config,
     clickhouse,
     actions,
-    authorizationServer: () => (authorizationServer ??= openAuthorizationServer()),
     changes,
     close: () => (closing ??= close()),
   };

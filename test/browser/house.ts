@@ -1,7 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Config } from '#kernel/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
@@ -12,7 +12,7 @@ import { openPostOffice, type PostOffice } from '#test/kit/post_office.ts';
 import { startRoles } from '#test/kit/roles.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { freePort } from '#test/oauth/stage.ts';
-import { openIncident } from '#workers/open_incident.ts';
+import { openIncident } from '#incidents/open_incident.ts';
 
 /** Somebody at a browser. */
 export interface Visitor {

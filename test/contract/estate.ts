@@ -1,6 +1,6 @@
 import type { AnyOperation } from '#actions/action_context.ts';
 import { ACTIONS } from '#actions/registry.ts';
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import { sightingOf } from '#core/exceptions/sighting.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
@@ -12,7 +12,7 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import { columnsOf, seriesKey } from '#test/kit/points.ts';
 import type { World } from '#test/kit/world.ts';
 import { exceptionEvent } from '#test/storage/exception_event.ts';
-import { openIncident } from '#workers/open_incident.ts';
+import { openIncident } from '#incidents/open_incident.ts';
 
 /** The ids of one of everything, by the names that bodies use. */
 export type Estate = Record<keyof typeof IDS, string>;

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { ACTIONS } from '#actions/registry.ts';
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
 import type { ExceptionEvent, Frame } from '#core/exceptions/event.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import { sightingOf } from '#core/exceptions/sighting.ts';
+import { openExceptionIncidents } from '#incidents/open_exception_incidents.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { call, send } from '#test/contract/mcp_call.ts';
 import { columnsOf, seriesKey } from '#test/kit/points.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { exceptionEvent, FRAME } from '#test/storage/exception_event.ts';
-import { openExceptionIncidents } from '#workers/open_exception_incidents.ts';
 
 /** The names of the actions whose results may hold text from outside. */
 const WITH_OUTSIDE_TEXT = new Set(ACTIONS.filter((action) => action.outsideText !== undefined).map(({ name }) => name));

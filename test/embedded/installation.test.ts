@@ -63,8 +63,8 @@ describe('an installation', () => {
         writeFileSync(process.env.DATA_DIR + '/first-run.json', JSON.stringify(process.env));
         process.once('message', () => ready('http://127.0.0.1:' + process.env.PORT));`,
       ),
-      worker: write('worker', `process.once('message', () => ready());`),
-      pager: write('pager', `process.once('message', () => ready());`),
+      worker: [write('worker', `process.once('message', () => ready());`)] as const,
+      pager: [write('pager', `process.once('message', () => ready());`)] as const,
     };
     const variables = { DATA_DIR: path.join(folder, 'data'), PORT: '39801', ...environment };
     makeDataFolder(variables.DATA_DIR);
@@ -245,17 +245,23 @@ describe('the command', () => {
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('unknown argument: fly') as string });
   });
 
-  test.each(['src/entry/api.ts', 'workers/worker.ts', 'workers/pager.ts'])(
-    '%s alone says which settings it needs, without a stack',
-    async (program) => {
-      const { code, stderr } = await runProgram(program);
-      expect({ code, stderr }).toEqual({
-        code: 2,
-        stderr:
-          'tocsin: set DATABASE_URL, CLICKHOUSE_URL, APP_SECRET, which every single process needs; "npm start" provides them for the embedded stores\n',
-      });
-    },
-  );
+  test.each([
+    ['src/entry/api.ts', {}],
+    ['workers/main.ts', 'worker'],
+    ['workers/main.ts', 'pager'],
+  ])('%s %s alone says which settings it needs, without a stack', async (program, given) => {
+    const { code, stderr } = await runProgram(program, given);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        'tocsin: set DATABASE_URL, CLICKHOUSE_URL, APP_SECRET, which every single process needs; "npm start" provides them for the embedded stores\n',
+    });
+  });
+
+  test('workers/main.ts says which processes there are', async () => {
+    const { code, stderr } = await runProgram('workers/main.ts');
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'tocsin: say which process to run: worker or pager\n' });
+  });
 
   test('an API that cannot listen says so, without a stack', async () => {
     const { code, stderr } = await runProgram('src/entry/api.ts', {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { countPages, isAllDone, takenAmong } from '#infra/bench/paging/pages.ts';
 import { programService } from '#infra/embedded/services.ts';
 import { supervise, type Supervised } from '#infra/embedded/supervisor.ts';
@@ -11,7 +11,7 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import { seeded } from '#infra/bench/seeded.ts';
 import { runningClock } from '#test/kit/clock.ts';
 import { type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staff.ts';
-import { openIncident } from '#workers/open_incident.ts';
+import { openIncident } from '#incidents/open_incident.ts';
 
 /** Everything random here follows from it: `SEED=7 npx vitest run test/faults/pagers_killed.test.ts`. */
 const SEED = Number(process.env['SEED'] ?? 20_261_121);
@@ -99,7 +99,8 @@ async function newSteps(w: StaffedWorld, teamId: string): Promise<StepInput[]> {
 async function startPagers({ house }: StaffedWorld): Promise<Supervised[]> {
   const { config } = house;
   const program = {
-    entry: path.join(import.meta.dirname, '../../workers/pager.ts'),
+    entry: path.join(import.meta.dirname, '../../workers/main.ts'),
+    args: ['pager'],
     log: path.join(config.dataDir, 'pagers.log'),
     env: {
       PATH: process.env['PATH'],

@@ -5,9 +5,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { readIngestStatus } from '#actions/services/ingest_status.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
+import type { NewOrRegressed } from '#incidents/open_exception_incidents.ts';
 import { packEvents } from '#ingest/packing/pack_events.ts';
-import type { SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
+import type { SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
@@ -16,7 +17,7 @@ import { ExceptionWriter, type GroupedEvent } from '#storage/clickhouse/exceptio
 import { storesOf } from '#storage/postgres/stores.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { type GroupingRuntime, type NewOrRegressed, onGroupExceptions } from '#workers/group_exceptions.ts';
+import { type GroupingRuntime, onGroupExceptions } from '#workers/group_exceptions.ts';
 import { retrySetAside } from '#workers/retry_set_aside.ts';
 
 const CIPHER = createCipher('a secret that is long enough');

@@ -1,6 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
+import { fireStep } from '#incidents/fire_step.ts';
+import { restartTimers } from '#incidents/restart_timers.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
@@ -9,11 +11,10 @@ import { databaseClock } from '#storage/postgres/database_clock.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { pointsArrive } from '#test/kit/arrivals.ts';
 import { testClock } from '#test/kit/clock.ts';
+import { type RolesRuntime, startJobs } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 import { openMany } from '#test/kit/storm.ts';
-import { bringTimersBack } from '#workers/bring_timers_back.ts';
-import { type RolesRuntime, startJobs } from '#test/kit/roles.ts';
-import { fireStep, onRunEscalationStep } from '#workers/run_escalation_step.ts';
+import { onRunEscalationStep } from '#workers/run_escalation_step.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
 
 async function annaThenBram(w: StaffedWorld) {
@@ -36,10 +37,10 @@ describe('a clock that is set back by an hour', () => {
     await alert.trigger();
     await w.advance({ minutes: 10 });
     w.clock.advance({ hours: -1 });
-    await bringTimersBack(w.runtime);
+    await restartTimers(w.runtime);
     for (let minute = 0; minute < 14; minute += 1) {
       await w.advance({ minutes: 1 });
-      await bringTimersBack(w.runtime);
+      await restartTimers(w.runtime);
     }
     expect(textsTo(w, bram)).toEqual([]);
     await w.advance({ minutes: 1 });
@@ -62,7 +63,7 @@ describe('a clock that is set back by an hour', () => {
     await w.house.db.sql.run(`update incident_steps set due_at = '2001-01-01T00:00:00Z' where step_index = 1`);
     const before = await timers();
     w.clock.advance({ hours: -1 });
-    await bringTimersBack(w.runtime);
+    await restartTimers(w.runtime);
     expect(await timers()).toEqual(before);
   });
 
@@ -167,7 +168,7 @@ describe('a clock that is set forward by an hour', () => {
     await alert.trigger();
     await w.settle();
     w.clock.advance({ hours: -1 });
-    await bringTimersBack(w.runtime);
+    await restartTimers(w.runtime);
     await w.advance({ minutes: 14 });
     expect([textsTo(w, anna).length, textsTo(w, bram).length]).toEqual([1, 0]);
     await w.advance({ minutes: 1 });

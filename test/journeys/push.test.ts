@@ -3,7 +3,7 @@ import { createECDH } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
 import { listSubscriptions, subscribe, unsubscribe } from '#actions/me/push_subscriptions.ts';
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Caller } from '#kernel/caller.ts';
 import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { subscriptionFaults } from '#notify/subscription_faults.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { storyOf } from '#core/incidents/story.ts';
+import { timelineText } from '#core/incidents/timeline_text.ts';
 import { pointsArrive } from '#test/kit/arrivals.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 
@@ -118,14 +118,14 @@ test('it tells whom an end was told, and what no longer had to leave', async () 
 
 test('what earlier and later versions wrote is told as well as it can be', () => {
   const names = new Map([['u', 'Anna']]);
-  expect(storyOf('step_fired', { stepIndex: 0, people: 2 }, names)).toBe('Step 1 fires, paging 2 people.');
-  expect(storyOf('page_failed', { userId: 'x', channel: 'fax', reason: 'new_reason' }, names)).toBe(
+  expect(timelineText('step_fired', { stepIndex: 0, people: 2 }, names)).toBe('Step 1 fires, paging 2 people.');
+  expect(timelineText('page_failed', { userId: 'x', channel: 'fax', reason: 'new_reason' }, names)).toBe(
     'Message to somebody who has left failed: new reason.',
   );
-  expect(storyOf('page_failed', { userId: 'u', channel: 'sms', reason: 'provider_refused_21999' }, names)).toBe(
+  expect(timelineText('page_failed', { userId: 'u', channel: 'sms', reason: 'provider_refused_21999' }, names)).toBe(
     'SMS to Anna failed: the provider refused it (21999).',
   );
-  expect(storyOf('something_new', {}, names)).toBe('something new');
+  expect(timelineText('something_new', {}, names)).toBe('something new');
 });
 
 test('the key that answered is named: in the incident, in its story, and to those who were paged', async () => {

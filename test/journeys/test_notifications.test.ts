@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 
 import { getTestNotification, sendTestNotifications } from '#actions/me/test_notifications.ts';
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import { spokenText } from '@tocsin/phone-simulator';
 import type { Caller } from '#kernel/caller.ts';
 import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { openPostOffice } from '#test/kit/post_office.ts';
 import { startPushService } from '#test/kit/push_service.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
-import { forgetMessages } from '#workers/forget_messages.ts';
+import { pruneNotifications } from '#workers/prune_notifications.ts';
 
 async function annaWantsToKnow() {
   const post = await openPostOffice();
@@ -139,9 +139,9 @@ test('tests and digests are forgotten after 400 days', async () => {
   const { w, test, fate } = await annaWantsToKnow();
   const [sent] = await test('sms');
   w.clock.advance({ hours: 399 * 24 });
-  await forgetMessages(w.runtime);
+  await pruneNotifications(w.runtime);
   expect(await fate(sent!.notificationId)).toMatchObject({ status: 'delivered' });
   w.clock.advance({ hours: 25 });
-  await forgetMessages(w.runtime);
+  await pruneNotifications(w.runtime);
   await expect(fate(sent!.notificationId)).rejects.toMatchObject({ code: 'not_found' });
 });

@@ -1,7 +1,8 @@
 import { createCipher } from '#auth/cipher.ts';
-import type { IncidentLimit } from '#core/incidents/storm.ts';
 import type { ExceptionEvent, Frame } from '#core/exceptions/event.ts';
+import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import { type PointKind } from '#core/metrics/point.ts';
+import { openExceptionIncidents } from '#incidents/open_exception_incidents.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { packEvents } from '#ingest/packing/pack_events.ts';
 import { packPoints } from '#ingest/packing/pack_points.ts';
@@ -11,7 +12,6 @@ import { silentLog } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { seriesKey } from '#test/kit/points.ts';
 import { type GroupingRuntime, onGroupExceptions } from '#workers/group_exceptions.ts';
-import { openExceptionIncidents } from '#workers/open_exception_incidents.ts';
 import { onStorePoints } from '#workers/store_points.ts';
 
 /** A point as tests write it. */

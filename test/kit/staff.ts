@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 
 import { onTestFinished } from 'vitest';
 
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import { startPhone, type Phone } from '@tocsin/phone-simulator';
+import { openIncident } from '#incidents/open_incident.ts';
 import type { Config } from '#kernel/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { inboundSmsUrl } from '#notify/callback_url.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { TestClock } from '#test/kit/clock.ts';
 import { rolesRuntime, type RolesRuntime, startJobs } from '#test/kit/roles.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
-import { openIncident } from '#workers/open_incident.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
 
 /** A step as tests write it. */

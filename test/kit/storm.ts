@@ -1,8 +1,8 @@
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { openIncident } from '#incidents/open_incident.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Alert, StaffedWorld } from '#test/kit/staff.ts';
-import { openIncident } from '#workers/open_incident.ts';
 
 /** Opens so many incidents at once, of rules like the alert's, oldest first; their titles are "trouble 1", "trouble 2", … */
 export async function openMany(w: StaffedWorld, alert: Alert, count: number): Promise<Id<'incident'>[]> {

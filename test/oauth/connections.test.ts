@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { createReset } from '#actions/account/password_reset.ts';
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
 import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { storesOf } from '#storage/postgres/stores.ts';

@@ -17,8 +17,8 @@ const NAMES = [
   ['infra/embedded/chdb_server', 'ClickHouse'],
   ['infra/embedded/phone_simulator', 'Phone simulator'],
   ['src/entry/api.ts', 'API'],
-  ['workers/worker.ts', 'Worker'],
-  ['workers/pager.ts', 'Pager'],
+  ['workers/main.ts worker', 'Worker'],
+  ['workers/main.ts pager', 'Pager'],
   ['infra/bench', 'Supervisor (this program)'],
 ] as const;
 

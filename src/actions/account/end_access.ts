@@ -1,4 +1,4 @@
-import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { recordEnd } from '#auth/oauth/connections.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Id } from '#kernel/ids.ts';

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { recordAccountChange } from '#actions/account/record_account_change.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
-import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { endOf, livenessAt } from '#auth/sessions.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';

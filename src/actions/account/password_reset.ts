@@ -2,7 +2,7 @@ import { endAccess } from '#actions/account/end_access.ts';
 import { hashNewPassword } from '#actions/account/hash_new_password.ts';
 import { recordAccountChange } from '#actions/account/record_account_change.ts';
 import { type SignInOutcome, beginSession } from '#actions/account/sign_in.ts';
-import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { linkTokenHash, linkUrl, newLinkToken } from '#auth/link_tokens.ts';
 import type { Visitor } from '#auth/sessions.ts';
 import { countTry } from '#auth/sign_in_limiter.ts';

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { recordAccountChange } from '#actions/account/record_account_change.ts';
 import type { SecondFactorRuntime } from '#actions/account/show_second_factor.ts';
 import { nullable, Timestamp } from '#actions/fields.ts';
-import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { hasPasskeys, registrationOptions, verifyRegistration } from '#auth/second_factor/passkeys.ts';
 import { newRecoveryCodes, recoveryCodeHash } from '#auth/second_factor/recovery_codes.ts';
 import { newTotpSecret, periodOfCode, totpUri } from '#auth/second_factor/totp.ts';

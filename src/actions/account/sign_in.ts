@@ -7,7 +7,7 @@ import {
   type ShownFactor,
 } from '#actions/account/show_second_factor.ts';
 import { readSignedIn, type SignedInView } from '#actions/account/view.ts';
-import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { isPasswordOfAnybody } from '#auth/passwords.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import { startSession, type Visitor } from '#auth/sessions.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { parseMoment } from '#core/oncall/moment.ts';
+import { parseInstant } from '#core/oncall/parse_instant.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
 import { VIAS } from '#kernel/caller.ts';
 import { invalidInput } from '#kernel/errors.ts';
@@ -93,7 +93,7 @@ export function parseFilter({ from, to, ...others }: Omit<Static<typeof AuditQue
 }
 
 function parseTime(text: string, path: string): Temporal.Instant {
-  return orThrow(parseMoment(text, 'UTC', path));
+  return orThrow(parseInstant(text, 'UTC', path));
 }
 
 function cursorOf({ at, auditId }: AuditPlace): string {

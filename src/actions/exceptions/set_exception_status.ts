@@ -12,8 +12,8 @@ import {
   GROUP_OUTSIDE_TEXT,
 } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { endMember, resolve } from '#actions/incidents/settle.ts';
-import { settledBy } from '#core/incidents/incident.ts';
+import { toIncidentActor } from '#core/incidents/incident.ts';
+import { endStormMembers, resolve } from '#incidents/resolve.ts';
 import type { Id } from '#kernel/ids.ts';
 
 export const setExceptionStatus = defineAction({
@@ -51,12 +51,12 @@ export const setExceptionStatus = defineAction({
 /** People have dealt with the group, so what it woke them for is over. The caller holds the lock on the group. */
 async function resolveIncidentsOf(groupId: Id<'group'>, groupStatus: string, context: ActionContext): Promise<void> {
   const { caller, stores, record } = context;
-  const by = settledBy(caller.actor, caller.via);
+  const by = toIncidentActor(caller.actor, caller.via);
   const resolved = await stores.incidents.lockOpenOf(groupId);
   for (const incident of resolved) await resolve(context, incident, by, { groupStatus });
   const storms = await stores.incidents.lockAll(await stores.storms.listOfGroup(groupId));
   for (const storm of storms.values()) {
-    if (await endMember(context, storm, { groupId }, by, { groupStatus })) resolved.push(storm);
+    if (await endStormMembers(context, storm, { groupId }, by, { groupStatus })) resolved.push(storm);
   }
   for (const { id, status } of resolved) record({ target: id, before: { status }, after: { status: 'resolved' } });
 }

@@ -3,9 +3,9 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { settleIncident } from '#actions/incidents/settle_incident.ts';
+import { changeStatus } from '#actions/incidents/change_status.ts';
 import { IncidentView, ACKNOWLEDGED_EXAMPLE, INCIDENT_OUTSIDE_TEXT } from '#actions/incidents/view.ts';
-import { acknowledge } from '#actions/incidents/settle.ts';
+import { acknowledge } from '#incidents/acknowledge.ts';
 
 export const acknowledgeIncident = defineAction({
   name: 'acknowledge_incident',
@@ -21,6 +21,6 @@ export const acknowledgeIncident = defineAction({
   example: { incidentId: IDS.incidentId },
   exampleResult: ACKNOWLEDGED_EXAMPLE,
   async handle({ incidentId }, context) {
-    return await settleIncident(incidentId, context, acknowledge);
+    return await changeStatus(incidentId, context, acknowledge);
   },
 });

@@ -13,7 +13,7 @@ import {
   INCIDENT_WITH_LOG_EXAMPLE,
   INCIDENT_OUTSIDE_TEXT,
 } from '#actions/incidents/view.ts';
-import { peopleIn } from '#core/incidents/story.ts';
+import { userIdsIn } from '#core/incidents/timeline_text.ts';
 
 /** The count of all of them is in the details. */
 const MEMBERS_SHOWN = 200;
@@ -38,7 +38,7 @@ export const getIncident = defineAction({
       stores.incidents.listTimeline(incident.id),
     ]);
     const members = await stores.storms.listMembers(incident.id, MEMBERS_SHOWN);
-    const people = await stores.people.listPeople(caller.orgId, peopleIn(timeline));
+    const people = await stores.people.listPeople(caller.orgId, userIdsIn(timeline));
     const names = new Map([...people.values()].map(({ userId, name }) => [userId as string, name]));
     return {
       ...toIncidentView(incident, steps),

@@ -3,9 +3,9 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { lockCause, reopen } from '#actions/incidents/reopen.ts';
-import { settleIncident } from '#actions/incidents/settle_incident.ts';
+import { changeStatus } from '#actions/incidents/change_status.ts';
 import { IncidentView } from '#actions/incidents/view.ts';
+import { lockCause, reopen } from '#incidents/reopen.ts';
 
 export const reopenIncident = defineAction({
   name: 'reopen_incident',
@@ -22,6 +22,6 @@ export const reopenIncident = defineAction({
   async handle({ incidentId }, context) {
     const { stores, caller, now } = context;
     await lockCause(context, await stores.incidents.get(caller.orgId, incidentId, now));
-    return await settleIncident(incidentId, context, reopen);
+    return await changeStatus(incidentId, context, reopen);
   },
 });

@@ -3,9 +3,9 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { settleIncident } from '#actions/incidents/settle_incident.ts';
+import { changeStatus } from '#actions/incidents/change_status.ts';
 import { IncidentView, ACKNOWLEDGED_EXAMPLE, INCIDENT_OUTSIDE_TEXT } from '#actions/incidents/view.ts';
-import { resolve } from '#actions/incidents/settle.ts';
+import { resolve } from '#incidents/resolve.ts';
 
 export const resolveIncident = defineAction({
   name: 'resolve_incident',
@@ -26,6 +26,6 @@ export const resolveIncident = defineAction({
     updatedAt: '2027-02-03T02:41:03.211Z',
   },
   async handle({ incidentId }, context) {
-    return await settleIncident(incidentId, context, resolve);
+    return await changeStatus(incidentId, context, resolve);
   },
 });

@@ -3,9 +3,9 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { unacknowledge } from '#actions/incidents/reopen.ts';
-import { settleIncident } from '#actions/incidents/settle_incident.ts';
+import { changeStatus } from '#actions/incidents/change_status.ts';
 import { IncidentView } from '#actions/incidents/view.ts';
+import { unacknowledge } from '#incidents/unacknowledge.ts';
 
 export const unacknowledgeIncident = defineAction({
   name: 'unacknowledge_incident',
@@ -18,6 +18,6 @@ export const unacknowledgeIncident = defineAction({
   conflict: 'the incident is resolved',
   example: { incidentId: EXAMPLE_IDS.incidentId },
   async handle({ incidentId }, context) {
-    return await settleIncident(incidentId, context, unacknowledge);
+    return await changeStatus(incidentId, context, unacknowledge);
   },
 });

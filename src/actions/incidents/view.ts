@@ -5,18 +5,18 @@ import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { type EscalationState, escalationStateOf, type StepState } from '#core/incidents/escalation_state.ts';
 import { INCIDENT_STATUSES, NEWS_EVENTS } from '#core/incidents/incident.ts';
 import { RULE_KIND_NAMES } from '#core/incidents/rule_kinds.ts';
-import { recordSteps, type StepTimerRow } from '#core/incidents/step_records.ts';
-import { storyOf } from '#core/incidents/story.ts';
+import { toStepRecords, type StepTimerRow } from '#core/incidents/step_records.ts';
+import { timelineText } from '#core/incidents/timeline_text.ts';
 import { CHANNELS } from '#core/oncall/channel.ts';
 import { maskAddress } from '#core/oncall/masking.ts';
 import { NOTIFICATION_STATUSES } from '#core/oncall/recipients.ts';
 import { VIAS } from '#kernel/caller.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { IncidentRow, TimelineRow } from '#storage/postgres/incident_store.ts';
-import type { StormMember } from '#storage/postgres/storm_store.ts';
 import type { NotificationRow } from '#storage/postgres/notification_store.ts';
+import type { StormMember } from '#storage/postgres/storm_store.ts';
 
-const SettledByView = Type.Object(
+const IncidentActorView = Type.Object(
   {
     userId: Type.Optional(IdText),
     apiKeyId: Type.Optional(IdText),
@@ -50,9 +50,9 @@ const INCIDENT_FIELDS = {
   occurrences: Type.Integer(),
   triggeredAt: Timestamp,
   acknowledgedAt: nullable(Timestamp),
-  acknowledgedBy: nullable(SettledByView),
+  acknowledgedBy: nullable(IncidentActorView),
   resolvedAt: nullable(Timestamp),
-  resolvedBy: nullable(SettledByView),
+  resolvedBy: nullable(IncidentActorView),
   escalation: Type.Object(ESCALATION_FIELDS),
   createdAt: Timestamp,
   updatedAt: Timestamp,
@@ -272,7 +272,7 @@ export function toEscalationWithStepsView(
   log: readonly NotificationRow[],
 ): Static<typeof IncidentWithLogView>['escalation'] {
   const pages = log.filter(({ kind }) => kind === 'page');
-  const steps = recordSteps(incident, timers, pages).map((step) => ({
+  const steps = toStepRecords(incident, timers, pages).map((step) => ({
     ...step,
     channels: [...step.channels],
     targetUserIds: [...step.targetUserIds],
@@ -304,5 +304,9 @@ export function toTimelineView(
   timeline: readonly TimelineRow[],
   names: ReadonlyMap<string, string>,
 ): Static<typeof IncidentWithLogView>['timeline'] {
-  return timeline.map(({ at, event, data }) => ({ at: toTimestamp(at), event, text: storyOf(event, data, names) }));
+  return timeline.map(({ at, event, data }) => ({
+    at: toTimestamp(at),
+    event,
+    text: timelineText(event, data, names),
+  }));
 }

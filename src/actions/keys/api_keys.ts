@@ -3,10 +3,10 @@ import { type Static, Type } from 'typebox';
 import { LIST_LIMIT } from '#actions/action_context.ts';
 import { CLOSED, IdText, Name, nullable, Timestamp } from '#actions/fields.ts';
 import type { Operator } from '#actions/operator.ts';
-import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { issueApiKey } from '#auth/api_keys.ts';
 import { isManager, type MemberCaller } from '#auth/sessions.ts';
-import { parseMoment } from '#core/oncall/moment.ts';
+import { parseInstant } from '#core/oncall/parse_instant.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
@@ -143,7 +143,7 @@ export async function revokeApiKey(
 }
 
 function requireFuture(text: string, now: Temporal.Instant): Temporal.Instant {
-  const at = orThrow(parseMoment(text, 'UTC', 'expiresAt'));
+  const at = orThrow(parseInstant(text, 'UTC', 'expiresAt'));
   if (isAtOrBefore(at, now)) throw invalidInput([{ path: 'expiresAt', message: 'must be in the future' }]);
   return at;
 }

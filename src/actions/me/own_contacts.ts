@@ -4,7 +4,7 @@ import { CLOSED, IdText, nullable } from '#actions/fields.ts';
 import { tellOfNumberChange } from '#actions/teams/change_number.ts';
 import { CHANNEL_SWITCHES, Phone } from '#actions/teams/contact_fields.ts';
 import { toMemberRecord } from '#actions/teams/view.ts';
-import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { MemberCaller } from '#auth/sessions.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';

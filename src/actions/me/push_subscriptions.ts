@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
-import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Caller, RequestOrigin } from '#kernel/caller.ts';
 import { invalidInput, notFound } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';

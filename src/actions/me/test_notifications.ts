@@ -4,7 +4,7 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
 import { ChannelName } from '#actions/policies/view.ts';
-import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import { maskAddress } from '#core/oncall/masking.ts';
 import { NOTIFICATION_STATUSES } from '#core/oncall/recipients.ts';

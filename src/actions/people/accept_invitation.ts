@@ -4,7 +4,7 @@ import { hashNewPassword } from '#actions/account/hash_new_password.ts';
 import { type SignInOutcome, beginSession, requirePassword } from '#actions/account/sign_in.ts';
 import { RoleName } from '#actions/account/view.ts';
 import { nullable } from '#actions/fields.ts';
-import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#actions/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { linkTokenHash } from '#auth/link_tokens.ts';
 import type { Visitor } from '#auth/sessions.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { LIST_LIMIT } from '#actions/action_context.ts';
 import { RoleName } from '#actions/account/view.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
-import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import { linkUrl, newLinkToken } from '#auth/link_tokens.ts';
 import type { MemberCaller } from '#auth/sessions.ts';

@@ -4,7 +4,7 @@ import { LIST_LIMIT } from '#actions/action_context.ts';
 import { RoleName } from '#actions/account/view.ts';
 import type { Operator } from '#actions/operator.ts';
 import { IdText, Timestamp } from '#actions/fields.ts';
-import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { isManager, type MemberCaller } from '#auth/sessions.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import { contactsOf } from '#core/oncall/contact.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { IdText, Timestamp } from '#actions/fields.ts';
-import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { calendarUrl, newCalendarSecret } from '#auth/calendar_secret.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { Caller, RequestOrigin } from '#kernel/caller.ts';

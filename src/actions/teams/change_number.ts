@@ -1,4 +1,4 @@
-import type { UnitOfWork } from '#actions/unit_of_work.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
 import type { Caller } from '#kernel/caller.ts';

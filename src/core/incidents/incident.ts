@@ -4,27 +4,27 @@ export const INCIDENT_STATUSES = ['triggered', 'acknowledged', 'resolved'] as co
 
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 
-/** Somebody has taken care of it. */
-export type SettledStatus = Exclude<IncidentStatus, 'triggered'>;
+/** Somebody has answered it, or its cause is gone. */
+export type AnsweredStatus = Exclude<IncidentStatus, 'triggered'>;
 
-/** What people who were paged are told; those who were told that it is settled also when that was taken back. */
+/** News that people who were paged get; `reopened` for those who got the news that was undone. */
 export const NEWS_EVENTS = ['acknowledged', 'resolved', 'reopened'] as const;
 
 export type NewsEvent = (typeof NEWS_EVENTS)[number];
 
-/** What an API key or a connected app was called when it acted; absent when there was none in between. */
+/** The name of the API key or connected app at that time; absent when none was used. */
 interface Through {
   readonly apiKeyName?: string;
   readonly clientName?: string;
 }
 
-/** Who settled an incident, as its view shows it. */
-export type SettledBy =
+/** Who acknowledged or resolved an incident, as it is stored and as its view shows it. */
+export type IncidentActor =
   | ({ readonly userId: string; readonly via: Via } & Through)
   | ({ readonly apiKeyId: string; readonly via: Via } & Through)
   | { readonly system: true; readonly via: Via };
 
-export function settledBy(actor: Actor, via: Via): SettledBy {
+export function toIncidentActor(actor: Actor, via: Via): IncidentActor {
   switch (actor.kind) {
     case 'user':
       return {
@@ -44,13 +44,13 @@ export function settledBy(actor: Actor, via: Via): SettledBy {
   }
 }
 
-/** What a request to settle does to an incident of this status (decisions §7). */
-export type SettleDecision = 'settle' | 'unchanged' | 'conflict';
+/** What a request to acknowledge, unacknowledge or resolve does to an incident of some status. */
+export type StatusDecision = 'change' | 'unchanged' | 'conflict';
 
-export function decideAcknowledge(status: IncidentStatus): SettleDecision {
+export function decideAcknowledge(status: IncidentStatus): StatusDecision {
   switch (status) {
     case 'triggered':
-      return 'settle';
+      return 'change';
     case 'acknowledged':
       return 'unchanged';
     case 'resolved':
@@ -58,11 +58,11 @@ export function decideAcknowledge(status: IncidentStatus): SettleDecision {
   }
 }
 
-export function decideResolve(status: IncidentStatus): SettleDecision {
-  return status === 'resolved' ? 'unchanged' : 'settle';
+export function decideResolve(status: IncidentStatus): StatusDecision {
+  return status === 'resolved' ? 'unchanged' : 'change';
 }
 
-/** What taking back that an incident was resolved makes of it: what it was before. */
+/** Undoing that an incident was resolved gives it the status that it had before. */
 export type ReopenDecision = { readonly kind: 'unchanged' } | { readonly kind: 'reopen'; readonly to: OpenStatus };
 
 type OpenStatus = Exclude<IncidentStatus, 'resolved'>;
@@ -75,13 +75,12 @@ export function decideReopen(incident: {
   return { kind: 'reopen', to: incident.acknowledgedAt === null ? 'triggered' : 'acknowledged' };
 }
 
-/** What taking back an acknowledgement does to an incident of this status. */
-export function decideUnacknowledge(status: IncidentStatus): SettleDecision {
+export function decideUnacknowledge(status: IncidentStatus): StatusDecision {
   switch (status) {
     case 'triggered':
       return 'unchanged';
     case 'acknowledged':
-      return 'settle';
+      return 'change';
     case 'resolved':
       return 'conflict';
   }

@@ -1,6 +1,6 @@
 import type { NotificationStatus } from '#core/oncall/recipients.ts';
 
-/** The best that any message to a person has come to, best first. */
+/** The best outcome of all messages to a person; the best first. */
 export const REACH_OUTCOMES = ['delivered', 'sent', 'on_its_way', 'failed'] as const;
 
 export type ReachOutcome = (typeof REACH_OUTCOMES)[number];
@@ -10,7 +10,7 @@ export interface Reached<UserId> {
   readonly outcome: ReachOutcome;
 }
 
-/** Whom the pages of an incident have reached, those who were reached best first. A page that was not sent counts not. */
+/** The people whom the pages of an incident have reached, best outcome first. A page that was not sent does not count. */
 export function whoWasReached<UserId>(
   pages: readonly { readonly userId: UserId; readonly status: NotificationStatus }[],
 ): Reached<UserId>[] {

@@ -4,27 +4,27 @@ import { planSteps } from '#core/oncall/escalation.ts';
 import type { NotificationStatus } from '#core/oncall/recipients.ts';
 import type { Temporal } from '#kernel/time.ts';
 
-/** The timer of a step, with when and why it came to its end. */
+/** The timer of a step, with the time and the reason of its end. */
 export interface StepTimerRow extends StepState {
   /** When it fired, was skipped or was cancelled; null while it is pending. */
   readonly settledAt: Temporal.Instant | null;
   readonly reason: string | null;
 }
 
-/** A page as the log has it: the step that sent it, its person, and how far it has come. */
+/** A page in the notification log. */
 interface LoggedPage {
   readonly stepIndex: number | null;
   readonly userId: string;
   readonly status: NotificationStatus | 'sending';
 }
 
-/** Somebody whom a step was to page, with the best that any of its messages to them has come to. */
+/** A person whom a step was to page, with the best outcome of its messages to them. */
 interface PagedPerson {
   readonly userId: string;
   readonly status: NotificationStatus;
 }
 
-/** One step of an incident: what the policy said at the trigger, and what became of it. */
+/** A step of the policy as it was at the trigger, and what happened to it. */
 export interface StepRecord extends EscalationStep {
   readonly index: number;
   /** When it fires or fired: earlier than planned when it was brought forward. */
@@ -36,14 +36,14 @@ export interface StepRecord extends EscalationStep {
   readonly people: readonly PagedPerson[];
 }
 
-/** From the best to the least that can become of a page. */
+/** The outcomes of a page, the best first. */
 const FROM_BEST = ['delivered', 'sent', 'queued', 'failed', 'cancelled', 'skipped'] as const;
 
 /**
- * The steps of an incident as they were at the trigger, with what became of each. The policy of today plays no part: it
- * may have been changed or deleted since.
+ * The steps of an incident as they were at the trigger, with what happened to each. The current policy does not matter:
+ * it may have been changed or deleted since.
  */
-export function recordSteps(
+export function toStepRecords(
   incident: { readonly steps: readonly EscalationStep[]; readonly triggeredAt: Temporal.Instant },
   timers: readonly StepTimerRow[],
   pages: readonly LoggedPage[],

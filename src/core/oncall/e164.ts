@@ -1,6 +1,2 @@
 /** ITU-T E.164 as people write it: "+", then 2 to 15 digits of which the first is not 0, and nothing between them. */
 export const E164_PATTERN = String.raw`^\+[1-9]\d{1,14}$`;
-
-export function isE164(text: string): boolean {
-  return new RegExp(E164_PATTERN, 'u').test(text);
-}

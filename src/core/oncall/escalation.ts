@@ -1,5 +1,5 @@
 import type { Id } from '#kernel/ids.ts';
-import { addMinutesSaturating, isAtOrBefore, Temporal } from '#kernel/time.ts';
+import { addMinutesSaturating, type Temporal } from '#kernel/time.ts';
 
 import type { Channel } from './channel.ts';
 
@@ -53,37 +53,6 @@ export function resumeTimers(stopped: readonly PlannedStep[], stoppedAt: Instant
   return stopped.map(({ stepIndex, dueAt }) => ({ stepIndex, dueAt: addMinutesSaturating(dueAt, laterMinutes) }));
 }
 
-/** A timer as its row has it; `dueAt` may have been brought forward. */
-export interface StepTimer extends PlannedStep {
-  readonly firedAt: Instant | null;
-}
-
-export interface Escalation {
-  readonly status: 'triggered' | 'acknowledged' | 'resolved';
-  readonly timers: readonly StepTimer[];
-}
-
-export type EscalationDecision =
-  | { readonly kind: 'run_step'; readonly stepIndex: number }
-  | { readonly kind: 'wait_until'; readonly at: Instant; readonly stepIndex: number }
-  | { readonly kind: 'stop'; readonly because: 'acknowledged' | 'resolved' | 'no_more_steps' };
-
-/**
- * What to do next: same inputs, same answer, however often or late it is asked. When several steps are due, ask again
- * after each.
- */
-export function nextEscalation(escalation: Escalation, now: Instant): EscalationDecision {
-  if (escalation.status !== 'triggered') return { kind: 'stop', because: escalation.status };
-  const next = earliest(escalation.timers.filter((timer) => timer.firedAt === null));
-  if (!next) return { kind: 'stop', because: 'no_more_steps' };
-  const { stepIndex, dueAt } = next;
-  return isAtOrBefore(dueAt, now) ? { kind: 'run_step', stepIndex } : { kind: 'wait_until', at: dueAt, stepIndex };
-}
-
 function minutesOf(steps: readonly Pick<EscalationStep, 'afterMinutes'>[], stepIndex: number): number {
   return steps[stepIndex]?.afterMinutes ?? Infinity;
-}
-
-function earliest(timers: readonly StepTimer[]): StepTimer | undefined {
-  return timers.toSorted((a, b) => Temporal.Instant.compare(a.dueAt, b.dueAt) || a.stepIndex - b.stepIndex)[0];
 }

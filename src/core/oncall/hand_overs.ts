@@ -5,10 +5,10 @@ type Instant = Temporal.Instant;
 /** Beyond FAR_FUTURE from any start: a hand-over further away never comes, and Temporal throws much further away. */
 const HOURS_MAX = 24 * 366 * 500;
 
-const LAST_MOMENT = FAR_FUTURE.subtract({ milliseconds: 1 });
+const LAST_INSTANT = FAR_FUTURE.subtract({ milliseconds: 1 });
 
 /**
- * When the turns of a rotation begin. Turn n begins n turns after `startAt` on the clock on the wall, however long that
+ * When the turns of a rotation begin. Turn n begins n turns after `startAt` by the wall clock, however long that
  * takes. Turns tile time: each ends where the next begins, and one that falls wholly into skipped time has no length.
  */
 export interface HandOvers {
@@ -47,7 +47,7 @@ export function handOversOf(startAt: Instant, timeZone: string, turnHours: numbe
   }
 
   function turnAt(instant: Instant): number | null {
-    const at = isAtOrBefore(instant, LAST_MOMENT) ? instant : LAST_MOMENT;
+    const at = isAtOrBefore(instant, LAST_INSTANT) ? instant : LAST_INSTANT;
     if (!isAtOrBefore(startAt, at)) return null;
     const wall = at.toZonedDateTimeISO(timeZone).toPlainDateTime();
     const hours = firstWall.until(wall, { largestUnit: 'hour', smallestUnit: 'hour' }).hours;

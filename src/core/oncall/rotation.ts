@@ -18,7 +18,7 @@ export interface Rotation {
   readonly rotationType: RotationType;
   /** In order of their turns; somebody listed twice has two turns, and with nobody listed nobody is on call. */
   readonly userIds: readonly UserId[];
-  /** 1 or more replaces the length of a turn, in hours on the clock on the wall; null or less has no effect. */
+  /** 1 or more replaces the length of a turn, in hours of the wall clock; null or less has no effect. */
   readonly shiftHours: number | null;
   readonly startAt: Instant;
 }
@@ -36,32 +36,7 @@ export interface Turn {
   readonly until: Instant | null;
 }
 
-/** Whose turn it is, or null before `startAt` and when nobody of the rotation is left. */
-export function turnAt(rotation: Rotation, at: Instant, isPresent: IsPresent): Turn | null {
-  return turnFinder(rotation, isPresent)(at);
-}
-
-/** The turns that overlap `[from, to)`, oldest first, with their true limits, which may lie outside; at most `limit`. */
-export function turnsBetween(
-  rotation: Rotation,
-  from: Instant,
-  to: Instant,
-  isPresent: IsPresent,
-  limit: number,
-): Turn[] {
-  const findTurn = turnFinder(rotation, isPresent);
-  const turns: Turn[] = [];
-  let at: Instant | null = isAtOrBefore(rotation.startAt, from) ? from : rotation.startAt;
-  while (at !== null && !isAtOrBefore(to, at) && turns.length < limit) {
-    const turn = findTurn(at);
-    if (turn === null) break;
-    turns.push(turn);
-    at = turn.until;
-  }
-  return turns;
-}
-
-/** `turnAt` for many instants of one rotation. */
+/** Finds whose turn it is at an instant; null before `startAt` and when nobody of the rotation is left. */
 export function turnFinder(rotation: Rotation, isPresent: IsPresent): (at: Instant) => Turn | null {
   const round = peopleOfRound(rotation.userIds, isPresent);
   const handOvers = handOversOf(rotation.startAt, rotation.timezone, turnHoursOf(rotation));

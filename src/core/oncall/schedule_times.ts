@@ -1,7 +1,7 @@
 import type { Fault } from '#kernel/errors.ts';
 import { Temporal } from '#kernel/time.ts';
 
-import { parseMoment } from './moment.ts';
+import { parseInstant } from './parse_instant.ts';
 import { fault, faultsOf, ok, type Parsed } from './parsed.ts';
 import { parseTimeZone } from './time_zone.ts';
 
@@ -19,7 +19,7 @@ export function parseScheduleTimes(
   const startAt =
     input.startAt === undefined || input.startAt === null
       ? ok(toMilliseconds(now))
-      : parseMoment(input.startAt, readIn, 'startAt');
+      : parseInstant(input.startAt, readIn, 'startAt');
   if (timezone.kind === 'ok' && startAt.kind === 'ok') return ok({ timezone: timezone.value, startAt: startAt.value });
   return { kind: 'faults', faults: [...faultsOf(timezone), ...faultsOf(startAt)] };
 }
@@ -29,8 +29,8 @@ export function parseOverrideWindow(
   input: { readonly startAt: unknown; readonly endAt: unknown },
   timeZone: string,
 ): Parsed<{ startAt: Instant; endAt: Instant }> {
-  const startAt = parseMoment(input.startAt, timeZone, 'startAt');
-  const endAt = parseMoment(input.endAt, timeZone, 'endAt');
+  const startAt = parseInstant(input.startAt, timeZone, 'startAt');
+  const endAt = parseInstant(input.endAt, timeZone, 'endAt');
   if (startAt.kind === 'faults' || endAt.kind === 'faults') {
     return { kind: 'faults', faults: [...faultsOf(startAt), ...faultsOf(endAt)] };
   }
@@ -49,8 +49,8 @@ export function timeFaults(times: {
   const { timezone, startAt, endAt } = times;
   return [
     ...(typeof timezone === 'string' ? faultsOf(parseTimeZone(timezone, 'timezone')) : []),
-    ...(startAt === undefined ? [] : faultsOf(parseMoment(startAt, DEFAULT_TIME_ZONE, 'startAt'))),
-    ...(endAt === undefined ? [] : faultsOf(parseMoment(endAt, DEFAULT_TIME_ZONE, 'endAt'))),
+    ...(startAt === undefined ? [] : faultsOf(parseInstant(startAt, DEFAULT_TIME_ZONE, 'startAt'))),
+    ...(endAt === undefined ? [] : faultsOf(parseInstant(endAt, DEFAULT_TIME_ZONE, 'endAt'))),
   ];
 }
 

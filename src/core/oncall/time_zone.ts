@@ -12,7 +12,7 @@ const NOT_IANA = /^([+-]|systemv\/)/i;
 export function parseTimeZone(text: string, path: string): Parsed<string> {
   const name = findIanaName(text);
   if (name !== null) return ok(name);
-  return fault(path, `${shown(text)} is no time zone: give an IANA name, for example "Europe/Amsterdam" or "UTC"`);
+  return fault(path, `${shown(text)} is not a time zone: give an IANA name, for example "Europe/Amsterdam" or "UTC"`);
 }
 
 function findIanaName(text: string): string | null {

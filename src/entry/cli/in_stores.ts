@@ -1,4 +1,4 @@
-import { inUnitOfWork, type UnitOfWork } from '#actions/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { requireStores, runningConfig, type RunningConfig } from '#entry/running_config.ts';
 import { ConfigError, loadConfig } from '#kernel/config.ts';
 import { AppError, isUnavailable } from '#kernel/errors.ts';

@@ -1,11 +1,11 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { listIncidentsOfMessage } from '#actions/incidents/incidents_of_message.ts';
 import type { House } from '#entry/compose.ts';
 import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answer_as_person.ts';
 import { type AnswerPage, sendAnswerPage } from '#entry/http/answer_page.ts';
 import { recordRefusal } from '#entry/http/record_refusal.ts';
+import { listIncidentsOf } from '#incidents/incidents_of_notification.ts';
 import { type Answer, ANSWER_PATH } from '#notify/answer_link.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { NotificationRow } from '#storage/postgres/notification_store.ts';
@@ -69,7 +69,7 @@ async function readAnswer(house: House, request: FastifyRequest, params: Params)
   const { orgId, userId } = notification ?? {};
   if (orgId !== undefined && userId !== undefined && (await stores.people.findRole(orgId, userId)) === null)
     return LEFT;
-  const incidents = notification === null ? [] : await listIncidentsOfMessage(stores, notification);
+  const incidents = notification === null ? [] : await listIncidentsOf(stores, notification);
   if (notification === null || (incidents.length === 0 && notification.kind !== 'digest')) return GONE;
   return { answer: read.answer, notification, incidents };
 }

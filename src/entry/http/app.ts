@@ -13,6 +13,7 @@ import { mountConsolePages } from '#entry/http/console_pages.ts';
 import { mountConsole } from '#entry/http/console.ts';
 import { mountDocs } from '#entry/http/docs.ts';
 import { mountHealth } from '#entry/http/health.ts';
+import { httpContextOf } from '#entry/http/http_context.ts';
 import { mountIngest } from '#entry/http/ingest.ts';
 import { mountMcp } from '#entry/http/mcp.ts';
 import { mountMetrics } from '#entry/http/metrics.ts';
@@ -91,11 +92,12 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
   mountDocs(app);
   await mountRest(app, house.actions, budget);
   await mountMcp(app, house, budget);
-  await mountOAuth(app, house);
+  const context = httpContextOf(house);
+  await mountOAuth(app, context);
   await mountCallbacks(app, house);
   await mountAnswers(app, house);
   mountCalendar(app, house);
-  await mountConsole(app, house, budget);
+  await mountConsole(app, context, budget);
   await mountIngest(app, house, ingestCounters, disk);
   const answerUnknownPage = await mountConsolePages(app, house.config);
   app.setNotFoundHandler(async (request, reply) => {

@@ -1,12 +1,12 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { recordDeliveryReport } from '#actions/incidents/record_delivery_report.ts';
 import type { House } from '#entry/compose.ts';
-import { recordRefusal } from '#entry/http/record_refusal.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
+import { recordRefusal } from '#entry/http/record_refusal.ts';
 import { answerSms } from '#entry/http/sms_replies.ts';
 import { answerDigit, answerPin, answerVoice } from '#entry/http/voice.ts';
+import { recordOutcome } from '#incidents/record_outcome.ts';
 import type { Via } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { CallbackName } from '#notify/callback_url.ts';
@@ -22,6 +22,7 @@ import {
 import { isSignedByTwilio } from '#notify/signature.ts';
 import type { NotificationRow } from '#storage/postgres/notification_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /** A message's life is short: what is reported about an older one is a replay. */
 const STALE_HOURS = 24;
@@ -48,7 +49,7 @@ export async function mountCallbacks(root: FastifyInstance, house: House): Promi
     await app.register(formbody, { bodyLimit: ANONYMOUS_BODY_BYTES_MAX });
 
     const report = async (notification: NotificationRow, progress: Progress | null): Promise<string> => {
-      if (progress !== null) await recordDeliveryReport(house.actions, notification, progress);
+      if (progress !== null) await inUnitOfWork(house.actions, (unit) => recordOutcome(unit, notification, progress));
       return '<Response/>';
     };
     onMessage(app, house, 'sms-status', (notification, fields) => report(notification, progressOfSms(fields)));

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { deviceCookieOf } from '#auth/devices.ts';
 import { sessionCookieOf } from '#auth/sessions.ts';
-import type { House } from '#entry/compose.ts';
+import type { HttpContext } from '#entry/http/http_context.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
 import type { CallBudget } from '#entry/http/call_budget.ts';
 import { CONSOLE_ROUTES } from '#entry/http/console/registry.ts';
@@ -15,7 +15,7 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 export const CONSOLE_PATH = API_PATHS.console;
 
 /** What the console needs beside the actions. No answer is kept by anything on the way. */
-export async function mountConsole(app: FastifyInstance, house: House, budget: CallBudget): Promise<void> {
+export async function mountConsole(app: FastifyInstance, house: HttpContext, budget: CallBudget): Promise<void> {
   const own = new URL(house.config.baseUrl).origin;
   const cookie = sessionCookieOf(house.config.baseUrl);
   const devices = deviceCookieOf(house.config.baseUrl, house.config.appSecret);

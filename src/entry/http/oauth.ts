@@ -4,9 +4,9 @@ import { authorizationServerMetadata, openIdMetadata } from '#auth/oauth/metadat
 import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
 import { createRateLimit } from '#auth/oauth/rate_limit.ts';
 import { networkOf } from '#auth/network.ts';
-import type { House } from '#entry/compose.ts';
 import { clientAddresses } from '#entry/http/authorization_server.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
+import type { HttpContext } from '#entry/http/http_context.ts';
 import { AppError } from '#kernel/errors.ts';
 
 const REGISTRATIONS_PER_MINUTE = 30;
@@ -23,7 +23,7 @@ const ROUTES = [
 ] as const;
 
 /** The authorization server (OAuth 2.1) of the MCP endpoint, and its metadata. */
-export async function mountOAuth(app: FastifyInstance, house: House): Promise<void> {
+export async function mountOAuth(app: FastifyInstance, house: HttpContext): Promise<void> {
   mountMetadata(app, house.config.baseUrl);
   const registrations = createRateLimit(house.clock, { perMinute: REGISTRATIONS_PER_MINUTE });
   await app.register(async (scope) => {
@@ -59,8 +59,8 @@ function refuseLargeBody(headers: FastifyRequest['headers']): void {
   );
 }
 
-async function handOver(house: House, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { handle } = await house.authorizationServer();
+async function handOver(house: HttpContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { handle } = house.authorizationServer();
   reply.raw.setHeader('x-request-id', request.id);
   reply.hijack();
   clientAddresses.set(request.raw, request.ip);

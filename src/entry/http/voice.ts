@@ -1,15 +1,16 @@
-import { listIncidentsOfMessage } from '#actions/incidents/incidents_of_message.ts';
-import { recordDeliveryReport } from '#actions/incidents/record_delivery_report.ts';
-import { writeMessage } from '#actions/incidents/write_message.ts';
 import { checkReplyPin } from '#auth/reply_pins.ts';
 import type { House } from '#entry/compose.ts';
 import { answerAsPerson, answeredSentence } from '#entry/http/answer_as_person.ts';
+import { listIncidentsOf } from '#incidents/incidents_of_notification.ts';
+import { type Outcome, recordOutcome } from '#incidents/record_outcome.ts';
+import { writeMessage } from '#incidents/write_message.ts';
 import type { Answer } from '#notify/answer_link.ts';
 import { callbackUrl } from '#notify/callback_url.ts';
 import { answeredCall, type Fields } from '#notify/callbacks.ts';
 import { askForDigit, askForPin, sayAndHangUp } from '#notify/twiml.ts';
 import type { NotificationRow } from '#storage/postgres/notification_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /**
  * What a call says once it is answered. A machine is told nothing, and has reached nobody; a person has answered, which
@@ -17,10 +18,10 @@ import { storesOf } from '#storage/postgres/stores.ts';
  */
 export async function answerVoice(house: House, notification: NotificationRow, fields: Fields): Promise<string> {
   const { isMachine, providerId } = answeredCall(fields);
-  const report = isMachine
-    ? ({ status: 'failed', reason: 'answering_machine', providerId } as const)
-    : ({ status: 'delivered', reason: null, providerId } as const);
-  await recordDeliveryReport(house.actions, notification, report);
+  const outcome: Outcome = isMachine
+    ? { status: 'failed', reason: 'answering_machine', providerId }
+    : { status: 'delivered', reason: null, providerId };
+  await inUnitOfWork(house.actions, (unit) => recordOutcome(unit, notification, outcome));
   if (!isMachine) return await ask(house, notification);
   return sayAndHangUp('This is Tocsin. An incident needs attention.');
 }
@@ -59,7 +60,7 @@ export async function answerPin(
 
 async function settle(house: House, notification: NotificationRow, answer: Answer): Promise<string> {
   const { orgId, userId } = notification;
-  const incidents = await listIncidentsOfMessage(storesOf(house.db.session()), notification);
+  const incidents = await listIncidentsOf(storesOf(house.db.session()), notification);
   const answerer = { orgId, userId, via: 'call', origin: { requestId: notification.id, address: null } } as const;
   const ids = incidents.map(({ id }) => id);
   return sayAndHangUp(answeredSentence(await answerAsPerson(house, answerer, ids, answer), answer));

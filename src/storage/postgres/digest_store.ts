@@ -1,4 +1,4 @@
-import type { RecentMessage, RecentMessages, WaitingDigest } from '#core/oncall/storm.ts';
+import type { RecentMessage, RecentMessages, WaitingDigest } from '#core/oncall/message_limit.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Session } from '#storage/postgres/database.ts';

@@ -1,4 +1,4 @@
-import type { IncidentStatus, SettledBy } from '#core/incidents/incident.ts';
+import type { IncidentStatus, IncidentActor } from '#core/incidents/incident.ts';
 import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import type { StepTimerRow } from '#core/incidents/step_records.ts';
 import type { EscalationStep, PlannedStep } from '#core/oncall/escalation.ts';
@@ -29,9 +29,9 @@ export interface IncidentRow {
   readonly status: IncidentStatus;
   readonly triggeredAt: Temporal.Instant;
   readonly acknowledgedAt: Temporal.Instant | null;
-  readonly acknowledgedBy: SettledBy | null;
+  readonly acknowledgedBy: IncidentActor | null;
   readonly resolvedAt: Temporal.Instant | null;
-  readonly resolvedBy: SettledBy | null;
+  readonly resolvedBy: IncidentActor | null;
   readonly clearSince: Temporal.Instant | null;
   readonly createdAt: Temporal.Instant;
   readonly updatedAt: Temporal.Instant;
@@ -227,7 +227,7 @@ export class IncidentStore {
     );
   }
 
-  async acknowledge(incidentId: Id<'incident'>, by: SettledBy, now: Temporal.Instant): Promise<void> {
+  async acknowledge(incidentId: Id<'incident'>, by: IncidentActor, now: Temporal.Instant): Promise<void> {
     await this.#session.sql.run(
       `update incidents set status = 'acknowledged', acknowledged_at = $2, acknowledged_by = $3, updated_at = $2
        where id = $1`,
@@ -235,7 +235,7 @@ export class IncidentStore {
     );
   }
 
-  async resolve(incidentId: Id<'incident'>, by: SettledBy, now: Temporal.Instant): Promise<void> {
+  async resolve(incidentId: Id<'incident'>, by: IncidentActor, now: Temporal.Instant): Promise<void> {
     await this.#session.sql.run(
       `update incidents set status = 'resolved', resolved_at = $2, resolved_by = $3, updated_at = $2 where id = $1`,
       [incidentId, now.toString(), JSON.stringify(by)],

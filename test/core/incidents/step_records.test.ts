@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { recordSteps, type StepTimerRow } from '#core/incidents/step_records.ts';
+import { toStepRecords, type StepTimerRow } from '#core/incidents/step_records.ts';
 import { type EscalationStep, planSteps } from '#core/oncall/escalation.ts';
 import { NOTIFICATION_STATUSES } from '#core/oncall/recipients.ts';
 import { at } from '#test/core/oncall/given_rotation.ts';
@@ -31,7 +31,7 @@ test('there is one record for each step of the snapshot, in its order, with the 
         const settledAt = state === 'pending' ? null : TRIGGERED;
         return { stepIndex, dueAt: dueAt.subtract({ milliseconds: earlier }), state, settledAt, reason: null };
       });
-      const records = recordSteps({ steps, triggeredAt: TRIGGERED }, timers.toReversed(), []);
+      const records = toStepRecords({ steps, triggeredAt: TRIGGERED }, timers.toReversed(), []);
       expect(records.map(({ index }) => index)).toEqual([...steps.keys()]);
       for (const record of records) {
         const [afterMinutes, { state, earlier }] = given[record.index]!;
@@ -55,7 +55,7 @@ test('each person of a step is there once, with the best that became of any mess
       const timers = planSteps(steps, TRIGGERED).map((timer) => {
         return { ...timer, state: 'fired' as const, settledAt: TRIGGERED, reason: null };
       });
-      for (const { index, people } of recordSteps({ steps, triggeredAt: TRIGGERED }, timers, pages)) {
+      for (const { index, people } of toStepRecords({ steps, triggeredAt: TRIGGERED }, timers, pages)) {
         const own = pages.filter(({ stepIndex }) => stepIndex === index);
         expect(people.map(({ userId }) => userId)).toEqual([...new Set(own.map(({ userId }) => userId))]);
         for (const { userId, status } of people) {

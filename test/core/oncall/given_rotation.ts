@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
-import type { Rotation } from '#core/oncall/rotation.ts';
+import { type IsPresent, type Rotation, type Turn, turnFinder } from '#core/oncall/rotation.ts';
 import { asId, type Id } from '#kernel/ids.ts';
-import { Temporal } from '#kernel/time.ts';
+import { isAtOrBefore, Temporal } from '#kernel/time.ts';
 
 type Instant = Temporal.Instant;
 
@@ -30,6 +30,30 @@ export function rotationOf(changes: Partial<Rotation> = {}): Rotation {
     startAt: at('2026-01-05T09:00[Europe/Amsterdam]'),
     ...changes,
   };
+}
+
+export function turnAt(rotation: Rotation, instant: Instant, isPresent: IsPresent): Turn | null {
+  return turnFinder(rotation, isPresent)(instant);
+}
+
+/** The turns that overlap `[from, to)`, oldest first, at most `limit`. */
+export function turnsBetween(
+  rotation: Rotation,
+  from: Instant,
+  to: Instant,
+  isPresent: IsPresent,
+  limit: number,
+): Turn[] {
+  const findTurn = turnFinder(rotation, isPresent);
+  const turns: Turn[] = [];
+  let instant: Instant | null = isAtOrBefore(rotation.startAt, from) ? from : rotation.startAt;
+  while (instant !== null && !isAtOrBefore(to, instant) && turns.length < limit) {
+    const turn = findTurn(instant);
+    if (turn === null) break;
+    turns.push(turn);
+    instant = turn.until;
+  }
+  return turns;
 }
 
 /** Ordinary zones and odd ones: half-hour saving, a day that was skipped, a two-hour change, saving that ends for good. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { isE164 } from '#core/oncall/e164.ts';
+import { E164_PATTERN } from '#core/oncall/e164.ts';
 import { maskAddress, maskEmail, maskPhone } from '#core/oncall/masking.ts';
 
 describe('a masked address', () => {
@@ -46,7 +46,7 @@ describe('a masked address', () => {
 
 describe('E.164', () => {
   test.each(['+31612345678', '+10', '+123456789012345'])('%s is a number', (text) => {
-    expect(isE164(text)).toBe(true);
+    expect(new RegExp(E164_PATTERN, 'u').test(text)).toBe(true);
   });
 
   test.each([
@@ -62,6 +62,6 @@ describe('E.164', () => {
     '+3161234567a',
     '+٣١٦١٢٣٤٥٦٧٨',
   ])('%j is none', (text) => {
-    expect(isE164(text)).toBe(false);
+    expect(new RegExp(E164_PATTERN, 'u').test(text)).toBe(false);
   });
 });

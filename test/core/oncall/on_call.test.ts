@@ -5,7 +5,7 @@ import { finalShifts, finalShiftsBetween } from '#core/oncall/final_shifts.ts';
 import { gapsBetween } from '#core/oncall/gaps.ts';
 import { onCallOfSchedule, peopleOnCall } from '#core/oncall/on_call.ts';
 import { type Override, overrideLayer } from '#core/oncall/overrides.ts';
-import { type IsPresent, type Rotation, turnAt } from '#core/oncall/rotation.ts';
+import type { IsPresent, Rotation } from '#core/oncall/rotation.ts';
 import type { Shift } from '#core/oncall/shift.ts';
 import { asId } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
@@ -19,6 +19,7 @@ import {
   everybody,
   presentBut,
   rotationOf,
+  turnAt,
 } from '#test/core/oncall/given_rotation.ts';
 
 type Instant = Temporal.Instant;

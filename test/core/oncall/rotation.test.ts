@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { type Rotation, type Turn, turnAt, turnsBetween } from '#core/oncall/rotation.ts';
+import type { Rotation, Turn } from '#core/oncall/rotation.ts';
 import { FAR_FUTURE, isAtOrBefore, Temporal } from '#kernel/time.ts';
 import {
   ANNA,
@@ -15,6 +15,8 @@ import {
   nextChange,
   presentBut,
   rotationOf,
+  turnAt,
+  turnsBetween,
   ZONES,
 } from '#test/core/oncall/given_rotation.ts';
 import { type Stretch, walkHandOvers, wallClocks } from '#test/core/oncall/rotation_reference.ts';

@@ -24,7 +24,7 @@ import { useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
 import { IncidentCause } from '#console/pages/incidents/incident_cause.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { settlerName } from '#core/incidents/settler.ts';
+import { actorName } from '#core/incidents/incident_actor.ts';
 
 const route = getRouteApi('/inside/incidents/$incidentId');
 
@@ -109,12 +109,12 @@ function Facts({ incident }: { readonly incident: IncidentWithLog }) {
       </span>
       {status === 'acknowledged' && acknowledgedAt !== null && acknowledgedBy !== null && (
         <span>
-          acknowledged by {settlerName(acknowledgedBy, nameOf)} <Timestamp at={acknowledgedAt} />
+          acknowledged by {actorName(acknowledgedBy, nameOf)} <Timestamp at={acknowledgedAt} />
         </span>
       )}
       {resolvedAt !== null && resolvedBy !== null && (
         <span>
-          resolved by {settlerName(resolvedBy, nameOf)} <Timestamp at={resolvedAt} />
+          resolved by {actorName(resolvedBy, nameOf)} <Timestamp at={resolvedAt} />
         </span>
       )}
     </div>

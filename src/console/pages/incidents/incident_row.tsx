@@ -11,7 +11,7 @@ import { countdownText } from '#console/components/time_text.ts';
 import { stepText } from '#console/pages/incidents/escalation_text.ts';
 import classes from '#console/pages/incidents/incident_row.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { settlerName } from '#core/incidents/settler.ts';
+import { actorName } from '#core/incidents/incident_actor.ts';
 
 interface IncidentRowProps {
   readonly incident: FoundIncident;
@@ -91,7 +91,7 @@ function Reach({ incident, before = '' }: { readonly incident: FoundIncident; re
   const nameOf = (id: string, name: string | null) => (id === userId ? 'you' : (name ?? LEFT));
   if (status !== 'triggered') {
     const by = status === 'resolved' ? resolvedBy : acknowledgedBy;
-    return by === null ? null : `${before}by ${settlerName(by, (id) => nameOf(id, answeredByName))}`;
+    return by === null ? null : `${before}by ${actorName(by, (id) => nameOf(id, answeredByName))}`;
   }
   if (reached === null) return `${before}nobody reached yet`;
   const more = reachedCount > 1 ? ` and ${reachedCount - 1} more` : '';

@@ -4,7 +4,7 @@ import { changeOwnName, changeOwnPassword } from '#actions/account/own_account.t
 import { getReset, redeemReset, requestPasswordReset } from '#actions/account/password_reset.ts';
 import { readSignedIn, SignedInView } from '#actions/account/view.ts';
 import { CLOSED } from '#actions/fields.ts';
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { consoleRoute } from '#entry/http/console/route.ts';
 import { EmailField, giveSession, NameField, PasswordField, SignInView } from '#entry/http/console/session.ts';
 import { storesOf } from '#storage/postgres/stores.ts';

@@ -9,7 +9,7 @@ import {
   NewApiKeyView,
   revokeApiKey,
 } from '#actions/keys/api_keys.ts';
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { consoleRoute } from '#entry/http/console/route.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 

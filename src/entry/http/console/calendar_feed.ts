@@ -9,7 +9,7 @@ import {
   findCalendarFeed,
   revokeCalendarFeed,
 } from '#actions/schedules/calendar_feed.ts';
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { createCipher } from '#auth/cipher.ts';
 import type { MemberCaller } from '#auth/sessions.ts';
 import { type ConsoleCall, consoleRoute } from '#entry/http/console/route.ts';

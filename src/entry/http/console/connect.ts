@@ -31,7 +31,7 @@ const Redirect = Type.Object({ redirectTo: Type.String({ description: 'where the
 
 /** The request that this browser is asked about. Throws `not_found`. */
 async function requestOf({ house, params, request, reply }: ConsoleCall<'signed_in'>): Promise<ConnectRequest> {
-  const server = await house.authorizationServer();
+  const server = house.authorizationServer();
   return await server.getConnectRequest(params['uid'] ?? '', request.raw, reply.raw);
 }
 

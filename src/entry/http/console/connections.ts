@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { recordEnd } from '#auth/oauth/connections.ts';
 import type { MemberCaller } from '#auth/sessions.ts';
 import { isManager } from '#auth/sessions.ts';

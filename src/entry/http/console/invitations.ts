@@ -10,7 +10,7 @@ import {
   NewInvitationView,
   revokeInvitation,
 } from '#actions/people/invitations.ts';
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { authenticateSession } from '#auth/sessions.ts';
 import { type ConsoleCall, consoleRoute } from '#entry/http/console/route.ts';

@@ -11,7 +11,7 @@ import {
 } from '#actions/me/push_subscriptions.ts';
 import { getTestNotification, sendTestNotifications, TestNotificationView } from '#actions/me/test_notifications.ts';
 import { ChannelName } from '#actions/policies/view.ts';
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { CHANNELS } from '#core/oncall/channel.ts';
 import { isNameOfInside } from '#auth/outside_fetch.ts';
 import { outsideOptionsOf } from '#entry/outside_options.ts';

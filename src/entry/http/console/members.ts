@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { RoleName } from '#actions/account/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { changeRole, listMembers, OrganizationMemberView } from '#actions/people/members.ts';
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { consoleRoute } from '#entry/http/console/route.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 

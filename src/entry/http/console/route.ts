@@ -3,7 +3,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 
 import type { DeviceCookie } from '#auth/devices.ts';
 import type { MemberCaller, SessionCookie, Visitor } from '#auth/sessions.ts';
-import type { House } from '#entry/compose.ts';
+import type { HttpContext } from '#entry/http/http_context.ts';
 import type { Refused } from '#entry/http/openapi/problems.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -17,7 +17,7 @@ export type Access = 'anyone' | 'signed_in' | 'member' | 'manager';
 
 /** A request that may be served: who asks, and what was asked, checked. */
 export interface ConsoleCall<Who extends Access = Access, Body = unknown, Query = unknown> {
-  readonly house: House;
+  readonly house: HttpContext;
   readonly now: Temporal.Instant;
   readonly session: Who extends 'anyone' ? null : SessionOfPerson;
   /** The member, with the role of this very moment. */

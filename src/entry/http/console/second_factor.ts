@@ -16,7 +16,7 @@ import {
 import { requireSecondFactor, type SecondFactorRuntime, SHOWN_FIELDS } from '#actions/account/show_second_factor.ts';
 import { completeSignIn, findPendingSignIn } from '#actions/account/sign_in.ts';
 import { CLOSED } from '#actions/fields.ts';
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { authenticationOptions, relyingPartyOf } from '#auth/second_factor/passkeys.ts';
 import type { House } from '#entry/compose.ts';

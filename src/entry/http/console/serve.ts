@@ -5,7 +5,7 @@ import type { TObject } from 'typebox';
 import type { DeviceCookie } from '#auth/devices.ts';
 import { authenticateSession, isManager, memberCallerOf, mustStepUp, type SessionCookie } from '#auth/sessions.ts';
 import { stepUpRequired } from '#actions/run_action.ts';
-import type { House } from '#entry/compose.ts';
+import type { HttpContext } from '#entry/http/http_context.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import type { CallBudget } from '#entry/http/call_budget.ts';
 import type { ConsoleCall, ConsoleRoute } from '#entry/http/console/route.ts';
@@ -17,7 +17,7 @@ import { storesOf } from '#storage/postgres/stores.ts';
 
 /** What every route of the console is served with. */
 interface Serving {
-  readonly house: House;
+  readonly house: HttpContext;
   readonly cookie: SessionCookie;
   readonly devices: DeviceCookie;
   readonly budget: CallBudget;

@@ -4,7 +4,7 @@ import { endOtherSessions, endOwnSession, listOwnSessions, SessionView } from '#
 import { PendingSignInView, signIn, type SignInOutcome } from '#actions/account/sign_in.ts';
 import { readSignedIn, SignedInView } from '#actions/account/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { inUnitOfWork } from '#actions/unit_of_work.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { type ConsoleCall, consoleRoute } from '#entry/http/console/route.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 

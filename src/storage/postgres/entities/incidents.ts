@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
 import type { StepState } from '#core/incidents/escalation_state.ts';
-import type { IncidentStatus, SettledBy } from '#core/incidents/incident.ts';
+import type { IncidentStatus, IncidentActor } from '#core/incidents/incident.ts';
 import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
 import { bigint, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
@@ -32,9 +32,9 @@ export const IncidentEntity = defineEntity({
     status: text<IncidentStatus>().default('triggered'),
     triggeredAt: instant(),
     acknowledgedAt: instant().strictNullable(),
-    acknowledgedBy: jsonColumn<SettledBy>().strictNullable(),
+    acknowledgedBy: jsonColumn<IncidentActor>().strictNullable(),
     resolvedAt: instant().strictNullable(),
-    resolvedBy: jsonColumn<SettledBy>().strictNullable(),
+    resolvedBy: jsonColumn<IncidentActor>().strictNullable(),
     /** When a breach was last counted in its occurrences. */
     countedAt: instant(),
     /** Since when its condition has been false, with data; null while it is true. */

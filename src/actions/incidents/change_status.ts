@@ -1,0 +1,25 @@
+import type { Static } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { type IncidentView, toIncidentView } from '#actions/incidents/view.ts';
+import { type IncidentActor, toIncidentActor } from '#core/incidents/incident.ts';
+import { notFound } from '#kernel/errors.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+/** Locks an incident of the caller's organization, changes its status, and records the change for the audit log. */
+export async function changeStatus(
+  incidentId: string,
+  context: ActionContext,
+  change: (unit: UnitOfWork, incident: IncidentRow, by: IncidentActor) => Promise<boolean>,
+): Promise<Static<typeof IncidentView>> {
+  const { stores, caller, now } = context;
+  // Read before it is locked: a caller of another organization must not wait for the lock.
+  const { id } = await stores.incidents.get(caller.orgId, incidentId, now);
+  const incident = await stores.incidents.lock(id);
+  if (incident === null) throw notFound('incidentId', 'incident');
+  await change(context, incident, toIncidentActor(caller.actor, caller.via));
+  const after = await stores.incidents.get(caller.orgId, incidentId, now);
+  context.record({ target: incident.id, before: { status: incident.status }, after: { status: after.status } });
+  return toIncidentView(after, await stores.incidents.listSteps([incident.id]));
+}

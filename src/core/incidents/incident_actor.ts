@@ -1,0 +1,49 @@
+import type { Via } from '#kernel/caller.ts';
+
+/** Who acknowledged or resolved an incident: an `IncidentActor`, or what a view shows of it. */
+interface ActorFields {
+  readonly userId?: string;
+  readonly apiKeyId?: string;
+  readonly apiKeyName?: string;
+  readonly clientName?: string;
+  readonly via: Via;
+}
+
+/** A person by name. */
+type NameOf = (userId: string) => string;
+
+/** The person by name, with the app or key that they used; or the key of the organization. */
+export function actorName(by: ActorFields, nameOf: NameOf): string {
+  if (by.userId !== undefined) {
+    const name = nameOf(by.userId);
+    if (by.clientName !== undefined) return `${name} through ${quoted(by.clientName)}`;
+    return by.apiKeyName === undefined ? name : `${name} with the API key ${quoted(by.apiKeyName)}`;
+  }
+  if (by.apiKeyId !== undefined)
+    return by.apiKeyName === undefined ? 'an API key' : `the API key ${quoted(by.apiKeyName)}`;
+  return 'Tocsin itself, as its cause is gone';
+}
+
+/** The name and the way it was done: `Anna by SMS`, `the API key "deploy bot" (MCP)`. */
+export function actorText(by: ActorFields, nameOf: NameOf): string {
+  const name = actorName(by, nameOf);
+  if (by.userId === undefined && by.apiKeyId === undefined) return name;
+  if (by.apiKeyName !== undefined || by.clientName !== undefined) return by.via === 'mcp' ? `${name} (MCP)` : name;
+  return `${name} by ${WAYS[by.via]}`;
+}
+
+const WAYS: Readonly<Record<Via, string>> = {
+  rest: 'the API',
+  mcp: 'an agent (MCP)',
+  console: 'the console',
+  cli: 'the command line',
+  sms: 'SMS',
+  call: 'phone',
+  push: 'push',
+  email: 'mail',
+  rule: 'a rule',
+};
+
+function quoted(name: string): string {
+  return `"${name}"`;
+}

@@ -1,0 +1,209 @@
+import type { IncidentActor } from '#core/incidents/incident.ts';
+import { reasonOf, unusedBecause } from '#core/incidents/reasons.ts';
+import { actorText } from '#core/incidents/incident_actor.ts';
+import type { Channel } from '#core/oncall/channel.ts';
+
+/** An event of a timeline. Its data is stored as JSON, possibly by another version, so no field is trusted. */
+interface Entry {
+  readonly event: string;
+  readonly data: Data;
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** A person by name. */
+type NameOf = (userId: unknown) => string;
+
+const MESSAGE: Readonly<Record<Channel, string>> = { sms: 'SMS', call: 'call', push: 'push message', email: 'mail' };
+
+const BY: Readonly<Record<Channel, string>> = { sms: 'SMS', call: 'phone', push: 'push', email: 'mail' };
+
+/** If there are more, they are counted and not named. */
+const NAMED_MAX = 5;
+
+/** The ids of the users that a timeline mentions. */
+export function userIdsIn(timeline: readonly Entry[]): string[] {
+  return timeline.flatMap(({ data }) => {
+    const by = recordOf(data['by']);
+    const listed = [...recordsOf(data['pages']), ...recordsOf(data['unused'])].map(({ userId }) => userId);
+    return [data['userId'], by['userId'], ...listed, ...listOf(data['told'])].filter((id) => typeof id === 'string');
+  });
+}
+
+/** One event as a sentence or two, with people by name. An event of a later version is shown by its name. */
+export function timelineText(event: string, data: Data, names: ReadonlyMap<string, string>): string {
+  const nameOf: NameOf = (userId) => names.get(String(userId)) ?? 'somebody who has left';
+  switch (event) {
+    case 'triggered':
+      return `Triggered by the rule "${textOf(data['rule'])}": ${textOf(data['cause'])}.`;
+    case 'nobody_paged':
+      return `Nobody is paged${because(data)}.`;
+    case 'step_fired':
+      return `${firedStep(data, nameOf)}${unusedChannels(data, nameOf)}`;
+    case 'step_skipped':
+      return `Step ${stepNumber(data)} reached nobody${because(data)}; ${whatFollows(data)}.${unusedChannels(data, nameOf)}`;
+    case 'page_delayed':
+    case 'page_sent':
+    case 'page_delivered':
+    case 'page_failed':
+      return pageSentence(event, data, nameOf(data['userId']));
+    case 'person_unreachable':
+      return `Every channel of ${nameOf(data['userId'])} has failed; ${whatFollows(data)}.`;
+    case 'acknowledged':
+      return `Acknowledged by ${actor(data, nameOf)}; escalation is paused.${consequences(data, nameOf)}`;
+    case 'resolved':
+      return `Resolved by ${actor(data, nameOf)}${newGroupStatus(data)}.${consequences(data, nameOf)}`;
+    case 'reopened':
+      return `Reopened by ${actor(data, nameOf)}; ${whatContinues(data)}.${newsOfReopening(data, nameOf)}`;
+    case 'unacknowledged':
+      return `The acknowledgement was taken back by ${actor(data, nameOf)}; ${whatContinues(data)}.${newsOfReopening(data, nameOf)}`;
+    default:
+      return event.replaceAll('_', ' ');
+  }
+}
+
+function firedStep(data: Data, nameOf: NameOf): string {
+  const people = Number(data['people'] ?? 0);
+  const pages = recordsOf(data['pages']).map(({ userId, channels }) => {
+    return { name: nameOf(userId), by: `by ${joined(listOf(channels).map((channel) => BY[channel as Channel]))}` };
+  });
+  if (pages.length === 0 || people > NAMED_MAX) {
+    return `Step ${stepNumber(data)} fires, paging ${plural(people, 'person', 'people')}.`;
+  }
+  const alike = [...Map.groupBy(pages, ({ by }) => by)].map(
+    ([by, some]) => `${joined(some.map(({ name }) => name))} ${by}`,
+  );
+  return `Step ${stepNumber(data)} fires, paging ${joined(alike)}.`;
+}
+
+/** The channels that the step names but did not use, so that nobody wonders why a phone did not ring. */
+function unusedChannels(data: Data, nameOf: NameOf): string {
+  const unused = recordsOf(data['unused']);
+  if (unused.length === 0) return '';
+  const shown = unused.slice(0, NAMED_MAX).map(({ userId, channel, reason }) => {
+    return `${nameOf(userId)} by ${BY[channel as Channel] ?? 'a channel'} (${unusedBecause(textOf(reason))})`;
+  });
+  const left = unused.length - shown.length;
+  return ` Not ${joined(left > 0 ? [...shown, `${left} more`] : shown, 'nor')}.`;
+}
+
+function pageSentence(event: string, data: Data, person: string): string {
+  const channel = textOf(data['channel']);
+  const message = `${capital(MESSAGE[channel as Channel] ?? 'message')} to ${person}`;
+  switch (event) {
+    case 'page_delayed':
+      return `${message} could not be sent yet${because(data)}; it is tried again.`;
+    case 'page_sent': {
+      const digest = data['digest'] === true;
+      const unconfirmed = data['unconfirmed'] === true ? ', without confirmation by the provider' : '';
+      if (channel === 'call') return `Calling ${person}${digest ? ' about this and others' : ''}${unconfirmed}.`;
+      return `${message} sent${digest ? ' in a digest with others' : ''}${unconfirmed}.`;
+    }
+    case 'page_delivered':
+      return channel === 'call' ? `${person} answered the call.` : `${message} arrived.`;
+    default:
+      return failedPage(data, message, person);
+  }
+}
+
+function failedPage(data: Data, message: string, person: string): string {
+  switch (data['reason']) {
+    case 'answering_machine':
+      return `Voicemail answered the call to ${person}, who does not count as reached.`;
+    case 'no_answer':
+      return `${person} did not answer the call.`;
+    case 'busy':
+      return `The call to ${person} met a busy line.`;
+    default:
+      return `${message} failed${because(data)}.`;
+  }
+}
+
+function because(data: Data): string {
+  const reason = textOf(data['reason']);
+  return reason === '' ? '' : `: ${reasonOf(reason)}`;
+}
+
+function whatFollows(data: Data): string {
+  switch (data['next']) {
+    case 'none':
+      return 'no step is left';
+    case 'before':
+      return 'the next step has fired already';
+    default:
+      return 'the next step fires at once';
+  }
+}
+
+function consequences(data: Data, nameOf: NameOf): string {
+  const told = listOf(data['told']);
+  const cancelled = Number(data['cancelledMessages'] ?? 0);
+  return [
+    cancelled === 0
+      ? ''
+      : ` ${plural(cancelled, 'message that had not left is', 'messages that had not left are')} cancelled.`,
+    told.length === 0 ? '' : ` ${namesOf(told, nameOf)} ${told.length === 1 ? 'hears' : 'hear'} of it by SMS.`,
+  ].join('');
+}
+
+/** An incident ends as well when somebody resolves or ignores its exception. */
+function newGroupStatus(data: Data): string {
+  const status = textOf(data['groupStatus']);
+  return status === '' ? '' : `, who set its exception to ${status}`;
+}
+
+function whatContinues(data: Data): string {
+  if (data['status'] === 'acknowledged') return 'it is acknowledged as before';
+  const resumed = Number(data['resumedMessages'] ?? 0);
+  const sent = resumed === 0 ? '' : ` and ${plural(resumed, 'cancelled message is', 'cancelled messages are')} sent`;
+  return `escalation goes on${sent}`;
+}
+
+function newsOfReopening(data: Data, nameOf: NameOf): string {
+  const told = listOf(data['told']);
+  if (told.length === 0) return '';
+  return ` ${namesOf(told, nameOf)} ${told.length === 1 ? 'hears' : 'hear'} by SMS that it is open again.`;
+}
+
+function namesOf(told: readonly unknown[], nameOf: NameOf): string {
+  return told.length > NAMED_MAX ? `${told.length} people` : joined(told.map(nameOf));
+}
+
+function actor(data: Data, nameOf: NameOf): string {
+  const by = data['by'] as IncidentActor | undefined;
+  return by === undefined ? 'somebody' : actorText(by, nameOf);
+}
+
+function stepNumber(data: Data): number {
+  return Number(data['stepIndex'] ?? 0) + 1;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function recordOf(value: unknown): Data {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function recordsOf(value: unknown): readonly Data[] {
+  return listOf(value).map(recordOf);
+}
+
+/** "a, b and c". */
+function joined(parts: readonly string[], last = 'and'): string {
+  const [end = '', ...before] = parts.toReversed();
+  return before.length === 0 ? end : `${before.toReversed().join(', ')} ${last} ${end}`;
+}
+
+function plural(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

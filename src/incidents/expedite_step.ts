@@ -1,0 +1,32 @@
+import { stepAfter } from '#core/oncall/escalation.ts';
+import { runEscalationStep } from '#jobs/run_escalation_step.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+/** The next step fires now, has fired before, or there is none. The timeline stores it. */
+type NextStep = 'now' | 'before' | 'none';
+
+/** Makes the step after this one due now: this one reached nobody, or not everybody. */
+export async function expediteNextStep(
+  { stores, now, enqueue }: UnitOfWork,
+  incident: IncidentRow,
+  stepIndex: number,
+): Promise<NextStep> {
+  const next = stepAfter(incident.steps, stepIndex);
+  if (next === null) return 'none';
+  if (!(await stores.incidents.expediteStep(incident.id, next, now))) return 'before';
+  enqueue(runEscalationStep, { incidentId: incident.id, stepIndex: next, isExpedited: true });
+  return 'now';
+}
+
+/** Every channel of the person has failed in this step: the next step fires at once, and the timeline says why. */
+export async function skipUnreachablePerson(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  stepIndex: number,
+  userId: Id<'user'>,
+): Promise<void> {
+  const next = await expediteNextStep(unit, incident, stepIndex);
+  await unit.stores.incidents.recordEvent(incident.id, 'person_unreachable', { userId, stepIndex, next }, unit.now);
+}

@@ -1,0 +1,138 @@
+import type { Channel } from '#core/oncall/channel.ts';
+import { type Contact, contactsOf } from '#core/oncall/contact.ts';
+import type { EscalationStep } from '#core/oncall/escalation.ts';
+import { peopleOnCall } from '#core/oncall/on_call.ts';
+import { decideRecipients, hasNoChannelLeft, type PageDecision } from '#core/oncall/recipients.ts';
+import { expediteNextStep, skipUnreachablePerson } from '#incidents/expedite_step.ts';
+import { deliverPage } from '#jobs/deliver_page.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { NewNotification } from '#storage/postgres/notification_store.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
+
+export interface EscalationRuntime extends UnitOfWorkRuntime {
+  /** The channels that the operator has set up. */
+  readonly configured: ReadonlySet<Channel>;
+}
+
+/** A timeline names no more people or channels of one step. */
+const NAMED_MAX = 20;
+
+/**
+ * Fires one step if it is due and its incident still triggered. One transaction claims the timer, writes the log
+ * entries of everyone it pages, and enqueues the jobs that send them: so it happens once, however many processes try
+ * and however often. Returns when the step is due if that is still to come.
+ */
+export async function fireStep(
+  runtime: EscalationRuntime,
+  incidentId: Id<'incident'>,
+  stepIndex: number,
+): Promise<Temporal.Instant | null> {
+  return await inUnitOfWork(runtime, async (unit) => {
+    const { incidents } = unit.stores;
+    const incident = await incidents.lock(incidentId);
+    if (incident?.status !== 'triggered') return null;
+    if (!(await incidents.claimStep(incidentId, stepIndex, unit.now))) {
+      return await incidents.findPendingDueAt(incidentId, stepIndex);
+    }
+    const step = incident.steps[stepIndex];
+    if (step === undefined) throw new Error(`incident ${incidentId} has a timer for a step it does not have`);
+    await pageRecipients(unit, incident, step, stepIndex, runtime.configured);
+    return null;
+  });
+}
+
+async function pageRecipients(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  step: EscalationStep,
+  stepIndex: number,
+  configured: ReadonlySet<Channel>,
+): Promise<void> {
+  const { stores, now, enqueue } = unit;
+  const onCall =
+    step.useSchedule && incident.teamId !== null
+      ? await stores.onCall.ofTeam(incident.orgId, incident.teamId, now)
+      : { schedules: [] };
+  const onCallUserIds = peopleOnCall(onCall.schedules.map((schedule) => schedule.onCall));
+  const contacts = await readContacts(unit, incident, [...step.targetUserIds, ...onCallUserIds]);
+  const { pages, nobodyReached } = decideRecipients(step, onCallUserIds, contacts, configured);
+  const ids = await stores.notifications.insert(
+    pages.map((page) => toNotification(incident, stepIndex, page)),
+    now,
+  );
+  if (nobodyReached !== null) {
+    const next = await expediteNextStep(unit, incident, stepIndex);
+    const skipped = { stepIndex, reason: nobodyReached, next, unused: unusedChannels(pages) };
+    await stores.incidents.markSkipped(incident.id, stepIndex, nobodyReached);
+    await stores.incidents.recordEvent(incident.id, 'step_skipped', skipped, now);
+    return;
+  }
+  const paged = Map.groupBy(
+    pages.filter(({ kind }) => kind === 'notify'),
+    ({ userId }) => userId,
+  );
+  const named = [...paged].slice(0, NAMED_MAX).map(([userId, own]) => ({ userId, channels: own.map(channelOf) }));
+  const fired = { stepIndex, people: paged.size, pages: named, unused: unusedChannels(pages) };
+  await stores.incidents.recordEvent(incident.id, 'step_fired', fired, now);
+  for (const notificationId of ids) enqueue(deliverPage, { notificationId });
+  await skipUnreachablePeople(unit, incident, stepIndex, pages);
+}
+
+/** Does not wait for people whose channels have all failed before anything was sent, even if others were paged. */
+async function skipUnreachablePeople(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  stepIndex: number,
+  pages: readonly PageDecision[],
+): Promise<void> {
+  for (const [userId, own] of Map.groupBy(pages, (page) => page.userId)) {
+    if (hasNoChannelLeft(own.map(statusOf))) await skipUnreachablePerson(unit, incident, stepIndex, userId);
+  }
+}
+
+function channelOf({ channel }: PageDecision): Channel {
+  return channel;
+}
+
+/** The channels that the step names and does not use, with the reason, for the timeline. */
+function unusedChannels(pages: readonly PageDecision[]): object[] {
+  return pages
+    .flatMap((page) => {
+      if (page.kind === 'notify') return [];
+      const { userId, channel, reason } = page;
+      return [{ userId, channel, reason }];
+    })
+    .slice(0, NAMED_MAX);
+}
+
+function statusOf({ kind }: PageDecision): 'queued' | 'failed' | 'skipped' {
+  return kind === 'notify' ? 'queued' : kind;
+}
+
+/** How each of them can be reached: by their settings in the incident's team, or by the email of their account. */
+async function readContacts(
+  { stores }: UnitOfWork,
+  incident: IncidentRow,
+  userIds: readonly Id<'user'>[],
+): Promise<Map<Id<'user'>, Contact>> {
+  const people = await stores.people.listPeople(incident.orgId, userIds);
+  const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
+  const members = incident.teamId === null ? [] : await stores.teams.listMembers(incident.orgId, [incident.teamId]);
+  return contactsOf([...people.values()], subscribers, members);
+}
+
+function toNotification(incident: IncidentRow, stepIndex: number, page: PageDecision): NewNotification {
+  const entry = {
+    orgId: incident.orgId,
+    incidentId: incident.id,
+    stepIndex,
+    kind: 'page' as const,
+    userId: page.userId,
+    channel: page.channel,
+  };
+  return page.kind === 'notify'
+    ? { ...entry, address: page.to, status: statusOf(page), reason: null }
+    : { ...entry, address: null, status: statusOf(page), reason: page.reason };
+}

@@ -1,0 +1,63 @@
+import { type IncidentLimit, stormTitle, worseSeverity } from '#core/incidents/incident_limit.ts';
+import type { RuleKind } from '#core/incidents/rule_kinds.ts';
+import { type Cause, dedupKeyOf, type Firing, openIncident } from '#incidents/open_incident.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+/** The service and the kind of rule for which incidents are counted. */
+export interface Source {
+  readonly serviceId: Id<'service'>;
+  readonly kind: RuleKind;
+}
+
+/**
+ * Adds firings of one policy to the storm that takes members now, or opens a new storm. A storm takes members until none
+ * has come for the minutes of the limit; the next storm pages again.
+ */
+export async function joinStorm(
+  unit: UnitOfWork,
+  source: Source,
+  firings: readonly Firing[],
+  limit: IncidentLimit,
+): Promise<void> {
+  const { stores, now } = unit;
+  const [first] = firings;
+  if (first === undefined) return;
+  const { rule, cause } = first;
+  const current = await stores.storms.lockCurrent(source, rule.escalationPolicyId, now);
+  const stormId =
+    current?.id ?? (await openIncident(unit, rule, stormCause(rule, cause, limit, now.epochMilliseconds)));
+  if (stormId === null) throw new Error('another storm was opened in the same millisecond');
+  const members = firings.map((firing) => ({
+    dedupKey: dedupKeyOf(firing),
+    ruleId: firing.rule.ruleId,
+    exceptionGroupId: firing.cause.exceptionGroupId,
+    title: firing.cause.title,
+    severity: firing.cause.severity,
+  }));
+  await stores.storms.addMembers(stormId, source, members, now);
+  const count = await stores.storms.count(stormId);
+  const { name } = await stores.services.get(rule.orgId, rule.serviceId);
+  await stores.storms.describe(
+    stormId,
+    {
+      title: stormTitle(source.kind, count, name, cause.title),
+      severity: members.map(({ severity }) => severity).reduce(worseSeverity, current?.severity ?? cause.severity),
+      details: { standsFor: count, limit },
+      members: count,
+    },
+    now.add({ minutes: limit.minutes }),
+    now,
+  );
+}
+
+function stormCause(rule: ActiveRule, cause: Cause, { incidents, minutes }: IncidentLimit, nowMs: number): Cause {
+  return {
+    ...cause,
+    exceptionGroupId: null,
+    dedupKey: `storm.${rule.serviceId}.${cause.kind}.${rule.escalationPolicyId ?? 'none'}.${nowMs}`,
+    details: {},
+    sentence: `more than ${incidents} incidents of this service within ${minutes} min; this one stands for those that follow`,
+  };
+}

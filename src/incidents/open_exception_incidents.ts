@@ -1,0 +1,65 @@
+import type { Level } from '#core/exceptions/level.ts';
+import { isAtLeast } from '#core/exceptions/triage.ts';
+import type { ExceptionRule } from '#core/incidents/exception_rule.ts';
+import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
+import type { Cause, Firing } from '#incidents/open_incident.ts';
+import { openIncidents } from '#incidents/open_incidents.ts';
+import type { Id } from '#kernel/ids.ts';
+import { recordSystemChange } from '#storage/postgres/system_change.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+/** An exception group that people should hear about: never seen before, or back after it was resolved. */
+export interface NewOrRegressed {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly groupId: Id<'group'>;
+  readonly outcome: 'new' | 'regression';
+  /** The worst level of its new events. */
+  readonly level: Level;
+  /** Of the first new event, as are the fields below. */
+  readonly title: string;
+  readonly eventId: string;
+  readonly environment: string | null;
+  readonly release: string | null;
+}
+
+/** Opens the incidents of every rule that a new or regressed group concerns, in the transaction that found the group. */
+export async function openExceptionIncidents(
+  unit: UnitOfWork,
+  groups: readonly NewOrRegressed[],
+  limit: IncidentLimit,
+): Promise<void> {
+  const serviceIds = [...new Set(groups.map(({ serviceId }) => serviceId))];
+  const rules = await unit.stores.activeRules.listExceptionRules(serviceIds);
+  const firings: Firing[] = [];
+  for (const group of groups) {
+    if (group.outcome === 'regression') await recordRegression(unit, group);
+    for (const rule of rules.filter(({ serviceId }) => serviceId === group.serviceId)) {
+      const { minSeverity } = rule.config as ExceptionRule;
+      if (isAtLeast(group.level, minSeverity)) firings.push({ rule, cause: causeOf(group) });
+    }
+  }
+  await openIncidents(unit, firings, limit);
+}
+
+async function recordRegression(unit: UnitOfWork, { orgId, groupId }: NewOrRegressed): Promise<void> {
+  await recordSystemChange(unit, {
+    orgId,
+    action: 'set_exception_status',
+    via: 'rule',
+    target: groupId,
+    before: { status: 'resolved' },
+    after: { status: 'unresolved' },
+  });
+}
+
+function causeOf({ groupId, outcome, title, level, eventId, environment, release }: NewOrRegressed): Cause {
+  return {
+    kind: 'exception',
+    exceptionGroupId: groupId,
+    title,
+    severity: level,
+    details: { groupId, outcome, level, eventId, environment, release },
+    sentence: outcome === 'new' ? `a new exception, ${title}` : `${title} is back after it was resolved`,
+  };
+}

@@ -1,0 +1,74 @@
+import type { RuleKind } from '#core/incidents/rule_kinds.ts';
+import { planSteps } from '#core/oncall/escalation.ts';
+import { runEscalationStep } from '#jobs/run_escalation_step.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
+import { recordSystemChange } from '#storage/postgres/system_change.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+/** What made a rule fire. */
+export interface Cause {
+  readonly kind: RuleKind;
+  readonly exceptionGroupId: Id<'group'> | null;
+  /** At most one open incident has this key. By default the rule, with its exception group if there is one. */
+  readonly dedupKey?: string;
+  readonly title: string;
+  readonly severity: string;
+  /** What was measured or seen. */
+  readonly details: object;
+  /** The cause in half a sentence, for the timeline. */
+  readonly sentence: string;
+}
+
+/** A rule that fires, and why. */
+export interface Firing {
+  readonly rule: ActiveRule;
+  readonly cause: Cause;
+}
+
+export function dedupKeyOf({ rule, cause }: Firing): string {
+  return cause.dedupKey ?? (cause.exceptionGroupId === null ? rule.ruleId : `${rule.ruleId}.${cause.exceptionGroupId}`);
+}
+
+/**
+ * Opens the incident of a rule and its timers in the caller's transaction. If one with the same key is open, that one
+ * counts another occurrence. Returns the id of the new incident, or null.
+ */
+export async function openIncident(unit: UnitOfWork, rule: ActiveRule, cause: Cause): Promise<Id<'incident'> | null> {
+  const { stores, now, enqueue } = unit;
+  const timers = planSteps(rule.steps, now);
+  const incidentId = await stores.incidents.open(
+    {
+      orgId: rule.orgId,
+      serviceId: rule.serviceId,
+      ruleId: rule.ruleId,
+      exceptionGroupId: cause.exceptionGroupId,
+      escalationPolicyId: rule.escalationPolicyId,
+      teamId: rule.teamId,
+      kind: cause.kind,
+      dedupKey: dedupKeyOf({ rule, cause }),
+      title: cause.title,
+      severity: cause.severity,
+      details: cause.details,
+      steps: rule.steps,
+    },
+    timers,
+    now,
+  );
+  if (incidentId === null) return null;
+  await stores.incidents.recordEvent(incidentId, 'triggered', { rule: rule.name, cause: cause.sentence }, now);
+  if (timers.length === 0) {
+    const reason = rule.escalationPolicyId === null ? 'no_policy' : 'no_steps';
+    await stores.incidents.recordEvent(incidentId, 'nobody_paged', { reason }, now);
+  }
+  await recordSystemChange(unit, {
+    orgId: rule.orgId,
+    action: 'open_incident',
+    via: 'rule',
+    target: incidentId,
+    before: null,
+    after: { status: 'triggered', ruleId: rule.ruleId, title: cause.title },
+  });
+  for (const { stepIndex, dueAt } of timers) enqueue(runEscalationStep, { incidentId, stepIndex }, dueAt);
+  return incidentId;
+}

@@ -1,0 +1,39 @@
+import { decideReopen, type IncidentActor } from '#core/incidents/incident.ts';
+import { resumeEscalation, withdrawNews } from '#incidents/resume_escalation.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+/**
+ * Undoes that an incident was resolved. The caller has locked its cause first and then the incident. It is acknowledged
+ * again if it was, otherwise its escalation resumes. Returns false when it is open already; throws `conflict` when its
+ * cause has opened another incident, or when its exception group is resolved or ignored.
+ */
+export async function reopen(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<boolean> {
+  const decision = decideReopen(incident);
+  if (decision.kind === 'unchanged') return false;
+  await requireUnresolvedGroup(unit, incident);
+  if (!(await unit.stores.incidents.reopen(incident.id, decision.to, unit.now))) {
+    throw new AppError('conflict', 'its cause has opened a new incident meanwhile; take care of that one');
+  }
+  const resumedMessages =
+    decision.to === 'triggered' ? await resumeEscalation(unit, incident, incident.resolvedAt ?? unit.now) : 0;
+  const told = await withdrawNews(unit, incident, 'resolved', by);
+  const data = { by, status: decision.to, resumedMessages, told };
+  await unit.stores.incidents.recordEvent(incident.id, 'reopened', data, unit.now);
+  return true;
+}
+
+/** Until the transaction ends, the cause of the incident opens no other. Lock it before the incident. */
+export async function lockCause({ stores }: UnitOfWork, { ruleId, exceptionGroupId }: IncidentRow): Promise<void> {
+  if (exceptionGroupId !== null) await stores.exceptionGroups.lockStatus(exceptionGroupId);
+  else if (ruleId !== null) await stores.activeRules.lockDecision(ruleId);
+}
+
+/** An exception group that is resolved or ignored has no open incidents. */
+async function requireUnresolvedGroup({ stores }: UnitOfWork, { exceptionGroupId }: IncidentRow): Promise<void> {
+  if (exceptionGroupId === null) return;
+  const status = await stores.exceptionGroups.lockStatus(exceptionGroupId);
+  if (status === null || status === 'unresolved') return;
+  throw new AppError('conflict', `its exception group is ${status}; set the group to unresolved first`);
+}

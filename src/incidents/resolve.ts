@@ -1,0 +1,35 @@
+import { decideResolve, type IncidentActor } from '#core/incidents/incident.ts';
+import { stopEscalation, type TimelineDetails } from '#incidents/stop_escalation.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+/** Resolves an incident that the caller has locked, and every member of a storm. Returns false when it was resolved already. */
+export async function resolve(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  by: IncidentActor,
+  details: TimelineDetails = {},
+): Promise<boolean> {
+  if (decideResolve(incident.status) === 'unchanged') return false;
+  await unit.stores.incidents.resolve(incident.id, by, unit.now);
+  await unit.stores.storms.endMembers(incident.id, {}, unit.now);
+  await stopEscalation(unit, incident, 'resolved', by, details);
+  return true;
+}
+
+/**
+ * Ends the members of a storm that belong to the group or the rule; the caller has locked the storm. When its last
+ * member has ended, the storm is resolved: then returns true.
+ */
+export async function endStormMembers(
+  unit: UnitOfWork,
+  storm: IncidentRow,
+  of: { readonly groupId?: Id<'group'>; readonly ruleId?: Id<'rule'> },
+  by: IncidentActor = { system: true, via: 'rule' },
+  details: TimelineDetails = {},
+): Promise<boolean> {
+  await unit.stores.storms.endMembers(storm.id, of, unit.now);
+  if (await unit.stores.storms.hasOpenMembers(storm.id)) return false;
+  return await resolve(unit, storm, by, details);
+}

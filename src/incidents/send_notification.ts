@@ -1,0 +1,93 @@
+import { claimNotification } from '#incidents/claim_notification.ts';
+import { outcomeOf } from '#incidents/delivery_outcome.ts';
+import { recordOutcome } from '#incidents/record_outcome.ts';
+import { writeMessage } from '#incidents/write_message.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { ChannelSender, Delivery } from '#notify/channel_sender.ts';
+import type { OutgoingMessage } from '#notify/message.ts';
+import type { Senders } from '#notify/registry.ts';
+import type { ClaimedNotification, NotificationStore } from '#storage/postgres/notification_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
+
+export interface DeliveryRuntime extends UnitOfWorkRuntime {
+  readonly senders: Senders;
+  readonly log: Log;
+}
+
+/** Added to the longest time that a request to the provider takes; after that the sending process counts as dead. */
+const LEASE_MARGIN_MS = 2_000;
+
+/**
+ * Sends one notification, if it is still to be sent. One transaction claims it before the provider is called, another
+ * records the outcome. If the process dies in between, the next one asks the provider what became of the message before
+ * it sends anything again. Returns when the notification is due if that is still to come.
+ */
+export async function sendNotification(
+  runtime: DeliveryRuntime,
+  notificationId: Id<'notification'>,
+): Promise<Temporal.Instant | null> {
+  const stores = storesOf(runtime.db.session());
+  const waiting = await stores.notifications.find(notificationId);
+  if (waiting === null) return null;
+  const sender = runtime.senders.get(waiting.channel);
+  const claimed = await inUnitOfWork(runtime, (unit) => claimNotification(unit, waiting, leaseOf(sender, runtime)));
+  if (claimed === null) return await stores.notifications.findQueuedDueAt(notificationId);
+  const hasLeft = (await stores.people.findRole(claimed.orgId, claimed.userId)) === null;
+  const delivery: Delivery | null = hasLeft
+    ? { kind: 'rejected', reason: 'left_organization' }
+    : await sendOnce(runtime, sender, claimed, await writeMessage(stores, claimed));
+  if (delivery === null) return null;
+  const uncertainTriesMax = sender?.uncertainTriesMax ?? 1;
+  await inUnitOfWork(runtime, async (unit) => {
+    const outcome = outcomeOf(claimed, delivery, { uncertainTriesMax, now: unit.now, random: Math.random() });
+    await recordOutcome(unit, claimed, outcome);
+  });
+  return null;
+}
+
+function leaseOf(sender: ChannelSender | undefined, { clock }: DeliveryRuntime): Temporal.Instant {
+  return clock.now().add({ milliseconds: (sender?.timeoutMs ?? 0) + LEASE_MARGIN_MS });
+}
+
+/** Null when another process has taken the message over. */
+async function sendOnce(
+  runtime: DeliveryRuntime,
+  sender: ChannelSender | undefined,
+  claimed: ClaimedNotification,
+  outgoing: OutgoingMessage | null,
+): Promise<Delivery | null> {
+  if (sender === undefined) return { kind: 'rejected', reason: 'channel_not_configured' };
+  if (outgoing === null) return { kind: 'rejected', reason: 'service_deleted' };
+  const { notifications } = storesOf(runtime.db.session());
+  try {
+    if (claimed.isUncertain) {
+      const providerId = await findSent(notifications, sender, claimed, outgoing);
+      if (providerId !== null) return { kind: 'accepted', providerId };
+      if (!(await notifications.keep(claimed, leaseOf(sender, runtime)))) return null;
+    }
+    return await sender.send(outgoing);
+  } catch (error) {
+    runtime.log.warn({ notificationId: claimed.id, err: messageOf(error) }, 'the request to the provider failed');
+    return { kind: 'retry', reason: 'provider_unreachable' };
+  }
+}
+
+/**
+ * The provider's id of a message whose earlier try may have got through. What the provider has for this address may
+ * belong to other entries of the log: only if there is more than they can account for, one of it is this message. In
+ * doubt it is sent again: a page that comes twice is better than one that never comes.
+ */
+async function findSent(
+  notifications: NotificationStore,
+  sender: ChannelSender,
+  claimed: ClaimedNotification,
+  outgoing: OutgoingMessage,
+): Promise<string | null> {
+  const held = await sender.listSent(outgoing, claimed.createdAt.epochMilliseconds);
+  const { unclaimed, othersUncertain } = await notifications.findUnclaimed(claimed, held);
+  return unclaimed.length > othersUncertain ? (unclaimed[0] ?? null) : null;
+}

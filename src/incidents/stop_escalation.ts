@@ -1,0 +1,45 @@
+import type { AnsweredStatus, IncidentActor } from '#core/incidents/incident.ts';
+import { notifyOthers } from '#incidents/notify_others.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import { recordSystemChange } from '#storage/postgres/system_change.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+/** Further facts for the timeline: the status that the exception group of the incident was given. */
+export interface TimelineDetails {
+  readonly groupStatus?: string;
+}
+
+/**
+ * What follows when an incident is acknowledged or resolved: no further step fires, pages that have not left are
+ * cancelled, and everyone who got an SMS about it hears of it.
+ */
+export async function stopEscalation(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  status: AnsweredStatus,
+  by: IncidentActor,
+  details: TimelineDetails = {},
+): Promise<void> {
+  const { stores, now } = unit;
+  await stores.incidents.cancelSteps(incident.id, status, now);
+  const cancelled = await stores.notifications.cancelQueued(incident.id, status, now);
+  const recipients = await stores.notifications.listSmsRecipients(incident.id);
+  const told = await notifyOthers(unit, incident, recipients, status, by);
+  await stores.incidents.recordEvent(
+    incident.id,
+    status,
+    { by, ...details, cancelledMessages: cancelled.length, told },
+    now,
+  );
+  // What a person did is audited as the action that they called.
+  if ('system' in by) {
+    await recordSystemChange(unit, {
+      orgId: incident.orgId,
+      action: status === 'resolved' ? 'resolve_incident' : 'acknowledge_incident',
+      via: 'rule',
+      target: incident.id,
+      before: { status: incident.status },
+      after: { status },
+    });
+  }
+}

@@ -1,0 +1,59 @@
+import type { NewsEvent } from '#core/incidents/incident.ts';
+import { actorName } from '#core/incidents/incident_actor.ts';
+import type { DigestItem, Message, OutgoingMessage } from '#notify/message.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { NotificationRow } from '#storage/postgres/notification_store.ts';
+import type { Stores } from '#storage/postgres/stores.ts';
+
+/** Writes the message of a notification, the same at every try; null when what it is about is gone. */
+export async function writeMessage(stores: Stores, notification: NotificationRow): Promise<OutgoingMessage | null> {
+  const { id: notificationId, createdAt, address: to, userId } = notification;
+  const message = await contentOf(stores, notification);
+  return message && { notificationId, createdAt, to, userId, message };
+}
+
+async function contentOf(stores: Stores, notification: NotificationRow): Promise<Message | null> {
+  const { kind } = notification;
+  if (kind === 'test' || kind === 'number_changed' || kind === 'member_number_changed') return { kind };
+  if (kind === 'code') {
+    const code = await stores.phoneNumbers.findCodeOf(notification.id);
+    return code === null ? null : { kind: 'code', code };
+  }
+  if (kind === 'digest') {
+    const members = await stores.digests.listMembers(notification.id);
+    const items = await itemsOf(
+      stores,
+      members.filter(({ status }) => status !== 'cancelled'),
+    );
+    return items.length === 0 ? null : { kind: 'digest', items };
+  }
+  const [item] = await itemsOf(stores, [notification]);
+  if (item === undefined) return null;
+  const { subject, news: event } = item;
+  if (event === null) return { kind: 'page', subject };
+  return { kind: 'news', subject, event, by: await actorOf(stores, subject, event) };
+}
+
+/** Who acknowledged or resolved it, in words; null when that was undone meanwhile. */
+async function actorOf(stores: Stores, incident: IncidentRow, event: NewsEvent): Promise<string | null> {
+  const by = { acknowledged: incident.acknowledgedBy, resolved: incident.resolvedBy, reopened: null }[event];
+  if (by === null) return null;
+  const people = await stores.people.listPeople(incident.orgId, 'userId' in by ? [by.userId] : []);
+  return actorName(by, (userId) => people.get(userId)?.name ?? 'somebody who has left');
+}
+
+/** In the order given, without those whose incident is gone. */
+async function itemsOf(
+  stores: Stores,
+  entries: readonly NotificationRow[],
+): Promise<(DigestItem & { readonly subject: IncidentRow })[]> {
+  const [first] = entries;
+  if (first === undefined) return [];
+  const incidentIds = entries.flatMap(({ incidentId }) => incidentId ?? []);
+  const incidents = await stores.incidents.findAll(first.orgId, incidentIds);
+  return entries.flatMap(({ id: notificationId, incidentId, kind, news }) => {
+    const subject = incidents.get(incidentId ?? '');
+    if (subject === undefined) return [];
+    return [{ notificationId, subject, news: kind === 'update' ? (news ?? 'acknowledged') : null }];
+  });
+}

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+
+import { toIncidentActor } from '#core/incidents/incident.ts';
+import { actorText } from '#core/incidents/incident_actor.ts';
+import type { Actor, Via } from '#kernel/caller.ts';
+import type { Id } from '#kernel/ids.ts';
+
+const ANNA = { kind: 'user', userId: 'user_a' as Id<'user'>, apiKeyId: null } as const;
+const KEY = { apiKeyId: 'apikey_k' as Id<'apikey'>, apiKeyName: 'deploy bot' } as const;
+const CLAUDE = { connectionId: 'connection_c' as Id<'connection'>, clientName: 'Claude' };
+
+test.each<[Actor, Via, string]>([
+  [ANNA, 'sms', 'Anna by SMS'],
+  [ANNA, 'console', 'Anna by the console'],
+  [{ ...ANNA, ...KEY }, 'rest', 'Anna with the API key "deploy bot"'],
+  [{ ...ANNA, ...KEY }, 'mcp', 'Anna with the API key "deploy bot" (MCP)'],
+  [{ ...ANNA, connection: CLAUDE }, 'mcp', 'Anna through "Claude" (MCP)'],
+  [{ kind: 'api_key', ...KEY }, 'rest', 'the API key "deploy bot"'],
+  [{ kind: 'api_key', ...KEY }, 'mcp', 'the API key "deploy bot" (MCP)'],
+  [{ kind: 'system' }, 'rule', 'Tocsin itself, as its cause is gone'],
+])('%o over %s is told as %s', (actor, via, text) => {
+  expect(actorText(toIncidentActor(actor, via), () => 'Anna')).toBe(text);
+});
+
+test('what was settled before names were kept is told as well as it can be', () => {
+  expect(actorText({ apiKeyId: 'apikey_k', via: 'mcp' }, () => 'Anna')).toBe('an API key by an agent (MCP)');
+});

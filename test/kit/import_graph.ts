@@ -1,0 +1,96 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** One import of a file, types included. */
+export interface Import {
+  /** From the root of the repository, as are all paths here. */
+  readonly file: string;
+  /** As written. */
+  readonly target: string;
+  readonly isType: boolean;
+}
+
+/** Which files each file imports. */
+export type ImportGraph = ReadonlyMap<string, readonly string[]>;
+
+const ROOT = path.join(import.meta.dirname, '../..');
+
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\s[^'";]*?from\s*'([^']+)'|import\(\s*'([^']+)'\s*\)|(?:^|\n)import\s+'([^']+)'/g;
+
+/** Every import below these folders of the repository. */
+export function importsBelow(...folders: readonly string[]): Import[] {
+  return folders.flatMap((folder) => sourceFiles(folder).flatMap(importsOf));
+}
+
+/** Every TypeScript file below the folder. */
+export function sourceFiles(folder: string): string[] {
+  return readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => path.join(folder, name));
+}
+
+export function readSource(file: string): string {
+  return readFileSync(path.join(ROOT, file), 'utf8');
+}
+
+function importsOf(file: string): Import[] {
+  return [...readSource(file).matchAll(IMPORT)].map(([statement, ...targets]) => ({
+    file,
+    target: targets.find((target) => target !== undefined) ?? '',
+    isType: /^\s*import\s+type\s/.test(statement),
+  }));
+}
+
+/** The imports that lead to a file of the repository. */
+export function toGraph(imports: readonly Import[]): ImportGraph {
+  const graph = new Map<string, string[]>();
+  for (const { file, target } of imports) {
+    const imported = fileOf(file, target);
+    if (imported !== null) graph.set(file, [...(graph.get(file) ?? []), imported]);
+  }
+  return graph;
+}
+
+/** Null for a package, and for what is no module, such as a style sheet. */
+function fileOf(importer: string, target: string): string | null {
+  const file = target.startsWith('.')
+    ? path.join(path.dirname(importer), target)
+    : target.startsWith('#')
+      ? path.join(/^#(infra|workers|test)\//.test(target) ? '' : 'src', target.slice(1))
+      : null;
+  return file !== null && /\.tsx?$/.test(file) && existsSync(path.join(ROOT, file)) ? file : null;
+}
+
+/** Every set of files that import one another in a circle, directly or through others, each in alphabetical order. */
+export function findCycles(graph: ImportGraph): string[][] {
+  const found = new Map<string, { readonly index: number; low: number; isOpen: boolean }>();
+  const open: string[] = [];
+  const cycles: string[][] = [];
+  // Tarjan's algorithm: `low` is the earliest open file that can be reached from here.
+  const visit = (file: string): { low: number } => {
+    const node = { index: found.size, low: found.size, isOpen: true };
+    found.set(file, node);
+    open.push(file);
+    for (const imported of graph.get(file) ?? []) {
+      const known = found.get(imported);
+      if (known === undefined) node.low = Math.min(node.low, visit(imported).low);
+      else if (known.isOpen) node.low = Math.min(node.low, known.index);
+    }
+    if (node.low === node.index) {
+      const members = open.splice(open.indexOf(file));
+      for (const member of members) Object.assign(found.get(member) ?? {}, { isOpen: false });
+      if (members.length > 1 || (graph.get(file) ?? []).includes(file)) cycles.push(members.toSorted());
+    }
+    return node;
+  };
+  for (const file of graph.keys()) if (!found.has(file)) visit(file);
+  return cycles;
+}
+
+/** Every file that is loaded with this one, itself included. */
+export function reachableFrom(graph: ImportGraph, start: string): Set<string> {
+  const reached = new Set([start]);
+  for (const file of reached) for (const imported of graph.get(file) ?? []) reached.add(imported);
+  return reached;
+}

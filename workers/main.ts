@@ -1,0 +1,26 @@
+import { createLogger } from '#entry/logger.ts';
+import { awaitStores, runProgram } from '#entry/program.ts';
+import { requireStores } from '#entry/running_config.ts';
+import { onStop } from '#entry/stop.ts';
+import { ConfigError, loadConfig } from '#kernel/config.ts';
+import { ROLES } from '#workers/registry.ts';
+
+/** A background process: `node workers/main.ts worker` or `node workers/main.ts pager`. Any number of each may run. */
+const role = ROLES.find(({ name }) => name === process.argv[2]);
+// Loaded at once, because a supervisor starts this process before the stores are ready.
+const start = await role?.load();
+await runProgram(async () => {
+  if (role === undefined || start === undefined) {
+    throw new ConfigError([`say which process to run: ${ROLES.map(({ name }) => name).join(' or ')}`]);
+  }
+  const config = requireStores(loadConfig());
+  await awaitStores(config, { listens: false });
+  const log = createLogger(config, role.name);
+  const { running, close } = await start(config, log);
+  log.info({}, `the ${role.name} has started`);
+  process.send?.({ ready: true });
+  onStop(log, [
+    { name: 'jobs and periodic work', stop: () => running.stop() },
+    { name: 'connections to the stores', stop: close },
+  ]);
+});

@@ -1,0 +1,17 @@
+import { livenessAt } from '#auth/sessions.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
+
+/** For how long invitations that nobody accepted are listed. */
+const KEEP_INVITATIONS_DAYS = 30;
+/** Longer than attempts are counted. */
+const KEEP_ATTEMPTS_HOURS = 24;
+
+/** Removes ended sessions, expired links, old invitations and sign-in attempts that no longer count. */
+export async function pruneSignIns(runtime: UnitOfWorkRuntime): Promise<void> {
+  await inUnitOfWork(runtime, async ({ stores, now }) => {
+    await stores.sessions.removeEnded(livenessAt(now));
+    await stores.passwordResets.removeOld(now.subtract({ hours: KEEP_ATTEMPTS_HOURS }));
+    await stores.invitations.removeOld(now.subtract({ hours: KEEP_INVITATIONS_DAYS * 24 }));
+    await stores.signInBrakes.removeOld(now.subtract({ hours: KEEP_ATTEMPTS_HOURS }));
+  });
+}
