@@ -1,8 +1,8 @@
 import type { Cipher } from '#auth/cipher.ts';
 import { sendInvitation } from '#jobs/send_invitation.ts';
 import { asId } from '#kernel/ids.ts';
-import { messageIdOf, postLetter } from '#notify/post_letter.ts';
-import { invitationMail } from '#notify/texts/account_mail_text.ts';
+import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
+import { invitationMail } from '#notify/mail/account_mail_text.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 import type { AccountMailRuntime } from '#workers/send_password_reset.ts';
@@ -21,6 +21,6 @@ export const onSendInvitation = (runtime: InvitationRuntime): JobHandler =>
     const link = invitationCipher.decrypt(Buffer.from(sealedLink, 'base64'));
     const messageId = messageIdOf(invitationId, new URL(baseUrl).hostname);
     const text = invitationMail({ organization, invitedBy, role, link });
-    const delivery = await postLetter(mail, { to, messageId, ...text, priority: 'normal' });
+    const delivery = await sendMail(mail, { to, messageId, ...text, priority: 'normal' });
     if (delivery.kind === 'retry') throw new Error(`the mail could not be sent: ${delivery.reason}`);
   });

@@ -1,7 +1,7 @@
 import { createReset } from '#actions/account/password_reset.ts';
 import { sendPasswordReset } from '#jobs/send_password_reset.ts';
-import { type MailServer, messageIdOf, postLetter } from '#notify/post_letter.ts';
-import { passwordResetMail } from '#notify/texts/account_mail_text.ts';
+import { type MailServer, messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
+import { passwordResetMail } from '#notify/mail/account_mail_text.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
@@ -32,7 +32,7 @@ export const onSendPasswordReset = (runtime: AccountMailRuntime): JobHandler =>
     const { to, resetId, link } = made;
     const messageId = messageIdOf(resetId, new URL(baseUrl).hostname);
     const text = passwordResetMail({ link, address });
-    const delivery = await postLetter(mail, { to, messageId, ...text, priority: 'high' });
+    const delivery = await sendMail(mail, { to, messageId, ...text, priority: 'high' });
     if (delivery.kind === 'accepted' || delivery.kind === 'uncertain') return;
     // The next try makes a link of its own.
     await storesOf(runtime.db.session()).passwordResets.remove(resetId);

@@ -6,7 +6,7 @@ import { compose, type House } from '#entry/compose.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { type NewOrRegressed, openExceptionIncidents } from '#incidents/open_exception_incidents.ts';
 import type { Log } from '#kernel/log.ts';
-import type { MailServer } from '#notify/post_letter.ts';
+import type { MailServer } from '#notify/mail/send_mail.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';

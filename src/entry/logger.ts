@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { WarningLimiter } from '#entry/warning_limiter.ts';
 import type { Config } from '#kernel/config.ts';
 import { type Log, redact } from '#kernel/log.ts';
-import { deriveVapidKeys } from '#notify/vapid.ts';
+import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
 
 type LogConfig = Pick<Config, 'logLevel'> & Partial<Pick<Config, 'appSecret' | 'twilioAuthToken'>>;
 

@@ -1,13 +1,13 @@
 import type { Channel } from '#core/oncall/channel.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender } from '#notify/channel_sender.ts';
-import { callSender } from '#notify/channels/call.ts';
-import { emailSender } from '#notify/channels/email.ts';
-import { type PushPost, pushSender, type PushSubscriptions } from '#notify/channels/push.ts';
-import { smsSender } from '#notify/channels/sms.ts';
-import type { MailServer } from '#notify/post_letter.ts';
-import { createTwilioClient, type TwilioAccount } from '#notify/twilio_client.ts';
-import type { VapidKeys } from '#notify/vapid.ts';
+import { callSender } from '#notify/channels/call/sender.ts';
+import { emailSender } from '#notify/channels/email/sender.ts';
+import { type PushPost, pushSender, type PushSubscriptions } from '#notify/channels/push/sender.ts';
+import { smsSender } from '#notify/channels/sms/sender.ts';
+import type { MailServer } from '#notify/mail/send_mail.ts';
+import { createTwilioClient, type TwilioAccount } from '#notify/twilio/client.ts';
+import type { VapidKeys } from '#notify/channels/push/vapid.ts';
 
 /** The channels that the operator has set up; a channel that is absent is not configured. */
 export type Senders = ReadonlyMap<Channel, ChannelSender>;

@@ -8,7 +8,7 @@ import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import { createLogger } from '#entry/logger.ts';
 import { redact } from '#kernel/log.ts';
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
-import { deriveVapidKeys } from '#notify/vapid.ts';
+import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
 
 test('a secret text is recognised by its prefix and checksum', () => {
   const text = newSecretText('tocsin_key');

@@ -6,8 +6,8 @@ import { listSubscriptions, subscribe, unsubscribe } from '#actions/me/push_subs
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Caller } from '#kernel/caller.ts';
 import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
-import { subscriptionFaults } from '#notify/subscription_faults.ts';
-import { deriveVapidKeys } from '#notify/vapid.ts';
+import { subscriptionFaults } from '#notify/channels/push/subscription_faults.ts';
+import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { type PushService, startPushService, type TestBrowser } from '#test/kit/push_service.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 
 import { comparisonOf } from '#core/incidents/comparison.ts';
 import type { Message, PageSubject } from '#notify/message.ts';
-import { smsText } from '#notify/texts/sms_text.ts';
-import { spoken } from '#notify/texts/voice_text.ts';
+import { smsText } from '#notify/channels/sms/text.ts';
+import { spoken } from '#notify/channels/call/text.ts';
 
 const BASE_URL = 'https://tocsin.example.com';
 const MEASURED = {

@@ -4,10 +4,10 @@ import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { createAnswerLinks } from '#notify/answer_link.ts';
 import type { OutgoingMessage } from '#notify/message.ts';
-import { invitationMail } from '#notify/texts/account_mail_text.ts';
-import { mailText } from '#notify/texts/mail_text.ts';
-import { pushText } from '#notify/texts/push_text.ts';
-import { smsText } from '#notify/texts/sms_text.ts';
+import { invitationMail } from '#notify/mail/account_mail_text.ts';
+import { mailText } from '#notify/channels/email/text.ts';
+import { pushText } from '#notify/channels/push/text.ts';
+import { smsText } from '#notify/channels/sms/text.ts';
 import { unlinked } from '#notify/texts/unlinked.ts';
 
 describe('a text of a sender', () => {

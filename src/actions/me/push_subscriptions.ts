@@ -6,7 +6,7 @@ import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Caller, RequestOrigin } from '#kernel/caller.ts';
 import { invalidInput, notFound } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import { subscriptionFaults } from '#notify/subscription_faults.ts';
+import { subscriptionFaults } from '#notify/channels/push/subscription_faults.ts';
 import type { PushSubscriptionRow } from '#storage/postgres/push_subscription_store.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 

@@ -9,17 +9,12 @@ import { answerDigit, answerPin, answerVoice } from '#entry/http/voice.ts';
 import { recordOutcome } from '#incidents/record_outcome.ts';
 import type { Via } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
-import type { CallbackName } from '#notify/callback_url.ts';
-import {
-  callOf,
-  type Fields,
-  isEndOfCall,
-  parseFields,
-  type Progress,
-  progressOfCall,
-  progressOfSms,
-} from '#notify/callbacks.ts';
-import { isSignedByTwilio } from '#notify/signature.ts';
+import type { CallbackName } from '#notify/twilio/callback_url.ts';
+import { callOf, isEndOfCall, reportOfCall } from '#notify/channels/call/reports.ts';
+import { reportOfSms } from '#notify/channels/sms/reports.ts';
+import type { DeliveryReport } from '#notify/delivery_report.ts';
+import { type Fields, parseFields } from '#notify/twilio/form.ts';
+import { isSignedByTwilio } from '#notify/twilio/signature.ts';
 import type { NotificationRow } from '#storage/postgres/notification_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
@@ -48,14 +43,14 @@ export async function mountCallbacks(root: FastifyInstance, house: House): Promi
   await root.register(async (app) => {
     await app.register(formbody, { bodyLimit: ANONYMOUS_BODY_BYTES_MAX });
 
-    const report = async (notification: NotificationRow, progress: Progress | null): Promise<string> => {
-      if (progress !== null) await inUnitOfWork(house.actions, (unit) => recordOutcome(unit, notification, progress));
+    const take = async (notification: NotificationRow, report: DeliveryReport | null): Promise<string> => {
+      if (report !== null) await inUnitOfWork(house.actions, (unit) => recordOutcome(unit, notification, report));
       return '<Response/>';
     };
-    onMessage(app, house, 'sms-status', (notification, fields) => report(notification, progressOfSms(fields)));
+    onMessage(app, house, 'sms-status', (notification, fields) => take(notification, reportOfSms(fields)));
     onMessage(app, house, 'call-status', async (notification, fields) => {
       await noteEndOfCall(house, notification, fields);
-      return await report(notification, progressOfCall(fields));
+      return await take(notification, reportOfCall(fields));
     });
     onMessage(app, house, 'voice', (notification, fields) => answerVoice(house, notification, fields));
     onMessage(app, house, 'voice-digit', (notification, fields) => answerDigit(house, notification, fields));

@@ -5,8 +5,9 @@ import { parseSmsReply } from '#core/oncall/sms_reply.ts';
 import type { House } from '#entry/compose.ts';
 import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answer_as_person.ts';
 import { invalidInput } from '#kernel/errors.ts';
-import { type Fields, type InboundSms, inboundSms } from '#notify/callbacks.ts';
-import { replyBySms } from '#notify/twiml.ts';
+import { type InboundSms, inboundSms } from '#notify/channels/sms/reports.ts';
+import type { Fields } from '#notify/twilio/form.ts';
+import { replyBySms } from '#notify/twilio/twiml.ts';
 import type { PagedAtNumber } from '#storage/postgres/phone_number_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 

@@ -1,5 +1,5 @@
 import type { Role } from '#kernel/permissions.ts';
-import { type MailText, render } from '#notify/texts/mail_pieces.ts';
+import { type MailText, render } from '#notify/mail/mail_pieces.ts';
 import { unlinked } from '#notify/texts/unlinked.ts';
 
 /** Asks somebody to join an organization. */

@@ -1,6 +1,6 @@
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import { type DigestItem, digestSummary, newsText, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
-import { type MailText, type Piece, render } from '#notify/texts/mail_pieces.ts';
+import { type MailText, type Piece, render } from '#notify/mail/mail_pieces.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 import { unlinked } from '#notify/texts/unlinked.ts';
 

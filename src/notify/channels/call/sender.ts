@@ -1,4 +1,4 @@
-import { callbackUrl } from '#notify/callback_url.ts';
+import { callbackUrl } from '#notify/twilio/callback_url.ts';
 import type { ChannelSender } from '#notify/channel_sender.ts';
 import {
   deliveryOfError,
@@ -6,7 +6,7 @@ import {
   type TwilioAccount,
   type TwilioClient,
   UNCERTAIN_TRIES_MAX,
-} from '#notify/twilio_client.ts';
+} from '#notify/twilio/client.ts';
 
 const RING_SECONDS = 25;
 const LOOKED_AT_MAX = 50;

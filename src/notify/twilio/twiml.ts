@@ -2,7 +2,7 @@ import MessagingResponse from 'twilio/lib/twiml/MessagingResponse.js';
 import VoiceResponse from 'twilio/lib/twiml/VoiceResponse.js';
 
 import type { Message } from '#notify/message.ts';
-import { spoken } from '#notify/texts/voice_text.ts';
+import { spoken } from '#notify/channels/call/text.ts';
 
 const SECONDS_TO_PRESS = 8;
 const TIMES_SAID = 3;

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 
 import type { Delivery } from '#notify/channel_sender.ts';
-import type { MailText } from '#notify/texts/mail_pieces.ts';
+import type { MailText } from '#notify/mail/mail_pieces.ts';
 
 /** How mail leaves. */
 export interface MailServer {
@@ -12,7 +12,7 @@ export interface MailServer {
 }
 
 /** One mail to one person. */
-export interface Letter extends MailText {
+export interface Mail extends MailText {
   readonly to: string;
   readonly messageId: string;
   readonly inReplyTo?: string;
@@ -29,7 +29,7 @@ export function messageIdOf(id: string, host: string): string {
 }
 
 /** Hands a mail to the server, over a connection of its own. */
-export async function postLetter(server: MailServer, { to, ...letter }: Letter): Promise<Delivery> {
+export async function sendMail(server: MailServer, { to, ...mail }: Mail): Promise<Delivery> {
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     url: server.url,
@@ -40,13 +40,13 @@ export async function postLetter(server: MailServer, { to, ...letter }: Letter):
     disableUrlAccess: true,
   });
   let hasLeft = false;
-  transport.use('stream', (mail, done) => {
-    mail.message.processFunc((whole) => whole.pipe(new PassThrough()).once('end', () => (hasLeft = true)));
+  transport.use('stream', ({ message }, done) => {
+    message.processFunc((whole) => whole.pipe(new PassThrough()).once('end', () => (hasLeft = true)));
     done();
   });
   try {
     const sent = await transport.sendMail({
-      ...letter,
+      ...mail,
       from: server.from,
       to: { name: '', address: to },
       headers: { 'Auto-Submitted': 'auto-generated' },

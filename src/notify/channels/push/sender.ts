@@ -7,8 +7,8 @@ import type { Id } from '#kernel/ids.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender, Delivery } from '#notify/channel_sender.ts';
 import type { OutgoingMessage } from '#notify/message.ts';
-import { pushText } from '#notify/texts/push_text.ts';
-import type { VapidKeys } from '#notify/vapid.ts';
+import { pushText } from '#notify/channels/push/text.ts';
+import type { VapidKeys } from '#notify/channels/push/vapid.ts';
 
 /** A browser that shows messages of this product. */
 export interface PushSubscription {

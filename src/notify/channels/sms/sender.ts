@@ -1,13 +1,13 @@
-import { callbackUrl } from '#notify/callback_url.ts';
+import { callbackUrl } from '#notify/twilio/callback_url.ts';
 import type { ChannelSender } from '#notify/channel_sender.ts';
-import { smsText } from '#notify/texts/sms_text.ts';
+import { smsText } from '#notify/channels/sms/text.ts';
 import {
   deliveryOfError,
   REQUEST_TIMEOUT_MS,
   type TwilioAccount,
   type TwilioClient,
   UNCERTAIN_TRIES_MAX,
-} from '#notify/twilio_client.ts';
+} from '#notify/twilio/client.ts';
 
 /** A page that could not be delivered by then is worthless: another step has fired long since. */
 const VALIDITY_SECONDS = 600;

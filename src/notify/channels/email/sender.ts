@@ -1,8 +1,8 @@
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender } from '#notify/channel_sender.ts';
 import type { Message } from '#notify/message.ts';
-import { type MailServer, messageIdOf, postLetter, SEND_TIMEOUT_MS } from '#notify/post_letter.ts';
-import { mailText } from '#notify/texts/mail_text.ts';
+import { type MailServer, messageIdOf, sendMail, SEND_TIMEOUT_MS } from '#notify/mail/send_mail.ts';
+import { mailText } from '#notify/channels/email/text.ts';
 
 /**
  * Mail by SMTP. A server that has the whole message and does not answer leaves its fate unknown, and no server can be
@@ -15,7 +15,7 @@ export function emailSender(server: MailServer, links: AnswerLinks, baseUrl: str
     timeoutMs: SEND_TIMEOUT_MS,
     uncertainTriesMax: 1,
     send: (outgoing) =>
-      postLetter(server, {
+      sendMail(server, {
         to: outgoing.to ?? '',
         messageId: messageIdOf(outgoing.notificationId, host),
         ...threadOf(outgoing.message, host),

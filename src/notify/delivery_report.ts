@@ -1,0 +1,9 @@
+import type { NotificationStatus } from '#core/oncall/recipients.ts';
+
+/** What a status report means for a delivery. */
+export interface DeliveryReport {
+  readonly status: Extract<NotificationStatus, 'sent' | 'delivered' | 'failed'>;
+  readonly reason: string | null;
+  /** The provider's own id of the message or call. */
+  readonly providerId: string | null;
+}
