@@ -206,7 +206,6 @@ export class Installation {
       PHONE_AUTH_TOKEN: account['TWILIO_AUTH_TOKEN'] ?? '',
       PHONE_NUMBER,
       PHONE_TOKEN: token,
-      PHONE_DATA_DIR: path.join(this.#dataDir, 'phone'),
       PHONE_SMS_URL: inboundSmsUrl(baseUrl),
       PHONE_CALLBACK_ORIGIN: `http://${addressToReach(host)}:${port}`,
     };

@@ -141,7 +141,8 @@ function entryOf(name: string, guide: Guide): string {
   const sections = isHere
     ? guide.sections.map(({ id, title }) => `<li><a href="#${id}">${escapeHtml(title)}</a></li>`)
     : [];
-  const current = isHere ? ' aria-current="page"' : '';
+  const isAbove = name.startsWith(`${guide.name}/`);
+  const current = isHere ? ' aria-current="page"' : isAbove ? ' aria-current="true"' : '';
   return (
     `<li><a href="${addressBetween(name, guide.name)}"${current}>${escapeHtml(guide.title)}</a>` +
     `${sections.length === 0 ? '' : `<ul>${sections.join('')}</ul>`}</li>`

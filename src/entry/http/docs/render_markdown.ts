@@ -56,7 +56,7 @@ export function renderMarkdown(guide: GuideFile, addressOf: AddressOf): Guide {
       },
       code({ text, lang }: Tokens.Code) {
         const label = lang === undefined || lang === '' ? 'Text' : `Code, ${lang}`;
-        return `<pre tabindex="0" role="region" aria-label="${escapeHtml(label)}"><code>${escapeHtml(text)}</code></pre>\n`;
+        return `<pre tabindex="0" role="group" aria-label="${escapeHtml(label)}"><code>${escapeHtml(text)}</code></pre>\n`;
       },
       // The guides are Markdown alone.
       html({ text }: Tokens.HTML | Tokens.Tag) {
@@ -66,7 +66,7 @@ export function renderMarkdown(guide: GuideFile, addressOf: AddressOf): Guide {
   });
   const html = marked
     .parse(guide.markdown, { async: false })
-    .replaceAll('<table>', '<div class="table" tabindex="0" role="region" aria-label="Table"><table>')
+    .replaceAll('<table>', '<div class="table" tabindex="0" role="group" aria-label="Table"><table>')
     .replaceAll('</table>', '</table></div>');
   return { ...guide, title, sections, ids, html };
 }

@@ -7,7 +7,7 @@ import { readGuideFiles, resolveLink } from '#entry/http/docs/guide_files.ts';
 import { renderGuides } from '#entry/http/docs/guide_pages.ts';
 import { type Guide, renderMarkdown } from '#entry/http/docs/render_markdown.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
+const ROOT = path.resolve(import.meta.dirname, '../../../..');
 const LINK = /!?\[[^\]]*\]\(([^)\s]+)\)/g;
 
 let guides: Guide[];
