@@ -1,4 +1,4 @@
-import { createReset } from '#actions/account/password_reset.ts';
+import { createReset } from '#actions/account/password_resets.ts';
 import { sendPasswordReset } from '#jobs/send_password_reset.ts';
 import { type MailServer, messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import { passwordResetMail } from '#notify/mail/account_mail_text.ts';

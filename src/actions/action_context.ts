@@ -1,12 +1,16 @@
 import type { TObject, TSchema } from 'typebox';
 
-import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import type { UnitOfWork, UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
+import type { ConnectRequest } from '#auth/oauth/connect_request.ts';
+import type { Visitor } from '#auth/sessions.ts';
 import type { Channel } from '#core/oncall/channel.ts';
-import type { Action, ConsoleOperation } from '#kernel/action.ts';
-import type { Caller } from '#kernel/caller.ts';
+import type { AccountOperation, Action, ConsoleOperation } from '#kernel/action.ts';
+import type { Caller, RequestOrigin } from '#kernel/caller.ts';
+import type { Id } from '#kernel/ids.ts';
 import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
+import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
 
 /** What an action changed, for the audit log: no secrets in either side. `null` means "was not" or "is no more". */
 export interface Change {
@@ -16,41 +20,107 @@ export interface Change {
   readonly after: object | null;
 }
 
+/** How this installation is set up, as far as operations of the console need it. */
+export interface Installation {
+  /** Whether mail is sent to people about their accounts. */
+  readonly hasMail: boolean;
+  readonly phoneProvider: 'twilio' | 'simulator';
+  /** For `PushManager.subscribe` in browsers. */
+  readonly vapidPublicKey: string;
+  /** Asks the DNS whether a host name stands for an address that is not public. */
+  readonly isPrivateHost: (hostname: string) => Promise<boolean>;
+  readonly ciphers: {
+    readonly calendarFeeds: Cipher;
+    readonly invitations: Cipher;
+    readonly secondFactors: Cipher;
+  };
+}
+
+/** What every operation may use. */
+interface OperationContext extends UnitOfWork {
+  readonly installation: Installation;
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
+}
+
 /** All that a handler may use. It never sees HTTP or MCP, checks no permission and begins no transaction. */
-export interface ActionContext extends UnitOfWork {
+export interface ActionContext extends OperationContext {
   readonly caller: Caller;
   readonly metrics: MetricReader;
   readonly exceptions: ExceptionReader;
   readonly cipher: Cipher;
   /** The channels that the operator has set up. */
   readonly configuredChannels: ReadonlySet<Channel>;
-  /** The public address, without a slash at its end. */
-  readonly baseUrl: string;
   /** Notes a change for the audit log. A call whose two sides are equal is no change. */
   record(change: Change): void;
   /** Notes for the audit log that credentials of `target` are in the result. */
   recordCredentialRead(target: string): void;
 }
 
+/** The browser that asks: who it is, and what it keeps. Nothing that it is given takes effect unless all is committed. */
+export interface Browser extends Visitor {
+  /** Who is signed in in it, if anybody. */
+  findSignedIn(): Promise<Id<'user'> | null>;
+  giveSession(token: string, email: string): void;
+  takeSessionAway(): void;
+  /** The request of an app to be connected that this browser is asked about. Throws `not_found`. */
+  getConnectRequest(uid: string): Promise<ConnectRequest>;
+}
+
+/** What was changed of an account. */
+export interface AccountChange extends Change {
+  readonly userId: Id<'user'>;
+  /** The name of the operation when left out. */
+  readonly action?: string;
+  /** The only organization whose audit log gets it; each that the person is a member of when left out. */
+  readonly orgId?: Id<'org'>;
+}
+
+/** All that a handler of an operation on an account may use. */
+export interface AccountContext extends OperationContext {
+  readonly browser: Browser;
+  readonly origin: RequestOrigin;
+  /** For `prepare`: what is committed by it stays committed. */
+  readonly runtime: UnitOfWorkRuntime;
+  /** Notes a change for the audit log, done by the person themselves. */
+  record(change: AccountChange): void;
+}
+
+export interface SignedInContext extends AccountContext {
+  readonly session: SessionOfPerson;
+}
+
 /** Declares an action, or with `consoleOnly` an operation of the console; see `kernel/action.ts`. */
-export function defineAction<Input extends TObject, Result extends TSchema>(
-  action: Action<ActionContext, Input, Result>,
-): Action<ActionContext, Input, Result>;
-export function defineAction<Input extends TObject, Result extends TSchema>(
-  operation: ConsoleOperation<ActionContext, Input, Result>,
-): ConsoleOperation<ActionContext, Input, Result>;
+export function defineAction<Input extends TObject, Result extends TSchema, const Name extends string, Prepared>(
+  action: Action<ActionContext, Input, Result, Name, Prepared>,
+): Action<ActionContext, Input, Result, Name, Prepared>;
+export function defineAction<Input extends TObject, Result extends TSchema, const Name extends string, Prepared>(
+  operation: ConsoleOperation<ActionContext, Input, Result, Name, Prepared>,
+): ConsoleOperation<ActionContext, Input, Result, Name, Prepared>;
+export function defineAction<Input extends TObject, Result extends TSchema, const Name extends string, Prepared>(
+  operation: AccountOperation<SignedInContext, 'signed_in', Input, Result, Name, Prepared>,
+): AccountOperation<SignedInContext, 'signed_in', Input, Result, Name, Prepared>;
+export function defineAction<Input extends TObject, Result extends TSchema, const Name extends string, Prepared>(
+  operation: AccountOperation<AccountContext, 'anyone', Input, Result, Name, Prepared>,
+): AccountOperation<AccountContext, 'anyone', Input, Result, Name, Prepared>;
 export function defineAction(declared: unknown): unknown {
   return declared;
 }
 
 /** An action of any shape, as the registry holds it. Its handler is only called with input that was checked. */
 // eslint-disable-next-line typescript/no-explicit-any -- a handler's input is contravariant: no narrower type holds them all
-export type AnyAction = Action<ActionContext, any, any>;
+export type AnyAction = Action<ActionContext, any, any, string, any>;
 
 // eslint-disable-next-line typescript/no-explicit-any -- as above
-export type AnyConsoleOperation = ConsoleOperation<ActionContext, any, any>;
+export type AnyConsoleOperation = ConsoleOperation<ActionContext, any, any, string, any>;
 
-/** Whatever `run_action.ts` runs. */
+export type AnyAccountOperation =
+  // eslint-disable-next-line typescript/no-explicit-any -- as above
+  | AccountOperation<SignedInContext, 'signed_in', any, any, string, any>
+  // eslint-disable-next-line typescript/no-explicit-any -- as above
+  | AccountOperation<AccountContext, 'anyone', any, any, string, any>;
+
+/** Whatever runs within an organization. */
 export type AnyOperation = AnyAction | AnyConsoleOperation;
 
 /** Contract bodies have no paging: a list is cut here and `total` tells how many there are (decisions §2). */

@@ -13,5 +13,9 @@ export const EXAMPLE_IDS = {
   ruleId: 'rule_01k9z8k9m0n1p2q3r4s5t6v7wx',
   incidentId: 'incident_01kdwm4a1b2c3d4e5f6g7h8j9k',
   notificationId: 'notification_01kdwm4b2c3d4e5f6g7h8j9k0m',
+  apiKeyId: 'apikey_01k9z8ka1b2c3d4e5f6g7h8jkm',
+  invitationId: 'invitation_01k9z8kb2c3d4e5f6g7h8j9kmn',
+  connectionId: 'connection_01k9z8kc3d4e5f6g7h8j9kamnp',
+  subscriptionId: 'subscription_01k9z8kd4e5f6g7h8j9kambnpq',
   periodId: 'period_01k9z8e9s0t1v2w3x4y5z6a7bc',
 } as const;

@@ -1,47 +1,98 @@
 import { distance } from 'fastest-levenshtein';
 
-import type { AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
+import type { AnyAccountOperation, AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
+import { addPasskey } from '#actions/account/add_passkey.ts';
+import { beginAuthenticatorApp } from '#actions/account/begin_authenticator_app.ts';
+import { beginPasskey } from '#actions/account/begin_passkey.ts';
+import { beginPasskeySignIn } from '#actions/account/begin_passkey_sign_in.ts';
+import { beginStepUp } from '#actions/account/begin_step_up.ts';
+import { changePassword } from '#actions/account/change_password.ts';
+import { completeSignIn } from '#actions/account/complete_sign_in.ts';
+import { confirmAuthenticatorApp } from '#actions/account/confirm_authenticator_app.ts';
+import { endOtherSessions } from '#actions/account/end_other_sessions.ts';
+import { endSession } from '#actions/account/end_session.ts';
+import { getPasswordReset } from '#actions/account/get_password_reset.ts';
+import { getSecondFactors } from '#actions/account/get_second_factors.ts';
+import { getSession } from '#actions/account/get_session.ts';
+import { listSessions } from '#actions/account/list_sessions.ts';
+import { removeAuthenticatorApp } from '#actions/account/remove_authenticator_app.ts';
+import { removePasskey } from '#actions/account/remove_passkey.ts';
+import { replaceRecoveryCodes } from '#actions/account/replace_recovery_codes.ts';
+import { requestPasswordReset } from '#actions/account/request_password_reset.ts';
+import { resetPassword } from '#actions/account/reset_password.ts';
+import { signIn } from '#actions/account/sign_in.ts';
+import { signOut } from '#actions/account/sign_out.ts';
+import { stepUp } from '#actions/account/step_up.ts';
+import { updateMe } from '#actions/account/update_me.ts';
+import { connectApp } from '#actions/apps/connect_app.ts';
+import { disconnectApp } from '#actions/apps/disconnect_app.ts';
+import { getConnectRequest } from '#actions/apps/get_connect_request.ts';
+import { listConnections } from '#actions/apps/list_connections.ts';
+import { refuseApp } from '#actions/apps/refuse_app.ts';
+import { exportAuditLog } from '#actions/audit/export_audit_log.ts';
+import { listAuditLog } from '#actions/audit/list_audit_log.ts';
 import { getBilling } from '#actions/billing/get_billing.ts';
-import { setSecondFactorPolicy } from '#actions/organization/set_second_factor_policy.ts';
 import { createDashboard } from '#actions/dashboards/create_dashboard.ts';
 import { deleteDashboard } from '#actions/dashboards/delete_dashboard.ts';
 import { getDashboard } from '#actions/dashboards/get_dashboard.ts';
 import { listDashboards } from '#actions/dashboards/list_dashboards.ts';
 import { updateDashboard } from '#actions/dashboards/update_dashboard.ts';
+import { getDeliveryHealth } from '#actions/delivery/get_delivery_health.ts';
 import { getExceptionGroup } from '#actions/exceptions/get_exception_group.ts';
 import { listExceptionGroups } from '#actions/exceptions/list_exception_groups.ts';
 import { setExceptionStatus } from '#actions/exceptions/set_exception_status.ts';
 import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
-import { countIncidentsByService } from '#actions/incidents/count_incidents_by_service.ts';
 import { countIncidents } from '#actions/incidents/count_incidents.ts';
+import { countIncidentsByService } from '#actions/incidents/count_incidents_by_service.ts';
 import { getIncident } from '#actions/incidents/get_incident.ts';
 import { listIncidents } from '#actions/incidents/list_incidents.ts';
 import { reopenIncident } from '#actions/incidents/reopen_incident.ts';
 import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
 import { searchIncidents } from '#actions/incidents/search_incidents.ts';
 import { unacknowledgeIncident } from '#actions/incidents/unacknowledge_incident.ts';
+import { createApiKey } from '#actions/keys/create_api_key.ts';
+import { listApiKeys } from '#actions/keys/list_api_keys.ts';
+import { revokeApiKey } from '#actions/keys/revoke_api_key.ts';
 import { confirmPhone } from '#actions/me/confirm_phone.ts';
+import { createPushSubscription } from '#actions/me/create_push_subscription.ts';
+import { deletePushSubscription } from '#actions/me/delete_push_subscription.ts';
+import { getMe } from '#actions/me/get_me.ts';
+import { getTestNotification } from '#actions/me/get_test_notification.ts';
 import { requestPhoneCode } from '#actions/me/request_phone_code.ts';
+import { sendTestNotification } from '#actions/me/send_test_notification.ts';
 import { setReplyPin } from '#actions/me/set_reply_pin.ts';
+import { updateOwnContact } from '#actions/me/update_own_contact.ts';
 import { listMetricNames } from '#actions/metrics/list_metric_names.ts';
 import { queryMetric } from '#actions/metrics/query_metric.ts';
+import { setSecondFactorPolicy } from '#actions/organization/set_second_factor_policy.ts';
+import { acceptInvitation } from '#actions/people/accept_invitation.ts';
+import { changeRole } from '#actions/people/change_role.ts';
+import { createInvitation } from '#actions/people/create_invitation.ts';
+import { getInvitation } from '#actions/people/get_invitation.ts';
+import { listInvitations } from '#actions/people/list_invitations.ts';
+import { listMembers } from '#actions/people/list_members.ts';
 import { removeMember } from '#actions/people/remove_member.ts';
+import { revokeInvitation } from '#actions/people/revoke_invitation.ts';
 import { createEscalationPolicy } from '#actions/policies/create_escalation_policy.ts';
 import { deleteEscalationPolicy } from '#actions/policies/delete_escalation_policy.ts';
 import { updateEscalationPolicy } from '#actions/policies/update_escalation_policy.ts';
 import { createAlertRule } from '#actions/rules/create_alert_rule.ts';
 import { deleteAlertRule } from '#actions/rules/delete_alert_rule.ts';
 import { updateAlertRule } from '#actions/rules/update_alert_rule.ts';
+import { createCalendarFeed } from '#actions/schedules/create_calendar_feed.ts';
 import { createSchedule } from '#actions/schedules/create_schedule.ts';
 import { createScheduleOverride } from '#actions/schedules/create_schedule_override.ts';
-import { deleteScheduleOverride } from '#actions/schedules/delete_schedule_override.ts';
 import { deleteSchedule } from '#actions/schedules/delete_schedule.ts';
+import { deleteScheduleOverride } from '#actions/schedules/delete_schedule_override.ts';
+import { getCalendarFeed } from '#actions/schedules/get_calendar_feed.ts';
+import { revokeCalendarFeed } from '#actions/schedules/revoke_calendar_feed.ts';
 import { updateSchedule } from '#actions/schedules/update_schedule.ts';
 import { whoIsOnCall } from '#actions/schedules/who_is_on_call.ts';
 import { createService } from '#actions/services/create_service.ts';
 import { deleteService } from '#actions/services/delete_service.ts';
 import { disableCapability } from '#actions/services/disable_capability.ts';
 import { enableCapability } from '#actions/services/enable_capability.ts';
+import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
 import { getService } from '#actions/services/get_service.ts';
 import { listServices } from '#actions/services/list_services.ts';
 import { revealIngestKey } from '#actions/services/reveal_ingest_key.ts';
@@ -67,8 +118,7 @@ interface ActionGroup {
   readonly actions: readonly AnyAction[];
 }
 
-/** Every action, by the headings and in the order of the contract. */
-export const ACTION_GROUPS: readonly ActionGroup[] = [
+const GROUPS = [
   {
     heading: 'Services',
     about: 'What is monitored, what is enabled for it, and the credentials that it sends data with.',
@@ -127,12 +177,14 @@ export const ACTION_GROUPS: readonly ActionGroup[] = [
     about: 'What people are paged about, from the trigger until somebody resolves it.',
     actions: [listIncidents, getIncident, acknowledgeIncident, resolveIncident],
   },
-];
+] as const satisfies readonly ActionGroup[];
+
+/** Every action, by the headings and in the order of the contract. */
+export const ACTION_GROUPS: readonly ActionGroup[] = GROUPS;
 
 export const ACTIONS: readonly AnyAction[] = ACTION_GROUPS.flatMap(({ actions }) => actions);
 
-/** What only the console offers, by name. */
-export const CONSOLE_OPERATIONS: readonly AnyConsoleOperation[] = [
+const WITHIN_ORGANIZATIONS = [
   getBilling,
   getSetupProgress,
   removeMember,
@@ -149,7 +201,73 @@ export const CONSOLE_OPERATIONS: readonly AnyConsoleOperation[] = [
   countIncidentsByService,
   searchServices,
   findTeams,
-];
+  listMembers,
+  changeRole,
+  listInvitations,
+  createInvitation,
+  revokeInvitation,
+  listApiKeys,
+  createApiKey,
+  revokeApiKey,
+  listConnections,
+  disconnectApp,
+  listAuditLog,
+  exportAuditLog,
+  getCalendarFeed,
+  createCalendarFeed,
+  revokeCalendarFeed,
+  getDeliveryHealth,
+  getIngestStatus,
+  getMe,
+  updateOwnContact,
+  createPushSubscription,
+  deletePushSubscription,
+  sendTestNotification,
+  getTestNotification,
+] as const satisfies readonly AnyConsoleOperation[];
+
+/** What only the console offers, within an organization. */
+export const CONSOLE_OPERATIONS: readonly AnyConsoleOperation[] = WITHIN_ORGANIZATIONS;
+
+const ON_ACCOUNTS = [
+  getSession,
+  signIn,
+  signOut,
+  listSessions,
+  endSession,
+  endOtherSessions,
+  completeSignIn,
+  beginPasskeySignIn,
+  getSecondFactors,
+  beginStepUp,
+  stepUp,
+  beginPasskey,
+  addPasskey,
+  removePasskey,
+  beginAuthenticatorApp,
+  confirmAuthenticatorApp,
+  removeAuthenticatorApp,
+  replaceRecoveryCodes,
+  requestPasswordReset,
+  getPasswordReset,
+  resetPassword,
+  updateMe,
+  changePassword,
+  getInvitation,
+  acceptInvitation,
+  getConnectRequest,
+  connectApp,
+  refuseApp,
+] as const satisfies readonly AnyAccountOperation[];
+
+/** What only the console offers, on somebody's own account. */
+export const ACCOUNT_OPERATIONS: readonly AnyAccountOperation[] = ON_ACCOUNTS;
+
+/** All that the console may invoke within an organization, with the types of each input and result. */
+export type OrganizationOperation = (typeof GROUPS)[number]['actions'][number] | (typeof WITHIN_ORGANIZATIONS)[number];
+
+/** All that the console may ask for on an account, with the types of each input and result. */
+export type OwnAccountOperation = (typeof ON_ACCOUNTS)[number];
 
 const BY_NAME = new Map(ACTIONS.map((action) => [action.name, action]));
 const CONSOLE_OPERATIONS_BY_NAME = new Map(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation]));

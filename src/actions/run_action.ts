@@ -1,17 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { Compile, type Validator } from 'typebox/compile';
-
-import type { ActionContext, AnyOperation, Change } from '#actions/action_context.ts';
+import type { ActionContext, AnyOperation, Change, Installation } from '#actions/action_context.ts';
+import { checkInput } from '#actions/check_input.ts';
 import { recordCredentialReads } from '#actions/record_credential_reads.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import type { Caller, RequestOrigin, Via } from '#kernel/caller.ts';
-import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
-import { findFaults } from '#kernel/input_faults.ts';
+import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { findUnstorable } from '#kernel/unstorable.ts';
 import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
 import type { Session } from '#storage/postgres/database.ts';
@@ -24,17 +21,16 @@ export interface ActionRuntime extends UnitOfWorkRuntime {
   readonly cipher: Cipher;
   readonly configuredChannels: ReadonlySet<Channel>;
   readonly baseUrl: string;
+  readonly installation: Installation;
 }
 
 /** Where the console's own operations are invoked from: the console itself and the command line. */
 const CONSOLE_VIAS: ReadonlySet<Via> = new Set(['console', 'cli']);
 
-const validators = new WeakMap<object, Validator>();
-
 /**
  * The one pipeline every invocation goes through, whichever way it came: permission (403), input (400), transaction,
  * handler, audit row and outbox in the same transaction, result. The caller is authenticated already (401) and the
- * action found (404).
+ * action found (404). Operations on an account have `run_account_operation.ts`, which does the same.
  */
 export async function runAction(
   runtime: ActionRuntime,
@@ -45,21 +41,13 @@ export async function runAction(
 ): Promise<unknown> {
   await requirePermission(runtime, action, caller, origin);
   checkInput(action, input);
-  const now = runtime.clock.now();
-  if (action.effect !== 'read') {
-    try {
-      return await change(runtime, action, caller, input, origin);
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'forbidden') await recordRefusal(runtime, action, caller, origin);
-      throw error;
-    }
+  if (action.effect === 'read') return await read(runtime, action, caller, input, origin);
+  try {
+    return await change(runtime, action, caller, input, origin);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'forbidden') await recordRefusal(runtime, action, caller, origin);
+    throw error;
   }
-  const targets = new Set<string>();
-  const context = contextOf(runtime, runtime.db.session(), caller, now);
-  const recordCredentialRead = (target: string): void => void targets.add(target);
-  const result: unknown = await action.handle(input, { ...context, recordCredentialRead });
-  await recordCredentialReads(runtime, caller, { action: action.name, targets, origin });
-  return result;
 }
 
 /**
@@ -112,24 +100,22 @@ function holderOf({ actor }: Caller): string {
   return actor.kind === 'user' && actor.apiKeyId === null ? 'your role' : 'this key';
 }
 
-function checkInput(action: AnyOperation, input: unknown): void {
-  const validator = validators.get(action.input) ?? Compile(action.input);
-  validators.set(action.input, validator);
-  const faults = [
-    ...findUnstorable(input),
-    ...(validator.Check(input) ? [] : findFaults(action.input, input)),
-    ...(isRecord(input) ? (action.meaning?.(input) ?? []) : []),
-  ];
-  if (faults.length > 0) throw invalidInput(onePerPath(faults));
-}
-
-function isRecord(input: unknown): input is Readonly<Record<string, unknown>> {
-  return typeof input === 'object' && input !== null && !Array.isArray(input);
-}
-
-/** What is wrong with the shape of a value says more than what it fails to mean. */
-function onePerPath(faults: readonly Fault[]): Fault[] {
-  return [...new Map(faults.toReversed().map((fault) => [fault.path, fault])).values()].toReversed();
+async function read(
+  runtime: ActionRuntime,
+  action: AnyOperation,
+  caller: Caller,
+  input: unknown,
+  origin: RequestOrigin,
+): Promise<unknown> {
+  const targets = new Set<string>();
+  const context: ActionContext = {
+    ...readContextOf(runtime, runtime.db.session(), caller, runtime.clock.now()),
+    recordCredentialRead: (target) => void targets.add(target),
+  };
+  const prepared: unknown = await action.prepare?.(input, context);
+  const result: unknown = await action.handle(input, context, prepared);
+  await recordCredentialReads(runtime, caller, { action: action.name, targets, origin });
+  return result;
 }
 
 async function change(
@@ -139,15 +125,18 @@ async function change(
   input: unknown,
   origin: RequestOrigin,
 ): Promise<unknown> {
+  const before = () => readContextOf(runtime, runtime.db.session(), caller, runtime.clock.now());
+  const prepared: unknown = await action.prepare?.(input, before());
   return await inUnitOfWork(runtime, async (unit, session) => {
     const changes: Change[] = [];
-    const result: unknown = await action.handle(input, {
-      ...contextOf(runtime, session, caller, unit.now),
+    const context: ActionContext = {
+      ...readContextOf(runtime, session, caller, unit.now),
       ...unit,
       record: (made) => {
         if (!isDeepStrictEqual(made.before, made.after)) changes.push(made);
       },
-    });
+    };
+    const result: unknown = await action.handle(input, context, prepared);
     for (const made of changes) {
       const who = { orgId: caller.orgId, actor: caller.actor, via: caller.via, action: action.name };
       await unit.stores.audit.append({ ...who, ...made, result: 'done', origin }, unit.now);
@@ -156,16 +145,18 @@ async function change(
   });
 }
 
-function contextOf(runtime: ActionRuntime, session: Session, caller: Caller, now: Temporal.Instant): ActionContext {
+function readContextOf(runtime: ActionRuntime, session: Session, caller: Caller, now: Temporal.Instant): ActionContext {
+  const { metrics, exceptions, cipher, configuredChannels, baseUrl, installation } = runtime;
   return {
     caller,
     now,
     stores: storesOf(session),
-    metrics: runtime.metrics,
-    exceptions: runtime.exceptions,
-    cipher: runtime.cipher,
-    configuredChannels: runtime.configuredChannels,
-    baseUrl: runtime.baseUrl,
+    metrics,
+    exceptions,
+    cipher,
+    configuredChannels,
+    baseUrl,
+    installation,
     record: () => {
       throw new Error('a read action changes nothing');
     },

@@ -1,6 +1,7 @@
 import type { ActionRuntime } from '#actions/run_action.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { type ChangeFeed, createChangeFeed } from '#entry/change_feed.ts';
+import { installationOf } from '#entry/installation.ts';
 import { type Foundation, type FoundationOptions, openFoundation } from '#entry/foundation.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
@@ -30,6 +31,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
     configuredChannels: new Set(senders.keys()),
     clock,
     baseUrl: config.baseUrl,
+    installation: installationOf(config),
     onOutbox: () => outbox.wake(),
   };
   const changes = createChangeFeed(db, clock, log);

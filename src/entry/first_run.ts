@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { addApiKey } from '#actions/keys/api_keys.ts';
+import { addApiKey } from '#actions/keys/add_api_key.ts';
 import { addMember } from '#actions/people/add_member.ts';
 import { createOrganization } from '#actions/people/create_organization.ts';
 import { hashPassword, newPassword } from '#auth/passwords.ts';

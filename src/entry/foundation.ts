@@ -115,7 +115,7 @@ function twilioAccountOf(config: Config): TwilioAccount | null {
   return { accountSid, authToken, from, apiBase };
 }
 
-function mailServerOf({ smtpUrl: url, mailFrom: from }: Config): MailServer | null {
+export function mailServerOf({ smtpUrl: url, mailFrom: from }: Config): MailServer | null {
   return url === undefined || from === undefined ? null : { url, from };
 }
 

@@ -1,16 +1,16 @@
 import type { Static, TObject, TSchema } from 'typebox';
 
-import type { Fault } from '#kernel/errors.ts';
+import type { ErrorCode, Fault } from '#kernel/errors.ts';
 import type { Kind } from '#kernel/ids.ts';
 import type { OperationPermission, Permission } from '#kernel/permissions.ts';
 
 /** `read` changes nothing, `write` can be undone, `delete` cannot: it feeds read-only grants, audit and MCP hints. */
 export type Effect = 'read' | 'write' | 'delete';
 
-/** What a public action and an operation of the console have in common. */
-interface Operation<Context, Input extends TObject, Result extends TSchema> {
+/** What public actions and operations of the console have in common. */
+interface Operation<Context, Input extends TObject, Result extends TSchema, Name extends string, Prepared> {
   /** Unique among all operations; the file bears it too. */
-  readonly name: string;
+  readonly name: Name;
   readonly summary: string;
   readonly effect: Effect;
   /** Closed objects: a property that is not listed is invalid input. */
@@ -27,18 +27,25 @@ interface Operation<Context, Input extends TObject, Result extends TSchema> {
   readonly conflict?: string;
   /** A body that is accepted, with ids of `actions/example_ids.ts`: for the reference and for the tests made of it. */
   readonly example: Static<Input>;
-  handle(input: Static<Input>, context: Context): Promise<Static<Result>>;
+  /**
+   * Runs before the transaction begins: what takes long, such as hashing a password, or has to remain when the rest is
+   * refused, such as counting a wrong try.
+   */
+  prepare?(input: Static<Input>, context: Context): Promise<Prepared>;
+  handle(input: Static<Input>, context: Context, prepared: Prepared): Promise<Static<Result>>;
 }
 
 /**
  * One declaration of one action of the contract. REST, MCP, OpenAPI, the reference, the permission tests and the audit
  * log all come from it, so nothing about an action is said twice.
  */
-export interface Action<Context, Input extends TObject = TObject, Result extends TSchema = TSchema> extends Operation<
+export interface Action<
   Context,
-  Input,
-  Result
-> {
+  Input extends TObject = TObject,
+  Result extends TSchema = TSchema,
+  Name extends string = string,
+  Prepared = unknown,
+> extends Operation<Context, Input, Result, Name, Prepared> {
   readonly consoleOnly?: never;
   readonly permission: Permission;
   /**
@@ -59,15 +66,60 @@ export interface Action<Context, Input extends TObject = TObject, Result extends
   readonly exampleResult: Static<Result>;
 }
 
-/**
- * An operation that only the console offers: the same pipeline, checks and audit as an action, but never part of REST,
- * MCP or the contract.
- */
+/** What operations of the console have in common: they are never part of REST, MCP or the contract. */
+interface OperationOfConsole<
+  Context,
+  Input extends TObject,
+  Result extends TSchema,
+  Name extends string,
+  Prepared,
+> extends Operation<Context, Input, Result, Name, Prepared> {
+  readonly consoleOnly: true;
+  /** Refusals beyond those that every operation of its kind has, for OpenAPI. */
+  readonly refusals?: readonly Extract<ErrorCode, 'unauthenticated' | 'forbidden' | 'not_found' | 'rate_limited'>[];
+}
+
+/** An operation within an organization that only the console offers: same checks and audit as an action. */
 export interface ConsoleOperation<
   Context,
   Input extends TObject = TObject,
   Result extends TSchema = TSchema,
-> extends Operation<Context, Input, Result> {
-  readonly consoleOnly: true;
+  Name extends string = string,
+  Prepared = unknown,
+> extends OperationOfConsole<Context, Input, Result, Name, Prepared> {
+  readonly scope?: never;
   readonly permission: OperationPermission;
+  /** The media types of the file that it answers with, a `FileAnswer`; it can be asked for with GET then. */
+  readonly sends?: readonly string[];
+}
+
+/** A file, sent while it is being made. */
+export interface FileAnswer {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly content: AsyncIterable<string>;
+}
+
+/** Where in the console an operation on an account is asked for, below `/api/console`. */
+export type AccountRoute = `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`;
+
+/**
+ * An operation on somebody's own account, which belongs to no organization. Its audit rows go to every organization the
+ * person is a member of.
+ */
+export interface AccountOperation<
+  Context,
+  Scope extends 'signed_in' | 'anyone' = 'signed_in' | 'anyone',
+  Input extends TObject = TObject,
+  Result extends TSchema = TSchema,
+  Name extends string = string,
+  Prepared = unknown,
+> extends OperationOfConsole<Context, Input, Result, Name, Prepared> {
+  /** `signed_in`: for whoever is signed in. `anyone`: nobody needs to be. */
+  readonly scope: Scope;
+  readonly permission?: never;
+  /** The parameters of the path (`:name`) and the body together are the input. */
+  readonly route: AccountRoute;
+  /** 200 when left out. */
+  readonly status?: 202;
 }

@@ -184,3 +184,12 @@ function show(value: unknown): string {
   const text = JSON.stringify(typeof value === 'string' ? value.slice(0, 100) : value);
   return text.length > 60 ? `${text.slice(0, 57)}…"` : text;
 }
+
+/** `/steps/0/channels`, as JSON Pointers (RFC 6901) say it, is `steps[0].channels`. */
+export function pathOfPointer(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((path, token) => (/^\d+$/.test(token) ? `${path}[${token}]` : join(path, token)), '');
+}

@@ -353,6 +353,6 @@ async function countQueries(w: World): Promise<number> {
     configuredChannels: new Set(),
     now: w.clock.now(),
   };
-  await listTeams.handle({}, context as unknown as ActionContext);
+  await listTeams.handle({}, context as unknown as ActionContext, undefined);
   return queries;
 }

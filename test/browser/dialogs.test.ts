@@ -28,9 +28,9 @@ async function furnished(h: OpenHouse, { userId, email }: Visitor, called = (nam
   const other = await h.given.organization('Umbrella');
   await storesOf(h.house.db.session()).people.setMembership(other.orgId, userId, 'viewer', now);
   const browser = await signedIn(h, email);
-  await browser.post(`/organizations/${h.orgId}/invitations`, { email: 'dirk@example.com', role: 'viewer' });
+  await browser.invoke(h.orgId, 'create_invitation', { email: 'dirk@example.com', role: 'viewer' });
   const key = { name: called('Deploys'), kind: 'user', permissions: null, expiresAt: null };
-  await browser.post(`/organizations/${h.orgId}/api-keys`, key);
+  await browser.invoke(h.orgId, 'create_api_key', key);
   for (const table of ['users', 'organizations']) {
     const rows = await h.house.db.sql.rows<{ id: string; name: string }>(`select id, name from ${table}`);
     for (const { id, name } of rows) {

@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto';
+
 import type { AnyOperation } from '#actions/action_context.ts';
 import { ACTIONS } from '#actions/registry.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import { issueApiKey } from '#auth/api_keys.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import { sightingOf } from '#core/exceptions/sighting.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
@@ -45,6 +48,7 @@ export async function buildEstate(w: World, owner: { orgId: Id<'org'>; orgKey: s
   await sendPoints(w, serviceId);
   return {
     ...IDS,
+    ...(await buildAccess(w, orgId, anna.userId)),
     serviceId,
     dashboardId,
     groupId: await seeException(w, orgId, serviceId),
@@ -58,6 +62,32 @@ export async function buildEstate(w: World, owner: { orgId: Id<'org'>; orgKey: s
     ruleId,
     incidentId: await trigger(w, ruleId),
   };
+}
+
+/** What people have of the console beside the actions. */
+async function buildAccess(w: World, orgId: Id<'org'>, userId: Id<'user'>) {
+  const now = w.clock.now();
+  const expiresAt = now.add({ hours: 24 });
+  return await w.house.db.transaction(async (session) => {
+    const stores = storesOf(session);
+    const { keyId } = await issueApiKey(
+      stores,
+      { orgId, userId, name: 'CI', createdBy: userId, permissions: null },
+      now,
+    );
+    const invited = { orgId, email: 'nora@example.com', role: 'viewer', invitedBy: userId, expiresAt } as const;
+    const connectionId = newId('connection');
+    const client = { clientId: 'client_1', clientName: 'Agent', clientUri: null, access: 'read_only' } as const;
+    await stores.connections.insert({ connectionId, orgId, userId, ...client, createdAt: now, lastUsedAt: null });
+    const endpoint = `https://push.example.com/${newId('subscription')}`;
+    const browser = { endpoint, p256dh: 'p256dh', auth: 'auth', label: 'Laptop' };
+    return {
+      apiKeyId: keyId,
+      invitationId: await stores.invitations.insert({ ...invited, tokenHash: randomBytes(32) }, now),
+      connectionId,
+      subscriptionId: (await stores.pushSubscriptions.put(userId, browser, now)).id,
+    };
+  });
 }
 
 /** The example of the reference as a call that succeeds, its ids being those of the estate. */

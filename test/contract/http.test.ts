@@ -8,7 +8,8 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
-import { CONSOLE_ROUTES } from '#entry/http/console/registry.ts';
+import { ACCOUNT_OPERATIONS } from '#actions/registry.ts';
+import { routeOf } from '#entry/http/console/account_operations.ts';
 import { ask, callsMade } from '#test/contract/ask.ts';
 import { EACH_ACTION } from '#test/contract/estate.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -225,7 +226,9 @@ test('a body of countless faults is answered with no more of them than anybody c
 });
 
 test('nobody unknown has more than 16 KiB of a body read', async () => {
-  const anyones = CONSOLE_ROUTES.filter(({ access, method }) => access === 'anyone' && method !== 'GET');
+  const anyones = ACCOUNT_OPERATIONS.filter(({ scope }) => scope === 'anyone')
+    .map(routeOf)
+    .filter(({ method }) => method !== 'GET');
   const posts = [
     ...anyones.map(({ method, path }) => [method, `/api/console${path.replaceAll(/:\w+/g, 'x')}`] as const),
     ...['token', 'registration', 'revocation'].map((name) => ['POST', OAUTH_PATHS[name as 'token']] as const),

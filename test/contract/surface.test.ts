@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { ACTION_GROUPS, ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
+import { ACCOUNT_OPERATIONS, ACTION_GROUPS, ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
 import { componentSchemas, toOpenApiSchema } from '#entry/http/openapi/schemas.ts';
 import { ACTIONS_PATH } from '#entry/http/rest.ts';
 import { SETTINGS } from '#kernel/config.ts';
@@ -28,7 +28,7 @@ test('the actions are those of the contract, in its order and under its headings
 });
 
 test('every file that declares an action or an operation of the console bears its name, and is registered', () => {
-  const registered = [...ACTIONS, ...CONSOLE_OPERATIONS];
+  const registered = [...ACTIONS, ...CONSOLE_OPERATIONS, ...ACCOUNT_OPERATIONS];
   const folder = path.join(ROOT, 'src/actions');
   const declared = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
@@ -65,7 +65,7 @@ test('every body is a closed object, and so is every object in it but widgets', 
 });
 
 test('every summary says in sentences what the action does', () => {
-  for (const { name, summary } of [...ACTIONS, ...CONSOLE_OPERATIONS]) {
+  for (const { name, summary } of [...ACTIONS, ...CONSOLE_OPERATIONS, ...ACCOUNT_OPERATIONS]) {
     expect(summary, name).toMatch(/^[A-Z].*\.$/);
     expect(summary.length, name).toBeLessThan(400);
   }
@@ -82,6 +82,10 @@ test('the public surface is as it was: a change of it is a decision', async () =
     ...CONSOLE_OPERATIONS.map(
       ({ name, permission, effect, input }) =>
         `console ${name} ${permission} ${effect} ${Object.keys(input.properties).join(' ')}`,
+    ),
+    ...ACCOUNT_OPERATIONS.map(
+      ({ name, scope, effect, route, input }) =>
+        `account ${name} ${scope} ${effect} ${route} ${Object.keys(input.properties).join(' ')}`,
     ),
     ...Object.entries(componentSchemas()).map(([name, schema]) => `schema ${name} ${JSON.stringify(schema)}`),
     ...Object.entries(ERROR_CODES).map(([code, status]) => `error ${code} ${status}`),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import { readIngestStatus } from '#actions/services/ingest_status.ts';
+import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import type { NewOrRegressed } from '#incidents/open_exception_incidents.ts';
@@ -16,6 +16,7 @@ import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { ExceptionWriter, type GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { type GroupingRuntime, onGroupExceptions } from '#workers/group_exceptions.ts';
 import { retrySetAside } from '#workers/retry_set_aside.ts';
@@ -204,10 +205,9 @@ describe('an event that takes too long to read', () => {
       },
     };
   });
-  const status = async () => {
-    const stores = storesOf(w.house.db.session());
-    return (await readIngestStatus({ ...w.house.actions, stores }, w.orgId, serviceId, w.clock.now())).setAside;
-  };
+  const ingestStatus = () =>
+    runOperation(w, getIngestStatus, memberCaller(w.orgId, w.owner.userId, 'viewer'), { serviceId });
+  const status = async () => (await ingestStatus()).setAside;
   const retry = () => retrySetAside({ ...runtime, log: silentLog });
 
   test('is stopped, set aside and shown, and holds up no other event of its job', async () => {
@@ -247,8 +247,7 @@ describe('an event that takes too long to read', () => {
     w.clock.advance({ hours: 30 * 24 + 1 });
     await retry();
     expect(await status()).toMatchObject({ events: 0 });
-    const stores = storesOf(w.house.db.session());
-    const { refused } = await readIngestStatus({ ...w.house.actions, stores }, w.orgId, serviceId, w.clock.now());
+    const { refused } = await ingestStatus();
     expect(refused).toMatchObject([{ kind: 'events', reason: 'faulty', count: 1 }]);
   });
 });

@@ -127,7 +127,7 @@ describe('the status of a service over HTTP', () => {
   const seen = async (w: World, serviceId: string, orgId = w.orgId) => {
     const { email } = await givenPerson(w, { role: 'viewer', orgId });
     const browser = await signedIn(w, email);
-    const answer = await browser.get(`/organizations/${orgId}/services/${serviceId}/ingest-status`);
+    const answer = await browser.invoke(orgId, 'get_ingest_status', { serviceId });
     return { status: answer.status, refused: answer.body.result?.refused };
   };
 

@@ -1,14 +1,11 @@
 import ICAL from 'ical.js';
 import { describe, expect, test } from 'vitest';
 
-import { createCalendarFeed, findCalendarFeed, revokeCalendarFeed } from '#actions/schedules/calendar_feed.ts';
-import { createCipher } from '#auth/cipher.ts';
-import type { Caller } from '#kernel/caller.ts';
-import { PERMISSIONS } from '#kernel/permissions.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { createCalendarFeed } from '#actions/schedules/create_calendar_feed.ts';
+import { getCalendarFeed } from '#actions/schedules/get_calendar_feed.ts';
+import { revokeCalendarFeed } from '#actions/schedules/revoke_calendar_feed.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
-
-const ORIGIN = { requestId: 'req_test', address: null };
 
 /** Anna and Bram take turns by the day; Cleo stands in for a night. */
 async function plannedWorld() {
@@ -30,24 +27,11 @@ async function plannedWorld() {
 }
 
 function feedsOf(w: World) {
-  const caller: Caller = {
-    orgId: w.orgId,
-    actor: { kind: 'user', userId: w.owner.userId, apiKeyId: null },
-    via: 'console',
-    permissions: new Set(PERMISSIONS),
-  };
-  const settings = { cipher: createCipher(w.house.config.appSecret, 'calendar-feeds'), baseUrl: 'http://tocsin.test' };
-  const now = w.clock.now();
+  const caller = memberCaller(w.orgId, w.owner.userId, 'owner');
   return {
-    create: (scheduleId: string) =>
-      w.house.db.transaction((session) =>
-        createCalendarFeed({ stores: storesOf(session), now }, caller, scheduleId, settings, ORIGIN),
-      ),
-    find: (scheduleId: string) => findCalendarFeed(storesOf(w.house.db.session()), caller, scheduleId, settings),
-    revoke: (scheduleId: string) =>
-      w.house.db.transaction((session) =>
-        revokeCalendarFeed({ stores: storesOf(session), now }, caller, scheduleId, ORIGIN),
-      ),
+    create: (scheduleId: string) => runOperation(w, createCalendarFeed, caller, { scheduleId }),
+    find: (scheduleId: string) => runOperation(w, getCalendarFeed, caller, { scheduleId }),
+    revoke: (scheduleId: string) => runOperation(w, revokeCalendarFeed, caller, { scheduleId }),
   };
 }
 
@@ -139,7 +123,7 @@ describe('its secret address', () => {
   test('is made once, shown again, and is not in the store or the audit log', async () => {
     const { w, scheduleId } = await plannedWorld();
     const feeds = feedsOf(w);
-    expect(await feeds.find(scheduleId)).toBeNull();
+    expect(await feeds.find(scheduleId)).toEqual({ scheduleId, url: null, createdAt: null });
     const feed = await feeds.create(scheduleId);
     expect(feed.url).toMatch(/^http:\/\/tocsin\.test\/api\/calendar\/tocsin_cal_\w{49}\.ics$/);
     expect(await feeds.create(scheduleId)).toEqual(feed);

@@ -28,7 +28,7 @@ test('a device whose push service refuses to be public is refused when it is add
   const w = await world({ settings: { allowInternalAddresses: 'false' } });
   const { email } = await givenPerson(w, { role: 'responder' });
   const browser = await signedIn(w, email);
-  const answer = await browser.post(`/organizations/${w.orgId}/me/push-subscriptions`, {
+  const answer = await browser.invoke(w.orgId, 'create_push_subscription', {
     endpoint: 'https://127.0.0.1/send',
     keys: { p256dh: 'x', auth: 'x' },
   });

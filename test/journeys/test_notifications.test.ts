@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest';
 
-import { getTestNotification, sendTestNotifications } from '#actions/me/test_notifications.ts';
+import { getTestNotification } from '#actions/me/get_test_notification.ts';
+import { sendTestNotification } from '#actions/me/send_test_notification.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import { spokenText } from '@tocsin/phone-simulator';
-import type { Caller } from '#kernel/caller.ts';
-import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { openPostOffice } from '#test/kit/post_office.ts';
 import { startPushService } from '#test/kit/push_service.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 import { pruneNotifications } from '#workers/prune_notifications.ts';
 
@@ -20,27 +19,21 @@ async function annaWantsToKnow() {
   return { w, post, teamId, anna, test: testerFor(w, anna), fate: fateFor(w, anna) };
 }
 
-const callerOf = (w: StaffedWorld, { userId }: Pick<Responder, 'userId'>): Caller => ({
-  orgId: w.orgId,
-  actor: { kind: 'user', userId, apiKeyId: null },
-  via: 'console',
-  permissions: new Set(ROLE_PERMISSIONS.viewer),
-});
+const callerOf = (w: StaffedWorld, { userId }: Pick<Responder, 'userId'>) => memberCaller(w.orgId, userId, 'viewer');
 
 /** Asks for a test, lets it happen, and tells what became of it. */
 function testerFor(w: StaffedWorld, person: Pick<Responder, 'userId'>) {
   return async (channel: Channel) => {
-    const { testNotifications } = await inUnitOfWork(w.house.actions, (unit) =>
-      sendTestNotifications(unit, callerOf(w, person), channel, w.house.actions, { requestId: 'req_1', address: null }),
-    );
+    const { testNotifications } = await runOperation(w, sendTestNotification, callerOf(w, person), { channel });
     await w.settle();
-    return await Promise.all(testNotifications.map(({ notificationId }) => fateFor(w, person)(notificationId)));
+    return await Promise.all(
+      testNotifications.map(({ notificationId }: { notificationId: string }) => fateFor(w, person)(notificationId)),
+    );
   };
 }
 
 function fateFor(w: StaffedWorld, person: Pick<Responder, 'userId'>) {
-  return (notificationId: string) =>
-    getTestNotification(storesOf(w.house.db.session()), callerOf(w, person), notificationId);
+  return (notificationId: string) => runOperation(w, getTestNotification, callerOf(w, person), { notificationId });
 }
 
 test('a test by SMS arrives at the person’s phone, and nothing else happens', async () => {

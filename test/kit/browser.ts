@@ -25,6 +25,8 @@ export interface Browser {
   post(path: string, body?: unknown): Promise<Answer>;
   patch(path: string, body?: unknown): Promise<Answer>;
   delete(path: string): Promise<Answer>;
+  /** Invokes an action or an operation of the console. */
+  invoke(orgId: string, name: string, input?: object): Promise<Answer>;
   /** The `Cookie` header that it sends; what a test puts here is sent instead. */
   cookie: string | null;
   /** The cookie by which it is known after it has signed in. */
@@ -71,6 +73,7 @@ export function openBrowser(w: World, address = '192.0.2.1'): Browser {
     post: (path, body) => browser.ask('POST', path, body === undefined ? {} : { body }),
     patch: (path, body) => browser.ask('PATCH', path, { body }),
     delete: (path) => browser.ask('DELETE', path),
+    invoke: (orgId, name, body = {}) => browser.ask('POST', `/organizations/${orgId}/actions/${name}`, { body }),
   };
   return browser;
 }

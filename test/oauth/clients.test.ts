@@ -131,9 +131,11 @@ test.each(LINES)(
     expect(memory.held.refresh_token).not.toBe(first.refresh_token);
     expect(await namesOf(client)).toHaveLength(toolsFor(ROLE_PERMISSIONS.editor).length);
 
-    const { connections } = (await anna.ask('GET', `/organizations/${anna.orgId}/connections`)).body.result;
+    const { connections } = (await anna.ask('POST', `/organizations/${anna.orgId}/actions/list_connections`, {})).body
+      .result;
     expect(connections).toHaveLength(1);
-    await anna.ask('DELETE', `/organizations/${anna.orgId}/connections/${connections[0].connectionId}`);
+    const { connectionId } = connections[0];
+    await anna.ask('POST', `/organizations/${anna.orgId}/actions/disconnect_app`, { connectionId });
     memory.asked = null;
     await expect(client.listTools()).rejects.toThrow(/unauthorized/i);
     expect(memory.asked).not.toBeNull();

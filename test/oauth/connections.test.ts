@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { createReset } from '#actions/account/password_reset.ts';
+import { createReset } from '#actions/account/password_resets.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
 import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
@@ -142,7 +142,7 @@ test('changes through a connection are those of the person through the app', asy
   expect(await auditOf('connect_app', connectionId)).toMatchObject([
     { actor: { kind: 'user', userId: anna.userId }, via: 'console', result: 'done', before: null, after: described },
   ]);
-  await anna.ask('DELETE', `/organizations/${s.orgId}/connections/${connectionId}`);
+  await anna.ask('POST', `/organizations/${s.orgId}/actions/disconnect_app`, { connectionId });
   expect(await auditOf('disconnect_app', connectionId)).toMatchObject([
     { actor: { kind: 'user', userId: anna.userId }, via: 'console', result: 'done', before: described, after: null },
   ]);
@@ -261,7 +261,7 @@ test('people see and end their own connections, and who manages the organization
   const ofAnna = await connected(s, anna, { orgId, access: 'read_only' });
   const ofBram = await connected(s, bram, { orgId });
   const list = async (person: typeof anna) =>
-    (await person.ask('GET', `/organizations/${orgId}/connections`)).body.result.connections;
+    (await person.ask('POST', `/organizations/${orgId}/actions/list_connections`, {})).body.result.connections;
   const at = s.clock.now().toString({ fractionalSecondDigits: 3 });
   expect(await list(anna)).toEqual([
     {
@@ -278,20 +278,19 @@ test('people see and end their own connections, and who manages the organization
     ofBram.connectionId,
     ofAnna.connectionId,
   ]);
-  const path = (connectionId: string) => `/organizations/${orgId}/connections/${connectionId}`;
-  expect((await bram.ask('DELETE', path(ofAnna.connectionId))).status).toBe(404);
+  const end = (person: typeof anna, connectionId: string, from: string = orgId) =>
+    person.ask('POST', `/organizations/${from}/actions/disconnect_app`, { connectionId });
+  expect((await end(bram, ofAnna.connectionId)).status).toBe(404);
   const stranger = await s.person({ role: 'owner' });
-  expect((await stranger.ask('DELETE', path(ofAnna.connectionId))).status).toBe(404);
-  expect((await stranger.ask('DELETE', `/organizations/${s.orgId}/connections/${ofAnna.connectionId}`)).status).toBe(
-    404,
-  );
-  expect((await stranger.ask('GET', `/organizations/${orgId}/connections`)).status).toBe(404);
+  expect((await end(stranger, ofAnna.connectionId)).status).toBe(404);
+  expect((await end(stranger, ofAnna.connectionId, s.orgId)).status).toBe(404);
+  expect((await stranger.ask('POST', `/organizations/${orgId}/actions/list_connections`, {})).status).toBe(404);
   expect((await toolsWith(ofAnna.tokens.access_token)).status).toBe(200);
-  expect((await olga.ask('DELETE', path(ofAnna.connectionId))).body).toEqual({
+  expect((await end(olga, ofAnna.connectionId)).body).toEqual({
     result: { deleted: true, connectionId: ofAnna.connectionId },
   });
   expect((await toolsWith(ofAnna.tokens.access_token)).status).toBe(401);
-  expect((await bram.ask('DELETE', path(ofBram.connectionId))).status).toBe(200);
+  expect((await end(bram, ofBram.connectionId)).status).toBe(200);
 });
 
 test('when a connection was last used is known to the minute', async () => {
@@ -353,7 +352,8 @@ test('who signs out before the app is called back is asked again, and so is whoe
   const called = await bramInHerBrowser.follow(answer.body.result.redirectTo);
   const { access_token } = (await app.redeem(called.searchParams.get('code')!)).body;
   expect((await toolsWith(access_token)).status).toBe(200);
-  const used = (await bram.ask('GET', `/organizations/${s.orgId}/connections`)).body.result.connections;
+  const used = (await bram.ask('POST', `/organizations/${s.orgId}/actions/list_connections`, {})).body.result
+    .connections;
   expect(used).toMatchObject([{ user: { userId: bram.userId }, access: 'read_only', lastUsedAt: expect.any(String) }]);
 });
 

@@ -1,15 +1,11 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 
-import { CLOSED } from '#actions/fields.ts';
-import type { Cipher } from '#auth/cipher.ts';
-import { type RelyingParty, verifyAuthentication } from '#auth/second_factor/passkeys.ts';
+import type { AccountContext } from '#actions/action_context.ts';
+import { relyingPartyOf, verifyAuthentication } from '#auth/second_factor/passkeys.ts';
 import { recoveryCodeHash } from '#auth/second_factor/recovery_codes.ts';
 import { periodOfCode } from '#auth/second_factor/totp.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { Temporal } from '#kernel/time.ts';
-import type { Database } from '#storage/postgres/database.ts';
-import { type Stores, storesOf } from '#storage/postgres/stores.ts';
 
 /** One of them: the code of an app, a recovery code, or what a passkey signed. */
 export const SHOWN_FIELDS = {
@@ -20,31 +16,26 @@ export const SHOWN_FIELDS = {
   ),
 };
 
-const ShownFactor = Type.Object(SHOWN_FIELDS, CLOSED);
-export type ShownFactor = Static<typeof ShownFactor>;
+type ShownFactor = Static<TObject<typeof SHOWN_FIELDS>>;
 
-/** What second factors are checked with. */
-export interface SecondFactorRuntime {
-  readonly db: Database;
-  readonly cipher: Cipher;
-  readonly party: RelyingParty;
-}
+/** Names a sign-in that waits for the second factor. */
+export const PendingToken = Type.String({ maxLength: 200 });
 
 const WRONG_TRIES_MAX = 10;
 const LOCKED_MINUTES = 15;
 
 /**
  * Checks what a person shows beside the password; `holder` is what a passkey was challenged for. Throws `unauthenticated`
- * when it is wrong, and `rate_limited` after ten wrong ones, for 15 minutes. Each code and challenge works once.
+ * when it is wrong, and `rate_limited` after ten wrong ones, for 15 minutes. Each code and challenge works once. For
+ * `prepare`: a wrong try counts when the rest is refused.
  */
 export async function requireSecondFactor(
-  { db, cipher, party }: SecondFactorRuntime,
+  context: AccountContext,
   userId: Id<'user'>,
   shown: ShownFactor,
-  { holder, now }: { readonly holder: string; readonly now: Temporal.Instant },
+  holder: string,
 ): Promise<void> {
-  // Not within the caller's transaction: a wrong try counts whatever becomes of the rest.
-  const stores = storesOf(db.session());
+  const { stores, now } = context;
   const { secondFactors } = stores;
   const lock = await secondFactors.findLock(userId);
   if (lock?.lockedUntil != null && lock.lockedUntil.epochMilliseconds > now.epochMilliseconds) {
@@ -52,7 +43,7 @@ export async function requireSecondFactor(
       retryAfterSeconds: Math.ceil((lock.lockedUntil.epochMilliseconds - now.epochMilliseconds) / 1_000),
     });
   }
-  if (await isRight(stores, { cipher, party }, userId, shown, { holder, now })) {
+  if (await isRight(context, userId, shown, holder)) {
     if (lock !== null) await secondFactors.removeLock(userId);
     return;
   }
@@ -66,16 +57,15 @@ export async function requireSecondFactor(
 }
 
 async function isRight(
-  { secondFactors }: Stores,
-  { cipher, party }: Omit<SecondFactorRuntime, 'db'>,
+  { stores: { secondFactors }, now, installation, baseUrl }: AccountContext,
   userId: Id<'user'>,
   { code, recoveryCode, passkey }: ShownFactor,
-  { holder, now }: { readonly holder: string; readonly now: Temporal.Instant },
+  holder: string,
 ): Promise<boolean> {
   if (code !== undefined) {
     const app = await secondFactors.findApp(userId);
     if (app === null || app.confirmedAt === null) return false;
-    const period = periodOfCode(cipher.decrypt(app.secretSealed), code, now);
+    const period = periodOfCode(installation.ciphers.secondFactors.decrypt(app.secretSealed), code, now);
     return period !== null && (await secondFactors.takePeriod(userId, period));
   }
   if (recoveryCode !== undefined) {
@@ -85,7 +75,7 @@ async function isRight(
   const challenge = await secondFactors.takeChallenge(holder, now);
   const known = (await secondFactors.listPasskeys(userId)).find(({ id }) => id === idOf(passkey));
   if (challenge === null || known === undefined) return false;
-  const counter = await verifyAuthentication(party, passkey, challenge, known);
+  const counter = await verifyAuthentication(relyingPartyOf(baseUrl), passkey, challenge, known);
   if (counter === null) return false;
   await secondFactors.notePasskeyUse(known.id, counter, now);
   return true;

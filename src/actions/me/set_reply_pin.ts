@@ -17,10 +17,11 @@ export const setReplyPin = defineAction({
   ),
   result: Type.Object({ hasReplyPin: Type.Boolean() }),
   example: { pin: '4711' },
-  async handle({ pin }, { caller, stores, record }) {
+  prepare: async ({ pin }) => (pin === null ? null : await hashPassword(pin)),
+  async handle({ pin }, { caller, stores, record }, pinHash) {
     const userId = callerUser(caller);
     const hadPin = (await stores.phoneNumbers.findPin(userId)) !== null;
-    await stores.phoneNumbers.setPin(userId, pin === null ? null : await hashPassword(pin));
+    await stores.phoneNumbers.setPin(userId, pinHash);
     const after = { hasReplyPin: pin !== null, ...(pin === null ? {} : { pinChanged: true }) };
     record({ target: userId, before: { hasReplyPin: hadPin }, after });
     return { hasReplyPin: pin !== null };

@@ -1,11 +1,13 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
-import { endMembership } from '#actions/people/members.ts';
+import { forManagers, forOwners, lockRoles, managesOrganization, requireAnotherOwner } from '#actions/people/roles.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Role } from '#kernel/permissions.ts';
 
 const KEYS_MAX = 100;
 
@@ -35,8 +37,7 @@ export const removeMember = defineAction({
       throw new AppError('forbidden', 'only owners and admins revoke keys of the organization');
     }
     const { orgId } = caller;
-    const actor = { kind: 'user', userId: callerUser(caller) } as const;
-    const { id, role, revokedKeys } = await endMembership(context, { orgId, actor }, userId);
+    const { id, role, revokedKeys } = await endMembership(context, userId);
     for (const [index, apiKeyId] of revokeApiKeyIds.entries()) {
       const key = await stores.apiKeys.find(orgId, apiKeyId);
       if (key === null || key.userId !== null) throw notFound(`revokeApiKeyIds[${index}]`, 'key of the organization');
@@ -47,3 +48,22 @@ export const removeMember = defineAction({
     return { deleted: true as const, userId };
   },
 });
+
+/**
+ * From the next request on they are no member, are on call nowhere and are paged no more. Their places in teams, their
+ * keys, connections, calendar addresses and links to answer with end with it; schedules and policies pass over them.
+ * Returns the role that they had and the keys of theirs that ended.
+ */
+async function endMembership(
+  { stores, now, caller }: ActionContext,
+  userId: string,
+): Promise<{ id: Id<'user'>; role: Role; revokedKeys: Id<'apikey'>[] }> {
+  const isOwn = userId === callerUser(caller);
+  const { id, before } = await lockRoles(stores, caller, userId);
+  if (!isOwn && !managesOrganization(before.caller)) throw forManagers(before.caller);
+  if (!isOwn && before.caller !== 'owner' && before.target === 'owner') throw forOwners();
+  await requireAnotherOwner(stores, caller.orgId, before.target);
+  const revokedKeys = await stores.apiKeys.revokeAllOf(caller.orgId, id, now);
+  await stores.people.removeMembership(caller.orgId, id);
+  return { id, role: before.target, revokedKeys };
+}

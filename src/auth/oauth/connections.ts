@@ -52,7 +52,13 @@ export async function connect(session: Session, connection: ConnectionRow, origi
   await new ConnectionStore(session).insert(connection);
   const { userId, createdAt } = connection;
   const actor = { kind: 'user', userId, apiKeyId: null } as const;
-  const made = { actor, via: 'console', action: 'connect_app', before: null, after: told(connection) } as const;
+  const made = {
+    actor,
+    via: 'console',
+    action: 'connect_app',
+    before: null,
+    after: auditedConnection(connection),
+  } as const;
   await new AuditStore(session).append({ ...entryOf(connection), ...made, origin }, createdAt);
 }
 
@@ -78,7 +84,7 @@ export async function recordEnd(
   ending: Ending,
   now: Temporal.Instant,
 ): Promise<void> {
-  const made = { action: 'disconnect_app', before: told(connection), ...ending };
+  const made = { action: 'disconnect_app', before: auditedConnection(connection), ...ending };
   await new AuditStore(session).append({ ...entryOf(connection), ...made }, now);
 }
 
@@ -103,6 +109,6 @@ function entryOf({ orgId, connectionId }: ConnectionRow): Pick<AuditEntry, 'orgI
 }
 
 /** What the audit log tells of a connection. */
-function told({ userId, clientName, clientUri, access }: ConnectionRow): object {
+export function auditedConnection({ userId, clientName, clientUri, access }: ConnectionRow): object {
   return { userId, clientName, clientUri, access };
 }

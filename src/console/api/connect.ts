@@ -1,22 +1,11 @@
 import { queryOptions } from '@tanstack/react-query';
 
+import type { AccountResultOf } from '#console/api/actions.ts';
 import { ask } from '#console/api/http.ts';
-import type { Role } from '#console/api/session.ts';
-
-export type Access = 'read_only' | 'changes';
 
 /** What an application asks for. */
-export interface ConnectRequest {
-  readonly client: {
-    readonly name: string;
-    readonly uri: string | null;
-    readonly redirectHost: string;
-    readonly kind: 'registered' | 'metadata_document';
-  };
-  readonly organizations: readonly { readonly orgId: string; readonly name: string; readonly role: Role }[];
-  readonly access: Access;
-  readonly canChange: boolean;
-}
+export type ConnectRequest = AccountResultOf<'get_connect_request'>;
+export type Access = ConnectRequest['access'];
 
 export const connectQuery = (uid: string) =>
   queryOptions({
@@ -28,7 +17,7 @@ export const connectQuery = (uid: string) =>
 
 /** Both answer where the browser goes on. */
 export const approve = (uid: string, body: { orgId: string; access: Access }) =>
-  ask<{ redirectTo: string }>(`connect/${encodeURIComponent(uid)}`, { method: 'POST', body });
+  ask<AccountResultOf<'connect_app'>>(`connect/${encodeURIComponent(uid)}`, { method: 'POST', body });
 
 export const refuse = (uid: string) =>
-  ask<{ redirectTo: string }>(`connect/${encodeURIComponent(uid)}/refusal`, { method: 'POST', body: {} });
+  ask<AccountResultOf<'refuse_app'>>(`connect/${encodeURIComponent(uid)}/refusal`, { method: 'POST', body: {} });

@@ -1,7 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
-import { ask } from '#console/api/http.ts';
 import type { LiveTopic } from '#core/console/live_topics.ts';
 
 /** What changes together: a key begins with its organization and topic, so that live news can name it. */
@@ -14,14 +13,6 @@ export function actionQuery<Name extends ActionName>(orgId: string, topic: Topic
   return queryOptions({
     queryKey: [...topicKey(orgId, topic), action, input],
     queryFn: ({ signal }): Promise<ResultOf<Name>> => invoke(orgId, action, input, signal),
-  });
-}
-
-/** Something below `/api/console/organizations/:org` as a query. */
-export function orgQuery<Result>(orgId: string, topic: Topic, path: string) {
-  return queryOptions({
-    queryKey: [...topicKey(orgId, topic), path],
-    queryFn: ({ signal }) => ask<Result>(`organizations/${orgId}/${path}`, { signal }),
   });
 }
 

@@ -6,14 +6,12 @@ import {
   startRegistration,
 } from '@simplewebauthn/browser';
 import { queryOptions } from '@tanstack/react-query';
-import type { Static } from 'typebox';
 
-import type { SecondFactorsView } from '#actions/account/second_factors.ts';
+import type { AccountResultOf } from '#console/api/actions.ts';
 import { ask } from '#console/api/http.ts';
 import type { Session } from '#console/api/session.ts';
 
-type SecondFactors = Static<typeof SecondFactorsView>;
-type Added = { readonly recoveryCodes: readonly string[] | null };
+type Added = AccountResultOf<'add_passkey'>;
 
 /** One of them is shown beside the password. */
 export interface Shown {
@@ -24,7 +22,7 @@ export interface Shown {
 
 export const secondFactorsQuery = queryOptions({
   queryKey: ['second-factors'],
-  queryFn: ({ signal }) => ask<SecondFactors>('me/second-factors', { signal }),
+  queryFn: ({ signal }) => ask<AccountResultOf<'get_second_factors'>>('me/second-factors', { signal }),
 });
 
 const post = <Result>(path: string, body: unknown = {}) => ask<Result>(path, { method: 'POST', body });
@@ -32,7 +30,7 @@ const post = <Result>(path: string, body: unknown = {}) => ask<Result>(path, { m
 export const completeSignIn = (token: string, shown: Shown) =>
   post<Session>('session/second-factor', { token, ...shown });
 
-export const stepUp = (shown: Shown) => post<{ shown: true }>('me/step-up', shown);
+export const stepUp = (shown: Shown) => post<AccountResultOf<'step_up'>>('me/step-up', shown);
 
 /** Asks the browser for a passkey: of a sign-in that waits, or of who is signed in. */
 export async function showPasskey(token: string | null): Promise<Shown> {
@@ -51,8 +49,8 @@ export async function addPasskey(name: string): Promise<Added> {
 
 export const removePasskey = (passkeyId: string) => post('me/passkeys/removal', { passkeyId });
 
-export const beginApp = () => post<{ secret: string; uri: string }>('me/authenticator-app');
+export const beginApp = () => post<AccountResultOf<'begin_authenticator_app'>>('me/authenticator-app');
 export const confirmApp = (code: string) => post<Added>('me/authenticator-app/confirmation', { code });
 export const removeApp = () => ask('me/authenticator-app', { method: 'DELETE' });
 
-export const replaceRecoveryCodes = () => post<{ recoveryCodes: readonly string[] }>('me/recovery-codes');
+export const replaceRecoveryCodes = () => post<AccountResultOf<'replace_recovery_codes'>>('me/recovery-codes');

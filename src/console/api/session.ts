@@ -1,14 +1,10 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Static } from 'typebox';
 
-import type { SessionView } from '#actions/account/own_sessions.ts';
-import type { PendingSignInView } from '#actions/account/sign_in.ts';
-import type { SignedInView } from '#actions/account/view.ts';
-import type { OpenInvitationView } from '#actions/people/accept_invitation.ts';
+import type { AccountResultOf } from '#console/api/actions.ts';
 import { ask, isApiError } from '#console/api/http.ts';
 
 /** Who is signed in, and where they belong. */
-export type Session = Static<typeof SignedInView>;
+export type Session = AccountResultOf<'get_session'>;
 export type Organization = Session['organizations'][number];
 export type Role = Organization['role'];
 
@@ -27,21 +23,22 @@ export const sessionQuery = queryOptions({
 });
 
 /** A sign-in that waits for the second factor. */
-export type PendingSignIn = Static<typeof PendingSignInView>['secondFactor'];
-export type SignedInOrPending = Session | { readonly secondFactor: PendingSignIn };
+export type PendingSignIn = Pending['secondFactor'];
+export type SignedInOrPending = AccountResultOf<'sign_in'>;
+type Pending = Exclude<SignedInOrPending, Session>;
 
-export function isPending(answer: SignedInOrPending): answer is { readonly secondFactor: PendingSignIn } {
+export function isPending(answer: SignedInOrPending): answer is Pending {
   return 'secondFactor' in answer;
 }
 
 export const signIn = (email: string, password: string) =>
   ask<SignedInOrPending>('session', { method: 'POST', body: { email, password } });
 
-export const signOut = () => ask<{ deleted: true }>('session', { method: 'DELETE' });
+export const signOut = () => ask<AccountResultOf<'sign_out'>>('session', { method: 'DELETE' });
 
 export const sessionsQuery = queryOptions({
   queryKey: ['sessions'],
-  queryFn: ({ signal }) => ask<{ sessions: Static<typeof SessionView>[] }>('sessions', { signal }),
+  queryFn: ({ signal }) => ask<AccountResultOf<'list_sessions'>>('sessions', { signal }),
 });
 
 export const endSession = (sessionId: string) => ask(`sessions/${sessionId}`, { method: 'DELETE' });
@@ -53,14 +50,14 @@ export const resetQuery = (token: string) =>
   queryOptions({
     queryKey: ['reset', token],
     queryFn: ({ signal }) =>
-      ask<{ email: string; apiKeys: number }>(`password-resets/${encodeURIComponent(token)}`, { signal }),
+      ask<AccountResultOf<'get_password_reset'>>(`password-resets/${encodeURIComponent(token)}`, { signal }),
     retry: false,
   });
 
 export const resetPassword = (token: string, body: { password: string; revokeApiKeys: boolean }) =>
   ask<SignedInOrPending>(`password-resets/${encodeURIComponent(token)}`, { method: 'POST', body });
 
-export type Invitation = Static<typeof OpenInvitationView>;
+export type Invitation = AccountResultOf<'get_invitation'>;
 
 export const invitationQuery = (token: string) =>
   queryOptions({

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 
-import { operatorIn, type Operator } from '#actions/operator.ts';
-import { createCalendarFeed, revokeCalendarFeed } from '#actions/schedules/calendar_feed.ts';
-import { createCipher } from '#auth/cipher.ts';
-import { inStores } from '#entry/cli/in_stores.ts';
+import { createCalendarFeed } from '#actions/schedules/create_calendar_feed.ts';
+import { revokeCalendarFeed } from '#actions/schedules/revoke_calendar_feed.ts';
+import { runAsOperator } from '#entry/cli/in_stores.ts';
 import { print } from '#entry/cli/text.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
@@ -18,12 +17,7 @@ export function addCalendarCommands(program: Command): void {
     .requiredOption('--schedule <id>', 'the schedule')
     .option('--json', 'print JSON: scheduleId, url, createdAt')
     .action(async ({ schedule, json }: { schedule: string; json?: true }) => {
-      const feed = await inStores(async (command) => {
-        const { appSecret, baseUrl } = command.config;
-        const settings = { cipher: createCipher(appSecret, 'calendar-feeds'), baseUrl };
-        const operator = await operatorOf(command.stores, schedule);
-        return await createCalendarFeed(command, operator, schedule, settings, command.by.origin);
-      });
+      const feed = await runAsOperator(createCalendarFeed, (stores) => ofSchedule(stores, schedule));
       print(json, feed, feed.url);
     });
   calendar
@@ -32,16 +26,13 @@ export function addCalendarCommands(program: Command): void {
     .requiredOption('--schedule <id>', 'the schedule')
     .option('--json', 'print JSON: scheduleId, revoked')
     .action(async ({ schedule, json }: { schedule: string; json?: true }) => {
-      const revoked = await inStores(async (command) => {
-        const operator = await operatorOf(command.stores, schedule);
-        return await revokeCalendarFeed(command, operator, schedule, command.by.origin);
-      });
+      const revoked = await runAsOperator(revokeCalendarFeed, (stores) => ofSchedule(stores, schedule));
       print(json, revoked, `Revoked the calendar address of ${schedule}.`);
     });
 }
 
-async function operatorOf(stores: Stores, scheduleId: string): Promise<Operator> {
-  const orgId = await stores.schedules.findOrganization(scheduleId);
+async function ofSchedule({ schedules }: Stores, scheduleId: string) {
+  const orgId = await schedules.findOrganization(scheduleId);
   if (orgId === null) throw new AppError('not_found', `there is no schedule ${scheduleId}`);
-  return operatorIn(orgId);
+  return { orgId, input: { scheduleId } };
 }

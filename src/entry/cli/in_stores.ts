@@ -1,12 +1,24 @@
+import type { Static, TObject, TSchema } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { operatorIn } from '#actions/operator.ts';
+import { type ActionRuntime, runAction } from '#actions/run_action.ts';
 import { inUnitOfWork, type UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import { createCipher } from '#auth/cipher.ts';
+import { installationOf } from '#entry/installation.ts';
 import { requireStores, runningConfig, type RunningConfig } from '#entry/running_config.ts';
+import type { ConsoleOperation } from '#kernel/action.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
 import { ConfigError, loadConfig } from '#kernel/config.ts';
 import { AppError, isUnavailable } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
 import type { AuditedBy } from '#storage/postgres/audit_store.ts';
-import { openDatabase } from '#storage/postgres/database.ts';
-import type { Stores } from '#storage/postgres/stores.ts';
+import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
+import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
+import { type Database, openDatabase } from '#storage/postgres/database.ts';
+import { type Stores, storesOf } from '#storage/postgres/stores.ts';
 
 /** What a command works with: one transaction, and who the audit log says did it. */
 export interface Command extends UnitOfWork {
@@ -16,13 +28,51 @@ export interface Command extends UnitOfWork {
 
 /** Runs a command in one transaction on the configured stores, or on those of the installation that runs here. */
 export async function inStores<Result>(work: (command: Command) => Promise<Result>): Promise<Result> {
+  return await withDatabase(async (config, db) => {
+    const by: AuditedBy = { actor: { kind: 'system' }, via: 'cli', origin: newOrigin() };
+    return await inUnitOfWork({ db, clock: systemClock, onOutbox }, (unit) => work({ ...unit, by, config }));
+  });
+}
+
+/** Runs an operation of the console, with its own transaction and audit row, as an owner of the organization found. */
+export async function runAsOperator<Input extends TObject, Result extends TSchema>(
+  operation: ConsoleOperation<ActionContext, Input, Result>,
+  find: (stores: Stores) => Promise<{ readonly orgId: Id<'org'>; readonly input: Static<Input> }>,
+): Promise<Static<Result>> {
+  return await withDatabase(async (config, db) => {
+    const clickhouse = openClickHouse(config.clickhouseUrl);
+    const runtime: ActionRuntime = {
+      db,
+      clock: systemClock,
+      onOutbox,
+      metrics: new MetricReader(clickhouse),
+      exceptions: new ExceptionReader(clickhouse),
+      cipher: createCipher(config.appSecret, 'ingest-keys'),
+      configuredChannels: new Set(),
+      baseUrl: config.baseUrl,
+      installation: installationOf(config),
+    };
+    try {
+      const { orgId, input } = await find(storesOf(db.session()));
+      return (await runAction(runtime, operation, operatorIn(orgId), input, newOrigin())) as Static<Result>;
+    } finally {
+      await clickhouse.close();
+    }
+  });
+}
+
+/** The workers find what is enqueued by a command when they next look. */
+const onOutbox = (): void => {};
+
+function newOrigin(): RequestOrigin {
+  return { requestId: newId('req'), address: null };
+}
+
+async function withDatabase<Result>(work: (config: RunningConfig, db: Database) => Promise<Result>): Promise<Result> {
   const config = requireStores(await runningConfig(loadConfig()));
   const db = await openDatabase({ url: config.databaseUrl, poolMax: 1 });
-  const origin = { requestId: newId('req'), address: null };
-  const by: AuditedBy = { actor: { kind: 'system' }, via: 'cli', origin };
   try {
-    // The workers find what is enqueued here when they next look.
-    return await inUnitOfWork({ db, clock: systemClock, onOutbox: () => {} }, (unit) => work({ ...unit, by, config }));
+    return await work(config, db);
   } catch (error) {
     // Why it cannot be reached says more than that it cannot.
     if (!(error instanceof AppError) || isUnavailable(error)) await requireDatabase(config);

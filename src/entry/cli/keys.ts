@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
-import { addApiKey, listApiKeysOf, revokeApiKey } from '#actions/keys/api_keys.ts';
-import { operatorIn } from '#actions/operator.ts';
-import { getOrganization, inStores } from '#entry/cli/in_stores.ts';
+import { addApiKey } from '#actions/keys/add_api_key.ts';
+import { listApiKeys } from '#actions/keys/list_api_keys.ts';
+import { revokeApiKey } from '#actions/keys/revoke_api_key.ts';
+import { getOrganization, inStores, runAsOperator } from '#entry/cli/in_stores.ts';
 import { notBlank, print, tableOf } from '#entry/cli/text.ts';
 import { getMember } from '#entry/cli/users.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -38,8 +39,8 @@ export function addKeyCommands(program: Command): void {
     .requiredOption('--org <id>', 'the organization')
     .option('--json', 'print JSON: keys, each with keyId, name, user, permissions, createdAt, lastUsedAt, expiresAt')
     .action(async ({ org, json }: { org: string; json?: true }) => {
-      const { apiKeys } = await inStores(async ({ stores }) => {
-        return await listApiKeysOf(stores, await getOrganization(stores, org), null);
+      const { apiKeys } = await runAsOperator(listApiKeys, async (stores) => {
+        return { orgId: await getOrganization(stores, org), input: {} };
       });
       const keys = apiKeys.map(({ apiKeyId, ...rest }) => ({ keyId: apiKeyId, ...rest }));
       const rows = keys.map(({ keyId, name, user, permissions, lastUsedAt }) => {
@@ -53,10 +54,10 @@ export function addKeyCommands(program: Command): void {
     .argument('<keyId>', 'as printed when it was created, or by "key list"')
     .option('--json', 'print JSON: keyId, revoked')
     .action(async (keyId: string, { json }: { json?: true }) => {
-      await inStores(async (command) => {
-        const orgId = await command.stores.apiKeys.findOrganization(keyId);
+      await runAsOperator(revokeApiKey, async ({ apiKeys }) => {
+        const orgId = await apiKeys.findOrganization(keyId);
         if (orgId === null) throw new AppError('not_found', `no key ${keyId} that is not revoked already`);
-        await revokeApiKey(command, operatorIn(orgId), keyId, command.by.origin);
+        return { orgId, input: { apiKeyId: keyId } };
       });
       print(json, { keyId, revoked: true }, `Revoked the key ${keyId}.`);
     });

@@ -1,13 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-import { createReset } from '#actions/account/password_reset.ts';
-import { recordAccountChange } from '#actions/account/record_account_change.ts';
-import { operatorIn } from '#actions/operator.ts';
+import { createReset } from '#actions/account/password_resets.ts';
+import { resetSecondFactor } from '#actions/account/reset_second_factor.ts';
 import { addMember } from '#actions/people/add_member.ts';
-import { changeRole } from '#actions/people/members.ts';
+import { changeRole } from '#actions/people/change_role.ts';
 import { passwordFault } from '#auth/password_rules.ts';
 import { hashPassword } from '#auth/passwords.ts';
-import { getOrganization, inStores } from '#entry/cli/in_stores.ts';
+import { getOrganization, inStores, runAsOperator } from '#entry/cli/in_stores.ts';
 import { mailAddress, notBlank, print, tableOf } from '#entry/cli/text.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
@@ -47,11 +46,10 @@ export function addUserCommands(program: Command): void {
     .addOption(roleOption())
     .option('--json', 'print JSON: userId, organizationId, role')
     .action(async ({ email, org, role, json }: { email: string; org: string; role: Role; json?: true }) => {
-      const userId = await inStores(async (command) => {
-        const orgId = await getOrganization(command.stores, org);
-        const { id } = await getMember(command.stores, orgId, email);
-        await changeRole(command, operatorIn(orgId), id, role, command.by.origin);
-        return id;
+      const { userId } = await runAsOperator(changeRole, async (stores) => {
+        const orgId = await getOrganization(stores, org);
+        const { id } = await getMember(stores, orgId, email);
+        return { orgId, input: { userId: id, role } };
       });
       print(json, { userId, organizationId: org, role }, `The user ${userId} is ${role} of ${org} from now on.`);
     });
@@ -76,13 +74,10 @@ export function addUserCommands(program: Command): void {
     .requiredOption('--email <email>', 'mail address of the user', mailAddress)
     .option('--json', 'print JSON: userId, reset')
     .action(async ({ email, json }: { email: string; json?: true }) => {
-      const userId = await inStores(async ({ stores, now, by }) => {
-        const found = await stores.people.findUserByEmail(email);
+      const userId = await inStores(async (command) => {
+        const found = await command.stores.people.findUserByEmail(email);
         if (found === null) throw new AppError('not_found', `there is no user ${email}`);
-        await stores.secondFactors.deleteAll(found.id);
-        await stores.sessions.endAll(found.id, null);
-        const change = { action: 'reset_second_factor', target: found.id, before: null, after: { reset: true } };
-        await recordAccountChange({ stores, now }, { userId: found.id, ...change, by, origin: by.origin });
+        await resetSecondFactor(command, found.id, command.by);
         return found.id;
       });
       print(json, { userId, reset: true }, `The user ${userId} has no second factor any more, and is signed out.`);

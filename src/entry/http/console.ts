@@ -1,12 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 
+import { ACCOUNT_OPERATIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
 import { deviceCookieOf } from '#auth/devices.ts';
 import { sessionCookieOf } from '#auth/sessions.ts';
 import type { HttpContext } from '#entry/http/http_context.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
 import type { CallBudget } from '#entry/http/call_budget.ts';
-import { CONSOLE_ROUTES } from '#entry/http/console/registry.ts';
-import { serveRoute } from '#entry/http/console/serve.ts';
+import { serveAccountOperation } from '#entry/http/console/account_operations.ts';
+import { serveEvents } from '#entry/http/console/events.ts';
+import { serveDownload, serveOrganizationOperations } from '#entry/http/console/organization_operations.ts';
 import { takeJsonBodies } from '#entry/http/json_body.ts';
 import { isOwnOrigin } from '#entry/http/own_origin.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -36,7 +38,13 @@ export async function mountConsole(app: FastifyInstance, house: HttpContext, bud
           );
         }
       });
-      for (const route of CONSOLE_ROUTES) serveRoute(scope, { house, cookie, devices, budget }, route);
+      const serving = { house, cookie, devices, budget };
+      serveOrganizationOperations(scope, serving);
+      for (const operation of CONSOLE_OPERATIONS) {
+        if (operation.sends !== undefined) serveDownload(scope, serving, operation);
+      }
+      for (const operation of ACCOUNT_OPERATIONS) serveAccountOperation(scope, serving, operation);
+      serveEvents(scope, serving);
     },
     { prefix: CONSOLE_PATH },
   );

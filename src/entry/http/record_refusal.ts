@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 
+import { recordRefusedAnswer } from '#actions/audit/record_refused_answer.ts';
 import type { House } from '#entry/compose.ts';
 import type { Via } from '#kernel/caller.ts';
 import type { NotificationRow } from '#storage/postgres/notification_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
 
 /** What was asked for in the name of a message, and refused. */
 interface Refusal {
@@ -20,18 +20,5 @@ export async function recordRefusal(house: House, request: FastifyRequest, refus
   const origin = { requestId: request.id, address: request.ip };
   house.log.warn({ ...origin, action, why, notificationId: notification?.id }, 'refused');
   if (notification === null) return;
-  await storesOf(house.db.session()).audit.append(
-    {
-      orgId: notification.orgId,
-      actor: { kind: 'unknown' },
-      via,
-      action,
-      target: notification.incidentId,
-      before: null,
-      after: { notificationId: notification.id, why },
-      result: 'forbidden',
-      origin,
-    },
-    house.clock.now(),
-  );
+  await recordRefusedAnswer(house, notification, { action, via, why, origin });
 }

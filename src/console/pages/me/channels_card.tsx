@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 
-import { ask } from '#console/api/http.ts';
-import { type Channel, change, type Me, type TestNotification } from '#console/api/organization.ts';
+import { invoke } from '#console/api/actions.ts';
+import type { Channel, Me, TestNotification } from '#console/api/organization.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { CHANNEL_TITLES, CHANNELS, ChannelIcon } from '#console/components/channel.tsx';
 import { errorMessage } from '#console/components/error_alert.tsx';
@@ -37,8 +37,7 @@ interface ChannelRowProps {
 function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
   const { orgId } = useOrganization().org;
   const test = useMutation({
-    mutationFn: () =>
-      change<{ testNotifications: TestNotification[] }>(orgId, 'POST', 'me/test-notifications', { channel }),
+    mutationFn: () => invoke(orgId, 'send_test_notification', { channel }),
   });
   const where = useWhere(channel, me);
   return (
@@ -113,8 +112,7 @@ function TestResult({ sent }: { readonly sent: TestNotification }) {
   const { notificationId } = sent;
   const { data } = useQuery({
     queryKey: ['test-notification', notificationId],
-    queryFn: ({ signal }) =>
-      ask<TestNotification>(`organizations/${orgId}/me/test-notifications/${notificationId}`, { signal }),
+    queryFn: ({ signal }) => invoke(orgId, 'get_test_notification', { notificationId }, signal),
     initialData: sent,
     staleTime: 0,
     refetchInterval: ({ state }) => {

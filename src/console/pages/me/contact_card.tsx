@@ -2,7 +2,8 @@ import { Button, Group, Stack, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
-import { type Channel, change, type Contact, type Me } from '#console/api/organization.ts';
+import { invoke } from '#console/api/actions.ts';
+import type { Channel, Contact, Me } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { CHANNEL_TITLES, CHANNELS } from '#console/components/channel.tsx';
@@ -34,7 +35,7 @@ export function ContactCard({ team: { teamId, name, contact } }: { readonly team
     },
   });
   const saving = useMutation({
-    mutationFn: (body: Contact) => change(orgId, 'PATCH', `me/teams/${teamId}`, body),
+    mutationFn: (body: Contact) => invoke(orgId, 'update_own_contact', { teamId, ...body }),
     async onSuccess() {
       showSuccess(named`You are reached like this in ${name} from now on.`);
       form.resetDirty();

@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useState } from 'react';
 
-import { change, type PushDevice } from '#console/api/organization.ts';
+import { invoke } from '#console/api/actions.ts';
+import type { PushDevice } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -35,9 +36,13 @@ export function useThisDevice(vapidPublicKey: string, devices: readonly PushDevi
   useEffect(() => void look(), [look, devices]);
 
   const register = async (subscription: PushSubscription): Promise<void> => {
-    const { endpoint, keys } = subscription.toJSON();
-    const body = { endpoint, keys: { p256dh: keys?.['p256dh'], auth: keys?.['auth'] }, label: deviceName() };
-    const { subscriptionId } = await change<PushDevice>(orgId, 'POST', 'me/push-subscriptions', body);
+    const { endpoint = '', keys } = subscription.toJSON();
+    const body = {
+      endpoint,
+      keys: { p256dh: keys?.['p256dh'] ?? '', auth: keys?.['auth'] ?? '' },
+      label: deviceName(),
+    };
+    const { subscriptionId } = await invoke(orgId, 'create_push_subscription', body);
     localStorage.setItem(SUBSCRIBED_AS, JSON.stringify({ subscriptionId, endpoint }));
     await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
   };
@@ -56,7 +61,7 @@ export function useThisDevice(vapidPublicKey: string, devices: readonly PushDevi
       await look();
     },
     async forget(subscriptionId) {
-      await change(orgId, 'DELETE', `me/push-subscriptions/${subscriptionId}`);
+      await invoke(orgId, 'delete_push_subscription', { subscriptionId });
       if (subscriptionId === kept?.subscriptionId) {
         const worker = await navigator.serviceWorker.ready;
         await (await worker.pushManager.getSubscription())?.unsubscribe();

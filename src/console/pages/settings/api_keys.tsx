@@ -3,7 +3,8 @@ import { IconKey, IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { type ApiKey, apiKeysQuery, change } from '#console/api/organization.ts';
+import { invoke } from '#console/api/actions.ts';
+import { type ApiKey, apiKeysQuery } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { addressOf } from '#console/api/http.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
@@ -143,7 +144,7 @@ function Revoke({ apiKey: { apiKeyId, name }, onClose }: { readonly apiKey: ApiK
   const { org } = useOrganization();
   const queryClient = useQueryClient();
   const revoking = useMutation({
-    mutationFn: () => change(org.orgId, 'DELETE', `api-keys/${apiKeyId}`),
+    mutationFn: () => invoke(org.orgId, 'revoke_api_key', { apiKeyId }),
     async onSuccess() {
       showSuccess(named`${name} is revoked.`);
       onClose();

@@ -3,8 +3,9 @@ import { IconPlugConnected } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
+import { invoke } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
-import { change, type Connection, connectionsQuery } from '#console/api/organization.ts';
+import { type Connection, connectionsQuery } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
@@ -121,7 +122,7 @@ function Disconnect({ connection: { connectionId, clientName, user }, onClose }:
   const { org } = useOrganization();
   const queryClient = useQueryClient();
   const ending = useMutation({
-    mutationFn: () => change(org.orgId, 'DELETE', `connections/${connectionId}`),
+    mutationFn: () => invoke(org.orgId, 'disconnect_app', { connectionId }),
     async onSuccess() {
       showSuccess(named`${clientName} is disconnected.`);
       onClose();

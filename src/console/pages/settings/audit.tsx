@@ -4,7 +4,8 @@ import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { addressOf, ask } from '#console/api/http.ts';
+import { invoke } from '#console/api/actions.ts';
+import { addressOf } from '#console/api/http.ts';
 import { type AuditEntry, membersQuery } from '#console/api/organization.ts';
 import { actionQuery, topicKey } from '#console/api/queries.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
@@ -19,17 +20,12 @@ import { TextButton } from '#console/components/text_button.tsx';
 import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
 import classes from '#console/pages/settings/audit.module.css';
 import { AuditDetails, whoText, viaText } from '#console/pages/settings/audit_details.tsx';
-import { type AuditFilter, auditParameters } from '#console/pages/settings/audit_filter.ts';
+import { type AuditFilter, auditInput } from '#console/pages/settings/audit_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { VIAS } from '#kernel/caller.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
 const route = getRouteApi('/inside/settings/audit');
-
-interface AuditPage {
-  readonly entries: AuditEntry[];
-  readonly nextCursor: string | null;
-}
 
 export function Audit() {
   const { isAdmin } = useOrganization();
@@ -48,9 +44,8 @@ function Export() {
   const { orgId } = useOrganization().org;
   const filter = route.useSearch();
   const addressFor = (format: 'csv' | 'jsonl'): string => {
-    const parameters = auditParameters(filter);
-    parameters.set('format', format);
-    return addressOf(`${API_PATHS.console}/organizations/${orgId}/audit/export?${parameters}`);
+    const parameters = new URLSearchParams({ ...auditInput(filter), format });
+    return addressOf(`${API_PATHS.console}/organizations/${orgId}/actions/export_audit_log?${parameters}`);
   };
   return (
     <Menu position="bottom-end">
@@ -76,11 +71,10 @@ function Log() {
   const filter = route.useSearch();
   const [opened, setOpened] = useState<AuditEntry | null>(null);
   const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery({
-    queryKey: [...topicKey(orgId, 'settings'), 'audit', filter],
+    queryKey: [...topicKey(orgId, 'settings'), 'list_audit_log', filter],
     queryFn: ({ pageParam, signal }) => {
-      const parameters = auditParameters(filter);
-      if (pageParam !== null) parameters.set('cursor', pageParam);
-      return ask<AuditPage>(`organizations/${orgId}/audit?${parameters}`, { signal });
+      const cursor = pageParam === null ? {} : { cursor: pageParam };
+      return invoke(orgId, 'list_audit_log', { ...auditInput(filter), ...cursor }, signal);
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,

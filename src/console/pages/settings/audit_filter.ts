@@ -1,3 +1,5 @@
+import type { InputOf } from '#console/api/actions.ts';
+
 /** What the address says of the audit log; days are days of the viewer. */
 export interface AuditFilter {
   readonly from?: string;
@@ -20,14 +22,14 @@ export function readAuditFilter(search: Record<string, unknown>): AuditFilter {
   );
 }
 
-/** As the server takes it: from the beginning of the first day to the end of the last. */
-export function auditParameters({ from, to, ...others }: AuditFilter): URLSearchParams {
-  const parameters = new URLSearchParams(Object.entries(others).filter(([, value]) => value !== undefined));
+type AuditInput = Omit<InputOf<'list_audit_log'>, 'cursor' | 'limit'>;
+
+/** As the server takes it, which refuses values it does not know: from the beginning of the first day to the end of the last. */
+export function auditInput({ from, to, ...others }: AuditFilter): AuditInput {
   const begin = startOfDay(from, 0);
   const end = startOfDay(to, 1);
-  if (begin !== null) parameters.set('from', begin);
-  if (end !== null) parameters.set('to', end);
-  return parameters;
+  const marks = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)) as AuditInput;
+  return { ...marks, ...(begin !== null && { from: begin }), ...(end !== null && { to: end }) };
 }
 
 /** Of so many days later, in the viewer's zone. */

@@ -2,7 +2,8 @@ import { Button, Checkbox, Group, SegmentedControl, SimpleGrid, Stack, Switch, T
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
-import { type ApiKey, change, type NewApiKey } from '#console/api/organization.ts';
+import { invoke } from '#console/api/actions.ts';
+import type { ApiKey, NewApiKey } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { CopyField } from '#console/components/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
@@ -10,11 +11,13 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { named } from '#console/components/name.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
+type Permission = NonNullable<ApiKey['permissions']>[number];
+
 interface Wanted {
   name: string;
   kind: ApiKey['kind'];
   isNarrowed: boolean;
-  permissions: string[];
+  permissions: Permission[];
   expiresOn: string;
 }
 
@@ -32,7 +35,7 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
   });
   const creating = useMutation({
     mutationFn: ({ name, kind, isNarrowed, permissions, expiresOn }: Wanted) =>
-      change<NewApiKey>(org.orgId, 'POST', 'api-keys', {
+      invoke(org.orgId, 'create_api_key', {
         name: name.trim(),
         kind,
         permissions: isNarrowed ? permissions : null,

@@ -2,7 +2,8 @@ import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { change, type Invited, invitationsQuery } from '#console/api/organization.ts';
+import { invoke } from '#console/api/actions.ts';
+import { type Invited, invitationsQuery } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
@@ -75,7 +76,7 @@ function Revoke({ invitation, onClose }: { readonly invitation: Invited; readonl
   const queryClient = useQueryClient();
   const { invitationId, email } = invitation;
   const revoking = useMutation({
-    mutationFn: () => change(orgId, 'DELETE', `invitations/${invitationId}`),
+    mutationFn: () => invoke(orgId, 'revoke_invitation', { invitationId }),
     async onSuccess() {
       showSuccess(named`The invitation of ${email} is taken back.`);
       onClose();

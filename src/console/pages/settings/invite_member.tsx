@@ -2,7 +2,7 @@ import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/co
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
-import { change, type NewlyInvited } from '#console/api/organization.ts';
+import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import type { Role } from '#console/api/session.ts';
 import { CopyField } from '#console/components/copy_field.tsx';
@@ -22,7 +22,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   });
   const inviting = useMutation({
     mutationFn: ({ email, role }: typeof form.values) =>
-      change<NewlyInvited>(org.orgId, 'POST', 'invitations', { email: email.trim(), role }),
+      invoke(org.orgId, 'create_invitation', { email: email.trim(), role }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') }),
   });
   if (inviting.isSuccess) {

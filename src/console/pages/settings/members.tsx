@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { apiKeysQuery, change, type Member, membersQuery } from '#console/api/organization.ts';
+import { apiKeysQuery, type Member, membersQuery } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { type Role, sessionQuery } from '#console/api/session.ts';
 import { Confirm } from '#console/components/confirm.tsx';
@@ -169,7 +169,7 @@ function ChangeRole({ member: { userId, name, role }, next, onClose }: ChangeRol
   const queryClient = useQueryClient();
   const isMe = userId === session.user.userId;
   const changing = useMutation({
-    mutationFn: () => change(org.orgId, 'PATCH', `members/${userId}`, { role: next }),
+    mutationFn: () => invoke(org.orgId, 'change_role', { userId, role: next }),
     async onSuccess() {
       showSuccess(named`${name} is ${next} from now on.`);
       onClose();

@@ -1,93 +1,170 @@
-import type { TObject } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 
-import type { AnyConsoleOperation } from '#actions/action_context.ts';
-import { CONSOLE_OPERATIONS } from '#actions/registry.ts';
+import type { AnyAccountOperation, AnyConsoleOperation } from '#actions/action_context.ts';
+import { ACCOUNT_OPERATIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
+import { LIVE_TOPICS } from '#core/console/live_topics.ts';
 import { CONSOLE_PATH } from '#entry/http/console.ts';
-import { CONSOLE_ROUTES } from '#entry/http/console/registry.ts';
-import type { ConsoleRoute } from '#entry/http/console/route.ts';
+import { routeOf, takesBody } from '#entry/http/console/account_operations.ts';
+import { EVENTS_PATH } from '#entry/http/console/events.ts';
 import { type Refused, refusedAs, refusedWhen } from '#entry/http/openapi/problems.ts';
 import { type JsonSchema, toOpenApiSchema } from '#entry/http/openapi/schemas.ts';
 
-const TAGS: Record<ConsoleRoute['tag'], string> = {
+const TAGS = {
   'Signing in': 'How people come into the console. A change must come with the header `Origin` of this server.',
   'Own account': 'What people change for themselves in the console, signed in by its cookie.',
   Organizations:
     'What the console needs beside the actions: members, keys, the audit log, billing. These are no actions.',
-  'Connected apps': 'Apps that act for people over MCP: approving one, listing and disconnecting them.',
-};
+} as const;
 
 export const CONSOLE_TAGS = Object.entries(TAGS).map(([name, description]) => ({ name, description }));
 
-const WHO: Record<ConsoleRoute['access'], string> = {
+const WHO = {
   anyone: 'Nobody needs to be signed in.',
   signed_in: 'For whoever is signed in.',
   member: 'For members of the organization; 404 to others.',
   manager: 'For owners and admins of the organization; 403 to other members, 404 to others.',
-};
+} as const;
 
-/** Every route of the console as a path, and each of its operations as one. */
-export function consolePaths(): Record<string, JsonSchema> {
-  const byPath = Map.groupBy(CONSOLE_ROUTES, ({ path }) => path);
-  const routes = [...byPath].map(([path, ofPath]) => [
-    `${CONSOLE_PATH}${path.replaceAll(/:(\w+)/g, '{$1}')}`,
-    Object.fromEntries(ofPath.map((route) => [route.method.toLowerCase(), toOperation(route)])),
-  ]);
-  const operations = CONSOLE_OPERATIONS.map((operation) => [
-    `${CONSOLE_PATH}/organizations/{org}/actions/${operation.name}`,
-    { post: toOperation(routeOf(operation)) },
-  ]);
-  return Object.fromEntries([...routes, ...operations]);
+/** One operation as the reference tells of it. */
+interface Described {
+  readonly name: string;
+  readonly summary: string;
+  readonly tag: keyof typeof TAGS;
+  readonly who: keyof typeof WHO;
+  readonly method: string;
+  /** With parameters as `:name`. */
+  readonly path: string;
+  /** Without the parameters of the path; null for none. */
+  readonly body: JsonSchema | null;
+  readonly query?: JsonSchema | undefined;
+  readonly status?: number | undefined;
+  /** null: it is sent bit by bit, as one of these media types. */
+  readonly result: TSchema | null;
+  readonly sends?: readonly string[] | undefined;
+  readonly refusals?: readonly Refused[] | undefined;
 }
 
-/** How an operation of the console would be declared as a route. */
-function routeOf({ name, summary, permission, input, result, conflict }: AnyConsoleOperation): DescribedRoute {
-  return {
-    name,
-    method: 'POST',
-    path: '/organizations/:org/actions',
+/** What has no operation of its own: any action, and the stream of changes. */
+const OTHERS: readonly Described[] = [
+  {
+    name: 'invoke_action',
+    summary: 'Invoke any action, or an operation of the console, as yourself and with your role in the organization.',
     tag: 'Organizations',
-    summary: permission.startsWith('organization:') ? summary : `${summary} Permission: \`${permission}\`.`,
-    access: permission === 'organization:manage' ? 'manager' : 'member',
-    body: input,
-    result,
-    ...(conflict === undefined ? {} : { refusals: ['conflict'] }),
+    who: 'member',
+    method: 'post',
+    path: '/organizations/:org/actions/:action',
+    body: {},
+    result: { description: 'as the action has it' },
+    refusals: ['conflict'],
+  },
+  {
+    name: 'listen_to_changes',
+    summary:
+      'Listen to changes, as server-sent events: event `change` with the data `{"topic": ' +
+      LIVE_TOPICS.map((topic) => `"${topic}"`).join(' | ') +
+      ', "ids": ["…"] | null}`, null where there is too much to name. Ends when the session or the membership does.',
+    tag: 'Organizations',
+    who: 'member',
+    method: 'get',
+    path: EVENTS_PATH,
+    body: null,
+    result: null,
+    sends: ['text/event-stream'],
+    refusals: ['rate_limited'],
+  },
+];
+
+/** Every operation of the console as a path. */
+export function consolePaths(): Record<string, JsonSchema> {
+  const described = [...ACCOUNT_OPERATIONS.map(ofAccount), ...OTHERS, ...CONSOLE_OPERATIONS.map(ofOrganization)];
+  const byPath = Map.groupBy(described, ({ path }) => path);
+  return Object.fromEntries(
+    [...byPath].map(([path, ofPath]) => [
+      `${CONSOLE_PATH}${path.replaceAll(/:(\w+)/g, '{$1}')}`,
+      Object.fromEntries(ofPath.map((one) => [one.method, toOperation(one)])),
+    ]),
+  );
+}
+
+function ofAccount(operation: AnyAccountOperation): Described {
+  const { method, path } = routeOf(operation);
+  const body = withoutProperties(operation.input, parameterNames(path));
+  return {
+    ...operation,
+    tag: operation.scope === 'anyone' || path.startsWith('/session') ? 'Signing in' : 'Own account',
+    who: operation.scope,
+    method: method.toLowerCase(),
+    path,
+    body: takesBody(method) ? body : null,
+    refusals: refusalsOf(operation),
   };
 }
 
-type DescribedRoute = Omit<ConsoleRoute, 'check' | 'handle'>;
+function ofOrganization(operation: AnyConsoleOperation): Described {
+  const { name, summary, permission, input, sends } = operation;
+  const schema = toOpenApiSchema(input);
+  return {
+    ...operation,
+    summary: permission.startsWith('organization:') ? summary : `${summary} Permission: \`${permission}\`.`,
+    tag: 'Organizations',
+    who: permission === 'organization:manage' ? 'manager' : 'member',
+    method: sends === undefined ? 'post' : 'get',
+    path: `/organizations/:org/actions/${name}`,
+    body: sends === undefined ? schema : null,
+    query: sends === undefined ? undefined : schema,
+    result: sends === undefined ? operation.result : null,
+    refusals: refusalsOf(operation),
+  };
+}
 
-function toOperation(route: DescribedRoute): JsonSchema {
-  const { name, tag, summary, access, body, takesAnyBody } = route;
-  const schema = body === undefined ? {} : toOpenApiSchema(body);
-  const hasBody = body !== undefined || takesAnyBody === true;
+function refusalsOf({ conflict, refusals = [] }: AnyAccountOperation | AnyConsoleOperation): Refused[] {
+  return [...refusals, ...(conflict === undefined ? [] : (['conflict'] as const))];
+}
+
+function toOperation(described: Described): JsonSchema {
+  const { name, tag, summary, who, body, status = 200 } = described;
   return {
     operationId: `console_${name}`,
     tags: [tag],
     summary: firstClause(summary),
-    description: `${summary}\n\n${WHO[access]}`,
-    security: access === 'anyone' ? [] : [{ session: [] }],
-    ...parametersOf(route),
-    ...(hasBody ? { requestBody: { required: true, content: { 'application/json': { schema } } } } : {}),
-    responses: { [route.status ?? 200]: answerOf(route), ...refusalsOf(route) },
+    description: `${summary}\n\n${WHO[who]}`,
+    security: who === 'anyone' ? [] : [{ session: [] }],
+    ...parametersOf(described),
+    ...(body === null ? {} : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    responses: { [status]: answerOf(described), ...refusedBy(described) },
   };
 }
 
-function parametersOf({ path, query }: DescribedRoute): JsonSchema {
-  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => {
+function parametersOf({ path, query }: Described): JsonSchema {
+  const inPath = parameterNames(path).map((name) => {
     return { name, in: 'path', required: true, schema: { type: 'string' } };
   });
-  const parameters = [...inPath, ...queryParametersOf(query)];
+  const { properties = {}, required = [] } = (query ?? {}) as { properties?: object; required?: readonly string[] };
+  const inQuery = Object.entries(properties).map(([name, schema]) => {
+    return { name, in: 'query', required: required.includes(name), schema: schema as JsonSchema };
+  });
+  const parameters = [...inPath, ...inQuery];
   return parameters.length === 0 ? {} : { parameters };
 }
 
-function queryParametersOf(query: TObject | undefined) {
-  return Object.entries(query?.properties ?? {}).map(([name, schema]) => {
-    const isRequired = query?.required?.includes(name) === true;
-    return { name, in: 'query', required: isRequired, schema: toOpenApiSchema(schema) };
-  });
+function parameterNames(path: string): string[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
 }
 
-function answerOf({ result, sends = [] }: DescribedRoute): JsonSchema {
+function withoutProperties(input: TObject, names: readonly string[]): JsonSchema {
+  const { properties, required, ...rest } = toOpenApiSchema(input) as {
+    properties: Readonly<Record<string, JsonSchema>>;
+    required?: readonly string[];
+  };
+  const left = required?.filter((name) => !names.includes(name)) ?? [];
+  return {
+    ...rest,
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !names.includes(name))),
+    ...(left.length === 0 ? {} : { required: left }),
+  };
+}
+
+function answerOf({ result, sends = [] }: Described): JsonSchema {
   if (result === null) {
     const content = Object.fromEntries(sends.map((mediaType) => [mediaType, { schema: { type: 'string' } }]));
     return { description: 'Sent bit by bit.', content };
@@ -103,14 +180,13 @@ function answerOf({ result, sends = [] }: DescribedRoute): JsonSchema {
 
 const CONFLICT = 'The state of what is named does not allow it: `detail` says why.';
 
-function refusalsOf({ access, method, path, body, takesAnyBody, refusals = [] }: DescribedRoute): JsonSchema {
-  const takesBody = body !== undefined || takesAnyBody === true;
+function refusedBy({ who, method, body, refusals = [] }: Described): JsonSchema {
   const codes = new Set<Refused>([
     'invalid_input',
-    ...(access === 'anyone' ? [] : (['unauthenticated'] as const)),
-    ...(method !== 'GET' || access === 'manager' ? (['forbidden'] as const) : []),
-    ...(path.includes(':org') ? (['not_found'] as const) : []),
-    ...(takesBody ? (['payload_too_large', 'unsupported_media_type'] as const) : []),
+    ...(who === 'anyone' ? [] : (['unauthenticated'] as const)),
+    ...(method !== 'get' || who === 'manager' ? (['forbidden'] as const) : []),
+    ...(who === 'member' || who === 'manager' ? (['not_found'] as const) : []),
+    ...(body === null ? [] : (['payload_too_large', 'unsupported_media_type'] as const)),
     'internal',
     'unavailable',
     ...refusals,

@@ -1,13 +1,19 @@
 import { expect, test } from 'vitest';
 
-import { givenPerson, signedIn } from '#test/kit/browser.ts';
-import { world } from '#test/kit/world.ts';
+import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
+import { type World, world } from '#test/kit/world.ts';
 
 const KEY = { name: 'laptop', kind: 'user', permissions: null, expiresAt: null };
 
+const keysOf = (w: World) => ({
+  list: (browser: Browser) => browser.invoke(w.orgId, 'list_api_keys'),
+  create: (browser: Browser, key: object) => browser.invoke(w.orgId, 'create_api_key', key),
+  revoke: (browser: Browser, apiKeyId: string) => browser.invoke(w.orgId, 'revoke_api_key', { apiKeyId }),
+});
+
 async function threePeople() {
   const w = await world();
-  const keys = `/organizations/${w.orgId}/api-keys`;
+  const keys = keysOf(w);
   const as = async (role: 'admin' | 'editor' | 'viewer', name: string) => {
     const { email, userId } = await givenPerson(w, { role, name });
     return { userId, browser: await signedIn(w, email) };
@@ -17,7 +23,7 @@ async function threePeople() {
 
 test('a key of one’s own acts as its person until it is revoked, and its secret is shown once', async () => {
   const { w, keys, eva } = await threePeople();
-  const made = (await eva.browser.post(keys, { ...KEY, permissions: ['services:view'] })).body.result;
+  const made = (await keys.create(eva.browser, { ...KEY, permissions: ['services:view'] })).body.result;
   expect(made).toMatchObject({
     kind: 'user',
     user: { userId: eva.userId, name: 'Eva' },
@@ -26,14 +32,14 @@ test('a key of one’s own acts as its person until it is revoked, and its secre
   expect(made.secret).toMatch(/^tocsin_key_\w{49}$/);
   expect((await w.call('list_services', {}, { key: made.secret })).status).toBe(200);
   expect((await w.call('list_teams', {}, { key: made.secret })).status).toBe(403);
-  const [listed, ...others] = (await eva.browser.get(keys)).body.result.apiKeys.filter(
+  const [listed, ...others] = (await keys.list(eva.browser)).body.result.apiKeys.filter(
     ({ name }: { name: string }) => name === 'laptop',
   );
   expect(others).toEqual([]);
   expect(listed.lastUsedAt).not.toBeNull();
   expect(JSON.stringify(listed)).not.toContain(made.secret);
-  expect((await eva.browser.delete(`${keys}/${made.apiKeyId}`)).status).toBe(200);
-  expect((await eva.browser.delete(`${keys}/${made.apiKeyId}`)).status).toBe(404);
+  expect((await keys.revoke(eva.browser, made.apiKeyId)).status).toBe(200);
+  expect((await keys.revoke(eva.browser, made.apiKeyId)).status).toBe(404);
   expect((await w.call('list_services', {}, { key: made.secret })).status).toBe(401);
   const log = await w.house.db.sql.rows<{ row: string }>(
     `select t::text as row from audit_log t where target = $1 order by at, id`,
@@ -45,31 +51,31 @@ test('a key of one’s own acts as its person until it is revoked, and its secre
 
 test('nobody makes a key that may more than they, and keys of the organization are for owners and admins', async () => {
   const { keys, ada, eva, vic } = await threePeople();
-  expect((await vic.browser.post(keys, { ...KEY, permissions: ['services:edit'] })).status).toBe(403);
-  expect((await eva.browser.post(keys, { ...KEY, permissions: ['services:delete'] })).status).toBe(403);
-  expect((await eva.browser.post(keys, { ...KEY, kind: 'organization' })).status).toBe(403);
-  const made = (await ada.browser.post(keys, { ...KEY, kind: 'organization' })).body.result;
+  expect((await keys.create(vic.browser, { ...KEY, permissions: ['services:edit'] })).status).toBe(403);
+  expect((await keys.create(eva.browser, { ...KEY, permissions: ['services:delete'] })).status).toBe(403);
+  expect((await keys.create(eva.browser, { ...KEY, kind: 'organization' })).status).toBe(403);
+  const made = (await keys.create(ada.browser, { ...KEY, kind: 'organization' })).body.result;
   expect(made).toMatchObject({ kind: 'organization', user: null, permissions: null });
 });
 
 test('others’ keys are seen and revoked by owners and admins alone', async () => {
   const { keys, ada, eva, vic } = await threePeople();
-  const { apiKeyId } = (await eva.browser.post(keys, KEY)).body.result;
+  const { apiKeyId } = (await keys.create(eva.browser, KEY)).body.result;
   const idsOf = async ({ browser }: typeof ada) =>
-    (await browser.get(keys)).body.result.apiKeys.map((key: { apiKeyId: string }) => key.apiKeyId);
+    (await keys.list(browser)).body.result.apiKeys.map((key: { apiKeyId: string }) => key.apiKeyId);
   expect(await idsOf(ada)).toContain(apiKeyId);
   expect(await idsOf(vic)).not.toContain(apiKeyId);
-  expect((await vic.browser.delete(`${keys}/${apiKeyId}`)).status).toBe(404);
-  expect((await ada.browser.delete(`${keys}/${apiKeyId}`)).status).toBe(200);
+  expect((await keys.revoke(vic.browser, apiKeyId)).status).toBe(404);
+  expect((await keys.revoke(ada.browser, apiKeyId)).status).toBe(200);
 });
 
 test('a key may expire, and not in the past', async () => {
   const { w, keys, eva } = await threePeople();
   const expiresAt = w.clock.now().add({ hours: 1 }).toString();
-  const { secret } = (await eva.browser.post(keys, { ...KEY, expiresAt })).body.result;
+  const { secret } = (await keys.create(eva.browser, { ...KEY, expiresAt })).body.result;
   expect((await w.call('list_services', {}, { key: secret })).status).toBe(200);
   w.clock.advance({ hours: 1 });
   expect((await w.call('list_services', {}, { key: secret })).status).toBe(401);
-  const late = await eva.browser.post(keys, { ...KEY, expiresAt });
+  const late = await keys.create(eva.browser, { ...KEY, expiresAt });
   expect(late).toMatchObject({ status: 400, body: { errors: [{ path: 'expiresAt' }] } });
 });

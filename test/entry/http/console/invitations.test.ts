@@ -15,7 +15,7 @@ async function ownedWorld(): Promise<{ w: World; olga: Browser; invite: Invite }
 type Invite = (email: string, role?: string, by?: Browser) => Promise<{ token: string; invitationId: string }>;
 
 async function inviteBy(w: World, browser: Browser, email: string, role: string) {
-  const answer = await browser.post(`/organizations/${w.orgId}/invitations`, { email, role });
+  const answer = await browser.invoke(w.orgId, 'create_invitation', { email, role });
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   const { link, invitationId } = answer.body.result;
   return { token: (link as string).split('/').at(-1)!, invitationId: invitationId as string };
@@ -44,7 +44,7 @@ test('an invited person makes an account and is a member, once', async () => {
   expect((await browser.get(`/invitations/${token}`)).status).toBe(404);
   const nora = await signedIn(w, 'nora@example.com');
   expect((await nora.get('/session')).body.result.organizations).toMatchObject([{ orgId: w.orgId, role: 'editor' }]);
-  const { invitations } = (await olga.get(`/organizations/${w.orgId}/invitations`)).body.result;
+  const { invitations } = (await olga.invoke(w.orgId, 'list_invitations')).body.result;
   expect(invitations).toMatchObject([{ invitationId, status: 'accepted', invitedBy: 'Olga' }]);
 });
 
@@ -71,12 +71,12 @@ test('a link ends after seven days, when it is revoked, and when a newer one is 
   const [old, revoked] = [await invite('a@example.com'), await invite('b@example.com')];
   const newer = await invite('A@example.com', 'viewer');
   const status = async (token: string) => (await openBrowser(w).get(`/invitations/${token}`)).status;
-  expect((await olga.delete(`/organizations/${w.orgId}/invitations/${revoked.invitationId}`)).status).toBe(200);
-  expect((await olga.delete(`/organizations/${w.orgId}/invitations/${revoked.invitationId}`)).status).toBe(404);
+  expect((await olga.invoke(w.orgId, 'revoke_invitation', { invitationId: revoked.invitationId })).status).toBe(200);
+  expect((await olga.invoke(w.orgId, 'revoke_invitation', { invitationId: revoked.invitationId })).status).toBe(404);
   expect(await Promise.all([old, revoked, newer].map(({ token }) => status(token)))).toEqual([404, 404, 200]);
   w.clock.advance({ hours: 7 * 24 });
   expect(await status(newer.token)).toBe(404);
-  const { invitations } = (await olga.get(`/organizations/${w.orgId}/invitations`)).body.result;
+  const { invitations } = (await olga.invoke(w.orgId, 'list_invitations')).body.result;
   expect(invitations).toMatchObject([{ email: 'A@example.com', status: 'expired' }]);
 });
 
@@ -85,16 +85,16 @@ test('what an invitation allows ends with what its author may allow', async () =
   const ada = await givenPerson(w, { role: 'admin', name: 'Ada' });
   const asAda = await signedIn(w, ada.email);
   const { token } = await invite('friend@example.com', 'admin', asAda);
-  expect(
-    (await asAda.post(`/organizations/${w.orgId}/invitations`, { email: 'o@example.com', role: 'owner' })).status,
-  ).toBe(403);
+  expect((await asAda.invoke(w.orgId, 'create_invitation', { email: 'o@example.com', role: 'owner' })).status).toBe(
+    403,
+  );
   await olga.post(`/organizations/${w.orgId}/actions/remove_member`, { userId: ada.userId });
   expect((await openBrowser(w).post(`/invitations/${token}`, NEW)).status).toBe(404);
 });
 
 test('a member is not invited again', async () => {
   const { w, olga } = await ownedWorld();
-  const answer = await olga.post(`/organizations/${w.orgId}/invitations`, { email: w.owner.email, role: 'viewer' });
+  const answer = await olga.invoke(w.orgId, 'create_invitation', { email: w.owner.email, role: 'viewer' });
   expect(answer.status).toBe(409);
 });
 

@@ -11,10 +11,8 @@ async function twoOwners() {
   const w = await world();
   await givePassword(w, w.owner.userId);
   const second = await givenPerson(w, { role: 'owner', name: 'Otto' });
-  const members = `/organizations/${w.orgId}/members`;
   return {
     w,
-    members,
     olga: { ...w.owner, browser: await signedIn(w, w.owner.email) },
     otto: { ...second, browser: await signedIn(w, second.email) },
     owners: async () =>
@@ -33,10 +31,10 @@ test('of two owners who leave at the same moment one stays', async () => {
 });
 
 test('of two owners who lower each other at the same moment one does', async () => {
-  const { olga, otto, members, owners } = await twoOwners();
+  const { w, olga, otto, owners } = await twoOwners();
   const answers = await Promise.all([
-    olga.browser.patch(`${members}/${otto.userId}`, { role: 'viewer' }),
-    otto.browser.patch(`${members}/${olga.userId}`, { role: 'viewer' }),
+    olga.browser.invoke(w.orgId, 'change_role', { userId: otto.userId, role: 'viewer' }),
+    otto.browser.invoke(w.orgId, 'change_role', { userId: olga.userId, role: 'viewer' }),
   ]);
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 403]);
   expect(await owners()).toBe(1);
@@ -46,34 +44,36 @@ test('the last owner can neither leave nor be lowered', async () => {
   const w = await world();
   await givePassword(w, w.owner.userId);
   const browser = await signedIn(w, w.owner.email);
-  const own = `/organizations/${w.orgId}/members/${w.owner.userId}`;
+  const change = (role: string) => browser.invoke(w.orgId, 'change_role', { userId: w.owner.userId, role });
   expect(
     (await browser.post(`/organizations/${w.orgId}/actions/remove_member`, { userId: w.owner.userId })).status,
   ).toBe(409);
-  expect((await browser.patch(own, { role: 'admin' })).status).toBe(409);
-  expect((await browser.patch(own, { role: 'owner' })).status).toBe(200);
+  expect((await change('admin')).status).toBe(409);
+  expect((await change('owner')).status).toBe(200);
 });
 
 test('only an owner makes or unmakes owners', async () => {
-  const { w, olga, members } = await twoOwners();
+  const { w, olga } = await twoOwners();
   const admin = await givenPerson(w, { role: 'admin', name: 'Ada' });
   const browser = await signedIn(w, admin.email);
   const viewer = await givenPerson(w, { role: 'viewer', name: 'Vera' });
-  expect((await browser.patch(`${members}/${viewer.userId}`, { role: 'owner' })).status).toBe(403);
-  expect((await browser.patch(`${members}/${olga.userId}`, { role: 'admin' })).status).toBe(403);
+  expect((await browser.invoke(w.orgId, 'change_role', { userId: viewer.userId, role: 'owner' })).status).toBe(403);
+  expect((await browser.invoke(w.orgId, 'change_role', { userId: olga.userId, role: 'admin' })).status).toBe(403);
   expect((await browser.post(`/organizations/${w.orgId}/actions/remove_member`, { userId: olga.userId })).status).toBe(
     403,
   );
-  expect((await browser.patch(`${members}/${viewer.userId}`, { role: 'editor' })).status).toBe(200);
-  expect((await olga.browser.patch(`${members}/${viewer.userId}`, { role: 'owner' })).status).toBe(200);
+  expect((await browser.invoke(w.orgId, 'change_role', { userId: viewer.userId, role: 'editor' })).status).toBe(200);
+  expect((await olga.browser.invoke(w.orgId, 'change_role', { userId: viewer.userId, role: 'owner' })).status).toBe(
+    200,
+  );
 });
 
 test('a lowered role and a removal count from the very next request on, for sessions and keys', async () => {
-  const { w, olga, members } = await twoOwners();
+  const { w, olga } = await twoOwners();
   const editor = await givenPerson(w, { role: 'editor', name: 'Eva' });
   const browser = await signedIn(w, editor.email);
   const invoke = (action: string, body: object) => browser.post(`/organizations/${w.orgId}/actions/${action}`, body);
-  const made = await browser.post(`/organizations/${w.orgId}/api-keys`, {
+  const made = await browser.invoke(w.orgId, 'create_api_key', {
     name: 'laptop',
     kind: 'user',
     permissions: null,
@@ -82,7 +82,7 @@ test('a lowered role and a removal count from the very next request on, for sess
   const key = made.body.result.secret as string;
   expect((await invoke('create_service', { name: 'checkout' })).status).toBe(200);
 
-  await olga.browser.patch(`${members}/${editor.userId}`, { role: 'viewer' });
+  await olga.browser.invoke(w.orgId, 'change_role', { userId: editor.userId, role: 'viewer' });
   expect((await invoke('create_service', { name: 'checkout' })).status).toBe(403);
   expect((await w.call('create_service', { name: 'x' }, { key })).status).toBe(403);
   expect((await browser.get('/session')).body.result.organizations[0].permissions).toHaveLength(
@@ -108,11 +108,11 @@ async function givenBack(w: Awaited<ReturnType<typeof world>>, userId: string): 
 }
 
 test('members are listed with their teams and with what keeps pages from them', async () => {
-  const { w, olga, members } = await twoOwners();
+  const { w, olga } = await twoOwners();
   const { userId } = await w.given.user({ name: 'Anna' });
   const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
   await w.expectOk('add_team_member', { teamId, userId });
-  const listed = (await olga.browser.get(members)).body.result.members;
+  const listed = (await olga.browser.invoke(w.orgId, 'list_members')).body.result.members;
   expect(listed.map(({ name }: { name: string }) => name)).toEqual(['Anna', 'Olga', 'Otto']);
   expect(listed[0]).toMatchObject({ userId, role: 'responder', teams: [{ teamId, name: 'Platform' }] });
   expect(listed[0].warnings).toEqual([expect.stringContaining('Nothing reaches Anna in Platform')]);
@@ -170,10 +170,10 @@ test('who removes a member sees which keys of the organization they made, and ma
   const org = `/organizations/${w.orgId}`;
   const wanted = { kind: 'organization', permissions: null, expiresAt: null };
   const [one, two] = [
-    (await browser.post(`${org}/api-keys`, { name: 'one', ...wanted })).body.result,
-    (await browser.post(`${org}/api-keys`, { name: 'two', ...wanted })).body.result,
+    (await browser.invoke(w.orgId, 'create_api_key', { name: 'one', ...wanted })).body.result,
+    (await browser.invoke(w.orgId, 'create_api_key', { name: 'two', ...wanted })).body.result,
   ];
-  const { apiKeys } = (await olga.browser.get(`${org}/api-keys`)).body.result;
+  const { apiKeys } = (await olga.browser.invoke(w.orgId, 'list_api_keys')).body.result;
   const made = apiKeys.filter((key: { createdBy: { userId: string } | null }) => key.createdBy?.userId === ada.userId);
   expect(made.map(({ name, createdBy }: { name: string; createdBy: object }) => [name, createdBy])).toEqual([
     ['two', { userId: ada.userId, name: 'Ada' }],

@@ -14,6 +14,7 @@ let w: World;
 let browsers: Record<Role, Browser>;
 let estate: Estate;
 let theirs: Estate;
+let outsider: Browser;
 beforeAll(async () => {
   w = await world({ keepOpen: true });
   const ofRole = ROLES.map(async (role, index) => {
@@ -22,7 +23,10 @@ beforeAll(async () => {
   });
   browsers = Object.fromEntries(await Promise.all(ofRole)) as Record<Role, Browser>;
   estate = await buildEstate(w);
-  theirs = await buildEstate(w, await w.given.organization('Other'));
+  const other = await w.given.organization('Other');
+  theirs = await buildEstate(w, other);
+  const { email } = await givenPerson(w, { role: 'owner', orgId: other.orgId });
+  outsider = await signedIn(w, email, '198.51.100.99');
 });
 afterAll(() => w.close());
 
@@ -44,6 +48,18 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
         answer.body.requestId,
       ]);
       expect(audited, role).toEqual(effect === 'read' ? [] : [{ action: name, result: 'forbidden', via: 'console' }]);
+    }
+  });
+
+  test('is nothing to somebody of another organization, and refused to a page of another origin', async () => {
+    const path = `/organizations/${w.orgId}/actions/${name}`;
+    const foreign = await outsider.post(path, {});
+    const unknown = await outsider.post(`/organizations/org_01h455vb4pex5vsknk084sn02q/actions/${name}`, {});
+    expect(foreign).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect({ ...foreign.body, requestId: '' }).toEqual({ ...unknown.body, requestId: '' });
+    for (const origin of [null, 'https://evil.test', 'null', 'http://tocsin.test.evil.test']) {
+      const answer = await browsers.owner.ask('POST', path, { origin, body: {} });
+      expect(answer, String(origin)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     }
   });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { storesOf } from '#storage/postgres/stores.ts';
-import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
 import { pointsArrive } from '#test/kit/arrivals.ts';
 import { staffedWorld } from '#test/kit/staff.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -39,9 +39,9 @@ test('billing is told month by month, under the names of then, also of services 
 
 test('a channel fails while its provider refuses or is silent, not because somebody does not answer', async () => {
   const w = await staffedWorld();
-  const { browser, org } = await signedInAs(w, 'viewer');
+  const { browser } = await signedInAs(w, 'viewer');
   const anna = await w.staff.responder(await w.staff.team(), 'Anna');
-  const health = async () => (await browser.get(`${org}/delivery-health`)).body.result.channels;
+  const health = async () => (await browser.invoke(w.orgId, 'get_delivery_health')).body.result.channels;
   const never = { lastSucceededAt: null, lastFailedAt: null, lastFailure: null };
   expect(await health()).toEqual([
     { channel: 'sms', configured: true, via: 'simulator', state: 'unused', ...never },
@@ -109,11 +109,15 @@ test('the checklist tells what is there, of every service', async () => {
 
 test('people change how they themselves are reached, and nobody else', async () => {
   const w = await world();
-  const { browser, org, userId } = await signedInAs(w, 'viewer');
+  const { browser, userId } = await signedInAs(w, 'viewer');
   const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
   const { teamId: otherTeam } = await w.expectOk('create_team', { name: 'Others' });
   await w.expectOk('add_team_member', { teamId, userId });
-  const changed = await browser.patch(`${org}/me/teams/${teamId}`, { phone: '+31612345678', callEnabled: false });
+  const changed = await browser.invoke(w.orgId, 'update_own_contact', {
+    teamId,
+    phone: '+31612345678',
+    callEnabled: false,
+  });
   const contact = {
     phone: '+31612345678',
     smsEnabled: true,
@@ -122,14 +126,14 @@ test('people change how they themselves are reached, and nobody else', async () 
     emailEnabled: true,
   };
   expect(changed.body).toEqual({ result: contact });
-  expect((await browser.get(`${org}/me`)).body.result).toMatchObject({
+  expect((await browser.invoke(w.orgId, 'get_me')).body.result).toMatchObject({
     teams: [{ teamId, name: 'Platform', contact }],
     pushSubscriptions: [],
     vapidPublicKey: w.house.vapidKeys.publicKey,
   });
-  expect((await browser.patch(`${org}/me/teams/${teamId}`, { phone: '0612345678' })).status).toBe(400);
-  expect((await browser.patch(`${org}/me/teams/${teamId}`, { sortOrder: 1 })).status).toBe(400);
-  expect((await browser.patch(`${org}/me/teams/${otherTeam}`, {})).status).toBe(404);
+  expect((await browser.invoke(w.orgId, 'update_own_contact', { teamId, phone: '0612345678' })).status).toBe(400);
+  expect((await browser.invoke(w.orgId, 'update_own_contact', { teamId, sortOrder: 1 })).status).toBe(400);
+  expect((await browser.invoke(w.orgId, 'update_own_contact', { teamId: otherTeam })).status).toBe(404);
   const log = await w.house.db.sql.rows<{ row: string }>(
     `select t::text as row from audit_log t where action = 'update_own_contact'`,
   );
@@ -139,7 +143,7 @@ test('people change how they themselves are reached, and nobody else', async () 
 
 test('a schedule has a calendar address until it is revoked', async () => {
   const w = await world();
-  const { browser, org, userId } = await signedInAs(w, 'responder');
+  const { browser, userId } = await signedInAs(w, 'responder');
   const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
   const { scheduleId } = await w.expectOk('create_schedule', {
     teamId,
@@ -148,10 +152,11 @@ test('a schedule has a calendar address until it is revoked', async () => {
     rotationType: 'daily',
     rotationConfig: { userIds: [userId] },
   });
-  const feed = `${org}/schedules/${scheduleId}/calendar-feed`;
-  expect((await browser.get(feed)).body.result).toEqual({ scheduleId, url: null, createdAt: null });
-  const { url } = (await browser.post(feed)).body.result;
-  expect((await browser.get(feed)).body.result.url).toBe(url);
+  const feed = (of: Browser, what: 'get' | 'create' | 'revoke') =>
+    of.invoke(w.orgId, `${what}_calendar_feed`, { scheduleId });
+  expect((await feed(browser, 'get')).body.result).toEqual({ scheduleId, url: null, createdAt: null });
+  const { url } = (await feed(browser, 'create')).body.result;
+  expect((await feed(browser, 'get')).body.result.url).toBe(url);
   const path = new URL(url as string).pathname;
   expect((await w.app.inject({ url: path })).statusCode).toBe(200);
   const reads = await w.house.db.sql.rows(`select 1 from audit_log where action = 'get_calendar_feed'`);
@@ -159,24 +164,24 @@ test('a schedule has a calendar address until it is revoked', async () => {
 
   // Each member has an address of their own, which ends when they leave.
   const { browser: other, userId: otherId } = await signedInAs(w, 'responder');
-  expect((await other.get(feed)).body.result.url).toBeNull();
-  const otherPath = new URL((await other.post(feed)).body.result.url as string).pathname;
+  expect((await feed(other, 'get')).body.result.url).toBeNull();
+  const otherPath = new URL((await feed(other, 'create')).body.result.url as string).pathname;
   expect(otherPath).not.toBe(path);
   await storesOf(w.house.db.session()).people.removeMembership(w.orgId, otherId);
   expect((await w.app.inject({ url: otherPath })).statusCode).toBe(404);
   expect((await w.app.inject({ url: path })).statusCode).toBe(200);
 
-  expect((await browser.delete(feed)).status).toBe(200);
+  expect((await feed(browser, 'revoke')).status).toBe(200);
   expect((await w.app.inject({ url: path })).statusCode).toBe(404);
   const { browser: viewer } = await signedInAs(w, 'viewer');
-  expect((await viewer.post(feed)).status).toBe(403);
+  expect((await feed(viewer, 'create')).status).toBe(403);
 });
 
 test('what has come in of a service is told', async () => {
   const w = await world();
-  const { browser, org } = await signedInAs(w, 'viewer');
+  const { browser } = await signedInAs(w, 'viewer');
   const { serviceId } = await w.given.service();
-  const status = async () => (await browser.get(`${org}/services/${serviceId}/ingest-status`)).body.result;
+  const status = async () => (await browser.invoke(w.orgId, 'get_ingest_status', { serviceId })).body.result;
   expect(await status()).toEqual({
     metrics: { lastSeenAt: null, pointsLastHour: 0 },
     exceptions: { lastSeenAt: null, eventsLastHour: 0 },

@@ -12,7 +12,7 @@ test('what lets nobody in any more is forgotten, and nothing else', async () => 
   const { email } = await givenPerson(w);
   await signedIn(w, email);
   await openBrowser(w, '203.0.113.1').post('/session', { email, password: 'something else' });
-  await olga.post(`/organizations/${w.orgId}/invitations`, { email: 'nora@example.com', role: 'viewer' });
+  await olga.invoke(w.orgId, 'create_invitation', { email: 'nora@example.com', role: 'viewer' });
   const left = async () => {
     await pruneSignIns(workerRuntime(w.house));
     const tables = ['sessions', 'sign_in_brakes', 'invitations'];

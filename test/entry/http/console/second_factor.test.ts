@@ -93,8 +93,8 @@ test('keys, roles and deletion ask for the second factor again after ten minutes
   const org = `/organizations/${w.orgId}`;
   w.clock.advance({ minutes: 11 });
   const asking = [
-    () => browser.post(`${org}/api-keys`, { name: 'CI', kind: 'organization' }),
-    () => browser.patch(`${org}/members/${bram.userId}`, { role: 'viewer' }),
+    () => browser.invoke(w.orgId, 'create_api_key', { name: 'CI', kind: 'organization' }),
+    () => browser.invoke(w.orgId, 'change_role', { userId: bram.userId, role: 'viewer' }),
     () => browser.post(`${org}/actions/remove_member`, { userId: bram.userId }),
     () => browser.post(`${org}/actions/delete_service`, { serviceId }),
     () => browser.post(`${org}/actions/set_second_factor_policy`, { required: true }),
@@ -102,9 +102,9 @@ test('keys, roles and deletion ask for the second factor again after ten minutes
     () => browser.delete('/me/authenticator-app'),
   ];
   for (const ask of asking) expect((await ask()).body).toMatchObject({ status: 403, code: 'step_up_required' });
-  expect((await browser.get(`${org}/members`)).status).toBe(200);
+  expect((await browser.invoke(w.orgId, 'list_members')).status).toBe(200);
   expect((await browser.post('/me/step-up', { code: codeAt(secret, w.clock.now()) })).status).toBe(200);
-  expect((await browser.patch(`${org}/members/${bram.userId}`, { role: 'viewer' })).status).toBe(200);
+  expect((await browser.invoke(w.orgId, 'change_role', { userId: bram.userId, role: 'viewer' })).status).toBe(200);
   expect((await browser.post(`${org}/actions/delete_service`, { serviceId })).status).toBe(200);
 });
 
@@ -120,12 +120,15 @@ test('an organization may ask its owners and admins for a second factor, and nob
   const elsewhere = openBrowser(w);
   elsewhere.cookie = anna.browser.cookie;
   expect((await require(true)).body.result).toEqual({ required: true });
-  expect((await ada.browser.get(`${org}/members`)).body).toMatchObject({ status: 403, code: 'second_factor_required' });
-  expect((await rosa.browser.get(`${org}/members`)).status).toBe(200);
+  expect((await ada.browser.invoke(w.orgId, 'list_members')).body).toMatchObject({
+    status: 403,
+    code: 'second_factor_required',
+  });
+  expect((await rosa.browser.invoke(w.orgId, 'list_members')).status).toBe(200);
   expect((await ada.browser.get('/session')).body.result.organizations[0].secondFactorRequired).toBe(true);
   await withApp(w, ada.browser);
-  expect((await ada.browser.get(`${org}/members`)).status).toBe(200);
-  expect((await anna.browser.get(`${org}/members`)).status).toBe(200);
+  expect((await ada.browser.invoke(w.orgId, 'list_members')).status).toBe(200);
+  expect((await anna.browser.invoke(w.orgId, 'list_members')).status).toBe(200);
   expect((await require(false)).body.result).toEqual({ required: false });
   expect(secret).not.toBe('');
 });

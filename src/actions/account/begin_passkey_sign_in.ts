@@ -1,0 +1,24 @@
+import { Type } from 'typebox';
+
+import { findPendingSignIn } from '#actions/account/begin_session.ts';
+import { PasskeyOptions, passkeyOptions } from '#actions/account/second_factors.ts';
+import { PendingToken } from '#actions/account/show_second_factor.ts';
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED } from '#actions/fields.ts';
+
+export const beginPasskeySignIn = defineAction({
+  name: 'begin_passkey_sign_in',
+  consoleOnly: true,
+  scope: 'anyone',
+  route: 'POST /session/passkey-options',
+  summary: 'Get what the browser needs to show a passkey for a sign-in that waits.',
+  effect: 'write',
+  input: Type.Object({ token: PendingToken }, CLOSED),
+  result: PasskeyOptions,
+  refusals: ['unauthenticated'],
+  example: { token: 'tocsin_pen_0' },
+  async handle({ token }, context) {
+    const { userId, holder } = await findPendingSignIn(context.stores, token, context.now);
+    return await passkeyOptions(context, userId, holder);
+  },
+});

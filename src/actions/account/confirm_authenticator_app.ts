@@ -1,0 +1,41 @@
+import { Type } from 'typebox';
+
+import { afterAdding, RecoveryCodes } from '#actions/account/second_factors.ts';
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED } from '#actions/fields.ts';
+import { periodOfCode } from '#auth/second_factor/totp.ts';
+import { AppError, invalidInput } from '#kernel/errors.ts';
+
+export const confirmAuthenticatorApp = defineAction({
+  name: 'confirm_authenticator_app',
+  consoleOnly: true,
+  scope: 'signed_in',
+  route: 'POST /me/authenticator-app/confirmation',
+  stepUp: true,
+  summary: 'Show a code of the app. The first second factor brings recovery codes with it.',
+  effect: 'write',
+  input: Type.Object({ code: Type.String({ pattern: '^\\d{6}$', description: 'six digits' }) }, CLOSED),
+  result: Type.Object({ recoveryCodes: RecoveryCodes }),
+  conflict: 'no app waits to be confirmed',
+  example: { code: '123456' },
+  async handle({ code }, context) {
+    const { stores, now, session, installation, record } = context;
+    const { userId } = session;
+    const app = await stores.secondFactors.findApp(userId);
+    if (app === null || app.confirmedAt !== null) {
+      throw new AppError('conflict', 'no app waits to be confirmed; begin again');
+    }
+    const period = periodOfCode(installation.ciphers.secondFactors.decrypt(app.secretSealed), code, now);
+    if (period === null) throw invalidInput([{ path: 'code', message: 'is not the code that the app shows now' }]);
+    await stores.secondFactors.confirmApp(userId, now);
+    await stores.secondFactors.takePeriod(userId, period);
+    record({
+      userId,
+      action: 'add_authenticator_app',
+      target: userId,
+      before: null,
+      after: { confirmed: true },
+    });
+    return await afterAdding(context);
+  },
+});

@@ -1,0 +1,42 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { endOf, livenessAt } from '#auth/sessions.ts';
+import { toTimestamp } from '#kernel/time.ts';
+
+const SessionView = Type.Object({
+  sessionId: IdText,
+  createdAt: Timestamp,
+  lastUsedAt: Timestamp,
+  expiresAt: Type.String({ format: 'date-time', description: 'unless it is used again before' }),
+  address: nullable(Type.String()),
+  userAgent: nullable(Type.String()),
+  isCurrent: Type.Boolean({ description: 'the one that asks' }),
+});
+
+export const listSessions = defineAction({
+  name: 'list_sessions',
+  consoleOnly: true,
+  scope: 'signed_in',
+  route: 'GET /sessions',
+  summary: 'List where you are signed in, last used first.',
+  effect: 'read',
+  input: Type.Object({}, CLOSED),
+  result: Type.Object({ sessions: Type.Array(SessionView) }),
+  example: {},
+  async handle(_input, { stores, now, session: current }) {
+    const rows = await stores.sessions.listOf(current.userId, livenessAt(now));
+    return {
+      sessions: rows.map((row) => ({
+        sessionId: row.sessionId,
+        createdAt: toTimestamp(row.createdAt),
+        lastUsedAt: toTimestamp(row.lastUsedAt),
+        expiresAt: toTimestamp(endOf(row)),
+        address: row.address,
+        userAgent: row.userAgent,
+        isCurrent: row.sessionId === current.sessionId,
+      })),
+    };
+  },
+});

@@ -1,0 +1,45 @@
+import { recordAccountChange } from '#actions/account/record_account_change.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import { linkTokenHash, linkUrl, newLinkToken } from '#auth/link_tokens.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { AuditedBy } from '#storage/postgres/audit_store.ts';
+import type { OpenReset } from '#storage/postgres/password_reset_store.ts';
+import type { Stores } from '#storage/postgres/stores.ts';
+
+const VALID_HOURS = 1;
+
+/** A link that sets a new password once, within an hour. */
+export async function createReset(
+  unit: Pick<UnitOfWork, 'stores' | 'now'>,
+  userId: Id<'user'>,
+  baseUrl: string,
+  { origin, ...by }: AuditedBy,
+): Promise<{ resetId: Id<'reset'>; link: string }> {
+  const { stores, now } = unit;
+  const { token, tokenHash } = newLinkToken('reset');
+  const resetId = await stores.passwordResets.insert(userId, tokenHash, {
+    now,
+    expiresAt: now.add({ hours: VALID_HOURS }),
+  });
+  const change = { action: 'request_password_reset', target: userId, before: null, after: { resetId } };
+  await recordAccountChange(unit, { userId, ...change, by, origin });
+  return { resetId, link: linkUrl(baseUrl, 'reset', token) };
+}
+
+/** Whose password the link sets. Throws `not_found`, in the same words for one that is unknown, used or expired. */
+export async function getReset(
+  stores: Pick<Stores, 'passwordResets'>,
+  token: string,
+  now: Temporal.Instant,
+): Promise<OpenReset> {
+  const hash = linkTokenHash('reset', token);
+  const found = hash === null ? null : await stores.passwordResets.findOpen(hash, now);
+  if (found === null) throw resetNotValid();
+  return found;
+}
+
+export function resetNotValid(): AppError {
+  return new AppError('not_found', 'this link is not valid, or was used, or has expired; ask for another');
+}

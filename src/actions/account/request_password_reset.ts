@@ -1,0 +1,43 @@
+import { Type } from 'typebox';
+
+import { EmailField } from '#actions/account/fields.ts';
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED } from '#actions/fields.ts';
+import { networkOf } from '#auth/network.ts';
+import { countTry } from '#auth/sign_in_limiter.ts';
+import { sendPasswordReset } from '#jobs/send_password_reset.ts';
+import { AppError } from '#kernel/errors.ts';
+
+/** Requests from one address within an hour. */
+const REQUESTS_MAX = 20;
+
+/** Whether there is such an account is looked up later, by a worker: the answer and its time are the same. */
+export const requestPasswordReset = defineAction({
+  name: 'request_password_reset',
+  consoleOnly: true,
+  scope: 'anyone',
+  route: 'POST /password-resets',
+  status: 202,
+  summary:
+    'Ask for a link by mail that sets a new password, once, within an hour. Answered alike whether or not there is such an account.',
+  effect: 'write',
+  input: Type.Object({ email: EmailField }, CLOSED),
+  result: Type.Object({ sent: Type.Literal(true) }),
+  conflict: 'this server sends no mail',
+  refusals: ['rate_limited'],
+  example: { email: 'anna@example.com' },
+  async prepare(_input, { installation, stores, runtime, origin }) {
+    if (!installation.hasMail) {
+      throw new AppError(
+        'conflict',
+        'this server sends no mail; whoever runs it can print a link with: tocsin user password --email E',
+      );
+    }
+    const key = `reset:${networkOf(origin.address ?? '')}`;
+    await countTry(stores, runtime.clock, { key, max: REQUESTS_MAX, windowSeconds: 3_600 });
+  },
+  async handle({ email }, { enqueue, origin }) {
+    enqueue(sendPasswordReset, { email, ...origin });
+    return { sent: true as const };
+  },
+});

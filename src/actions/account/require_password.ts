@@ -1,0 +1,44 @@
+import type { AccountContext } from '#actions/action_context.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import { isPasswordOfAnybody } from '#auth/passwords.ts';
+import { countSignInTry } from '#auth/sign_in_limiter.ts';
+import { recordFailedSignIn } from '#jobs/record_failed_sign_in.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { UserRow } from '#storage/postgres/people_store.ts';
+
+const NOBODY = 'user_nobody' as Id<'user'>;
+
+/**
+ * Whose password this is. Throws `unauthenticated`, in the same time and words whether the account or the password is
+ * wrong, `rate_limited` or `unavailable`. For `prepare`: a wrong try counts when the rest is refused.
+ */
+export async function requirePassword(
+  { stores, runtime, browser: { address, knownDeviceOf }, origin }: AccountContext,
+  { email, password }: { readonly email: string; readonly password: string },
+): Promise<UserRow> {
+  const user = await stores.people.findUserByEmail(email);
+  const isKnown = await stores.sessions.isKnownAddress(user?.id ?? NOBODY, address ?? '');
+  const takeBack = await countSignInTry(stores, runtime.clock, {
+    email,
+    address: address ?? '',
+    isKnown,
+    device: knownDeviceOf(email),
+  });
+  const isRight = await isPasswordOfAnybody(user?.passwordHash ?? null, password).catch(async (error: unknown) => {
+    // Nothing was tried.
+    await takeBack();
+    throw error;
+  });
+  if (user === null || !isRight) {
+    // Whether there is such an account is looked up later, by a worker: the answer and its time are the same.
+    await inUnitOfWork(runtime, async (unit) => unit.enqueue(recordFailedSignIn, { email, ...origin }));
+    throw wrongCredentials();
+  }
+  await takeBack();
+  return user;
+}
+
+export function wrongCredentials(): AppError {
+  return new AppError('unauthenticated', 'the mail address or the password is wrong');
+}

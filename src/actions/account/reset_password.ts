@@ -1,0 +1,39 @@
+import { Type } from 'typebox';
+
+import { beginSession, SignInView } from '#actions/account/begin_session.ts';
+import { endAccess } from '#actions/account/end_access.ts';
+import { EndsField, LinkToken, PasswordField } from '#actions/account/fields.ts';
+import { hashNewPassword } from '#actions/account/hash_new_password.ts';
+import { getReset, resetNotValid } from '#actions/account/password_resets.ts';
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED } from '#actions/fields.ts';
+
+/** Of several at once one succeeds. */
+export const resetPassword = defineAction({
+  name: 'reset_password',
+  consoleOnly: true,
+  scope: 'anyone',
+  route: 'POST /password-resets/:token',
+  summary:
+    'Set a new password by a link. Every session and connected app of the person ends, and their API keys unless they keep them; the answer sets the cookie of a new session.',
+  effect: 'write',
+  input: Type.Object({ token: LinkToken, password: PasswordField, revokeApiKeys: EndsField }, CLOSED),
+  result: SignInView,
+  refusals: ['not_found'],
+  example: { token: 'tocsin_rst_0', password: 'violet kettle 42 orbit', revokeApiKeys: true },
+  async prepare({ token, password }, { stores, now }) {
+    const reset = await getReset(stores, token, now);
+    return { reset, passwordHash: await hashNewPassword('password', password, reset) };
+  },
+  async handle({ revokeApiKeys = true }, context, { reset, passwordHash }) {
+    const { stores, now, record } = context;
+    const { userId } = reset;
+    await stores.people.lockUser(userId);
+    if (!(await stores.passwordResets.use(reset, now))) throw resetNotValid();
+    await stores.people.savePasswordHash(userId, passwordHash, now);
+    await stores.secondFactors.endPendingOf(userId);
+    const after = await endAccess(context, userId, { session: null, apps: false, apiKeys: !revokeApiKeys });
+    record({ userId, target: userId, before: null, after });
+    return await beginSession(context, userId);
+  },
+});

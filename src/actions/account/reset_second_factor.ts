@@ -1,0 +1,16 @@
+import { recordAccountChange } from '#actions/account/record_account_change.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { AuditedBy } from '#storage/postgres/audit_store.ts';
+
+/** Takes every second factor away from somebody who has lost them, and ends their sessions: the password signs in again. */
+export async function resetSecondFactor(
+  unit: Pick<UnitOfWork, 'stores' | 'now'>,
+  userId: Id<'user'>,
+  { origin, ...by }: AuditedBy,
+): Promise<void> {
+  await unit.stores.secondFactors.deleteAll(userId);
+  await unit.stores.sessions.endAll(userId, null);
+  const change = { action: 'reset_second_factor', target: userId, before: null, after: { reset: true } };
+  await recordAccountChange(unit, { userId, ...change, by, origin });
+}

@@ -1,0 +1,26 @@
+import { Type } from 'typebox';
+
+import { PersonName } from '#actions/account/fields.ts';
+import { readSignedIn, SignedInView } from '#actions/account/view.ts';
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED } from '#actions/fields.ts';
+
+export const updateMe = defineAction({
+  name: 'update_me',
+  consoleOnly: true,
+  scope: 'signed_in',
+  route: 'PATCH /me',
+  summary: 'Change your name.',
+  effect: 'write',
+  input: Type.Object({ name: Type.Optional(PersonName) }, CLOSED),
+  result: SignedInView,
+  example: { name: 'Anna' },
+  async handle({ name }, { stores, now, session: { userId, sessionId }, record }) {
+    const before = await stores.people.lockUser(userId);
+    if (before !== null && name !== undefined && before.name !== name) {
+      await stores.people.saveName(userId, name, now);
+      record({ userId, target: userId, before: { name: before.name }, after: { name } });
+    }
+    return await readSignedIn(stores, userId, sessionId);
+  },
+});

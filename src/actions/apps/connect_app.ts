@@ -1,0 +1,29 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { AccessName, Redirect, RequestUid } from '#actions/apps/fields.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { invalidInput } from '#kernel/errors.ts';
+import { asId } from '#kernel/ids.ts';
+
+export const connectApp = defineAction({
+  name: 'connect_app',
+  consoleOnly: true,
+  scope: 'signed_in',
+  route: 'POST /connect/:uid',
+  summary: 'Connect the app that asks to one organization, to look only or to change things, too.',
+  effect: 'write',
+  input: Type.Object({ uid: RequestUid, orgId: IdText, access: AccessName }, CLOSED),
+  result: Redirect,
+  refusals: ['not_found'],
+  example: { uid: 'c0ffee', orgId: 'org_01k9z7a2b3c4d5e6f7g8h9jkmn', access: 'read_only' },
+  /** The authorization server keeps what was answered, with the audit row, in a transaction of its own. */
+  async prepare({ uid, orgId, access }, { browser, session: { userId }, origin }) {
+    const asked = await browser.getConnectRequest(uid);
+    if (access === 'changes' && !asked.canChange) {
+      throw invalidInput([{ path: 'access', message: 'the app asks to look only; send read_only' }]);
+    }
+    return await asked.approve({ userId, orgId: asId('org', orgId), access, origin });
+  },
+  handle: async (_input, _context, redirectTo) => ({ redirectTo }),
+});

@@ -1,0 +1,43 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { callerUser } from '#actions/me/caller_user.ts';
+import { ContactView, toContactView } from '#actions/me/contact_view.ts';
+import { SubscriptionView, toSubscriptionView } from '#actions/me/subscription_view.ts';
+import { ChannelName } from '#actions/policies/view.ts';
+import { CHANNELS } from '#core/oncall/channel.ts';
+
+const MeView = Type.Object({
+  teams: Type.Array(Type.Object({ teamId: IdText, name: Type.String(), contact: ContactView }), {
+    description: 'oldest first',
+  }),
+  pushSubscriptions: Type.Array(SubscriptionView, { description: 'oldest first' }),
+  vapidPublicKey: Type.String({ description: 'for PushManager.subscribe' }),
+  channels: Type.Array(Type.Object({ channel: ChannelName, configured: Type.Boolean() })),
+  confirmedPhones: Type.Array(Type.String(), { description: 'own numbers of any team that are confirmed' }),
+  hasReplyPin: Type.Boolean({ description: 'whether replies by SMS and call must carry a PIN' }),
+});
+
+export const getMe = defineAction({
+  name: 'get_me',
+  consoleOnly: true,
+  summary: 'Tell how each of your teams reaches you, and which browsers of yours show messages.',
+  permission: 'organization:view',
+  effect: 'read',
+  input: Type.Object({}, CLOSED),
+  result: MeView,
+  example: {},
+  async handle(_input, { caller, stores, configuredChannels, installation }) {
+    const userId = callerUser(caller);
+    const places = await stores.teams.listPlacesOf(caller.orgId, userId);
+    return {
+      teams: places.map((place) => ({ teamId: place.teamId, name: place.teamName, contact: toContactView(place) })),
+      pushSubscriptions: (await stores.pushSubscriptions.listOf(userId)).map(toSubscriptionView),
+      vapidPublicKey: installation.vapidPublicKey,
+      channels: CHANNELS.map((channel) => ({ channel, configured: configuredChannels.has(channel) })),
+      confirmedPhones: await stores.phoneNumbers.listConfirmed(userId),
+      hasReplyPin: (await stores.phoneNumbers.findPin(userId)) !== null,
+    };
+  },
+});

@@ -1,0 +1,18 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { readTestNotification, TestNotificationView } from '#actions/me/test_notification_view.ts';
+
+export const getTestNotification = defineAction({
+  name: 'get_test_notification',
+  consoleOnly: true,
+  summary: 'Tell how a test of yours has fared.',
+  permission: 'organization:view',
+  effect: 'read',
+  input: Type.Object({ notificationId: IdText }, CLOSED),
+  result: TestNotificationView,
+  example: { notificationId: EXAMPLE_IDS.notificationId },
+  handle: ({ notificationId }, context) => readTestNotification(context, notificationId),
+});

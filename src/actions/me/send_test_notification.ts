@@ -1,0 +1,88 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED } from '#actions/fields.ts';
+import { callerUser } from '#actions/me/caller_user.ts';
+import { readTestNotification, TestNotificationView } from '#actions/me/test_notification_view.ts';
+import { ChannelName } from '#actions/policies/view.ts';
+import type { Channel } from '#core/oncall/channel.ts';
+import { deliverPage } from '#jobs/deliver_page.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Stores } from '#storage/postgres/stores.ts';
+
+const PER_MINUTE_MAX = 3;
+/** Tests cost money, and ring a phone. */
+const PER_DAY_MAX = 30;
+
+const NO_ADDRESS: Record<Channel, string> = {
+  sms: 'no team that you are in knows a phone number of yours',
+  call: 'no team that you are in knows a phone number of yours',
+  push: 'you have not subscribed a browser',
+  email: 'your account has no mail address',
+};
+
+/** Whether or not the caller has the channel on. */
+export const sendTestNotification = defineAction({
+  name: 'send_test_notification',
+  consoleOnly: true,
+  summary: `Send a test to each of your own addresses of a channel; ${PER_MINUTE_MAX} a minute.`,
+  permission: 'organization:view',
+  effect: 'write',
+  input: Type.Object({ channel: ChannelName }, CLOSED),
+  result: Type.Object({ testNotifications: Type.Array(TestNotificationView) }),
+  conflict: 'the channel is not set up on this server, or you have no address of it',
+  refusals: ['rate_limited'],
+  example: { channel: 'sms' },
+  async handle({ channel }, { caller, stores, now, enqueue, record, configuredChannels }) {
+    const { orgId } = caller;
+    const userId = callerUser(caller);
+    if (!configuredChannels.has(channel)) throw new AppError('conflict', `${channel} is not set up on this server`);
+    const addresses = await listOwnAddresses(stores, orgId, userId, channel);
+    if (addresses.length === 0) throw new AppError('conflict', NO_ADDRESS[channel]);
+    const askedFor = (hours: number) =>
+      stores.notifications.countAskedFor('test', userId, channel, {
+        since: now.subtract({ seconds: Math.round(hours * 3_600) }),
+        now,
+      });
+    if ((await askedFor(24)) >= PER_DAY_MAX) {
+      throw new AppError('rate_limited', `no more than ${PER_DAY_MAX} tests of a channel a day`, {
+        retryAfterSeconds: 3_600,
+      });
+    }
+    if ((await askedFor(1 / 60)) >= PER_MINUTE_MAX) {
+      const message = `no more than ${PER_MINUTE_MAX} tests a minute`;
+      throw new AppError('rate_limited', message, { retryAfterSeconds: 60 });
+    }
+    const entry = { orgId, incidentId: null, stepIndex: null, kind: 'test', userId, channel } as const;
+    const ids = await stores.notifications.insert(
+      addresses.map((address) => ({ ...entry, address, status: 'queued', reason: null })),
+      now,
+    );
+    for (const notificationId of ids) {
+      enqueue(deliverPage, { notificationId });
+      record({ target: notificationId, before: null, after: { channel } });
+    }
+    return { testNotifications: await Promise.all(ids.map((id) => readTestNotification({ stores, caller }, id))) };
+  },
+});
+
+/** null stands for every subscribed browser. */
+async function listOwnAddresses(
+  stores: Stores,
+  orgId: Id<'org'>,
+  userId: Id<'user'>,
+  channel: Channel,
+): Promise<(string | null)[]> {
+  switch (channel) {
+    case 'sms':
+    case 'call':
+      return await stores.teams.listPhonesOf(orgId, userId);
+    case 'push':
+      return (await stores.pushSubscriptions.listOf(userId)).length > 0 ? [null] : [];
+    case 'email': {
+      const person = (await stores.people.listPeople(orgId, [userId])).get(userId);
+      return person === undefined ? [] : [person.email];
+    }
+  }
+}

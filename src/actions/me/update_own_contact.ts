@@ -1,0 +1,45 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { callerUser } from '#actions/me/caller_user.ts';
+import { ContactView, toContactView } from '#actions/me/contact_view.ts';
+import { tellOfNumberChange } from '#actions/teams/change_number.ts';
+import { CHANNEL_SWITCHES, Phone } from '#actions/teams/contact_fields.ts';
+import { toMemberRecord } from '#actions/teams/view.ts';
+
+/** Everybody may change how they themselves are reached, whatever their role. */
+export const updateOwnContact = defineAction({
+  name: 'update_own_contact',
+  consoleOnly: true,
+  summary: 'Change how a team reaches you. Everybody may, whatever their role.',
+  permission: 'organization:view',
+  effect: 'write',
+  input: Type.Object({ teamId: IdText, phone: Type.Optional(nullable(Phone)), ...CHANNEL_SWITCHES }, CLOSED),
+  result: ContactView,
+  example: {
+    teamId: EXAMPLE_IDS.teamId,
+    phone: '+31612345678',
+    smsEnabled: true,
+    callEnabled: false,
+    pushEnabled: true,
+    emailEnabled: true,
+  },
+  async handle({ teamId, ...input }, context) {
+    const { caller, stores, now, configuredChannels, record } = context;
+    const member = await stores.teams.lockMemberOf(caller.orgId, teamId, callerUser(caller));
+    const before = toMemberRecord(member);
+    const wasReached = toContactView(member);
+    Object.assign(member, input);
+    await stores.teams.saveMember(member, now);
+    const contact = toContactView(member);
+    if (contact.phone !== wasReached.phone) {
+      await tellOfNumberChange(context, caller, member, wasReached.phone, configuredChannels);
+    }
+    // Two numbers may look the same once they are masked.
+    const after = { ...toMemberRecord(member), ...(contact.phone === wasReached.phone ? {} : { phoneChanged: true }) };
+    record({ target: member.id, before, after });
+    return contact;
+  },
+});

@@ -1,0 +1,104 @@
+import type { AccountChange, AccountContext, AnyAccountOperation, Browser } from '#actions/action_context.ts';
+import { checkInput } from '#actions/check_input.ts';
+import { recordAccountChange } from '#actions/account/record_account_change.ts';
+import { type ActionRuntime, stepUpRequired } from '#actions/run_action.ts';
+import { inUnitOfWork, type UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import { mustStepUp } from '#auth/sessions.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+/** Who asks, and how it came in. */
+export interface Asking {
+  /** null: nobody is signed in, or nobody needs to be. */
+  readonly session: SessionOfPerson | null;
+  readonly browser: Browser;
+  readonly origin: RequestOrigin;
+}
+
+/**
+ * The pipeline of `run_action.ts` for operations on an account, which belongs to no organization: session (401), second
+ * factor (403), input (400), transaction, handler, audit rows and outbox in the same transaction, result.
+ */
+export async function runAccountOperation(
+  runtime: ActionRuntime,
+  operation: AnyAccountOperation,
+  asking: Asking,
+  input: unknown,
+): Promise<unknown> {
+  requireSession(operation, asking.session, runtime.clock.now());
+  checkInput(operation, input);
+  const outside = contextOf(runtime, asking, {
+    now: runtime.clock.now(),
+    stores: storesOf(runtime.db.session()),
+    enqueue: () => {
+      throw new Error(`${operation.name} enqueues nothing outside its transaction`);
+    },
+  });
+  const prepared = await prepare(operation, asking.session, input, outside);
+  if (operation.effect === 'read') return await handle(operation, asking.session, input, outside, prepared);
+  return await inUnitOfWork(runtime, async (unit) => {
+    const changes: AccountChange[] = [];
+    const context = { ...contextOf(runtime, asking, unit), record: (made: AccountChange) => void changes.push(made) };
+    const result = await handle(operation, asking.session, input, context, prepared);
+    for (const made of changes) {
+      await recordAccountChange(unit, { action: operation.name, ...made, origin: asking.origin });
+    }
+    return result;
+  });
+}
+
+/** Throws `unauthenticated` when somebody has to be signed in, `step_up_required` when the second factor is wanted. */
+export function requireSession(
+  operation: AnyAccountOperation,
+  session: SessionOfPerson | null,
+  now: Temporal.Instant,
+): void {
+  if (operation.scope === 'anyone') return;
+  if (session === null) throw nobodySignedIn();
+  if (operation.stepUp === true && mustStepUp(session, now)) throw stepUpRequired(operation.name);
+}
+
+function nobodySignedIn(): AppError {
+  return new AppError('unauthenticated', 'nobody is signed in; sign in first');
+}
+
+async function prepare(
+  operation: AnyAccountOperation,
+  session: SessionOfPerson | null,
+  input: unknown,
+  context: AccountContext,
+): Promise<unknown> {
+  if (operation.scope === 'anyone') return await operation.prepare?.(input, context);
+  if (session === null) throw nobodySignedIn();
+  return await operation.prepare?.(input, { ...context, session });
+}
+
+async function handle(
+  operation: AnyAccountOperation,
+  session: SessionOfPerson | null,
+  input: unknown,
+  context: AccountContext,
+  prepared: unknown,
+): Promise<unknown> {
+  if (operation.scope === 'anyone') return await operation.handle(input, context, prepared);
+  if (session === null) throw nobodySignedIn();
+  return await operation.handle(input, { ...context, session }, prepared);
+}
+
+function contextOf(runtime: ActionRuntime, { browser, origin }: Asking, unit: UnitOfWork): AccountContext {
+  const { baseUrl, installation } = runtime;
+  return {
+    ...unit,
+    baseUrl,
+    installation,
+    browser,
+    origin,
+    runtime,
+    record: () => {
+      throw new Error('nothing is changed outside the transaction');
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { ERROR_CODES, type ErrorCode } from '#kernel/errors.ts';
+import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import {
+  INGESTED,
+  type IngestRefusalReason,
+  ITEM_REFUSALS,
+  type LimitMet,
+  LIMITS_MET,
+} from '#storage/postgres/entities/services.ts';
+
+const COUNT = Type.Integer({ minimum: 0 });
+const SHOW_REFUSALS_HOURS = 24;
+
+const Refused = Type.Object({
+  kind: Type.Enum([...INGESTED]),
+  reason: Type.Enum([...ITEM_REFUSALS, ...(Object.keys(ERROR_CODES) as ErrorCode[])], {
+    description: `why: single points or events (${ITEM_REFUSALS.join(', ')}), or the error code of requests refused as a whole`,
+  }),
+  count: Type.Integer({ minimum: 1, description: 'points or events; requests, where those were refused as a whole' }),
+  lastAt: Timestamp,
+});
+
+const Limited = Type.Object({
+  limit: Type.Enum([...LIMITS_MET]),
+  count: Type.Integer({
+    minimum: 1,
+    description: 'events that went to the group for too many new ones; causes that share an incident',
+  }),
+  lastAt: Timestamp,
+});
+
+const IngestStatusView = Type.Object({
+  metrics: Type.Object({ lastSeenAt: nullable(Timestamp), pointsLastHour: COUNT }),
+  exceptions: Type.Object({ lastSeenAt: nullable(Timestamp), eventsLastHour: COUNT }),
+  refused: Type.Array(Refused, {
+    description: `what was refused in the last ${SHOW_REFUSALS_HOURS} hours, most frequent first; some seconds late`,
+  }),
+  limited: Type.Array(Limited, {
+    description: `limits that were met in the last ${SHOW_REFUSALS_HOURS} hours; nothing was lost by them`,
+  }),
+  setAside: Type.Object(
+    { events: COUNT, since: nullable(Timestamp), nextTryAt: nullable(Timestamp) },
+    { description: 'events that took too long to read: they wait where they hold up nothing, and are tried again' },
+  ),
+});
+
+export const getIngestStatus = defineAction({
+  name: 'get_ingest_status',
+  consoleOnly: true,
+  summary: 'Tell what has come in of a service lately, as far as it was stored, and what was refused.',
+  permission: 'organization:view',
+  effect: 'read',
+  input: Type.Object({ serviceId: IdText }, CLOSED),
+  result: IngestStatusView,
+  example: { serviceId: EXAMPLE_IDS.serviceId },
+  async handle({ serviceId }, { caller, stores, now, metrics, exceptions }) {
+    const service = await stores.services.get(caller.orgId, serviceId);
+    const since = now.subtract({ hours: 1 });
+    const noted = await stores.ingestRefusals.listSince(service.id, now.subtract({ hours: SHOW_REFUSALS_HOURS }));
+    const setAside = await stores.setAside.summary(service.id);
+    const points = await metrics.recentActivity(service.id, since);
+    return {
+      metrics: { lastSeenAt: toTimestampOrNull(points.lastAt), pointsLastHour: points.count },
+      exceptions: {
+        lastSeenAt: toTimestampOrNull(await stores.exceptionGroups.lastSeenAt(service.id)),
+        eventsLastHour: await exceptions.countOfService(service.id, since),
+      },
+      refused: noted.flatMap(({ kind, reason, count, lastAt }) =>
+        isLimit(reason) ? [] : [{ kind, reason, count, lastAt: toTimestamp(lastAt) }],
+      ),
+      limited: noted.flatMap(({ reason, count, lastAt }) =>
+        isLimit(reason) ? [{ limit: reason, count, lastAt: toTimestamp(lastAt) }] : [],
+      ),
+      setAside: {
+        events: setAside.events,
+        since: toTimestampOrNull(setAside.since),
+        nextTryAt: toTimestampOrNull(setAside.nextTryAt),
+      },
+    };
+  },
+});
+
+function isLimit(reason: IngestRefusalReason): reason is LimitMet {
+  return (LIMITS_MET as readonly string[]).includes(reason);
+}

@@ -1,0 +1,52 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import type { Browser } from '#actions/action_context.ts';
+import { authenticateSession } from '#auth/sessions.ts';
+import type { Serving } from '#entry/http/console/serving.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+/** The browser behind a request. `giveCookies` lets it have what an operation gave it, once that is committed. */
+export interface BrowserOfRequest extends Browser {
+  giveCookies(): void;
+}
+
+export function browserOf(serving: Serving, request: FastifyRequest, reply: FastifyReply): BrowserOfRequest {
+  const { house, cookie, devices } = serving;
+  const cookies: string[] = [];
+  return {
+    address: request.ip,
+    userAgent: request.headers['user-agent'] ?? null,
+    knownDeviceOf: (email) => devices.read(request.headers.cookie, email),
+    async findSignedIn() {
+      try {
+        return (await authenticateRequest(serving, request)).userId;
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'unauthenticated') return null;
+        throw error;
+      }
+    },
+    giveSession: (token, email) => {
+      cookies.push(cookie.give(token), devices.give(request.headers.cookie, email));
+    },
+    takeSessionAway: () => {
+      cookies.push(cookie.takeAway());
+    },
+    async getConnectRequest(uid) {
+      const server = house.authorizationServer();
+      return await server.getConnectRequest(uid, request.raw, reply.raw);
+    },
+    giveCookies: () => {
+      if (cookies.length > 0) void reply.header('set-cookie', cookies);
+    },
+  };
+}
+
+/** Who is signed in in the browser of this request. Throws `unauthenticated`. */
+export async function authenticateRequest(
+  { house, cookie }: Pick<Serving, 'house' | 'cookie'>,
+  request: FastifyRequest,
+): Promise<SessionOfPerson> {
+  return await authenticateSession(storesOf(house.db.session()), cookie, request.headers.cookie, house.clock.now());
+}

@@ -1,0 +1,95 @@
+import { Readable } from 'node:stream';
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import type { AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
+import { getConsoleOperation } from '#actions/registry.ts';
+import { requirePermission, runAction } from '#actions/run_action.ts';
+import { type MemberCaller, memberCallerOf } from '#auth/sessions.ts';
+import { authenticateRequest } from '#entry/http/console/browser.ts';
+import { BODY_BYTES_MAX, type Serving } from '#entry/http/console/serving.ts';
+import { noteSender } from '#entry/http/sender.ts';
+import type { FileAnswer } from '#kernel/action.ts';
+import { invalidInput } from '#kernel/errors.ts';
+import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+const ACTIONS_OF_ORGANIZATION = '/organizations/:org/actions';
+
+interface Invocation {
+  readonly operation: AnyOperation;
+  readonly caller: MemberCaller;
+}
+
+/**
+ * Serves every action and operation of the console within an organization: `POST …/actions/<name>` with a JSON body.
+ * Who asks (401), whether they belong there (404) and may (403) is settled before the body is read.
+ */
+export function serveOrganizationOperations(scope: FastifyInstance, serving: Serving): void {
+  const invocations = new WeakMap<FastifyRequest, Invocation>();
+  scope.route<{ Params: { org: string; action: string } }>({
+    method: 'POST',
+    url: `${ACTIONS_OF_ORGANIZATION}/:action`,
+    bodyLimit: BODY_BYTES_MAX,
+    async onRequest(request) {
+      const { caller } = await authenticateMember(serving, request, request.params.org);
+      const operation = getConsoleOperation(request.params.action);
+      await requirePermission(serving.house.actions, operation, caller, originOf(request));
+      invocations.set(request, { operation, caller });
+    },
+    async handler(request, reply) {
+      const invocation = invocations.get(request);
+      if (invocation === undefined) throw new Error('the request was not authenticated');
+      if (request.body === undefined) {
+        throw invalidInput([{ path: '', message: 'the body is missing; send a JSON object, {} at least' }]);
+      }
+      return await answer(serving, invocation, request.body, request, reply);
+    },
+  });
+}
+
+/** Serves an operation that answers with a file by GET, so that a link downloads it. The query is the input. */
+export function serveDownload(scope: FastifyInstance, serving: Serving, operation: AnyConsoleOperation): void {
+  scope.get<{ Params: { org: string } }>(
+    `${ACTIONS_OF_ORGANIZATION}/${operation.name}`,
+    { exposeHeadRoute: false },
+    async (request, reply) => {
+      const { caller } = await authenticateMember(serving, request, request.params.org);
+      const query = { ...(request.query as Readonly<Record<string, unknown>>) };
+      return await answer(serving, { operation, caller }, query, request, reply);
+    },
+  );
+}
+
+async function answer(
+  { house, budget }: Serving,
+  { operation, caller }: Invocation,
+  input: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const run = () => runAction(house.actions, operation, caller, input, originOf(request));
+  const result = await budget.run(caller.actor.userId, run);
+  if (operation.consoleOnly !== true || operation.sends === undefined) return reply.send({ result });
+  const { name, mediaType, content } = result as FileAnswer;
+  return reply
+    .type(`${mediaType}; charset=utf-8`)
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .send(Readable.from(content));
+}
+
+/** Whoever is signed in, with their role in the organization. Throws `unauthenticated` or `not_found`. */
+export async function authenticateMember(
+  serving: Serving,
+  request: FastifyRequest,
+  org: string,
+): Promise<{ session: SessionOfPerson; caller: MemberCaller }> {
+  const { house } = serving;
+  const session = await authenticateRequest(serving, request);
+  noteSender(request, session.userId);
+  return { session, caller: await memberCallerOf(storesOf(house.db.session()), session, org, house.clock.now()) };
+}
+
+function originOf(request: FastifyRequest) {
+  return { requestId: request.id, address: request.ip };
+}

@@ -1,0 +1,14 @@
+import type { DeviceCookie } from '#auth/devices.ts';
+import type { SessionCookie } from '#auth/sessions.ts';
+import type { HttpContext } from '#entry/http/http_context.ts';
+import type { CallBudget } from '#entry/http/call_budget.ts';
+
+/** What every endpoint of the console is served with. */
+export interface Serving {
+  readonly house: HttpContext;
+  readonly cookie: SessionCookie;
+  readonly devices: DeviceCookie;
+  readonly budget: CallBudget;
+}
+
+export const BODY_BYTES_MAX = 1024 * 1024;

@@ -1,0 +1,27 @@
+import type { Installation } from '#actions/action_context.ts';
+import { createCipher } from '#auth/cipher.ts';
+import { isNameOfInside } from '#auth/outside_fetch.ts';
+import { type FoundationConfig, mailServerOf } from '#entry/foundation.ts';
+import { outsideOptionsOf } from '#entry/outside_options.ts';
+import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
+
+/** How this installation is set up, for the operations of the console. */
+export function installationOf(config: FoundationConfig): Installation {
+  const { appSecret, twilioApiBase } = config;
+  return {
+    hasMail: mailServerOf(config) !== null,
+    phoneProvider: twilioApiBase !== undefined && isLoopback(twilioApiBase) ? 'simulator' : 'twilio',
+    vapidPublicKey: deriveVapidKeys(appSecret).publicKey,
+    isPrivateHost: (hostname) => isNameOfInside(hostname, outsideOptionsOf(config)),
+    ciphers: {
+      calendarFeeds: createCipher(appSecret, 'calendar-feeds'),
+      invitations: createCipher(appSecret, 'invitations'),
+      secondFactors: createCipher(appSecret, 'second-factors'),
+    },
+  };
+}
+
+/** The phone simulator takes the place of Twilio on this machine. */
+function isLoopback(url: string): boolean {
+  return /^(localhost|127\.|\[::1\])/.test(new URL(url).hostname);
+}
