@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import {
+  exportsWithoutCallers,
   findCycles,
   type Import,
   importsBelow,
@@ -122,9 +123,28 @@ describe('cycles of imports', () => {
     ]);
   });
 
+  test('are found in a cycle that is made on purpose', () => {
+    const graph = new Map(toGraph(PRODUCTION));
+    graph.set('src/kernel/errors.ts', ['src/incidents/record_outcome.ts']);
+    expect(findCycles(graph)).toHaveLength(1);
+    expect(findCycles(graph)[0]).toEqual(
+      expect.arrayContaining(['src/kernel/errors.ts', 'src/incidents/record_outcome.ts']),
+    );
+  });
+
+  test('do not exist, types included', () => {
+    expect(findCycles(toGraph(PRODUCTION))).toEqual([]);
+  });
+
   test('are not seen in files that only import the same', () => {
     expect(findCycles(graphOf({ a: ['b', 'c'], b: ['d'], c: ['d'], d: [] }))).toEqual([]);
   });
+});
+
+test('core exports no function or constant that only tests use', () => {
+  const callers = ['src', 'workers', 'infra'].flatMap(sourceFiles);
+  expect(exportsWithoutCallers(sourceFiles('src/core'), callers)).toEqual([]);
+  expect(exportsWithoutCallers(['src/core/oncall/e164.ts'], [])).toEqual(['src/core/oncall/e164.ts: E164_PATTERN']);
 });
 
 test('only the settings read the environment', () => {

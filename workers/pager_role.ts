@@ -7,9 +7,8 @@ import type { Log } from '#kernel/log.ts';
 import type { Senders } from '#notify/registry.ts';
 import type { UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { onDeliverPage } from '#workers/deliver_page.ts';
-import type { StartedRole } from '#workers/registry.ts';
 import { onRunEscalationStep } from '#workers/run_escalation_step.ts';
-import { type Role, runRole } from '#workers/run_role.ts';
+import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
 import { sendHeartbeat } from '#workers/send_heartbeat.ts';
 import { openSweep } from '#workers/sweep_due.ts';
 

@@ -1,13 +1,6 @@
 import type { RunningConfig } from '#entry/running_config.ts';
 import type { Log } from '#kernel/log.ts';
-import type { RunningRole } from '#workers/run_role.ts';
-
-/** A background process that has started. */
-export interface StartedRole {
-  readonly running: RunningRole;
-  /** Closes the connections to the stores. */
-  close(): Promise<void>;
-}
+import type { StartedRole } from '#workers/run_role.ts';
 
 interface RegisteredRole {
   readonly name: 'worker' | 'pager';

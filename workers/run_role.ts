@@ -29,6 +29,13 @@ export interface RunningRole {
   stop(): Promise<void>;
 }
 
+/** A background process that has started. */
+export interface StartedRole {
+  readonly running: RunningRole;
+  /** Closes the connections to the stores. */
+  close(): Promise<void>;
+}
+
 export function runRole(foundation: Foundation, role: Role): RunningRole {
   const log = foundation.log.child({ role: role.name });
   const jobs = startJobWorkers(foundation.connectWorkers, role.handlers, log);

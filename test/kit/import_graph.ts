@@ -26,7 +26,7 @@ export function importsBelow(...folders: readonly string[]): Import[] {
 /** Every TypeScript file below the folder. */
 export function sourceFiles(folder: string): string[] {
   return readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name))
+    .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules'))
     .map((name) => path.join(folder, name));
 }
 
@@ -93,4 +93,27 @@ export function reachableFrom(graph: ImportGraph, start: string): Set<string> {
   const reached = new Set([start]);
   for (const file of reached) for (const imported of graph.get(file) ?? []) reached.add(imported);
   return reached;
+}
+
+const NAMES_OF_IMPORT = /(?:import|export)\s+(?:type\s+)?\{([^}]*)\}\s*from\s*'([^']+)'/g;
+
+/** `file: name` of each exported function, class or constant that no caller imports and its own file does not use. */
+export function exportsWithoutCallers(files: readonly string[], callers: readonly string[]): string[] {
+  const imported = new Set(
+    callers.flatMap((caller) =>
+      [...readSource(caller).matchAll(NAMES_OF_IMPORT)].flatMap(([, names = '', target = '']) =>
+        names.split(',').map((name) => `${fileOf(caller, target)}: ${name.trim().replace(/^type /, '')}`),
+      ),
+    ),
+  );
+  return files.flatMap((file) => {
+    const source = readSource(file);
+    const names = [...source.matchAll(/^export (?:async )?(?:function\*?|const|class) (\w+)/gm)].map(
+      ([, name = '']) => name,
+    );
+    return names
+      .filter((name) => source.match(new RegExp(`\\b${name}\\b`, 'g'))?.length === 1)
+      .map((name) => `${file}: ${name}`)
+      .filter((found) => !imported.has(found));
+  });
 }

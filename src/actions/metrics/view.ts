@@ -4,7 +4,7 @@ import { IdText, Timestamp } from '#actions/fields.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { type BucketValue, bucketStart } from '#core/metrics/buckets.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
-import type { MetricQuery } from '#storage/clickhouse/metric_reader.ts';
+import type { MetricQuery } from '#storage/clickhouse/metric_query.ts';
 
 export const MetricSeriesView = Type.Object({
   serviceId: IdText,

@@ -2,7 +2,6 @@
 const WILDCARD = '<*>';
 
 const MESSAGE_LENGTH_MAX = 400;
-const MESSAGES_MAX = 100;
 const TOKENS_MAX = 100;
 
 /** A word (with inner dots, dashes and underscores) or any other character, with the blank before it if there is one. */
@@ -11,21 +10,9 @@ const TOKEN = / ?(?:<\*>|[\p{L}\p{N}_]+(?:[.-][\p{L}\p{N}_]+)*|[^ ])/gu;
 type Template = readonly string[];
 
 /**
- * The template of a group's own messages, for showing only: `bad order <*>`. The same set gives the same pattern in
- * whatever order and however often its messages came. Bounded: it looks at 100 distinct messages of 400 characters.
- * Null for no message at all.
- */
-export function minePattern(messages: readonly string[]): string | null {
-  const distinct = [...new Set(messages.map(toLine))].filter((line) => line !== '').sort();
-  const byLength = Map.groupBy(distinct.slice(0, MESSAGES_MAX).map(tokensOf), (template) => template.length);
-  const templates = [...byLength.values()].map((group) => group.reduce(mergeInPlace)).sort(byShape);
-  const [first, ...rest] = templates;
-  return first === undefined ? null : render(rest.reduce(merge, first));
-}
-
-/**
- * The pattern of what `pattern` stands for and one message more; a message that it stands for already changes nothing.
- * Cheap enough for every event.
+ * The pattern of a group's messages, for showing only: `bad order <*>`. Extends `pattern`, null for a new group, to one
+ * message more; a message that it matches already changes nothing. Bounded, and cheap enough for every event: it looks
+ * at 400 characters.
  */
 export function mergePattern(pattern: string | null, message: string): string | null {
   const line = toLine(message);
@@ -119,8 +106,4 @@ function weightOf(token: string): number {
 /** Wildcards that only punctuation or one blank keeps apart are one variable: `<*>@<*>.com`, `<*> <*>`. */
 function render(template: Template): string {
   return template.join('').replaceAll(/<\*>(?:[ .,:;@/\\_+=#%&?-]{0,2}<\*>)+/g, WILDCARD);
-}
-
-function byShape(a: Template, b: Template): number {
-  return b.length - a.length || a.join('').localeCompare(b.join(''), 'en');
 }

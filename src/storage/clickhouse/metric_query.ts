@@ -1,7 +1,18 @@
 import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
-import { anchoredPattern, type LabelMatcher, type MatchOperator } from '#core/metrics/selector.ts';
-import { uuidOf } from '#kernel/ids.ts';
-import type { MetricQuery } from '#storage/clickhouse/metric_reader.ts';
+import type { Buckets } from '#core/metrics/buckets.ts';
+import { anchoredPattern, type LabelMatcher, type MatchOperator, type MetricSelector } from '#core/metrics/selector.ts';
+import { type Id, uuidOf } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+
+/** What is aggregated. */
+export interface MetricQuery {
+  readonly serviceId: Id<'service'>;
+  readonly selector: MetricSelector;
+  readonly aggregation: Aggregation;
+  readonly buckets: Buckets;
+  /** Older points are as if they were not there, even where they still are. */
+  readonly keptSince: Temporal.Instant;
+}
 
 interface BoundQuery {
   readonly sql: string;

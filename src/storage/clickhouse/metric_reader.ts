@@ -1,21 +1,9 @@
-import type { Aggregation } from '#core/metrics/aggregation.ts';
-import type { BucketValue, Buckets } from '#core/metrics/buckets.ts';
-import type { MetricSelector } from '#core/metrics/selector.ts';
+import type { BucketValue } from '#core/metrics/buckets.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { type RecentActivity, queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
-import { bucketQueryOf } from '#storage/clickhouse/metric_query.ts';
-
-/** What `query` aggregates. */
-export interface MetricQuery {
-  readonly serviceId: Id<'service'>;
-  readonly selector: MetricSelector;
-  readonly aggregation: Aggregation;
-  readonly buckets: Buckets;
-  /** Older points are as if they were not there, even where they still are. */
-  readonly keptSince: Temporal.Instant;
-}
+import { bucketQueryOf, type MetricQuery } from '#storage/clickhouse/metric_query.ts';
 
 const NAMES_MAX = 10_000;
 

@@ -4,18 +4,13 @@ import { lazy, Suspense } from 'react';
 import type { Incident } from '#console/api/actions.ts';
 import { Card } from '#console/components/card.tsx';
 import { ExceptionDetails } from '#console/pages/incidents/exception_details.tsx';
+import type { Measurement } from '#console/pages/incidents/metric_chart.tsx';
 import classes from '#console/pages/incidents/incident_cause.module.css';
-import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import { comparedTexts, measureOf } from '#core/metrics/quantity.ts';
 
 const MetricChart = lazy(() =>
   import('#console/pages/incidents/metric_chart.tsx').then((m) => ({ default: m.MetricChart })),
 );
-
-/** What was measured, as workers/evaluate_rules.ts notes it. */
-export interface Measurement extends MetricThreshold {
-  readonly value: number | null;
-}
 
 /** What made the rule fire. A storm lists it in a card of its own. */
 export function IncidentCause({ incident }: { readonly incident: Incident }) {

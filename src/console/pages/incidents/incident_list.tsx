@@ -21,7 +21,8 @@ import {
 import classes from '#console/pages/incidents/incident_list.module.css';
 import { IncidentRow } from '#console/pages/incidents/incident_row.tsx';
 import { NoIncidents } from '#console/pages/incidents/no_incidents.tsx';
-import { type Answer, useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
+import type { Answer } from '#console/pages/incidents/answer.ts';
+import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
 import { focusedRowId, useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 

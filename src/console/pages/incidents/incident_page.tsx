@@ -17,7 +17,8 @@ import { FindInOtherOrganizations } from '#console/pages/incidents/find_in_other
 import classes from '#console/pages/incidents/incident_page.module.css';
 import { NotificationLog } from '#console/pages/incidents/notification_log.tsx';
 import { useMemberNames } from '#console/pages/incidents/use_member_names.ts';
-import { type Answer, useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
+import type { Answer } from '#console/pages/incidents/answer.ts';
+import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
 import { StormMembers } from '#console/pages/incidents/storm_members.tsx';
 import { Timeline } from '#console/pages/incidents/timeline.tsx';
 import { useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';

@@ -10,10 +10,15 @@ import type { Incident } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import type { Measurement } from '#console/pages/incidents/incident_cause.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
+import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import { measureOf, quantityText } from '#core/metrics/quantity.ts';
+
+/** What was measured, as it is in the details of an incident; see `src/incidents/apply_metric_rule.ts`. */
+export interface Measurement extends MetricThreshold {
+  readonly value: number | null;
+}
 
 const BEFORE_MINUTES = 30;
 

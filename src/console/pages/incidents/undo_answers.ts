@@ -5,7 +5,7 @@ import { serverNow } from '#console/api/http.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';
 import { showSuccess, showError } from '#console/components/notice.tsx';
 import { runLimited } from '#console/pages/incidents/run_limited.ts';
-import type { Answer } from '#console/pages/incidents/answer_incidents.ts';
+import type { Answer } from '#console/pages/incidents/answer.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const OPERATIONS = { acknowledge: 'unacknowledge_incident', resolve: 'reopen_incident' } as const;
