@@ -1,5 +1,6 @@
 import type { Cipher } from '#auth/cipher.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
+import type { SeenEvent } from '#core/exceptions/seen_events.ts';
 import { sightingOf } from '#core/exceptions/sighting.ts';
 import { titleOf } from '#core/exceptions/title.ts';
 import type { NewOrRegressed } from '#incidents/open_exception_incidents.ts';
@@ -11,7 +12,7 @@ import { AppError, isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
 import type { ExceptionWriter, GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
-import type { SeenEvent, SeenGroup } from '#storage/postgres/group_sightings.ts';
+import type { SeenGroup } from '#storage/postgres/group_sightings.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';

@@ -1,6 +1,6 @@
 import { type EscalationRuntime, fireStep } from '#incidents/fire_step.ts';
 import { type DeliveryRuntime, sendNotification } from '#incidents/send_notification.ts';
-import type { DueStep } from '#storage/postgres/incident_store.ts';
+import type { DueStep } from '#storage/postgres/step_timer_store.ts';
 import type { DueMessage } from '#storage/postgres/notification_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { OrganizationRunner } from '#workers/organization_runner.ts';
@@ -40,7 +40,7 @@ export function openSweep(runtime: SweepingRuntime, graceMs = GRACE_MS): Sweep {
   const stores = () => storesOf(runtime.db.session());
   return {
     async sweepSteps() {
-      steps.start(await stores().incidents.listDueSteps(overdue(), BATCH));
+      steps.start(await stores().stepTimers.listDueSteps(overdue(), BATCH));
     },
     async sweepMessages() {
       messages.start(await stores().notifications.listDue(overdue(), BATCH));

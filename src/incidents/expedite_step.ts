@@ -15,7 +15,7 @@ export async function expediteNextStep(
 ): Promise<NextStep> {
   const next = stepAfter(incident.steps, stepIndex);
   if (next === null) return 'none';
-  if (!(await stores.incidents.expediteStep(incident.id, next, now))) return 'before';
+  if (!(await stores.stepTimers.expediteStep(incident.id, next, now))) return 'before';
   enqueue(runEscalationStep, { incidentId: incident.id, stepIndex: next, isExpedited: true });
   return 'now';
 }

@@ -30,11 +30,11 @@ export async function fireStep(
   stepIndex: number,
 ): Promise<Temporal.Instant | null> {
   return await inUnitOfWork(runtime, async (unit) => {
-    const { incidents } = unit.stores;
+    const { incidents, stepTimers } = unit.stores;
     const incident = await incidents.lock(incidentId);
     if (incident?.status !== 'triggered') return null;
-    if (!(await incidents.claimStep(incidentId, stepIndex, unit.now))) {
-      return await incidents.findPendingDueAt(incidentId, stepIndex);
+    if (!(await stepTimers.claimStep(incidentId, stepIndex, unit.now))) {
+      return await stepTimers.findPendingDueAt(incidentId, stepIndex);
     }
     const step = incident.steps[stepIndex];
     if (step === undefined) throw new Error(`incident ${incidentId} has a timer for a step it does not have`);
@@ -65,7 +65,7 @@ async function pageRecipients(
   if (nobodyReached !== null) {
     const next = await expediteNextStep(unit, incident, stepIndex);
     const skipped = { stepIndex, reason: nobodyReached, next, unused: unusedChannels(pages) };
-    await stores.incidents.markSkipped(incident.id, stepIndex, nobodyReached);
+    await stores.stepTimers.markSkipped(incident.id, stepIndex, nobodyReached);
     await stores.incidents.recordEvent(incident.id, 'step_skipped', skipped, now);
     return;
   }

@@ -13,9 +13,9 @@ export async function resumeEscalation(
   { id }: IncidentRow,
   stoppedAt: Temporal.Instant,
 ): Promise<number> {
-  const stopped = (await stores.incidents.listSteps([id])).filter(({ state }) => state === 'cancelled');
+  const stopped = (await stores.stepTimers.listSteps([id])).filter(({ state }) => state === 'cancelled');
   const timers = resumeTimers(stopped, stoppedAt, now);
-  await stores.incidents.resumeSteps(id, timers);
+  await stores.stepTimers.resumeSteps(id, timers);
   for (const { stepIndex, dueAt } of timers) enqueue(runEscalationStep, { incidentId: id, stepIndex }, dueAt);
   const pages = await stores.notifications.requeueCancelled(id, now);
   for (const notificationId of pages) enqueue(deliverPage, { notificationId });

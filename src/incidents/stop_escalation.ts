@@ -21,7 +21,7 @@ export async function stopEscalation(
   details: TimelineDetails = {},
 ): Promise<void> {
   const { stores, now } = unit;
-  await stores.incidents.cancelSteps(incident.id, status, now);
+  await stores.stepTimers.cancelSteps(incident.id, status, now);
   const cancelled = await stores.notifications.cancelQueued(incident.id, status, now);
   const recipients = await stores.notifications.listSmsRecipients(incident.id);
   const told = await notifyOthers(unit, incident, recipients, status, by);

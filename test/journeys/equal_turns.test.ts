@@ -63,8 +63,8 @@ test('a provider that does not answer one organization keeps no page of another 
   await sweep.sweepMessages();
   await expect.poll(() => asked, { timeout: 10_000 }).toContain(single);
   await sweep.sweepSteps();
-  const { incidents } = storesOf(w.house.db.session());
-  await expect.poll(() => incidents.listDueSteps(w.clock.now(), 10), { timeout: 10_000 }).toEqual([]);
+  const { stepTimers } = storesOf(w.house.db.session());
+  await expect.poll(() => stepTimers.listDueSteps(w.clock.now(), 10), { timeout: 10_000 }).toEqual([]);
   await sweep.sweepMessages();
   expect(asked.length).toBeLessThan(crowd.length);
   silent.resolve();

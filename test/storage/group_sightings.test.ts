@@ -3,11 +3,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { LEVELS } from '#core/exceptions/level.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
+import type { SeenEvent } from '#core/exceptions/seen_events.ts';
 import { sightingOf } from '#core/exceptions/sighting.ts';
 import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { ExceptionGroupRow } from '#storage/postgres/exception_group_store.ts';
-import { GroupSightings, type SeenEvent, type SeenGroup } from '#storage/postgres/group_sightings.ts';
+import { GroupSightings, type SeenGroup } from '#storage/postgres/group_sightings.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { exceptionEvent } from '#test/storage/exception_event.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -158,7 +159,7 @@ test('an event whose group is removed for its age at that moment comes to a new 
   const found = await w.house.db.transaction(async (session) => {
     let isRemoved = false;
     const watched = watchedSession(session, async (sql) => {
-      if (sql.includes('for update of g') && !isRemoved) isRemoved = (await remove()) === 1;
+      if (sql.includes('for update of "g"') && !isRemoved) isRemoved = (await remove()) === 1;
     });
     return await new GroupSightings(watched, Infinity).upsert([seen('a')], w.clock.now());
   });

@@ -21,5 +21,5 @@ export async function changeStatus(
   await change(context, incident, toIncidentActor(caller.actor, caller.via));
   const after = await stores.incidents.get(caller.orgId, incidentId, now);
   context.record({ target: incident.id, before: { status: incident.status }, after: { status: after.status } });
-  return toIncidentView(after, await stores.incidents.listSteps([incident.id]));
+  return toIncidentView(after, await stores.stepTimers.listSteps([incident.id]));
 }

@@ -33,7 +33,7 @@ export const getIncident = defineAction({
   async handle({ incidentId }, { caller, stores, now }) {
     const incident = await stores.incidents.get(caller.orgId, incidentId, now);
     const [steps, notifications, timeline] = await Promise.all([
-      stores.incidents.listSteps([incident.id]),
+      stores.stepTimers.listSteps([incident.id]),
       stores.notifications.listOf(incident.id),
       stores.incidents.listTimeline(incident.id),
     ]);

@@ -41,7 +41,7 @@ export const listIncidents = defineAction({
       stores.incidentSearch.countByStatus(caller.orgId, { serviceId }, now),
     ]);
     const steps = Map.groupBy(
-      await stores.incidents.listSteps(incidents.map(({ id }) => id)),
+      await stores.stepTimers.listSteps(incidents.map(({ id }) => id)),
       (step) => step.incidentId,
     );
     const { triggered, acknowledged, resolved } = counts;

@@ -101,7 +101,7 @@ async function readFound(
       orgId,
       places.map(({ id }) => id),
     ),
-    stores.incidents.listSteps(places.map(({ id }) => id)),
+    stores.stepTimers.listSteps(places.map(({ id }) => id)),
   ]);
   const incidents = places.flatMap(({ id }) => found.get(id) ?? []);
   const steps = Map.groupBy(timers, ({ incidentId }) => incidentId);

@@ -42,8 +42,13 @@ export function allBut<E extends EntitySchemaWithMeta, P extends keyof Row<E> & 
   return Object.keys(entity.properties).filter((property) => !isLeft(property)) as Exclude<keyof Row<E> & string, P>[];
 }
 
+/** Of all columns, in the order of `columns`. */
+export function columnNames<E extends EntitySchemaWithMeta>(entity: E): readonly SnakeCase<keyof Row<E> & string>[] {
+  return Object.keys(entity.properties).map((property) => columnOf(property) as SnakeCase<keyof Row<E> & string>);
+}
+
 /** What `values` and `set` are given for these properties of an entity: by column, JSON as its text. */
-export function toColumns<E extends EntitySchemaWithMeta, V extends Partial<Row<E>>>(
+export function toColumns<E extends EntitySchemaWithMeta, const V extends Partial<Row<E>>>(
   entity: E,
   values: V & Record<Exclude<keyof V, keyof Row<E>>, never>,
 ): { [P in keyof V & string as SnakeCase<P>]: Written<V[P]> } {
@@ -126,6 +131,29 @@ export function rowsOf<A extends string, C extends Readonly<Record<string, Colum
   const arrays = sql.join(entries.map(([, [type, values]]) => sql`${values}::${sql.raw(type)}[]`));
   const names = sql.join(entries.map(([name]) => sql.id(name)));
   return sql<{ [N in keyof C]: C[N][1][number] }>`unnest(${arrays})`.as<A>(sql`${sql.id(alias)}(${names})`);
+}
+
+/**
+ * The same for rows of an entity, of which all have the same properties: one parameter, however many rows and columns
+ * there are. Not for rows with bytes.
+ */
+export function recordsOf<A extends string, E extends EntitySchemaWithMeta, const V extends Partial<Row<E>>>(
+  alias: A,
+  entity: E,
+  rows: readonly V[],
+): AliasedRawBuilder<{ [P in keyof V & string as SnakeCase<P>]: V[P] }, A> {
+  const records = rows.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([property, value]) => [columnOf(property), value])),
+  );
+  const text = JSON.stringify(records, wellFormed);
+  return sql<{
+    [P in keyof V & string as SnakeCase<P>]: V[P];
+  }>`json_populate_recordset(null::${sql.table(entity.tableName)}, ${text}::json)`.as(alias);
+}
+
+/** PostgreSQL refuses half a surrogate pair, which a text cut short may end in. */
+function wellFormed(_name: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
 /** How many rows a statement without `returning` has inserted, updated or deleted. */

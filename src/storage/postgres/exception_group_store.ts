@@ -1,37 +1,35 @@
-import type { GroupingPart } from '#core/exceptions/grouping.ts';
-import type { GroupState } from '#core/exceptions/sighting.ts';
+import { type Expression, type RawBuilder, sql } from 'kysely';
+
+import type { SeenEvent } from '#core/exceptions/seen_events.ts';
 import type { GroupStatus } from '#core/exceptions/triage.ts';
 import { notFound } from '#kernel/errors.ts';
-import type { Id } from '#kernel/ids.ts';
+import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { allBut, anyOf, columns, daysBefore, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { GroupSightings, type SeenEvent, type SeenGroup } from '#storage/postgres/group_sightings.ts';
+import { ExceptionGroupEntity } from '#storage/postgres/entities/exceptions.ts';
+import { GroupSightings, type SeenGroup } from '#storage/postgres/group_sightings.ts';
 
-/** What says which events of a group are still kept. */
-export interface GroupPlace {
-  readonly id: Id<'group'>;
-  readonly serviceId: Id<'service'>;
-  /** How long the service keeps events. */
+/** How long the service keeps events. */
+interface Retention {
   readonly retentionDays: number;
 }
 
-/** A group as stored. `updatedAt` is when its status, title or level last changed, not when an event came. */
-export interface ExceptionGroupRow extends GroupPlace, GroupState {
-  readonly orgId: Id<'org'>;
-  readonly groupingVersion: number;
-  readonly groupingParts: readonly GroupingPart[];
-  readonly createdAt: Temporal.Instant;
-  readonly updatedAt: Temporal.Instant;
-}
+const GROUP = columns(ExceptionGroupEntity, 'g', allBut(ExceptionGroupEntity, 'key'));
+
+/** A group as people see it. */
+export type ExceptionGroupRow = Omit<Row<typeof ExceptionGroupEntity>, 'key'> & Retention;
+
+/** What says which events of a group are still kept. */
+export type GroupPlace = Pick<ExceptionGroupRow, 'id' | 'serviceId'> & Retention;
+
+const LISTED = ['id', 'serviceId', 'title', 'type', 'culprit', 'level', 'status', 'resolvedInRelease'] as const;
 
 /**
  * A group as lists show it, with times as RFC 3339 texts: making instants of those of 1,000 groups, and texts of these,
  * held up the process for 20 ms.
  */
-export interface ListedGroupRow extends Pick<
-  ExceptionGroupRow,
-  'id' | 'serviceId' | 'title' | 'type' | 'culprit' | 'level' | 'status' | 'resolvedInRelease'
-> {
+export interface ListedGroupRow extends Pick<ExceptionGroupRow, (typeof LISTED)[number]> {
   readonly statusChangedAt: string;
   readonly regressedAt: string | null;
   readonly firstSeenAt: string;
@@ -44,31 +42,6 @@ export interface GroupFilter {
   readonly serviceId: Id<'service'> | null;
   readonly status: GroupStatus | null;
 }
-
-const COLUMNS = `g.id, g.org_id as "orgId", g.service_id as "serviceId", g.grouping_version as "groupingVersion",
-  g.grouping_parts as "groupingParts", g.title, g.type, g.culprit, g.pattern, g.level, g.status,
-  g.status_changed_at as "statusChangedAt", g.resolved_in_release as "resolvedInRelease",
-  g.regressed_at as "regressedAt", g.first_seen_at as "firstSeenAt", g.last_seen_at as "lastSeenAt",
-  g.first_release as "firstRelease", g.last_release as "lastRelease",
-  g.created_at as "createdAt", g.updated_at as "updatedAt", s.retention_exceptions as "retentionDays"`;
-
-const LISTED_COLUMNS = `g.id, g.service_id as "serviceId", g.title, g.type, g.culprit, g.level, g.status,
-  g.resolved_in_release as "resolvedInRelease", ${timestamp('status_changed_at')} as "statusChangedAt",
-  ${timestamp('regressed_at')} as "regressedAt", ${timestamp('first_seen_at')} as "firstSeenAt",
-  ${timestamp('last_seen_at')} as "lastSeenAt", ${timestamp('created_at')} as "createdAt",
-  ${timestamp('updated_at')} as "updatedAt"`;
-
-/** Groups are hidden with their service, and once their last event is older than the service keeps ($2 is now). */
-const VISIBLE = `exception_groups g join services s on s.id = g.service_id and s.deleted_at is null
-  and g.last_seen_at >= $2::timestamptz - make_interval(hours => 24 * s.retention_exceptions)`;
-
-/** The same for lists: what a service keeps is computed once a service, which took most of the time of a long list. */
-const LISTED = `with kept as materialized (
-    select id, retention_exceptions, $2::timestamptz - make_interval(hours => 24 * retention_exceptions) as since
-    from services where org_id = $1 and deleted_at is null)`;
-
-const LISTED_FROM = `exception_groups g join kept s on s.id = g.service_id and g.last_seen_at >= s.since
-  where g.org_id = $1 and ($3::text is null or g.service_id = $3) and ($4::text is null or g.status = $4)`;
 
 /** Deduplicated exceptions: what people see and decide of them. Their events are in ClickHouse. */
 export class ExceptionGroupStore {
@@ -85,31 +58,42 @@ export class ExceptionGroupStore {
     now: Temporal.Instant,
     limit: number,
   ): Promise<{ places: GroupPlace[]; total: number }> {
-    const parameters = [orgId, now.toString(), filter.serviceId, filter.status];
-    const [places, counted] = await Promise.all([
-      this.#session.sql.rows<GroupPlace>(
-        `${LISTED} select g.id, g.service_id as "serviceId", s.retention_exceptions as "retentionDays"
-         from ${LISTED_FROM} order by g.last_seen_at desc, g.id desc limit $5`,
-        [...parameters, limit],
-      ),
-      this.#session.sql.row<{ total: number }>(`${LISTED} select count(*) as total from ${LISTED_FROM}`, parameters),
+    const [places, { total }] = await Promise.all([
+      this.#listed(orgId, filter, now)
+        .select(['g.id', 'g.service_id as serviceId', 's.retention_exceptions as retentionDays'])
+        .orderBy('g.last_seen_at', 'desc')
+        .orderBy('g.id', 'desc')
+        .limit(limit)
+        .execute(),
+      this.#listed(orgId, filter, now)
+        .select((eb) => eb.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow(),
     ]);
-    return { places, total: Math.max(places.length, counted?.total ?? 0) };
+    return { places, total: Math.max(places.length, total) };
   }
 
   /** By id; a group that is gone is absent. */
   async findListed(ids: readonly Id<'group'>[]): Promise<Map<Id<'group'>, ListedGroupRow>> {
-    const rows = await this.#session.sql.rows<ListedGroupRow>(
-      `select ${LISTED_COLUMNS} from exception_groups g join services s on s.id = g.service_id and s.deleted_at is null
-       where g.id = any($1)`,
-      [ids],
-    );
-    return new Map(rows.map((group) => [group.id, group]));
+    const groups = await this.#session.db
+      .selectFrom('exception_groups as g')
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'g.service_id').on('s.deleted_at', 'is', null))
+      .select(columns(ExceptionGroupEntity, 'g', LISTED))
+      .select(({ ref }) => [
+        timestamp(ref('g.status_changed_at')).as('statusChangedAt'),
+        timestampOrNull(ref('g.regressed_at')).as('regressedAt'),
+        timestamp(ref('g.first_seen_at')).as('firstSeenAt'),
+        timestamp(ref('g.last_seen_at')).as('lastSeenAt'),
+        timestamp(ref('g.created_at')).as('createdAt'),
+        timestamp(ref('g.updated_at')).as('updatedAt'),
+      ])
+      .where('g.id', '=', anyOf(ids))
+      .execute();
+    return new Map(groups.map((group) => [group.id, group]));
   }
 
   /** Throws `not_found`. */
   async get(orgId: Id<'org'>, groupId: string, now: Temporal.Instant): Promise<ExceptionGroupRow> {
-    return await this.#one(orgId, groupId, now, '');
+    return found(await this.#visible(orgId, groupId, now).executeTakeFirst());
   }
 
   /**
@@ -122,46 +106,65 @@ export class ExceptionGroupStore {
     status: GroupStatus,
     now: Temporal.Instant,
   ): Promise<{ before: ExceptionGroupRow; after: ExceptionGroupRow }> {
-    const before = await this.#one(orgId, groupId, now, 'for update of g');
+    const before = found(await this.#visible(orgId, groupId, now).forUpdate('g').executeTakeFirst());
     if (before.status === status) return { before, after: before };
     const resolvedInRelease = status === 'resolved' ? before.lastRelease : null;
-    await this.#session.sql.run(
-      `update exception_groups set status = $2, status_changed_at = $3, resolved_in_release = $4, regressed_at = null,
-         updated_at = $3 where id = $1`,
-      [before.id, status, now.toString(), resolvedInRelease],
-    );
-    return {
-      before,
-      after: { ...before, status, statusChangedAt: now, resolvedInRelease, regressedAt: null, updatedAt: now },
-    };
+    const change = { status, statusChangedAt: now, resolvedInRelease, regressedAt: null, updatedAt: now };
+    await this.#session.db
+      .updateTable('exception_groups')
+      .set(toColumns(ExceptionGroupEntity, change))
+      .where('id', '=', before.id)
+      .execute();
+    return { before, after: { ...before, ...change } };
   }
 
   /** Nobody decides anything else of the group until the transaction ends; null when it is gone. */
   async lockStatus(groupId: Id<'group'>): Promise<GroupStatus | null> {
-    const group = await this.#session.sql.row<{ status: GroupStatus }>(
-      'select status from exception_groups where id = $1 for share',
-      [groupId],
-    );
+    const group = await this.#session.db
+      .selectFrom('exception_groups')
+      .select('status')
+      .where('id', '=', groupId)
+      .forShare()
+      .executeTakeFirst();
     return group?.status ?? null;
   }
 
   /** When the service's newest event was; null when no group is left. */
   async lastSeenAt(serviceId: Id<'service'>): Promise<Temporal.Instant | null> {
-    const row = await this.#session.sql.row<{ at: Temporal.Instant }>(
-      'select last_seen_at as at from exception_groups where service_id = $1 order by last_seen_at desc limit 1',
-      [serviceId],
-    );
-    return row?.at ?? null;
+    const group = await this.#session.db
+      .selectFrom('exception_groups')
+      .select('last_seen_at')
+      .where('service_id', '=', serviceId)
+      .orderBy('last_seen_at', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    return group?.last_seen_at ?? null;
   }
 
   /** The incident that is open because of the group, if any. */
   async findOpenIncidentId(orgId: Id<'org'>, groupId: Id<'group'>): Promise<Id<'incident'> | null> {
-    const incident = await this.#session.sql.row<{ id: Id<'incident'> }>(
-      `select i.id from incidents i where i.org_id = $1 and i.status <> 'resolved' and (i.exception_group_id = $2
-         or i.id in (select incident_id from incident_members where exception_group_id = $2 and ended_at is null))
-       order by i.triggered_at desc limit 1`,
-      [orgId, groupId],
-    );
+    const incident = await this.#session.db
+      .selectFrom('incidents as i')
+      .select('i.id')
+      .where('i.org_id', '=', orgId)
+      .where('i.status', '<>', 'resolved')
+      .where((eb) =>
+        eb.or([
+          eb('i.exception_group_id', '=', groupId),
+          eb(
+            'i.id',
+            'in',
+            eb
+              .selectFrom('incident_members as m')
+              .select('m.incident_id')
+              .where('m.exception_group_id', '=', groupId)
+              .where('m.ended_at', 'is', null),
+          ),
+        ]),
+      )
+      .orderBy('i.triggered_at', 'desc')
+      .limit(1)
+      .executeTakeFirst();
     return incident?.id ?? null;
   }
 
@@ -170,15 +173,29 @@ export class ExceptionGroupStore {
    * event is just coming to is left alone.
    */
   async removeOutdated(now: Temporal.Instant, limit: number): Promise<number> {
-    return await this.#session.sql.run(
-      `delete from exception_groups where id in (
-         select outdated.id from services s cross join lateral (
-           select g.id from exception_groups g where g.service_id = s.id
-             and g.last_seen_at < $1::timestamptz - make_interval(hours => 24 * s.retention_exceptions) limit $2
-           for update skip locked
-         ) as outdated limit $2)`,
-      [now.toString(), limit],
-    );
+    const removed = await this.#session.db
+      .deleteFrom('exception_groups')
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('services as s')
+          .innerJoinLateral(
+            (lateral) =>
+              lateral
+                .selectFrom('exception_groups as g')
+                .select('g.id')
+                .whereRef('g.service_id', '=', 's.id')
+                .where('g.last_seen_at', '<', daysBefore(now, lateral.ref('s.retention_exceptions')))
+                .limit(limit)
+                .forUpdate()
+                .skipLocked()
+                .as('outdated'),
+            (join) => join.onTrue(),
+          )
+          .select('outdated.id')
+          .limit(limit),
+      )
+      .execute();
+    return rowsChanged(removed);
   }
 
   /** See `GroupSightings.upsert`. */
@@ -190,22 +207,52 @@ export class ExceptionGroupStore {
     return await new GroupSightings(this.#session, newPerMinute).upsert(events, now);
   }
 
-  async #one(
-    orgId: Id<'org'>,
-    groupId: string,
-    now: Temporal.Instant,
-    lock: '' | 'for update of g',
-  ): Promise<ExceptionGroupRow> {
-    const row = await this.#session.sql.row<ExceptionGroupRow>(
-      `select ${COLUMNS} from ${VISIBLE} where g.org_id = $1 and g.id = $3 ${lock}`,
-      [orgId, now.toString(), groupId],
-    );
-    if (row === null) throw notFound('groupId', 'exception group');
-    return row;
+  /** Groups are hidden with their service, and once their last event is older than the service keeps. */
+  #visible(orgId: Id<'org'>, groupId: string, now: Temporal.Instant) {
+    return this.#session.db
+      .selectFrom('exception_groups as g')
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'g.service_id').on('s.deleted_at', 'is', null))
+      .select(GROUP)
+      .select('s.retention_exceptions as retentionDays')
+      .where('g.org_id', '=', orgId)
+      .where('g.id', '=', asId('group', groupId))
+      .where((eb) => eb('g.last_seen_at', '>=', daysBefore(now, eb.ref('s.retention_exceptions'))));
+  }
+
+  /** The same for lists: what a service keeps is computed once a service, which took most of the time of a long list. */
+  #listed(orgId: Id<'org'>, { serviceId, status }: GroupFilter, now: Temporal.Instant) {
+    let listed = this.#session.db
+      .with(
+        (cte) => cte('kept').materialized(),
+        (db) =>
+          db
+            .selectFrom('services')
+            .select(['id', 'retention_exceptions'])
+            .select((eb) => daysBefore(now, eb.ref('retention_exceptions')).as('since'))
+            .where('org_id', '=', orgId)
+            .where('deleted_at', 'is', null),
+      )
+      .selectFrom('exception_groups as g')
+      .innerJoin('kept as s', (join) =>
+        join.onRef('s.id', '=', 'g.service_id').onRef('g.last_seen_at', '>=', 's.since'),
+      )
+      .where('g.org_id', '=', orgId);
+    if (serviceId !== null) listed = listed.where('g.service_id', '=', serviceId);
+    if (status !== null) listed = listed.where('g.status', '=', status);
+    return listed;
   }
 }
 
+function found(group: ExceptionGroupRow | undefined): ExceptionGroupRow {
+  if (group === undefined) throw notFound('groupId', 'exception group');
+  return group;
+}
+
 /** As `toTimestamp` writes it. */
-function timestamp(column: string): string {
-  return `to_char(g.${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+function timestamp(at: Expression<Temporal.Instant>): RawBuilder<string> {
+  return timestampOrNull(at).$notNull();
+}
+
+function timestampOrNull(at: Expression<Temporal.Instant | null>): RawBuilder<string | null> {
+  return sql<string | null>`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }

@@ -1,19 +1,20 @@
 import type { Level } from '#core/exceptions/level.ts';
-import type { Grouping } from '#core/exceptions/grouping.ts';
-import { OVERFLOW, overflowing } from '#core/exceptions/overflow.ts';
-import { type GroupState, onSighting, type Sighting } from '#core/exceptions/sighting.ts';
-import { type EventDecision, worseLevel } from '#core/exceptions/triage.ts';
+import { OVERFLOW } from '#core/exceptions/overflow.ts';
+import {
+  bundle,
+  type EventBundle,
+  isNoticeable,
+  onSightings,
+  placeOf,
+  type SeenEvent,
+  withinGroupLimit,
+} from '#core/exceptions/seen_events.ts';
+import type { EventDecision } from '#core/exceptions/triage.ts';
 import { type Id, newId } from '#kernel/ids.ts';
-import { Temporal } from '#kernel/time.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { allBut, anyOf, columnNames, columns, recordsOf, type Row, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-
-/** An event on its way to its group. */
-export interface SeenEvent {
-  readonly orgId: Id<'org'>;
-  readonly serviceId: Id<'service'>;
-  readonly grouping: Grouping;
-  readonly sighting: Sighting;
-}
+import { ExceptionGroupEntity } from '#storage/postgres/entities/exceptions.ts';
 
 /** What the events of one batch meant to one group: the most telling decision, and the worst level among them. */
 export interface SeenGroup {
@@ -25,21 +26,12 @@ export interface SeenGroup {
   readonly isOverflow: boolean;
 }
 
-/** All events of a batch that belong to one group, oldest first; at least one. */
-type Bundle = readonly SeenEvent[];
+type Group = Row<typeof ExceptionGroupEntity>;
+type Place = Pick<Group, 'id' | 'serviceId' | 'key'>;
 
-interface StoredGroup extends GroupState {
-  readonly id: Id<'group'>;
-  readonly serviceId: Id<'service'>;
-  readonly key: string;
-  readonly updatedAt: Temporal.Instant;
-}
-
-interface GroupChange {
-  readonly id: Id<'group'>;
-  readonly state: GroupState;
-  readonly updatedAt: Temporal.Instant;
-}
+/** What is read of a group that events come to. */
+const KNOWN = allBut(ExceptionGroupEntity, 'orgId', 'groupingVersion', 'groupingParts', 'createdAt');
+type KnownGroup = Pick<Group, (typeof KNOWN)[number]>;
 
 /** Brings batches of events to their groups, whole batches by single statements. */
 export class GroupSightings {
@@ -69,206 +61,152 @@ export class GroupSightings {
     return events.map((event) => seen.get(placeOf(event.serviceId, event.grouping.key)) ?? null);
   }
 
-  /** Events of groups that would be too many new ones of their service go to its overflow group. */
   async #withinLimit(events: readonly SeenEvent[], now: Temporal.Instant): Promise<readonly SeenEvent[]> {
     if (this.#newPerMinute === Infinity) return events;
     const bundles = bundle(events);
     const existing = await this.#findExisting([...bundles.values()]);
-    const unknown = [...bundles].filter(([place]) => !existing.has(place));
+    const unknown = [...bundles].filter(([place]) => !existing.has(place)).map(([, [{ serviceId }]]) => serviceId);
     if (unknown.length === 0) return events;
-    const bySource = Map.groupBy(unknown, ([, own]) => firstOf(own).serviceId);
-    const begun = await this.#countBegun([...bySource.keys()], now);
-    const excess = new Set(
-      [...bySource].flatMap(([serviceId, own]) => {
-        const room = Math.max(0, this.#newPerMinute - (begun.get(serviceId) ?? 0));
-        return own.slice(room).map(([place]) => place);
-      }),
-    );
-    return events.map((event) =>
-      excess.has(placeOf(event.serviceId, event.grouping.key))
-        ? { ...event, grouping: OVERFLOW, sighting: overflowing(event.sighting) }
-        : event,
-    );
+    const begun = await this.#countBegun([...new Set(unknown)], now);
+    return withinGroupLimit(events, existing, begun, this.#newPerMinute);
   }
 
   /** Groups that services have begun within the last minute. */
   async #countBegun(serviceIds: readonly Id<'service'>[], now: Temporal.Instant): Promise<Map<string, number>> {
-    const rows = await this.#session.sql.rows<{ serviceId: string; count: number }>(
-      `select service_id as "serviceId", count(*)::int as count from exception_groups
-       where service_id = any($1) and created_at > $2 group by service_id`,
-      [serviceIds, now.subtract({ minutes: 1 }).toString()],
-    );
-    return new Map(rows.map(({ serviceId, count }) => [serviceId, count]));
+    const begun = await this.#session.db
+      .selectFrom('exception_groups')
+      .select((eb) => ['service_id as serviceId', eb.fn.countAll<number>().as('count')])
+      .where('service_id', '=', anyOf(serviceIds))
+      .where('created_at', '>', now.subtract({ minutes: 1 }))
+      .groupBy('service_id')
+      .execute();
+    return new Map(begun.map(({ serviceId, count }) => [serviceId, count]));
   }
 
-  async #see(unseen: ReadonlyMap<string, Bundle>, seen: Map<string, SeenGroup>, now: Temporal.Instant): Promise<void> {
+  async #see(
+    unseen: ReadonlyMap<string, EventBundle>,
+    seen: Map<string, SeenGroup>,
+    now: Temporal.Instant,
+  ): Promise<void> {
     const existing = await this.#findExisting([...unseen.values()]);
     const unknown = [...unseen].filter(([place]) => !existing.has(place)).map(([, events]) => events);
     for (const made of await this.#insertUnknown(unknown, now)) {
-      const place = placeOf(made.serviceId, made.key);
-      const { outcome, state } = fold(null, unseen.get(place) ?? []);
-      seen.set(place, {
-        groupId: made.id,
-        serviceId: made.serviceId,
-        outcome,
-        level: state.level,
-        isOverflow: made.key === OVERFLOW.key,
-      });
+      const events = unseen.get(placeOf(made.serviceId, made.key));
+      if (events === undefined) continue;
+      const { outcome, state } = onSightings(null, events);
+      seen.set(placeOf(made.serviceId, made.key), toSeen(made, outcome, state.level));
     }
     const rest = [...unseen].filter(([place]) => !seen.has(place)).map(([, known]) => known);
-    const changes: GroupChange[] = [];
+    const changed: KnownGroup[] = [];
     for (const known of await this.#lockKnown(rest)) {
-      const place = placeOf(known.serviceId, known.key);
-      const { outcome, state, level } = fold(known, unseen.get(place) ?? []);
-      seen.set(place, {
-        groupId: known.id,
-        serviceId: known.serviceId,
-        outcome,
-        level,
-        isOverflow: known.key === OVERFLOW.key,
-      });
-      changes.push({ id: known.id, state, updatedAt: isNoticeable(known, state) ? now : known.updatedAt });
+      const events = unseen.get(placeOf(known.serviceId, known.key));
+      if (events === undefined) continue;
+      const { outcome, state, level } = onSightings(known, events);
+      seen.set(placeOf(known.serviceId, known.key), toSeen(known, outcome, level));
+      changed.push({ ...known, ...state, updatedAt: isNoticeable(known, state) ? now : known.updatedAt });
     }
-    await this.#update(changes);
+    await this.#update(changed);
   }
 
   /** Places that have a group, as far as is seen without waiting: most events are of groups long known. */
-  async #findExisting(bundles: readonly Bundle[]): Promise<ReadonlySet<string>> {
-    const rows = await this.#session.sql.rows<Pick<StoredGroup, 'serviceId' | 'key'>>(
-      `select service_id as "serviceId", key
-       from unnest($1::text[], $2::text[]) as wanted(service_id, key) join exception_groups using (service_id, key)`,
-      placesOf(bundles),
-    );
-    return new Set(rows.map(({ serviceId, key }) => placeOf(serviceId, key)));
+  async #findExisting(bundles: readonly EventBundle[]): Promise<ReadonlySet<string>> {
+    const existing = await this.#session.db
+      .selectFrom(wantedOf(bundles))
+      .innerJoin('exception_groups as g', (join) =>
+        join.onRef('g.service_id', '=', 'wanted.service_id').onRef('g.key', '=', 'wanted.key'),
+      )
+      .select(['g.service_id as serviceId', 'g.key'])
+      .execute();
+    return new Set(existing.map(({ serviceId, key }) => placeOf(serviceId, key)));
   }
 
   /** In the order of the keys. A key that another transaction is inserting is waited for, and then known. */
-  async #insertUnknown(
-    bundles: readonly Bundle[],
-    now: Temporal.Instant,
-  ): Promise<Pick<StoredGroup, 'id' | 'serviceId' | 'key'>[]> {
+  async #insertUnknown(bundles: readonly EventBundle[], now: Temporal.Instant): Promise<Place[]> {
     if (bundles.length === 0) return [];
-    const rows = bundles.map((events) => {
-      const { orgId, serviceId, grouping } = firstOf(events);
+    const groups = bundles.map((events): Group => {
+      const [{ orgId, serviceId, grouping }] = events;
       return {
         id: newId('group'),
-        org_id: orgId,
-        service_id: serviceId,
+        orgId,
+        serviceId,
         key: grouping.key,
-        grouping_version: grouping.version,
-        grouping_parts: grouping.parts,
-        ...toColumns(fold(null, events).state),
-        created_at: now.toString(),
-        updated_at: now.toString(),
+        groupingVersion: grouping.version,
+        groupingParts: grouping.parts,
+        ...onSightings(null, events).state,
+        createdAt: now,
+        updatedAt: now,
       };
     });
-    return await this.#session.sql.rows(
-      `insert into exception_groups
-       select g.* from json_populate_recordset(null::exception_groups, $1::json) g
-       join services s on s.id = g.service_id and s.org_id = g.org_id and s.deleted_at is null
-       order by g.service_id, g.key
-       on conflict (service_id, key) do nothing
-       returning id, service_id as "serviceId", key`,
-      [JSON.stringify(rows, wellFormed)],
-    );
+    return await this.#session.db
+      .insertInto('exception_groups')
+      .columns(columnNames(ExceptionGroupEntity))
+      .expression((eb) =>
+        eb
+          .selectFrom(recordsOf('g', ExceptionGroupEntity, groups))
+          .innerJoin('services as s', (join) =>
+            join.onRef('s.id', '=', 'g.service_id').onRef('s.org_id', '=', 'g.org_id').on('s.deleted_at', 'is', null),
+          )
+          .select(columns(ExceptionGroupEntity, 'g'))
+          .orderBy('g.service_id')
+          .orderBy('g.key'),
+      )
+      .onConflict((conflict) => conflict.columns(['service_id', 'key']).doNothing())
+      .returning(['id', 'service_id as serviceId', 'key'])
+      .execute();
   }
 
   /** In the order of the keys, too. */
-  async #lockKnown(bundles: readonly Bundle[]): Promise<StoredGroup[]> {
+  async #lockKnown(bundles: readonly EventBundle[]): Promise<KnownGroup[]> {
     if (bundles.length === 0) return [];
-    return await this.#session.sql.rows(
-      `select g.id, g.service_id as "serviceId", g.key, g.title, g.type, g.culprit, g.pattern, g.level, g.status,
-         g.status_changed_at as "statusChangedAt", g.resolved_in_release as "resolvedInRelease",
-         g.regressed_at as "regressedAt", g.first_seen_at as "firstSeenAt", g.last_seen_at as "lastSeenAt",
-         g.first_release as "firstRelease", g.last_release as "lastRelease", g.updated_at as "updatedAt"
-       from unnest($1::text[], $2::text[], $3::text[]) as wanted(service_id, key, org_id)
-       join exception_groups g using (org_id, service_id, key)
-       join services s on s.id = g.service_id and s.deleted_at is null
-       order by g.service_id, g.key for update of g`,
-      [...placesOf(bundles), bundles.map((events) => firstOf(events).orgId)],
-    );
+    return await this.#session.db
+      .selectFrom(wantedOf(bundles))
+      .innerJoin('exception_groups as g', (join) =>
+        join
+          .onRef('g.org_id', '=', 'wanted.org_id')
+          .onRef('g.service_id', '=', 'wanted.service_id')
+          .onRef('g.key', '=', 'wanted.key'),
+      )
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'g.service_id').on('s.deleted_at', 'is', null))
+      .select(columns(ExceptionGroupEntity, 'g', KNOWN))
+      .orderBy('g.service_id')
+      .orderBy('g.key')
+      .forUpdate('g')
+      .execute();
   }
 
-  async #update(changes: readonly GroupChange[]): Promise<void> {
-    if (changes.length === 0) return;
-    const rows = changes.map(({ id, state, updatedAt }) => ({
-      id,
-      ...toColumns(state),
-      updated_at: updatedAt.toString(),
-    }));
-    await this.#session.sql.run(
-      `update exception_groups g set title = u.title, pattern = u.pattern, level = u.level, status = u.status,
-         status_changed_at = u.status_changed_at, resolved_in_release = u.resolved_in_release,
-         regressed_at = u.regressed_at, first_seen_at = u.first_seen_at, last_seen_at = u.last_seen_at,
-         first_release = u.first_release, last_release = u.last_release, updated_at = u.updated_at
-       from json_populate_recordset(null::exception_groups, $1::json) u where g.id = u.id`,
-      [JSON.stringify(rows, wellFormed)],
-    );
+  async #update(groups: readonly KnownGroup[]): Promise<void> {
+    if (groups.length === 0) return;
+    await this.#session.db
+      .updateTable('exception_groups as g')
+      .from(recordsOf('u', ExceptionGroupEntity, groups))
+      .set((eb) => ({
+        title: eb.ref('u.title'),
+        pattern: eb.ref('u.pattern'),
+        level: eb.ref('u.level'),
+        status: eb.ref('u.status'),
+        status_changed_at: eb.ref('u.status_changed_at'),
+        resolved_in_release: eb.ref('u.resolved_in_release'),
+        regressed_at: eb.ref('u.regressed_at'),
+        first_seen_at: eb.ref('u.first_seen_at'),
+        last_seen_at: eb.ref('u.last_seen_at'),
+        first_release: eb.ref('u.first_release'),
+        last_release: eb.ref('u.last_release'),
+        updated_at: eb.ref('u.updated_at'),
+      }))
+      .whereRef('g.id', '=', 'u.id')
+      .execute();
   }
 }
 
-/** The group after all of them, what they meant to it together, and the worst level among them. */
-function fold(
-  group: GroupState | null,
-  events: Bundle,
-): { readonly state: GroupState; readonly outcome: EventDecision; readonly level: Level } {
-  const { sighting } = firstOf(events);
-  let { state, decision: outcome } = onSighting(group, sighting);
-  let { level } = sighting;
-  for (const { sighting: next } of events.slice(1)) {
-    const after = onSighting(state, next);
-    state = after.state;
-    level = worseLevel(level, next.level);
-    if (after.decision === 'regression') outcome = 'regression';
-  }
-  return { state, outcome, level };
+function toSeen({ id, serviceId, key }: Place, outcome: EventDecision, level: Level): SeenGroup {
+  return { groupId: id, serviceId, outcome, level, isOverflow: key === OVERFLOW.key };
 }
 
-function toColumns(state: GroupState): Record<string, string | null> {
-  return {
-    title: state.title,
-    type: state.type,
-    culprit: state.culprit,
-    pattern: state.pattern,
-    level: state.level,
-    status: state.status,
-    status_changed_at: state.statusChangedAt.toString(),
-    resolved_in_release: state.resolvedInRelease,
-    regressed_at: state.regressedAt?.toString() ?? null,
-    first_seen_at: state.firstSeenAt.toString(),
-    last_seen_at: state.lastSeenAt.toString(),
-    first_release: state.firstRelease,
-    last_release: state.lastRelease,
-  };
-}
-
-/** What a person sees as a change of the group itself; one event more is none. */
-function isNoticeable(before: GroupState, after: GroupState): boolean {
-  return before.title !== after.title || before.level !== after.level || before.status !== after.status;
-}
-
-function bundle(events: readonly SeenEvent[]): Map<string, Bundle> {
-  const oldestFirst = events.toSorted((a, b) => Temporal.Instant.compare(a.sighting.at, b.sighting.at));
-  return Map.groupBy(oldestFirst, (event) => placeOf(event.serviceId, event.grouping.key));
-}
-
-function placeOf(serviceId: Id<'service'>, key: string): string {
-  return `${serviceId} ${key}`;
-}
-
-/** Services and keys as two columns. */
-function placesOf(bundles: readonly Bundle[]): readonly [readonly string[], readonly string[]] {
-  const first = bundles.map(firstOf);
-  return [first.map(({ serviceId }) => serviceId), first.map(({ grouping }) => grouping.key)];
-}
-
-function firstOf(events: Bundle): SeenEvent {
-  const [first] = events;
-  if (first === undefined) throw new Error('a bundle holds at least one event');
-  return first;
-}
-
-/** PostgreSQL refuses half a surrogate pair, which a text cut short may end in. */
-function wellFormed(_name: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.toWellFormed() : value;
+function wantedOf(bundles: readonly EventBundle[]) {
+  const firsts = bundles.map(([first]) => first);
+  return rowsOf('wanted', {
+    org_id: ['text', firsts.map(({ orgId }) => orgId)],
+    service_id: ['text', firsts.map(({ serviceId }) => serviceId)],
+    key: ['text', firsts.map(({ grouping }) => grouping.key)],
+  });
 }

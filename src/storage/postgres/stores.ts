@@ -39,6 +39,7 @@ import { SetupReader } from '#storage/postgres/setup_reader.ts';
 import { SpooledDataStore } from '#storage/postgres/spooled_data_store.ts';
 import { SessionStore } from '#storage/postgres/session_store.ts';
 import { SignInBrakeStore } from '#storage/postgres/sign_in_brake_store.ts';
+import { StepTimerStore } from '#storage/postgres/step_timer_store.ts';
 import { StormStore } from '#storage/postgres/storm_store.ts';
 import { TeamStore } from '#storage/postgres/team_store.ts';
 
@@ -69,6 +70,7 @@ export interface Stores {
   readonly activeRules: ActiveRuleStore;
   readonly incidents: IncidentStore;
   readonly incidentSearch: IncidentSearch;
+  readonly stepTimers: StepTimerStore;
   readonly storms: StormStore;
   readonly notifications: NotificationStore;
   readonly digests: DigestStore;
@@ -117,6 +119,7 @@ export function storesOf(session: Session): Stores {
     activeRules: new ActiveRuleStore(session),
     incidents: new IncidentStore(session),
     incidentSearch: new IncidentSearch(session),
+    stepTimers: new StepTimerStore(session),
     storms: new StormStore(session),
     notifications: new NotificationStore(session),
     digests: new DigestStore(session),

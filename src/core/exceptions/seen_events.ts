@@ -1,0 +1,80 @@
+import type { Grouping } from '#core/exceptions/grouping.ts';
+import type { Level } from '#core/exceptions/level.ts';
+import { OVERFLOW, overflowing } from '#core/exceptions/overflow.ts';
+import { type GroupState, onSighting, type Sighting } from '#core/exceptions/sighting.ts';
+import { type EventDecision, worseLevel } from '#core/exceptions/triage.ts';
+import type { Id } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
+
+/** An event on its way to its group. */
+export interface SeenEvent {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly grouping: Grouping;
+  readonly sighting: Sighting;
+}
+
+/** All events of a batch that belong to one group, oldest first; at least one. */
+export type EventBundle = readonly [SeenEvent, ...SeenEvent[]];
+
+/** What tells groups apart: a service, and the key of a grouping. */
+export function placeOf(serviceId: Id<'service'>, key: string): string {
+  return `${serviceId} ${key}`;
+}
+
+/** The events of each group, by place. */
+export function bundle(events: readonly SeenEvent[]): Map<string, EventBundle> {
+  const bundles = new Map<string, [SeenEvent, ...SeenEvent[]]>();
+  for (const event of events.toSorted((a, b) => Temporal.Instant.compare(a.sighting.at, b.sighting.at))) {
+    const place = placeOf(event.serviceId, event.grouping.key);
+    const known = bundles.get(place);
+    if (known === undefined) bundles.set(place, [event]);
+    else known.push(event);
+  }
+  return bundles;
+}
+
+/**
+ * The events, with those of groups that would be too many new ones of their service sent to its overflow group.
+ * `begun` says how many groups each service has begun within the last minute; places in `existing` have a group.
+ */
+export function withinGroupLimit(
+  events: readonly SeenEvent[],
+  existing: ReadonlySet<string>,
+  begun: ReadonlyMap<string, number>,
+  newPerMinute: number,
+): readonly SeenEvent[] {
+  const unknown = [...bundle(events)].filter(([place]) => !existing.has(place));
+  const excess = new Set(
+    [...Map.groupBy(unknown, ([, [{ serviceId }]]) => serviceId)].flatMap(([serviceId, own]) => {
+      const room = Math.max(0, newPerMinute - (begun.get(serviceId) ?? 0));
+      return own.slice(room).map(([place]) => place);
+    }),
+  );
+  return events.map((event) =>
+    excess.has(placeOf(event.serviceId, event.grouping.key))
+      ? { ...event, grouping: OVERFLOW, sighting: overflowing(event.sighting) }
+      : event,
+  );
+}
+
+/** The group after all of them, the most telling of what they meant to it, and the worst level among them. */
+export function onSightings(
+  group: GroupState | null,
+  [first, ...others]: EventBundle,
+): { readonly state: GroupState; readonly outcome: EventDecision; readonly level: Level } {
+  let { state, decision: outcome } = onSighting(group, first.sighting);
+  let { level } = first.sighting;
+  for (const { sighting } of others) {
+    const after = onSighting(state, sighting);
+    state = after.state;
+    level = worseLevel(level, sighting.level);
+    if (after.decision === 'regression') outcome = 'regression';
+  }
+  return { state, outcome, level };
+}
+
+/** Whether a person sees it as a change of the group itself; one event more is none. */
+export function isNoticeable(before: GroupState, after: GroupState): boolean {
+  return before.title !== after.title || before.level !== after.level || before.status !== after.status;
+}
