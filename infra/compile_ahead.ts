@@ -1,6 +1,6 @@
 /**
- * Compiles what `npm start` loads, so that the first start need not: `npm ci` does so at its end. Nothing is run, modules
- * are only loaded. Whatever fails here costs no more than a slower first start.
+ * Compiles what `npm start` loads, so that the first start is faster; `npm ci` runs this at its end. Modules are loaded,
+ * nothing is started. A failure here only means a slower first start.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -12,7 +12,7 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 /** Where `npm start` looks for it. */
 const CACHE = path.join(ROOT, 'node_modules/.cache/node');
 
-/** What the programs begin with. Compiled code is for the flags that a program runs with. */
+/** What each program imports first. Compiled code depends on the flags that a program runs with. */
 const LOADED: Readonly<Record<keyof typeof MEMORY, readonly string[]>> = {
   ample: [
     '#entry/http/app.ts',
@@ -40,7 +40,7 @@ const LOADED: Readonly<Record<keyof typeof MEMORY, readonly string[]>> = {
 
 const began = performance.now();
 if (existsSync(CACHE)) {
-  console.log('What npm start loads is compiled already.');
+  console.log('The modules of npm start are compiled already.');
 } else {
   const failed = Object.entries(LOADED).filter(
     ([memory, modules]) => !compile(memory === 'ample' ? 'ample' : 'frugal', modules),
@@ -48,8 +48,8 @@ if (existsSync(CACHE)) {
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   console.log(
     failed.length === 0
-      ? `What npm start loads is compiled in ${seconds} s.`
-      : 'The first start compiles what it loads.',
+      ? `Compiled the modules of npm start in ${seconds} s.`
+      : 'Could not compile ahead; the first start will be slower.',
   );
 }
 

@@ -1,4 +1,4 @@
-/** Ends a program that takes no arguments and got one: `--help` is answered, anything else is refused with status 2. */
+/** For a program without arguments: prints the usage on `--help`, and refuses anything else with status 2. */
 export function refuseArguments(usage: string, args: readonly string[] = process.argv.slice(2)): void {
   const [first] = args;
   if (first === undefined) return;

@@ -183,7 +183,7 @@ test('the demo sees a real error and a real metric page a phone', { timeout: 60_
   const { code, stdout } = await run('infra/demo/main.ts');
   expect({ code, stdout }).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('Every step was seen.') as string,
+    stdout: expect.stringContaining('Every step worked.') as string,
   });
 });
 

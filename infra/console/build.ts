@@ -1,6 +1,6 @@
 /**
- * Builds the console that src/entry/http/console_pages.ts serves. `npm ci` does so at its end, and `npm start` in the background
- * when the sources are others than those it was built from.
+ * Builds the console that src/entry/http/console_pages.ts serves. `npm ci` runs this at its end, and `npm start` in the
+ * background when the sources have changed.
  */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { packFiles } from './pack.ts';
 
 const began = performance.now();
 if (isConsoleFresh()) {
-  console.log('The console is built from these sources already.');
+  console.log('The console is up to date.');
 } else {
   const fingerprint = fingerprintOfSources();
   const folder = await buildInto(path.dirname(CONSOLE_FOLDER));
@@ -22,14 +22,14 @@ if (isConsoleFresh()) {
   const size = await sizeOfFirstLoad(folder);
   putInPlace(folder);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  console.log(`The console is built in ${seconds} s; its first load is ${Math.round(size / 1000)} kB packed.`);
+  console.log(`Built the console in ${seconds} s; the first load is ${Math.round(size / 1000)} kB compressed.`);
 }
 
-/** In a folder of its own, so that whoever is served meanwhile sees the old files or the new ones, never a mixture. */
+/** In a temporary folder, so that browsers get the old files or the new ones, never a mixture. */
 async function buildInto(parent: string): Promise<string> {
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(path.join(parent, 'console-'));
-  // Whoever runs the server may be another user than who installs it.
+  // The server may run as another user than the one who installed it.
   chmodSync(folder, 0o755);
   const { build } = await import('vite');
   const configFile = path.resolve(import.meta.dirname, '../../src/console/vite.config.ts');
@@ -43,7 +43,7 @@ async function buildInto(parent: string): Promise<string> {
   return folder;
 }
 
-/** What a browser fetches before the first page shows, packed with gzip. */
+/** What a browser fetches before it shows the first page, compressed with gzip. */
 async function sizeOfFirstLoad(folder: string): Promise<number> {
   const page = await readFile(path.join(folder, 'index.html'), 'utf8');
   const files = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name = '']) => name);
@@ -53,7 +53,7 @@ async function sizeOfFirstLoad(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** A tab that still asks for files of the build before is told so by a 404, and loads the page anew. */
+/** A tab that still asks for files of the previous build gets 404 and reloads the page. */
 function putInPlace(folder: string): void {
   const old = `${folder}-old`;
   if (existsSync(CONSOLE_FOLDER)) renameSync(CONSOLE_FOLDER, old);

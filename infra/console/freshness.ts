@@ -8,10 +8,10 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 /** The console takes constants of core and kernel. */
 const SOURCES = ['src/console', 'src/core', 'src/kernel'].map((folder) => path.join(ROOT, folder));
 
-/** What the console was built from is noted beside it. */
+/** The file beside the build that says what it was built from. */
 export const FINGERPRINT_FILE = 'built-from.txt';
 
-/** Of every file that the console is made of, and of the versions of its packages. */
+/** A hash of every source file of the console and of the versions of its packages. */
 export function fingerprintOfSources(): string {
   const hash = createHash('sha256');
   const files = SOURCES.flatMap((folder) =>
@@ -25,7 +25,7 @@ export function fingerprintOfSources(): string {
   return hash.digest('hex');
 }
 
-/** Whether what is served was built from these very sources. */
+/** Whether the current build was made from the current sources. */
 export function isConsoleFresh(): boolean {
   try {
     return readFileSync(path.join(CONSOLE_FOLDER, FINGERPRINT_FILE), 'utf8') === fingerprintOfSources();

@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
 const PACKED = /\.(?:js|css|svg|webmanifest)$/;
-/** Below, headers weigh as much as what is saved. */
+/** Below this size compression saves no more than its header costs. */
 const BYTES_MIN = 1_000;
 
-/** Packs every text file once, here, rather than for each browser that asks. */
+/** Compresses every text file once, instead of for each request. */
 export async function packFiles(folder: string): Promise<void> {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => PACKED.test(name));
   await Promise.all(files.map((name) => packFile(path.join(folder, name))));

@@ -5,14 +5,14 @@ import { text } from 'node:stream/consumers';
 
 import { isConsoleFresh } from './freshness.ts';
 
-/** Below everything that answers requests or pages somebody. */
+/** Lower than that of everything that answers requests or pages people. */
 const PRIORITY = 10;
 
 const BUILD = path.join(import.meta.dirname, 'build.ts');
 
 /**
- * Builds the console anew, beside everything else, if it is not of these sources; `report` is told what came of it. The
- * signal ends it. Never rejects: the rest works without a console.
+ * Builds the console in the background if its sources have changed, and passes the outcome to `report`. The signal aborts
+ * it. Never rejects: everything else works without a console.
  */
 export async function refreshConsole(
   signal: AbortSignal,
@@ -21,14 +21,14 @@ export async function refreshConsole(
 ): Promise<void> {
   if (isFresh()) return;
   const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'pipe'], signal });
-  // Told of an end by the signal; what comes of it is told when it has closed.
+  // An abort is an error event; the outcome is reported when the process has closed.
   child.once('error', () => {});
   if (child.pid !== undefined) os.setPriority(child.pid, PRIORITY);
-  const [said, complained, code] = await Promise.all([
+  const [output, errorOutput, code] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
     new Promise<number | null>((resolve) => child.once('close', resolve)),
   ]);
   if (signal.aborted) return;
-  report(code === 0 ? said.trim() : `The console could not be built: ${complained.trim()}`);
+  report(code === 0 ? output.trim() : `The console could not be built: ${errorOutput.trim()}`);
 }

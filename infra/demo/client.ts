@@ -19,7 +19,7 @@ interface Sms {
   readonly body: string;
 }
 
-/** What a user of the product does: actions, data, and a phone in the hand. */
+/** What a user of the product does: call actions, send data, answer a phone. */
 export interface Client {
   readonly userId: string;
   action<Result>(name: string, body: object): Promise<Result>;

@@ -1,4 +1,4 @@
-/** A program like any other: it reports its exceptions with the ordinary Sentry SDK, and then one happens. */
+/** An ordinary program: it reports exceptions with the Sentry SDK, and one happens. */
 import * as Sentry from '@sentry/node';
 
 Sentry.init({ dsn: process.env['SENTRY_DSN'] ?? '', release: 'demo@1.0.0', environment: 'demo' });

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { firstRunFile, type RunningNote } from '#infra/embedded/notes.ts';
 import { RUNNING_FILE } from '#entry/running_config.ts';
 
-/** A Tocsin that runs, as a client sees it. */
+/** A running Tocsin, as a client sees it. */
 export interface Instance {
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -17,7 +17,7 @@ export interface Instance {
   stop(): Promise<void>;
 }
 
-/** The instance that runs on the data folder, or one of its own on a folder that is removed afterwards. */
+/** The instance that runs on the data folder, or a new one on a temporary folder. */
 export async function findOrStartInstance(dataDir: string): Promise<Instance> {
   return (await findInstance(dataDir, async () => {})) ?? (await startInstance());
 }
@@ -42,7 +42,7 @@ async function findInstance(dataDir: string, stop: () => Promise<void>): Promise
 
 async function startInstance(): Promise<Instance> {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'tocsin-demo-'));
-  // As root the database runs as another user, who must be able to pass through.
+  // As root, PostgreSQL runs as another user, who must be able to enter the folder.
   chmodSync(dataDir, 0o711);
   const server = spawn(process.execPath, [path.join(import.meta.dirname, '../embedded/start.ts')], {
     env: { ...process.env, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' },

@@ -15,7 +15,7 @@ const THRESHOLD = 250;
 
 refuseArguments(
   `npm run demo: a real program throws and a real metric rises, and both page a simulated phone. It uses the Tocsin that runs on
-DATA_DIR, or starts one of its own and stops it again.`,
+DATA_DIR, or starts a temporary one.`,
 );
 if (!isInstalled('@sentry/node')) {
   process.stderr.write('The demo needs the development dependencies: run "npm ci" without --omit=dev.\n');
@@ -26,10 +26,10 @@ const instance = await findOrStartInstance(loadConfig().dataDir);
 try {
   line(`running at ${instance.baseUrl}, phones at ${instance.phoneUrl}`);
   await play(connect(instance));
-  heading('Every step was seen.');
+  heading('Every step worked.');
 } catch (error) {
   process.exitCode = 1;
-  line(`The demo did not come to its end: ${error instanceof Error ? error.message : String(error)}`);
+  line(`The demo failed: ${error instanceof Error ? error.message : String(error)}`);
 } finally {
   await instance.stop();
 }

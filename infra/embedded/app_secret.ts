@@ -1,12 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 
-/** As `APP_SECRET` asks for it. */
+/** The minimum for `APP_SECRET`. */
 const CHARACTERS_MIN = 32;
 
 /**
- * The secret of this installation, made on first use. Losing the file makes stored ingestion keys unreadable, so
- * that a damaged one is an error and not replaced.
+ * The secret of this installation, generated on first use. Without it stored ingestion keys cannot be read, so a damaged
+ * file is an error and is never replaced.
  */
 export function readOrCreateAppSecret(file: string): string {
   const found = read(file);
@@ -33,7 +33,7 @@ function create(file: string): string {
   return secret;
 }
 
-/** Another secret that follows from this one, in hexadecimal digits: the same at every start. */
+/** A secret derived from this one, as hexadecimal digits; the same at every start. */
 export function deriveSecret(appSecret: string, purpose: string): string {
   return createHmac('sha256', appSecret).update(purpose).digest('hex');
 }

@@ -5,7 +5,7 @@ export interface Screen {
   write(text: string): unknown;
 }
 
-/** What a person at the terminal reads while things start, once they run, and when something dies. */
+/** What the terminal shows while things start, once they run, and when a process dies. */
 export class Banner {
   readonly #screen: Screen;
 
@@ -23,13 +23,13 @@ export class Banner {
         return this.#line(
           this.#red('✗'),
           progress.service,
-          `ended (${progress.how}); starting it again in ${seconds(progress.restartInMs)}`,
+          `died (${progress.how}); restarting in ${seconds(progress.restartInMs)}`,
         );
       case 'start_failed':
         return this.#line(
           this.#red('✗'),
           progress.service,
-          `does not start (${reasonsOf(progress.error)}); trying again in ${seconds(progress.restartInMs)}`,
+          `failed to start (${reasonsOf(progress.error)}); retrying in ${seconds(progress.restartInMs)}`,
         );
     }
   }
@@ -51,14 +51,14 @@ export class Banner {
     );
   }
 
-  /** Whoever knows the address of the phones can answer in anybody's name. */
+  /** Anyone who knows the address of the phones can answer for anyone. */
   #secret(address: string): string {
     return this.#screen.isTTY === true
       ? address
       : `${new URL(address).origin}/… (phoneUrl in running.json has it whole)`;
   }
 
-  /** Shown at the first start only, and only to somebody at a terminal: what is written elsewhere is kept there. */
+  /** Shown at the first start only, and only on a terminal: output that goes to a file stays there. */
   #credentials({ firstRun, firstRunFile }: Facts): string {
     if (firstRun === null) return '';
     if (this.#screen.isTTY !== true)
@@ -100,7 +100,7 @@ export class Banner {
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
-/** The message and those of the causes behind it. */
+/** The message of the error and of its causes. */
 function reasonsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}: ${reasonsOf(error.cause)}`;

@@ -32,7 +32,7 @@ const USER = 'tocsin';
 const ROWS_BYTES_MAX = 256 * 1024 * 1024;
 const MEMORY_SHARE = 0.4;
 const MEMORY_BYTES_MIN = 512 * 1024 * 1024;
-/** The engine works in Node's thread pool, beside files and compression. */
+/** The engine uses Node's thread pool, which files and compression use, too. */
 const THREADS = '16';
 
 /**

@@ -7,45 +7,45 @@ const MEGABYTE = 1024 * 1024;
 
 interface DiskReserveOptions {
   readonly dataDir: string;
-  /** Told what people should know. */
+  /** Called with a message for people. */
   readonly report: (text: string) => void;
   readonly bytes?: number;
 }
 
-/** What acknowledgements and pages of some days need. */
+/** Enough for the acknowledgements and pages of some days. */
 const RESERVE_BYTES = 64 * MEGABYTE;
-/** Given back when less than this is free. */
+/** The reserve is released when less than this is free. */
 const RELEASE_BELOW_BYTES = 48 * MEGABYTE;
-/** Made (again) when this much more than itself is free: senders are taken again by then. */
-const ROOM_BYTES = 160 * MEGABYTE;
-const LOOK_MS = 250;
+/** It is created (again) when this much more than its own size is free: ingestion has resumed by then. */
+const SPARE_BYTES = 160 * MEGABYTE;
+const CHECK_MS = 250;
 
 /**
- * A file that holds room on the disk of the embedded stores. Whatever fills the disk, there is something left to give
- * back, so that the database goes on and people can acknowledge. Senders are refused before (`ingest/disk_space.ts`).
+ * A file that reserves space on the disk of the embedded stores. When the disk is full, the file is deleted, so that the
+ * database goes on and people can acknowledge. Ingestion is refused before that (`ingest/disk_space.ts`).
  */
 export class DiskReserve {
   readonly #options: Required<DiskReserveOptions>;
   readonly #file: string;
-  #isLooking = false;
-  #wasGivenBack = false;
-  #mayMake = false;
+  #isChecking = false;
+  #wasReleased = false;
+  #mayCreate = false;
 
   constructor(options: DiskReserveOptions) {
     this.#options = { bytes: RESERVE_BYTES, ...options };
     this.#file = path.join(options.dataDir, 'reserve');
-    setInterval(() => void this.#look(), LOOK_MS).unref();
-    void this.#look();
+    setInterval(() => void this.#check(), CHECK_MS).unref();
+    void this.#check();
   }
 
-  /** From now on it is made where it is missing: not while everything starts, which has better use for the disk. */
-  keepUp(): void {
-    this.#mayMake = true;
+  /** From now on the reserve is created when it is missing: not during the start, which needs the disk itself. */
+  enable(): void {
+    this.#mayCreate = true;
   }
 
-  async #look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  async #check(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
     try {
       const { bytes, dataDir, report } = this.#options;
       const { bavail, bsize } = await statfs(dataDir);
@@ -53,24 +53,24 @@ export class DiskReserve {
       const isThere = existsSync(this.#file);
       if (isThere && free < RELEASE_BELOW_BYTES) {
         rmSync(this.#file, { force: true });
-        this.#wasGivenBack = true;
+        this.#wasReleased = true;
         report(
-          `The disk of ${dataDir} is full. A reserve of ${bytes / MEGABYTE} MB was given back, so that acknowledging and paging go on; ` +
-            `metrics and exceptions are refused. Delete what is not needed there, or give it more room.`,
+          `The disk of ${dataDir} is full. A reserve of ${bytes / MEGABYTE} MB was released, so that acknowledging and paging go on. ` +
+            `Metrics and exceptions are refused. Free some space there, or enlarge the disk.`,
         );
-      } else if (this.#mayMake && !isThere && free > bytes + ROOM_BYTES && (await this.#make())) {
-        if (this.#wasGivenBack) report(`The disk of ${dataDir} has room again, and everything goes on.`);
-        this.#wasGivenBack = false;
+      } else if (this.#mayCreate && !isThere && free > bytes + SPARE_BYTES && (await this.#create())) {
+        if (this.#wasReleased) report(`The disk of ${dataDir} has space again. Everything works as before.`);
+        this.#wasReleased = false;
       }
     } catch {
-      // The next look may tell more.
+      // The next check tries again.
     } finally {
-      this.#isLooking = false;
+      this.#isChecking = false;
     }
   }
 
-  /** Of bytes that no file system can pack. False when it was not finished. */
-  async #make(): Promise<boolean> {
+  /** Random bytes, which no file system can compress. Returns false when the file could not be completed. */
+  async #create(): Promise<boolean> {
     const draft = `${this.#file}.draft`;
     const block = randomBytes(MEGABYTE);
     try {

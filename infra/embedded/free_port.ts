@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** The preferred port when nobody listens there on this machine, else any free one. */
+/** The preferred port if it is free on this machine, else any free one. */
 export async function findFreePort(preferred: number): Promise<number> {
   return (await tryPort(preferred)) ?? (await tryPort(0)) ?? preferred;
 }

@@ -16,7 +16,7 @@ import { BACK_OFF, supervise, type BackOff, type Service, type ServiceEvent, typ
 
 type EntryWithArguments = readonly [entry: string, ...args: string[]];
 
-/** The programs an installation consists of, besides the engines. */
+/** The programs of an installation, besides the engines. */
 export interface Programs {
   readonly phone: string;
   readonly migrate: EntryWithArguments;
@@ -52,14 +52,14 @@ export interface Facts {
 
 export type Progress = ServiceEvent | { readonly kind: 'migrated'; readonly tookMs: number };
 
-/** From the call to stop: when the programs are killed that still run, and when the engines are. */
+/** How long after the call to `stop` programs, and then engines, that still run are killed. */
 const PROGRAMS_KILLED_AFTER_MS = 3_000;
 const ENGINES_KILLED_AFTER_MS = 4_000;
-/** Senders and people wait for the API, and pages for the pager. Half a share of a busy processor is enough for a worker. */
+/** Senders and people wait for the API, pages for the pager. A worker can do with half a share of a busy processor. */
 const WORKER_NICENESS = 3;
-/** Data is refused before the disk is full: what is left is for the database. */
+/** Ingestion is refused when less is free on the disk: the rest is for the database. */
 const DISK_MEGABYTES_MIN = '128';
-/** A number that belongs to nobody: Twilio's own for tests. */
+/** Twilio's own number for tests; it belongs to nobody. */
 const PHONE_NUMBER = '+15005550006';
 
 type Variables = Readonly<Record<string, string>>;
@@ -99,7 +99,7 @@ export class Installation {
     this.#environment = { NODE_COMPILE_CACHE: path.join(this.#dataDir, 'cache'), ...environment };
   }
 
-  /** Rejects when a first start or the migrations fail, and when it is stopped meanwhile; then call `stop`. */
+  /** Rejects when a first start or the migrations fail, or when `stop` is called meanwhile. Call `stop` after a failure. */
   async start(): Promise<Facts> {
     const { databaseUrl, clickhouseUrl, twilioAccountSid } = this.#config;
     const isFirst = readFirstRun(this.#dataDir) === null;
@@ -128,13 +128,13 @@ export class Installation {
       niceness: WORKER_NICENESS,
       after,
     });
-    // It does little, so it needs little memory; and it keeps its full share of a busy processor.
+    // It does little and needs little memory, but keeps its full share of a busy processor.
     const pager = programService('Pager', {
       ...this.#program(this.#programs.pager, variables),
       memory: 'frugal',
       after,
     });
-    // They load while the stores are migrated, for which a second processor has no use.
+    // They load while the stores are migrated, which uses one processor only.
     await Promise.all([after, this.#startStage([api, worker, pager])]);
 
     writeRunningNote(this.#dataDir, {
@@ -157,14 +157,14 @@ export class Installation {
     };
   }
 
-  /** Idempotent. `isUrgent` kills at once what would be asked first. */
+  /** Idempotent. `isUrgent` kills everything at once instead of asking first. */
   async stop({ isUrgent = false } = {}): Promise<void> {
     this.#stopping.abort();
     removeRunningNote(this.#dataDir);
     const began = performance.now();
     for (const [index, stage] of [...this.#stages.entries()].reverse()) {
-      const patienceMs = index === 0 ? ENGINES_KILLED_AFTER_MS : PROGRAMS_KILLED_AFTER_MS;
-      const killAfterMs = isUrgent ? 0 : Math.max(0, patienceMs - (performance.now() - began));
+      const deadlineMs = index === 0 ? ENGINES_KILLED_AFTER_MS : PROGRAMS_KILLED_AFTER_MS;
+      const killAfterMs = isUrgent ? 0 : Math.max(0, deadlineMs - (performance.now() - began));
       await Promise.all(stage.map((service) => service.stop(killAfterMs)));
     }
   }
@@ -191,12 +191,12 @@ export class Installation {
     try {
       await runNodeProgram(this.#program(this.#programs.migrate, variables), this.#stopping.signal);
     } catch (error) {
-      throw new Error('the migrations of the stores did not succeed', { cause: error });
+      throw new Error('the migrations failed', { cause: error });
     }
     this.#report({ kind: 'migrated', tookMs: Math.round(performance.now() - began) });
   }
 
-  /** The port after the API's, if it is free: people keep the address of this page. */
+  /** On the port after the API's if it is free, so that the address of the page stays the same. */
   async #phoneService(account: Variables, token: string): Promise<AddressedService> {
     const { baseUrl, host, port } = this.#config;
     const phonePort = this.#environment['PHONE_PORT'] ?? String(await findFreePort(port + 1));
@@ -218,7 +218,7 @@ export class Installation {
   }
 }
 
-/** The account that the phone simulator and the product agree on; the same at every start. */
+/** The account that the phone simulator and the product share; the same at every start. */
 function simulatedAccount(appSecret: string): Variables {
   return {
     TWILIO_ACCOUNT_SID: `AC${deriveSecret(appSecret, 'simulated account').slice(0, 32)}`,
@@ -227,7 +227,7 @@ function simulatedAccount(appSecret: string): Variables {
   };
 }
 
-/** Where a program on this machine reaches one that listens there. */
+/** The address under which a program on this machine reaches one that listens there. */
 function addressToReach(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
@@ -238,7 +238,7 @@ function urlOf(service: AddressedService | null): string {
   return service.url;
 }
 
-/** Makes the data folder; the user that runs PostgreSQL in place of root must be able to pass through it. */
+/** Creates the data folder. The user that runs PostgreSQL instead of root must be able to enter it. */
 export function makeDataFolder(dataDir: string): string {
   const folder = path.resolve(dataDir);
   mkdirSync(folder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });

@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { findProcess } from './processes.ts';
 
-/** Somebody else runs on this data folder. */
+/** Another process uses this data folder. */
 export class LockHeldError extends Error {
   readonly pid: number;
 
@@ -18,8 +18,8 @@ interface Holder {
 }
 
 /**
- * Takes the lock file for this process, also from a dead holder or from one whose pid now belongs to another
- * program. Throws a LockHeldError while the holder lives. The file appears with its content or not at all.
+ * Takes the lock file for this process, also from a holder that is dead or whose pid now belongs to another program.
+ * Throws a LockHeldError while the holder lives. The file appears complete or not at all.
  */
 export function takeLock(file: string): { release(): void } {
   const own: Holder = { pid: process.pid, birth: findProcess(process.pid)?.birth ?? '' };
@@ -68,7 +68,7 @@ function isLiving(holder: Holder | null): holder is Holder {
 
 const isSame = (a: Holder | null, b: Holder | null) => a?.pid === b?.pid && a?.birth === b?.birth;
 
-/** Of two that find the same stale lock one may already have replaced it: what was moved away is looked at again. */
+/** When two processes find the same stale lock, one may already have replaced it: what was moved aside is checked again. */
 function removeStale(file: string, stale: Holder | null): void {
   const aside = `${file}.stale.${process.pid}`;
   try {

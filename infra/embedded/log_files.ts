@@ -2,17 +2,17 @@ import { closeSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 
 const LOG_BYTES_MAX = 10 * 1024 * 1024;
 
-/** Puts a log that has grown aside, as one older generation. Called before the file is opened for writing. */
+/** Renames a log that has become too large; one older file is kept. Call it before the file is opened for writing. */
 export function rotateLog(file: string): void {
   if (logEnd(file) > LOG_BYTES_MAX) renameSync(file, `${file}.1`);
 }
 
-/** Where the log ends now. */
+/** The current size of the log. */
 export function logEnd(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** What was logged after that point, at most the last two kilobytes of it. */
+/** What was logged after that position, at most the last two kilobytes. */
 export function textSince(file: string, start: number): string {
   const end = logEnd(file);
   const text = Buffer.alloc(Math.min(Math.max(end - start, 0), 2048));

@@ -15,15 +15,15 @@ export interface Program {
   readonly entry: string;
   readonly args?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
-  /** How much garbage may pile up before it is collected; one that does little needs little. */
+  /** How much garbage may accumulate before it is collected. */
   readonly memory?: keyof typeof MEMORY;
-  /** How far it stands back behind this process while both want the processor: 0, the default, to 19. */
+  /** How much lower its priority is than that of this process: 0, the default, to 19. */
   readonly niceness?: number;
-  /** It is loaded at once and begins when this resolves. */
+  /** The program loads at once and begins when this resolves. */
   readonly after?: Promise<unknown>;
   /** Sent first over the channel: for what must not appear in arguments or environment. */
   readonly firstMessage?: object;
-  /** File that gets what the program prints; without one it prints where this process does. */
+  /** File for the output of the program; without it, the program writes where this process does. */
   readonly log?: string;
 }
 
@@ -40,8 +40,8 @@ export interface NodeChild extends Running {
 const READY_DEADLINE_MS = 60_000;
 
 /**
- * Runs a program under this Node until it says that it is ready. It lives in a process group of its own, so that
- * Ctrl-C reaches only us, who end things in order; and it ends by itself when the channel to us breaks.
+ * Starts a program under this Node and waits until it says that it is ready. It has a process group of its own, so that
+ * Ctrl-C reaches only this process, which stops everything in order. It ends by itself when the channel to us breaks.
  */
 export async function startNodeChild(program: Program, signal?: AbortSignal): Promise<NodeChild> {
   signal?.throwIfAborted();
@@ -52,20 +52,20 @@ export async function startNodeChild(program: Program, signal?: AbortSignal): Pr
     child.once('exit', (code, endSignal) => resolve(describeEnd(code, endSignal)));
     child.once('error', (error) => resolve(error.message));
   });
-  const callOff = () => void child.kill('SIGKILL');
+  const abortStart = () => void child.kill('SIGKILL');
   if (program.after !== undefined) {
-    signal?.addEventListener('abort', callOff, { once: true });
+    signal?.addEventListener('abort', abortStart, { once: true });
     const isDue = await Promise.race([program.after.then(isTrue, isFalse), exited.then(isFalse)]);
-    signal?.removeEventListener('abort', callOff);
+    signal?.removeEventListener('abort', abortStart);
     if (isDue && signal?.aborted !== true) child.send({ begin: true }, () => {});
-    else callOff();
+    else abortStart();
   }
   const deadline = AbortSignal.timeout(READY_DEADLINE_MS);
-  const calledOff = AbortSignal.any(signal ? [signal, deadline] : [deadline]);
-  calledOff.addEventListener('abort', callOff, { once: true });
+  const aborted = AbortSignal.any(signal ? [signal, deadline] : [deadline]);
+  aborted.addEventListener('abort', abortStart, { once: true });
   if (program.firstMessage) child.send(program.firstMessage, () => {});
   const answer = await Promise.race([firstReadyMessage(child), exited]);
-  calledOff.removeEventListener('abort', callOff);
+  aborted.removeEventListener('abort', abortStart);
   if (typeof answer === 'string') {
     signal?.throwIfAborted();
     const output = program.log === undefined ? '' : `\n${textSince(program.log, logStart)}`;
@@ -91,37 +91,34 @@ export async function startNodeChild(program: Program, signal?: AbortSignal): Pr
 const isTrue = (): true => true;
 const isFalse = (): false => false;
 
-/** Memory that threads have freed is shared between them instead of being kept by each; known to glibc only. */
+/** Freed memory is shared between threads instead of being kept by each; only glibc knows this. */
 const FRUGAL = { MALLOC_ARENA_MAX: '2' };
 
 /**
- * Of V8. With `ample`, what is in work is gone before it is looked through, and the whole heap, which holds little but
- * the program itself, is looked through when it has grown fourfold. Else that is done once a second under load, and
- * whoever waits for an answer then waits for that, too.
+ * Flags of V8. With `ample`, short-lived objects are gone before the young generation is collected, and the old
+ * generation, which holds little but the program itself, is collected when it has grown fourfold. With V8's defaults that
+ * happens once a second under load, and delays answers.
  */
 export const MEMORY = {
   frugal: ['--max-semi-space-size=1'],
   ample: ['--max-semi-space-size=16', '--heap-growing-percent=300'],
 } as const;
 
-/**
- * Threads that help to collect garbage. The program waits for them, and where there are more of them than processors
- * they wait for each other's.
- */
-const HELPERS = Math.min(4, Math.max(1, os.availableParallelism() - 1));
+/** Threads that collect garbage. The program waits for them, and with more threads than processors they wait for each other. */
+const GC_THREADS = Math.min(4, Math.max(1, os.availableParallelism() - 1));
 
-function spawnNode(program: Program, complaints: 'kept' | 'shown' = 'shown'): ChildProcess {
+function spawnNode(program: Program, errorOutput: 'captured' | 'inherited' = 'inherited'): ChildProcess {
   const { entry, env = process.env, memory, niceness, log, after } = program;
   const args = [...(program.args ?? []), ...(after === undefined ? [] : [WAIT_ARGUMENT])];
-  const flags = [...(memory === undefined ? [] : MEMORY[memory]), `--v8-pool-size=${HELPERS}`];
+  const flags = [...(memory === undefined ? [] : MEMORY[memory]), `--v8-pool-size=${GC_THREADS}`];
   const output = log === undefined ? 'inherit' : openSync(log, 'a', 0o600);
   try {
     const child = spawn(process.execPath, [...flags, entry, ...args], {
       env: { ...FRUGAL, ...env },
       detached: true,
-      stdio: ['ignore', output, complaints === 'kept' ? 'pipe' : output, 'ipc'],
+      stdio: ['ignore', output, errorOutput === 'captured' ? 'pipe' : output, 'ipc'],
     });
-    if (niceness !== undefined) standBack(child, niceness);
+    if (niceness !== undefined) lowerPriority(child, niceness);
     return child;
   } finally {
     if (typeof output === 'number') closeSync(output);
@@ -129,10 +126,11 @@ function spawnNode(program: Program, complaints: 'kept' | 'shown' = 'shown'): Ch
 }
 
 /**
- * Before the child has any threads, which on Linux take after its first one. There sessions are weighed against each
- * other as well, of which every child here is one. Where neither is allowed, it competes like all others.
+ * Called before the child has further threads, which on Linux inherit the priority of the first one. Linux also weighs
+ * sessions against each other (autogroups), and every child here is a session. Without the right to do this, the child
+ * keeps normal priority.
  */
-function standBack({ pid }: ChildProcess, niceness: number): void {
+function lowerPriority({ pid }: ChildProcess, niceness: number): void {
   if (pid === undefined) return;
   try {
     const priority = Math.min(os.getPriority() + niceness, os.constants.priority.PRIORITY_LOW);
@@ -158,19 +156,19 @@ function isReady(message: unknown): message is ReadyMessage {
   return typeof message === 'object' && message !== null && 'ready' in message && message.ready === true;
 }
 
-const COMPLAINT_LENGTH_MAX = 2_000;
+const ERROR_OUTPUT_LENGTH_MAX = 2_000;
 
-/** Runs a program to its end. Throws what it complained of unless that is exit code 0. */
+/** Runs a program to its end. Throws its error output unless it exits with 0. */
 export async function runNodeProgram(program: Program, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
-  const child = spawnNode(program, 'kept');
-  const complaint = child.stderr === null ? '' : text(child.stderr);
-  const callOff = () => void child.kill('SIGKILL');
-  signal.addEventListener('abort', callOff, { once: true });
+  const child = spawnNode(program, 'captured');
+  const errorText = child.stderr === null ? '' : text(child.stderr);
+  const abortStart = () => void child.kill('SIGKILL');
+  signal.addEventListener('abort', abortStart, { once: true });
   const [code, endSignal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-  signal.removeEventListener('abort', callOff);
+  signal.removeEventListener('abort', abortStart);
   signal.throwIfAborted();
   if (code === 0) return;
-  const said = (await complaint).trim().slice(-COMPLAINT_LENGTH_MAX);
+  const said = (await errorText).trim().slice(-ERROR_OUTPUT_LENGTH_MAX);
   throw new Error(said === '' ? `it failed (${describeEnd(code, endSignal)})` : said);
 }

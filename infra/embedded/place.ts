@@ -22,11 +22,11 @@ export function lockDataFolder(dataDir: string): { release(): void } {
   }
 }
 
-/** Before anything is started: throws a ConfigError that names everything here that does not fit the settings. */
+/** Before anything is started: throws a ConfigError that names everything that is wrong with the settings on this machine. */
 export async function checkPlace(config: Config, environment: NodeJS.ProcessEnv): Promise<void> {
   const { host, port, databaseUrl, clickhouseUrl, redisUrl } = config;
   const isConfigured = [databaseUrl, clickhouseUrl, redisUrl].some((url) => url !== undefined);
-  // The clients of the stores are loaded only where there is something to ask.
+  // The clients of the stores are loaded only when a store is configured.
   const faults = isConfigured
     ? await (await import('#entry/preflight.ts')).findPreflightFaults(config, { listens: true })
     : [await findListenFault(host, port)].filter((fault) => fault !== null);

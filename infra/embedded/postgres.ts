@@ -17,9 +17,9 @@ import { describeEnd, findProcess, signalProcess, untilGone } from './processes.
 import type { Running } from './supervisor.ts';
 
 export interface PostgresOptions {
-  /** False gives up safety in a power failure, but not against kill -9, for speed; for tests. */
+  /** False is faster and still safe against kill -9, but not against a power failure; for tests. */
   readonly durable?: boolean;
-  /** Server settings on top of ours, as in postgresql.conf. An adopted server keeps those it was started with. */
+  /** More server settings, as in postgresql.conf. An adopted server keeps those it was started with. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
@@ -27,7 +27,7 @@ export interface PostgresOptions {
 export interface Postgres extends Running {
   /** The database `tocsin`, for any client that takes an encoded socket path as host. */
   readonly url: string;
-  /** True when a server of an earlier run was found at work on this folder and is used on. */
+  /** True when the server of an earlier run was still running on this folder and is used. */
   readonly adopted: boolean;
 }
 
@@ -36,10 +36,10 @@ const DATABASE = 'tocsin';
 const PORT = 5432;
 const START_DEADLINE_MS = 60_000;
 const POLL_MS = 20;
-/** How often an adopted server, no child of ours, is looked at. */
+/** How often an adopted server, which is no child of ours, is checked. */
 const WATCH_MS = 250;
 
-/** A small machine: little memory while idle, no helpers that one application on two cores has no use for. */
+/** For a small machine: little memory while idle, no parallel workers for one application on two cores. */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '',
   max_connections: '200',
@@ -58,8 +58,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_checkpoints: 'off',
 };
 
-/** Still safe when processes are killed, not when the machine is. */
-const CARELESS: Readonly<Record<string, string>> = { fsync: 'off', full_page_writes: 'off' };
+/** Safe when processes are killed, not when the machine loses power. */
+const NOT_DURABLE: Readonly<Record<string, string>> = { fsync: 'off', full_page_writes: 'off' };
 
 interface Cluster {
   readonly root: string;
@@ -101,12 +101,12 @@ async function prepareFolders(root: string): Promise<Cluster> {
 }
 
 /**
- * Whoever commits when a segment of the log is full waits while the next one is filled with zeros and forced to disk:
- * 60 ms for one of 16 MB, which is the default, and 4 ms for one of 1 MB.
+ * A commit that fills a segment of the write-ahead log waits until the next one is filled with zeros and synced:
+ * 60 ms with the default of 16 MB, 4 ms with 1 MB.
  */
-const LOG_SEGMENT_MEGABYTES = 1;
+const WAL_SEGMENT_MEGABYTES = 1;
 
-/** A killed initdb never leaves half a cluster: it works in a folder of its own, which is then renamed. */
+/** A killed initdb never leaves half a cluster: it works in a temporary folder, which is then renamed. */
 async function initialize(cluster: Cluster, { durable = true, signal }: PostgresOptions): Promise<void> {
   for (const name of readdirSync(cluster.root).filter((entry) => entry.startsWith('data.init-'))) {
     rmSync(path.join(cluster.root, name), { recursive: true, force: true });
@@ -114,7 +114,7 @@ async function initialize(cluster: Cluster, { durable = true, signal }: Postgres
   const draft = path.join(cluster.root, `data.init-${process.pid}`);
   const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
   const access = [`--username=${USER}`, '--auth-local=trust', '--auth-host=reject'];
-  const rest = [`--wal-segsize=${LOG_SEGMENT_MEGABYTES}`, ...(durable ? [] : ['--no-sync']), '--no-instructions'];
+  const rest = [`--wal-segsize=${WAL_SEGMENT_MEGABYTES}`, ...(durable ? [] : ['--no-sync']), '--no-instructions'];
   const child = spawn(cluster.binaries.initdb, ['-D', draft, ...access, ...locale, ...rest], {
     ...identityOf(cluster.account),
     cwd: cluster.root,
@@ -122,12 +122,12 @@ async function initialize(cluster: Cluster, { durable = true, signal }: Postgres
     stdio: ['ignore', 'ignore', 'pipe'],
     ...(signal ? { signal } : {}),
   });
-  let complaint = '';
-  child.stderr.on('data', (chunk: Buffer) => (complaint += chunk.toString()));
+  let errorText = '';
+  child.stderr.on('data', (chunk: Buffer) => (errorText += chunk.toString()));
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) {
     rmSync(draft, { recursive: true, force: true });
-    throw new Error(`initdb failed (${code ?? 'killed'}): ${complaint.trim()}`);
+    throw new Error(`initdb failed (${code ?? 'killed'}): ${errorText.trim()}`);
   }
   renameSync(draft, cluster.data);
 }
@@ -147,15 +147,16 @@ async function findOrphan(cluster: Cluster, options: PostgresOptions): Promise<R
         ),
       };
     options.signal?.throwIfAborted();
-    if (performance.now() > deadline) throw new Error(`PostgreSQL (pid ${pid}) runs on ${cluster.data} but is silent`);
+    if (performance.now() > deadline)
+      throw new Error(`PostgreSQL (pid ${pid}) runs on ${cluster.data} but does not answer`);
     await delay(POLL_MS);
   }
   return null;
 }
 
 /**
- * After kill -9 the sessions of the dead server may hold its shared memory for some moments more, and PostgreSQL
- * then rightly refuses to start: such a start is tried again.
+ * After kill -9 the sessions of the dead server may hold its shared memory for some moments more. PostgreSQL then refuses
+ * to start, and the start is tried again.
  */
 async function launch(cluster: Cluster, options: PostgresOptions): Promise<Running> {
   const deadline = performance.now() + START_DEADLINE_MS;
@@ -167,7 +168,7 @@ async function launch(cluster: Cluster, options: PostgresOptions): Promise<Runni
 }
 
 async function launchOnce(cluster: Cluster, options: PostgresOptions, deadline: number): Promise<Running> {
-  disownStaleLocks(cluster);
+  clearStaleLocks(cluster);
   const start = logEnd(cluster.log);
   const child = spawnServer(cluster, options);
   const exited = new Promise<string>((resolve) => {
@@ -183,7 +184,7 @@ async function launchOnce(cluster: Cluster, options: PostgresOptions, deadline: 
 }
 
 function spawnServer(cluster: Cluster, { durable = true, settings = {} }: PostgresOptions): ChildProcess {
-  const all = { ...SETTINGS, ...(durable ? {} : CARELESS), ...settings };
+  const all = { ...SETTINGS, ...(durable ? {} : NOT_DURABLE), ...settings };
   const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const log = openSync(cluster.log, 'a', 0o600);
   try {
@@ -211,10 +212,10 @@ async function becomesReady(cluster: Cluster, child: ChildProcess, options: Post
 }
 
 /**
- * A lock of a dead or zombie holder, or of a pid that another program has now, would stop PostgreSQL. Its pid is
- * replaced by one that cannot exist, and the shared memory id kept, so that PostgreSQL still looks for sessions.
+ * The lock of a process that is dead, a zombie, or whose pid belongs to another program now would prevent the start. Its
+ * pid is replaced by one that cannot exist. The shared memory id stays, so that PostgreSQL still looks for sessions.
  */
-function disownStaleLocks(cluster: Cluster): void {
+function clearStaleLocks(cluster: Cluster): void {
   const locks = [path.join(cluster.data, 'postmaster.pid'), path.join(cluster.socketFolder, `.s.PGSQL.${PORT}.lock`)];
   for (const lock of locks) {
     const pid = readPid(lock);

@@ -2,15 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What is known of a living process. `birth` tells it from a later one that was given the same pid. */
+/** A living process. `birth` distinguishes it from a later one with the same pid. */
 export interface LivingProcess {
   readonly birth: string;
   readonly command: string;
 }
 
 /**
- * The living process of this pid; null when there is none, and null for a zombie: killed, not yet reaped by its
- * parent, it still answers signal 0 but holds nothing any more.
+ * The living process with this pid, or null. Also null for a zombie: it still answers signal 0, but holds nothing any
+ * more.
  */
 export function findProcess(pid: number): LivingProcess | null {
   if (!Number.isInteger(pid) || pid <= 0) return null;
@@ -31,7 +31,7 @@ function findInProc(pid: number): LivingProcess | null {
   return { birth: `${bootId()}:${ticksSinceBoot}`, command };
 }
 
-/** Not every sandbox shows it; the ticks alone then have to do. */
+/** Not every sandbox shows it. Then the ticks alone identify a process. */
 function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -60,7 +60,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Resolves when this process has ended; it is looked at again and again, for it need not be a child of ours. */
+/** Resolves when this process has ended. It is polled, because it need not be a child of ours. */
 export async function untilGone(pid: number, pollMs: number): Promise<void> {
   const found = findProcess(pid);
   const isStillThere = () => found !== null && findProcess(pid)?.birth === found.birth;

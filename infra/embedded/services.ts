@@ -6,7 +6,7 @@ import { startNodeChild, type Program } from './node_child.ts';
 import { startPostgres } from './postgres.ts';
 import type { Service } from './supervisor.ts';
 
-/** A service that others reach at an address, which stays the same when it is started again. */
+/** A service with an address that stays the same when it is restarted. */
 export interface AddressedService extends Service {
   /** Throws before the first start. */
   readonly url: string;
@@ -27,7 +27,7 @@ export function postgresService(dataDir: string, durable: boolean): AddressedSer
   };
 }
 
-/** Most of what it does is to store and merge, which can wait; who asks or sends data cannot. */
+/** Most of its work is storing and merging, which can wait; requests cannot. */
 const CLICKHOUSE_NICENESS = 10;
 
 export function clickhouseService(dataDir: string): AddressedService {

@@ -12,16 +12,16 @@ import { findFreePort } from './free_port.ts';
 import { Installation } from './installation.ts';
 import { checkPlace, lockDataFolder } from './place.ts';
 
-/** What is left then is ended by the machine: every engine survives that. */
+/** After this the process exits, and the machine ends what is left: every engine survives that. */
 const STOP_DEADLINE_MS = 5_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 refuseArguments(
-  `npm start: the whole of Tocsin on this machine, on embedded stores where none are configured. It takes settings from the
-environment, such as PORT, HOST, BASE_URL, DATA_DIR; README.md lists them. Ctrl-C stops it. Other commands: npm run tocsin -- --help`,
+  `npm start: runs all of Tocsin on this machine, with embedded stores where none are configured. Settings are environment
+variables, such as PORT, HOST, BASE_URL, DATA_DIR; README.md lists them. Ctrl-C stops it. Other commands: npm run tocsin -- --help`,
 );
 const began = performance.now();
-// Whoever read our output may leave before us.
+// The reader of our output may end before us.
 process.stdout.on('error', () => {});
 const banner = new Banner(process.stdout);
 try {
@@ -47,7 +47,7 @@ async function run(): Promise<void> {
     const facts = await installation.start();
     banner.running(facts, performance.now() - began);
     if (warning !== null) banner.note(warning);
-    reserve?.keepUp();
+    reserve?.enable();
     void refreshConsole(stopped.signal, (outcome) => banner.note(outcome));
   } catch (error) {
     if (stopped.isAsked) return;
@@ -56,14 +56,14 @@ async function run(): Promise<void> {
   }
 }
 
-/** Port 0 takes any free one, and it must be known before links are made of it. */
+/** Port 0 means any free one. It must be known before links contain it. */
 async function readConfig(): Promise<Config> {
   const config = loadConfig(process.env);
   if (config.port !== 0) return config;
   return loadConfig({ ...process.env, PORT: String(await findFreePort(0)) });
 }
 
-/** The first signal asks, a second one kills. */
+/** The first signal stops everything in order, a second one kills. */
 function stopOnSignal(installation: Installation): { readonly isAsked: boolean; readonly signal: AbortSignal } {
   const asked = new AbortController();
   const stop = async (signal: string): Promise<void> => {

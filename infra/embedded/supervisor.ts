@@ -1,20 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A process at work. */
+/** A running process. */
 export interface Running {
   readonly pid: number;
   /** How it ended, in words. Never rejects. */
   readonly exited: Promise<string>;
-  /** Asks it to end, and resolves once it has. Takes as long as the process does. */
+  /** Asks it to end and resolves when it has, however long that takes. */
   stop(): Promise<void>;
-  /** Ends it at once. */
+  /** Kills it. */
   kill(): void;
 }
 
 /** Something to keep running. */
 export interface Service {
   readonly name: string;
-  /** Resolves once it is ready for use; a start that fails leaves nothing behind. The signal calls the start off. */
+  /** Resolves when the service can be used. A start that fails leaves nothing behind. The signal aborts the start. */
   start(signal: AbortSignal): Promise<Running>;
 }
 
@@ -26,23 +26,23 @@ export type ServiceEvent =
 export interface BackOff {
   readonly firstDelayMs: number;
   readonly maxDelayMs: number;
-  /** A process that ran this long is well again: its next end waits the first delay. */
-  readonly wellAfterMs: number;
+  /** A process that ran this long is healthy: when it dies, the delay starts at the first one again. */
+  readonly healthyAfterMs: number;
 }
 
-export const BACK_OFF: BackOff = { firstDelayMs: 200, maxDelayMs: 10_000, wellAfterMs: 30_000 };
+export const BACK_OFF: BackOff = { firstDelayMs: 200, maxDelayMs: 10_000, healthyAfterMs: 30_000 };
 
 export interface Supervised {
   readonly name: string;
-  /** Resolves with the first start and rejects when that fails: something is wrong then that waiting does not mend. */
+  /** Resolves with the first start and rejects when that fails: waiting would not help then. */
   readonly ready: Promise<void>;
   /** Null between the end of one process and the start of the next. */
   readonly pid: number | null;
-  /** Asks the process to end, and kills it when it has not by then. Nothing is started any more. Idempotent. */
+  /** Asks the process to end and kills it after `killAfterMs`. It is not restarted. Idempotent. */
   stop(killAfterMs: number): Promise<void>;
 }
 
-/** Starts the service, and starts it again when its process dies, ever later while it keeps dying. */
+/** Starts the service and restarts it when its process dies, with growing delays while it keeps dying. */
 export function supervise(
   service: Service,
   report: (event: ServiceEvent) => void,
@@ -101,7 +101,7 @@ class Supervision implements Supervised {
     const began = performance.now();
     const how = await running.exited;
     this.#running = null;
-    if (performance.now() - began >= this.#backOff.wellAfterMs) this.#failures = 0;
+    if (performance.now() - began >= this.#backOff.healthyAfterMs) this.#failures = 0;
     if (!this.#stopping.signal.aborted) {
       this.#report({ kind: 'died', service: this.name, how, restartInMs: this.#nextDelayMs() });
     }

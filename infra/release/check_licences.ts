@@ -1,4 +1,4 @@
-/** `npm run check:licences`: lists the licences of all that is installed with the product, and refuses unknown and copyleft ones. */
+/** `npm run check:licences`: fails when a package that is installed with the product has an unknown or copyleft licence. */
 import { conclude, readLockFile } from './lock_file.ts';
 import { licenceFaults, listLicences } from './licence_faults.ts';
 

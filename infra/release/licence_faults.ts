@@ -1,6 +1,6 @@
 import { type LockedPackages, nameOf } from './lock_file.ts';
 
-/** Licences that ask for a notice at most. */
+/** Licences that require a notice at most. */
 const ALLOWED: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
@@ -14,7 +14,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'Unlicense',
 ]);
 
-/** Packages under other licences, by how their names begin, and why that is fine. */
+/** Packages under other licences, by the beginning of their names, and why they are allowed. */
 const EXCEPTIONS: readonly { readonly name: string; readonly licence: string; readonly because: string }[] = [
   { name: '@fontsource-variable/inter', licence: 'OFL-1.1', because: 'a font, which is passed on unchanged' },
   {
@@ -44,7 +44,7 @@ export function listLicences(packages: LockedPackages): Licensed[] {
   return [...byNameAndVersion.values()].toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-/** Binaries for other platforms, of which npm knows less, are under the licence of the one that is installed here. */
+/** npm knows no licence of binaries for other platforms: they have that of the binary for this one. */
 function licenceOfFamily(packages: LockedPackages, name: string, version: string): string | null {
   const scope = name.startsWith('@') ? name.slice(0, name.indexOf('/') + 1) : null;
   if (scope === null) return null;
@@ -54,7 +54,7 @@ function licenceOfFamily(packages: LockedPackages, name: string, version: string
   return relatives.find(([, { license }]) => license !== undefined)?.[1].license ?? null;
 }
 
-/** What may not be passed on as the product is. */
+/** Packages whose licence does not allow passing them on with the product. */
 export function licenceFaults(packages: LockedPackages): string[] {
   return listLicences(packages)
     .filter((one) => !isAllowed(one))
@@ -64,7 +64,7 @@ export function licenceFaults(packages: LockedPackages): string[] {
     );
 }
 
-/** Of an expression one alternative must be allowed, and all of what it joins. */
+/** In a licence expression, one alternative of `OR` must be allowed, and every part of `AND`. */
 function isAllowed({ name, licence }: Licensed): boolean {
   if (licence === null) return false;
   if (EXCEPTIONS.some((one) => name.startsWith(one.name) && licence === one.licence)) return true;

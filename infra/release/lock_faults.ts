@@ -1,9 +1,8 @@
 import { type LockedPackage, type LockedPackages, nameOf } from './lock_file.ts';
 
 /**
- * Binaries for other platforms than the one on which the lock file was written, whose registry did not offer them. npm
- * leaves their hashes out. `npm run check:lock -- --complete`, where the registry has them, fills them in; a family that
- * is complete must be taken off this list.
+ * Binaries for other platforms, which the registry did not offer when the lock file was written: npm leaves their hashes
+ * out. `npm run check:lock -- --complete` adds them where a registry has them. Then remove the family from this list.
  */
 const INCOMPLETE_FAMILIES = [
   '@chdb/lib-',
@@ -14,7 +13,7 @@ const INCOMPLETE_FAMILIES = [
   '@oxlint/binding-',
 ] as const;
 
-/** What in the lock file would let something else be installed than was reviewed. */
+/** Entries of the lock file that would let npm install something that was not reviewed. */
 export function lockFaults(packages: LockedPackages): string[] {
   const entries = Object.entries(packages);
   const incomplete = entries.filter(([, { integrity }]) => integrity === undefined);

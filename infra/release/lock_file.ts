@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What `package-lock.json` says of one package. */
+/** An entry of `package-lock.json`. */
 export interface LockedPackage {
   readonly version?: string;
   readonly integrity?: string;
@@ -11,7 +11,7 @@ export interface LockedPackage {
   readonly optional?: boolean;
   readonly os?: readonly string[];
   readonly cpu?: readonly string[];
-  /** It stands in this repository. */
+  /** True for a package of this repository. */
   readonly link?: boolean;
 }
 

@@ -130,7 +130,7 @@ describe('an installation', () => {
   test('whose migrations fail does not start', async () => {
     const installation = build([], { FAIL: 'yes' });
     await expect(installation.start()).rejects.toMatchObject({
-      message: 'the migrations of the stores did not succeed',
+      message: 'the migrations failed',
       cause: { message: 'tocsin: no room' },
     });
     await installation.stop();
@@ -297,7 +297,7 @@ describe('the banner', () => {
   };
 
   test('says what runs where', () => {
-    expect(shown(false)).toBe(`✗ API               ended (exit code 1); starting it again in 0.2 s
+    expect(shown(false)).toBe(`✗ API               died (exit code 1); restarting in 0.2 s
 
 Tocsin is running after 2.3 s
 

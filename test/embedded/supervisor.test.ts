@@ -10,7 +10,7 @@ import { startNodeChild } from '#infra/embedded/node_child.ts';
 import { findProcess } from '#infra/embedded/processes.ts';
 import { supervise, type Service, type ServiceEvent, type Supervised } from '#infra/embedded/supervisor.ts';
 
-const FAST = { firstDelayMs: 10, maxDelayMs: 40, wellAfterMs: 60_000 };
+const FAST = { firstDelayMs: 10, maxDelayMs: 40, healthyAfterMs: 60_000 };
 const READY = `process.send({ ready: true }); process.on('disconnect', () => process.exit());`;
 const OBEDIENT = `${READY} process.on('SIGTERM', () => process.exit(0));`;
 const STUBBORN = `${READY} process.on('SIGTERM', () => {});`;
@@ -70,7 +70,7 @@ describe('a supervised service', () => {
   });
 
   test('that ran well for a while is started again without delay', async () => {
-    keep(programService(`${READY} setImmediate(() => process.exit(3));`), { ...FAST, wellAfterMs: 0 });
+    keep(programService(`${READY} setImmediate(() => process.exit(3));`), { ...FAST, healthyAfterMs: 0 });
     await vi.waitFor(() => expect(events.filter((event) => event.kind === 'died').length).toBeGreaterThan(2), {
       timeout: 10_000,
     });

@@ -117,7 +117,7 @@ async function startPagers({ house }: StaffedWorld): Promise<Supervised[]> {
       LOG_LEVEL: 'error',
     },
   };
-  const atOnce = { firstDelayMs: 1, maxDelayMs: 1, wellAfterMs: 0 };
+  const atOnce = { firstDelayMs: 1, maxDelayMs: 1, healthyAfterMs: 0 };
   const pagers = Array.from({ length: PAGERS }, (_, index) =>
     supervise(programService(`Pager ${index}`, program), () => {}, atOnce),
   );

@@ -20,7 +20,7 @@ export class Alarms {
     this.#ringsByItself = ringsByItself;
   }
 
-  /** Returns how to take the alarm back. */
+  /** Returns a function that cancels the alarm. */
   set(dueAtMs: number, ring: () => Promise<void>): () => void {
     const alarm: Alarm = { dueAtMs, ring };
     this.#pending.add(alarm);
@@ -31,7 +31,7 @@ export class Alarms {
     return () => this.#remove(alarm);
   }
 
-  /** Rings everything that is due by now, in order of its time, with all that follows from it. */
+  /** Runs everything that is due by now, in order of time, and waits for what follows from it. */
   async elapse(): Promise<void> {
     for (let next = this.#nextDue(); next !== undefined; next = this.#nextDue()) await this.#ring(next);
   }

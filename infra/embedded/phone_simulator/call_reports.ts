@@ -48,7 +48,7 @@ export function reportCall({ exchange, reports }: Parts, line: Line, event: Call
   line.sequenceNumber += 1;
 }
 
-/** Tells who picked up, when the call asked to learn it while the document already runs. */
+/** Reports who picked up, when the call asked for asynchronous machine detection. */
 export function reportMachineDetection({ exchange, reports }: Parts, line: Line): void {
   const url = line.machineDetection?.asyncUrl ?? null;
   if (url === null) return;

@@ -8,7 +8,7 @@ import type { Ask, Webhook } from './webhooks.ts';
 
 /** A speaking rate of some 16 characters a second: only used to know when silence begins. */
 const TALK_MS_PER_CHARACTER = 60;
-/** A document that keeps sending the call elsewhere ends it. */
+/** A call that is redirected more often ends. */
 const DOCUMENTS_MAX = 100;
 const APPLICATION_ERROR = 'We are sorry, an application error has occurred. Goodbye.';
 
@@ -36,7 +36,7 @@ export class Conversation {
     this.#parts = parts;
   }
 
-  /** Resolves when the document has come to a wait, or the call to its end. */
+  /** Resolves when the document waits for keys, or the call has ended. */
   async start(line: Line, document: DocumentSource, baseUrl = line.documentUrl): Promise<void> {
     this.#interrupt(line);
     if (document.kind === 'inline') await this.#follow(line, document.twiml, baseUrl);
@@ -195,7 +195,7 @@ export class Conversation {
     if (line.call.isListening) this.#parts.exchange.changeCall(line.call, { isListening: false });
   }
 
-  /** What was being followed is no longer. */
+  /** Stops following the current document. */
   #interrupt(line: Line): void {
     line.run += 1;
     line.verbs = [];

@@ -14,7 +14,7 @@ export interface AccountNumber {
   readonly voiceUrl?: string;
 }
 
-/** One request to the REST API, whatever became of it. */
+/** One request to the REST API, accepted or not. */
 export interface PhoneRequest {
   readonly seq: number;
   readonly receivedAtMs: number;
@@ -22,7 +22,7 @@ export interface PhoneRequest {
   /** Without the query string. */
   readonly path: string;
   readonly form: Form;
-  /** Null: not answered (yet). */
+  /** Null while it is not answered. */
   readonly status: number | null;
 }
 
@@ -64,7 +64,7 @@ type NewMessage = Pick<PhoneMessage, 'direction' | 'from' | 'to' | 'body' | 'sta
 
 type NewCall = Pick<PhoneCall, 'direction' | 'from' | 'to' | 'status' | 'timeoutSeconds'>;
 
-/** Everything the network knows: the records, their order, and who wants to hear of changes. Decides nothing. */
+/** The state of the network: the records in their order, and the events about changes. It decides nothing. */
 export class Exchange {
   readonly accountSid: string;
   readonly numbers: readonly AccountNumber[];
@@ -186,7 +186,7 @@ export class Exchange {
     this.events.emit('callback', callback);
   }
 
-  /** Counts the work as under way until it is done; see `settled`. Work that fails is a bug and ends the process. */
+  /** Counts the work as in progress until it is done; see `settled`. Work that fails is a bug and ends the process. */
   track<T>(work: Promise<T>): Promise<T> {
     this.#inFlight.add(work);
     const done = () => this.#inFlight.delete(work);

@@ -2,11 +2,11 @@ import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 const scope = {
-  /** The person's number; absent: everybody. */
+  /** The person's number; without it, everybody. */
   number: Type.Optional(Type.String()),
-  /** Absent: everything the fault can apply to. `reply` is the call-back for an SMS a person sends. */
+  /** Without it, everything the fault can apply to. `reply` is the call-back for an SMS that a person sends. */
   on: Type.Optional(Type.Enum(['message', 'call', 'reply', 'lookup'])),
-  /** How often it strikes before it is gone; absent: until cleared. */
+  /** How often it applies; without it, until it is cleared. */
   times: Type.Optional(Type.Integer({ minimum: 1 })),
 };
 
@@ -25,7 +25,7 @@ function kind<K extends string, P extends Type.TProperties>(name: K, properties:
  * - `slow`: the request is handled `byMs` late.
  * - `undelivered`: a message is sent and then not delivered. `failed`: a message or call never leaves.
  * - `no_report`: a message is sent and its delivery never reported.
- * - `call_ends`: a call ends so instead of being answered.
+ * - `call_ends`: a call ends with this status instead of being answered.
  * - `callback_*`: lost, sent twice, swapped with the next one of its message or call, sent `byMs` late, or held back
  *   until released.
  */
@@ -52,7 +52,7 @@ export const Fault = Type.Union([
 export type Fault = Static<typeof Fault>;
 export type FaultOf<K extends Fault['kind']> = Extract<Fault, { kind: K }>;
 
-/** Where a fault may strike. */
+/** Where a fault can apply. */
 export interface FaultPoint {
   readonly on: 'message' | 'call' | 'reply' | 'lookup';
   /** The person's number. */
@@ -67,11 +67,11 @@ interface Active {
 const ACTIVE_MAX = 1_000;
 const faultCheck = Compile(Fault);
 
-/** The faults in force, oldest first; the first that fits strikes. */
+/** The active faults, oldest first; the first that matches applies. */
 export class Faults {
   readonly #active = new Set<Active>();
 
-  /** Returns how to take the fault back. Throws TypeError when it is not a fault. */
+  /** Returns a function that removes the fault. Throws TypeError when it is not a fault. */
   add(fault: Fault): () => void {
     if (!faultCheck.Check(fault)) throw new TypeError(`not a fault: ${JSON.stringify(fault)}`);
     if (this.#active.size >= ACTIVE_MAX) throw new RangeError(`more than ${ACTIVE_MAX} faults`);
@@ -90,7 +90,7 @@ export class Faults {
     this.#active.clear();
   }
 
-  /** The fault of these kinds that strikes here now, counted as one strike; null when all is well. */
+  /** The fault of these kinds that applies here, counted once; null when there is none. */
   take<K extends Fault['kind']>(kinds: readonly K[], point: FaultPoint, when?: 'before' | 'after'): FaultOf<K> | null {
     for (const active of this.#active) {
       const { fault } = active;

@@ -1,4 +1,4 @@
-/** The newest entries of one kind by key, oldest first. Beyond `keep` the oldest are forgotten: memory stays bounded. */
+/** The newest entries of one kind by key, oldest first. Beyond `keep` the oldest are dropped, so that memory is bounded. */
 export class Journal<T> {
   readonly #entries = new Map<string, T>();
   readonly #keep: number;

@@ -1,7 +1,7 @@
 import type { PhoneCall } from './call.ts';
 import type { Gather, Verb } from './twiml.ts';
 
-/** What a call was asked to be, and where it stands: the part that nobody but the switchboard sees. */
+/** What was requested for a call, and its progress: the part that only the switchboard uses. */
 export interface Line {
   readonly call: PhoneCall;
   /** The person's end. */
@@ -35,7 +35,7 @@ export type DocumentSource =
 
 export interface MachineDetection {
   readonly machineSays: 'machine_start' | 'machine_end_beep';
-  /** Told apart while the document already runs, and reported here. */
+  /** Asynchronous detection: the result is reported to this address. */
   readonly asyncUrl: string | null;
   readonly isAsync: boolean;
 }

@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts';
 const AT_MOST_EVERY_MS = 80;
 const LISTENERS_MAX = 100;
 
-/** Tells open web pages that something has changed, as server-sent events: a signal only, pages then read anew. */
+/** Signals open web pages by server-sent events that something has changed; they then load again. */
 export class Live {
   readonly #listeners = new Set<ServerResponse>();
   #timer: NodeJS.Timeout | undefined;

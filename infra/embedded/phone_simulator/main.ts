@@ -1,6 +1,6 @@
 import { startPhone } from './phone.ts';
 
-/** People notice the steps of a message; a machine need not wait for them. */
+/** Slow enough for people to see the steps of a message. */
 const DELAY_MS = 150;
 
 function required(name: string): string {

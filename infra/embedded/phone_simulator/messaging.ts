@@ -26,7 +26,7 @@ export class Messaging {
     this.#parts = parts;
   }
 
-  /** Accepts a checked form and sets the message on its way. Throws TwilioRefusal. */
+  /** Accepts a checked form and sends the message. Throws TwilioRefusal. */
   accept(form: Form): PhoneMessage {
     const { exchange, optOuts } = this.#parts;
     const to = textOf(form, 'To') ?? '';

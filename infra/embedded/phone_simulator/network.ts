@@ -25,14 +25,14 @@ interface NetworkOptions {
   readonly delayMs: number;
   readonly rewrite: (url: string) => string;
   readonly now: () => number;
-  /** Whether what is due happens by itself, or only by `alarms.elapse()`. */
+  /** True: time-outs happen by themselves. False: only by `alarms.elapse()`. */
   readonly isAutomatic: boolean;
   readonly keep: number;
 }
 
 export type Network = ReturnType<typeof createNetwork>;
 
-/** The parts of the simulator, each given those that it works with. */
+/** Creates the parts of the simulator and gives each the parts that it works with. */
 export function createNetwork(options: NetworkOptions) {
   const { accountSid, authToken, numbers, delayMs, rewrite, now, isAutomatic, keep } = options;
   const closing = new AbortController();

@@ -1,4 +1,4 @@
-/** A person or a test asked for something that the call or number is in no state for. */
+/** A person or a test asked for something that the state of the call or number does not allow. */
 export class NotPossible extends Error {
   constructor(message: string) {
     super(message);

@@ -15,7 +15,7 @@ const ANSWERS = {
 
 type Keyword = keyof typeof ANSWERS;
 
-/** Who wants no more messages from which number of the account. */
+/** The people who have stopped messages from a number of the account. */
 export class OptOuts {
   readonly #pairs = new Set<string>();
 

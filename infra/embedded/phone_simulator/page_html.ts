@@ -14,7 +14,7 @@ const HANDSET = new Html(
   '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6.6 10.8a15 15 0 0 0 6.6 6.6l2.2-2.2a1 1 0 0 1 1-.25 11.4 11.4 0 0 0 3.6.57 1 1 0 0 1 1 1V20a1 1 0 0 1-1 1A17 17 0 0 1 3 4a1 1 0 0 1 1-1h3.5a1 1 0 0 1 1 1c0 1.25.2 2.45.57 3.57a1 1 0 0 1-.25 1z"/></svg>',
 );
 
-/** The whole page; the script replaces `#phones`, `#call` and `#thread` by those of a newer one. */
+/** The whole page. Its script replaces `#phones`, `#call` and `#thread` with those of a newer page. */
 export function renderPage(exchange: Exchange, number: string | null): Html {
   const live = number === null ? null : findLiveCall(exchange, number);
   const title = live?.status === 'ringing' ? `Ringing: ${live.from}` : (number ?? 'Phones');

@@ -13,7 +13,7 @@ import type { WebhookAnswer } from './webhooks.ts';
 interface Reply {
   /** The person's number. */
   readonly from: string;
-  /** A number of the account; absent: the one that wrote to this person last, else the first. */
+  /** A number of the account; by default the one that wrote to this person last, else the first. */
   readonly to?: string;
   readonly body: string;
 }
@@ -27,8 +27,8 @@ interface Parts {
 }
 
 /**
- * What people do with their phones. Every method resolves when the product has been told and has answered; each throws
- * NotPossible when the call is in no state for it.
+ * What people do with their phones. Every method resolves when the product has received it and answered. It throws
+ * NotPossible when the state of the call does not allow it.
  */
 export class People {
   readonly #parts: Parts;
@@ -84,7 +84,7 @@ export class People {
     return this.#do(call, (found) => this.#parts.switchboard.press(found, keys));
   }
 
-  /** The caller's wait for keys ends now. */
+  /** The caller's wait for keys times out now. */
   async staySilent(call: PhoneCall | string): Promise<PhoneCall> {
     return this.#do(call, (found) => this.#parts.switchboard.staySilent(found));
   }
@@ -98,7 +98,7 @@ export class People {
     return this.#do(call, async (found) => this.#parts.switchboard.reject(found));
   }
 
-  /** Its ringing time is over now: it ends as no-answer. */
+  /** Nobody answers: the call times out now and ends as no-answer. */
   async letRing(call: PhoneCall | string): Promise<PhoneCall> {
     return this.#do(call, async (found) => this.#parts.switchboard.letRing(found));
   }
@@ -120,7 +120,7 @@ export class People {
     return number;
   }
 
-  /** STOP, START and HELP are answered by the network, before the product hears of them. */
+  /** The network answers STOP, START and HELP, before the product gets them. */
   #heedKeyword({ from, to, body }: PhoneMessage): void {
     const { optOuts, messaging } = this.#parts;
     const keyword = findKeyword(body);

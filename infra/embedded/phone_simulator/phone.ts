@@ -15,13 +15,13 @@ export type { Fault, PhoneRequest };
 const KEEP = 5_000;
 
 export interface PhoneOptions {
-  /** Absent or 0: any free port. */
+  /** 0, the default, takes any free port. */
   readonly port?: number;
   /** Pages and the control API are below this secret path, so that only those who know it use the phones. */
   readonly token?: string;
   readonly accountSid: string;
   readonly authToken: string;
-  /** At least one. */
+  /** At least one number. */
   readonly numbers: readonly AccountNumber[];
   /** Real time between the steps of a message or call, default 0. */
   readonly delayMs?: number;
@@ -46,7 +46,7 @@ export interface Phone extends Pick<
   readonly calls: readonly PhoneCall[];
   readonly requests: readonly PhoneRequest[];
   readonly callbacks: readonly PhoneCallback[];
-  /** Now, for `after`. */
+  /** The current position, for `after`. */
   mark(): Mark;
   /** The oldest message that fits, now or as soon as there is one; rejects after `timeoutMs`. */
   waitForMessage(query: MessageQuery): Promise<PhoneMessage>;
@@ -54,7 +54,7 @@ export interface Phone extends Pick<
   waitForCall(query: CallQuery): Promise<PhoneCall>;
   /** Resolves when no message or call is between two steps and no call-back waits for its answer. */
   settled(): Promise<void>;
-  /** Lets everything happen that is due by `now`: ringing out, silence in a call, late call-backs. */
+  /** Runs everything that is due by `now`: time-outs of calls, silence in a call, late call-backs. */
   elapse(): Promise<void>;
   /** Returns a function that removes the fault. */
   addFault(fault: Fault): () => void;

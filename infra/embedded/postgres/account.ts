@@ -29,7 +29,7 @@ function numberOf(flag: '-u' | '-g', name: string): number {
   return Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
 }
 
-/** Makes a folder that only this account can look into; folders above it that are missing can be passed through. */
+/** Creates a folder that only this account can read. Missing parent folders are created so that it can enter them. */
 export function makePrivateFolder(folder: string, account: Account | null): void {
   mkdirSync(path.dirname(folder), { recursive: true, mode: account ? 0o711 : 0o700 });
   mkdirSync(folder, { recursive: true, mode: 0o700 });

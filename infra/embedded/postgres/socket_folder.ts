@@ -9,8 +9,8 @@ import { makePrivateFolder, type Account } from './account.ts';
 const FOLDER_BYTES_MAX = 103 - '/.s.PGSQL.5432'.length;
 
 /**
- * The private folder for the socket: beside the data where the path is short enough, else one in the folder for
- * temporary files, whose name follows from the data's path so that the next start finds it again.
+ * The private folder for the socket: beside the data if the path is short enough, else in the folder for temporary
+ * files, under a name derived from the data's path, so that the next start finds it.
  */
 export function socketFolderFor(root: string, account: Account | null): string {
   const beside = path.join(root, 'run');
@@ -30,7 +30,7 @@ export function socketFolderFor(root: string, account: Account | null): string {
 
 const isMissing = (folder: string) => lstatSync(folder, { throwIfNoEntry: false }) === undefined;
 
-/** Anybody can make a folder of a known name in a shared place: only our own, closed to others, is taken. */
+/** Anyone can create a folder with a known name in a shared place: only one that is ours and closed to others is used. */
 function assertOwn(folder: string, account: Account | null): void {
   const found = lstatSync(folder);
   const isOwn = found.isDirectory() && found.uid === (account?.uid ?? process.getuid?.()) && (found.mode & 0o077) === 0;
