@@ -6,7 +6,7 @@ import path from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-/** The programs under plain Node, as people start them: the test runner's own loader has no part in them. */
+/** The programs under plain Node, as people start them, without the test runner's loader. */
 const ROOT = path.join(import.meta.dirname, '..');
 const STOP_MS_MAX = 5_000;
 
@@ -90,7 +90,7 @@ async function tocsinJson(...args: readonly string[]): Promise<Record<string, st
   return JSON.parse(stdout) as Record<string, string>;
 }
 
-/** Processes that were started for our data folder, whoever is their parent by now. */
+/** Processes that were started for our data folder, whatever their parent is now. */
 function processesOfFolder(): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -141,7 +141,7 @@ async function listServices(key: string): Promise<number> {
 }
 
 describe('the command line beside it', { timeout: 60_000 }, () => {
-  test('makes organizations, users and keys, and takes keys back at once', async () => {
+  test('creates organizations, users and keys, and revokes keys at once', async () => {
     const { organizationId: org = '' } = await tocsinJson('org', 'create', '--name', 'Acme');
     const person = ['--email', 'anna@example.com', '--name', 'Anna', '--password', 'a long password'];
     const user = await tocsinJson('user', 'create', ...person, '--org', org, '--role', 'responder');
@@ -179,7 +179,7 @@ describe('the command line beside it', { timeout: 60_000 }, () => {
   });
 });
 
-test('the demo sees a real error and a real metric page a phone', { timeout: 60_000 }, async () => {
+test('in the demo a real error and a real metric page a phone', { timeout: 60_000 }, async () => {
   const { code, stdout } = await run('infra/demo/main.ts');
   expect({ code, stdout }).toMatchObject({
     code: 0,
@@ -187,7 +187,7 @@ test('the demo sees a real error and a real metric page a phone', { timeout: 60_
   });
 });
 
-test('SIGTERM ends every process in time, and the next start is faster and keeps everything', async () => {
+test('SIGTERM ends every process in time; the next start is faster and has everything', async () => {
   expect(processesOfFolder().length).toBeGreaterThan(5);
   const began = performance.now();
   expect(await stop(server)).toBe(0);

@@ -32,7 +32,7 @@ const OPENING_MS = 150_000;
 const KILL_EVERY_MS = 1_000;
 const GIVEN_UP_AFTER_MS = 200_000;
 /** Without it, so many deaths in a row would soon make every restart wait ten seconds. */
-const AT_ONCE: BackOff = { firstDelayMs: 50, maxDelayMs: 500, wellAfterMs: 1_000 };
+const AT_ONCE: BackOff = { firstDelayMs: 50, maxDelayMs: 500, healthyAfterMs: 1_000 };
 
 type QueueName = 'PostgreSQL' | 'Redis';
 
