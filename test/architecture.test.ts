@@ -147,6 +147,59 @@ test('core exports no function or constant that only tests use', () => {
   expect(exportsWithoutCallers(['src/core/oncall/e164.ts'], [])).toEqual(['src/core/oncall/e164.ts: E164_PATTERN']);
 });
 
+/** What `run_action.ts` and `run_account_operation.ts` do for every operation, and so nobody else. */
+const OF_THE_PIPELINE = {
+  'writes an audit row': /\baudit\.append\(|new AuditStore\(|\brecordAccountChange\(|\brecordCredentialReads\(/,
+  'begins a transaction': /\binUnitOfWork\(|\.transaction\(/,
+  'checks a permission': /\bisManager\(|\bpermissions\.has\(|\bROLE_PERMISSIONS\b/,
+  'checks an input': /\bcheckInput\(|\bCompile\(|\bfindFaults\(/,
+};
+type Duty = keyof typeof OF_THE_PIPELINE;
+
+function dutiesTakenBy(text: string, duties: readonly Duty[]): Duty[] {
+  return duties.filter((duty) => OF_THE_PIPELINE[duty].test(text));
+}
+
+describe('one pipeline', () => {
+  const ALL: readonly Duty[] = [
+    'writes an audit row',
+    'begins a transaction',
+    'checks a permission',
+    'checks an input',
+  ];
+  const faultsOf = (files: readonly string[], duties: readonly Duty[]) =>
+    files.flatMap((file) => dutiesTakenBy(readSource(file), duties).map((duty) => `${file} ${duty}`));
+
+  test('nothing below entry writes audit rows', () => {
+    const files = sourceFiles('src/entry');
+    expect(files.length).toBeGreaterThan(50);
+    expect(faultsOf(files, ['writes an audit row'])).toEqual([]);
+  });
+
+  test('what serves the console checks no permission and no input, begins no transaction and writes no audit row', () => {
+    const files = sourceFiles('src/entry/http/console');
+    expect(files.length).toBeGreaterThan(3);
+    expect(faultsOf(files, ALL)).toEqual([]);
+  });
+
+  test('a declared operation begins no transaction and writes no audit row', () => {
+    const files = sourceFiles('src/actions').filter((file) => /= defineAction\(/.test(readSource(file)));
+    expect(files.length).toBeGreaterThan(100);
+    expect(faultsOf(files, ['writes an audit row', 'begins a transaction', 'checks an input'])).toEqual([]);
+  });
+
+  test.each<[Duty, string]>([
+    ['writes an audit row', 'await storesOf(session).audit.append(entry, now);'],
+    ['writes an audit row', 'await new AuditStore(session).append(entry, now);'],
+    ['begins a transaction', 'return await inUnitOfWork(runtime, (unit) => work(unit));'],
+    ['checks a permission', 'if (!isManager(caller)) throw forbidden();'],
+    ['checks a permission', "if (!caller.permissions.has('oncall:edit')) throw forbidden();"],
+    ['checks an input', 'const validator = Compile(schema);'],
+  ])('a file that %s is found', (duty, text) => {
+    expect(dutiesTakenBy(text, ALL)).toEqual([duty]);
+  });
+});
+
 test('only the settings read the environment', () => {
   const files = [...sourceFiles('src'), ...sourceFiles('workers')].filter(
     (name) => name.endsWith('.ts') && name !== 'src/kernel/config.ts',
