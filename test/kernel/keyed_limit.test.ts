@@ -35,3 +35,14 @@ test('a key whose calls take long does not delay other keys', async () => {
   await Promise.all(slow);
   expect(await limit.run('slow', async () => 'again')).toBe('again');
 });
+
+test('calls are counted while they run or wait, however many keys there are', async () => {
+  const limit = new KeyedLimit({ concurrency: 2, concurrencyPerKey: 1 });
+  const { promise, resolve: finish } = Promise.withResolvers<void>();
+  const slow = [1, 2, 3].map(() => limit.run('slow', () => promise));
+  for (let index = 0; index < 3_000; index += 1) await limit.run(`quick ${index}`, async () => {});
+  expect([limit.countOf('slow'), limit.countOf('quick 0'), limit.countOf('unknown')]).toEqual([3, 0, 0]);
+  finish();
+  await Promise.all(slow);
+  await expect.poll(() => limit.countOf('slow')).toBe(0);
+});
