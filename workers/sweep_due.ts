@@ -1,7 +1,7 @@
 import { type EscalationRuntime, fireStep } from '#incidents/fire_step.ts';
 import { type DeliveryRuntime, sendNotification } from '#incidents/send_notification.ts';
 import type { DueStep } from '#storage/postgres/step_timer_store.ts';
-import type { DueMessage } from '#storage/postgres/notification_store.ts';
+import type { DueMessage } from '#storage/postgres/delivery_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { OrganizationRunner } from '#workers/organization_runner.ts';
 
@@ -43,7 +43,7 @@ export function openSweep(runtime: SweepingRuntime, graceMs = GRACE_MS): Sweep {
       steps.start(await stores().stepTimers.listDueSteps(overdue(), BATCH));
     },
     async sweepMessages() {
-      messages.start(await stores().notifications.listDue(overdue(), BATCH));
+      messages.start(await stores().deliveries.listDue(overdue(), BATCH));
     },
     async settled() {
       await Promise.all([steps.settled(), messages.settled()]);

@@ -1,11 +1,9 @@
 import { limitMessages } from '#core/oncall/message_limit.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
 import type { Temporal } from '#kernel/time.ts';
-import {
-  type ClaimedNotification,
-  isAboutAccount,
-  type NotificationRow,
-} from '#storage/postgres/notification_store.ts';
+import type { ClaimedNotification } from '#storage/postgres/delivery_store.ts';
+import type { NotificationRow } from '#storage/postgres/notification_row.ts';
+import { isAboutAccount } from '#storage/postgres/notification_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /**
@@ -24,7 +22,7 @@ export async function claimNotification(
     if (!(await stores.digests.lockWaiting(notification.id, now))) return null;
     if (await joinsDigest(unit, notification)) return null;
   }
-  return await stores.notifications.claim(notification.id, leaseUntil, now);
+  return await stores.deliveries.claim(notification.id, leaseUntil, now);
 }
 
 /** Adds the notification to a digest, an existing or a new one, if it would be one too many. */
@@ -53,18 +51,18 @@ async function claimDigest(
   leaseUntil: Temporal.Instant,
 ): Promise<ClaimedNotification | null> {
   await stores.digests.holdLine(digest);
-  const claimed = await stores.notifications.claim(digest.id, leaseUntil, now);
+  const claimed = await stores.deliveries.claim(digest.id, leaseUntil, now);
   if (claimed === null) return null;
   const [first, ...others] = await stores.digests.lockMembers(digest.id);
   if (first === undefined) {
-    await stores.notifications.cancel(digest.id, 'nothing_left', now);
+    await stores.deliveries.cancel(digest.id, 'nothing_left', now);
     return null;
   }
   if (others.length > 0 || claimed.attempts > 1) {
     await stores.digests.markSending(digest.id, now);
     return claimed;
   }
-  await stores.notifications.cancel(digest.id, 'one_left', now);
+  await stores.deliveries.cancel(digest.id, 'one_left', now);
   await stores.digests.unfold(first.id, now);
-  return await stores.notifications.claim(first.id, leaseUntil, now);
+  return await stores.deliveries.claim(first.id, leaseUntil, now);
 }

@@ -2,7 +2,7 @@ import { nextRetryDelayMs } from '#core/oncall/retry.ts';
 import type { Outcome } from '#incidents/record_outcome.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Delivery } from '#notify/channel_sender.ts';
-import { type ClaimedNotification, UNCONFIRMED } from '#storage/postgres/notification_store.ts';
+import { type ClaimedNotification, UNCONFIRMED } from '#storage/postgres/delivery_store.ts';
 
 /**
  * What the answer of a provider means for a message: a temporary fault is tried again for five minutes from the first

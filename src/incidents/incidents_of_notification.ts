@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
-import type { NotificationRow } from '#storage/postgres/notification_store.ts';
+import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
 /** The incidents that an answer to the notification is about. Of a digest, those that nobody has answered yet. */

@@ -4,7 +4,7 @@ import { lockIncidentsOf } from '#incidents/incidents_of_notification.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
-import type { NotificationRow } from '#storage/postgres/notification_store.ts';
+import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /** How far a message has come: from the answer to the request that sent it, or from a later report of the provider. */
@@ -31,9 +31,9 @@ export async function recordOutcome(unit: UnitOfWork, notification: Notification
     return;
   }
   const { status, providerId } = outcome;
-  if (providerId !== null) await stores.notifications.setProviderId(notification.id, providerId);
+  if (providerId !== null) await stores.deliveries.setProviderId(notification.id, providerId);
   const reason = status === 'failed' ? (outcome.reason ?? 'not_delivered') : outcome.reason;
-  const moved = await stores.notifications.advance(notification.id, status, reason, now);
+  const moved = await stores.deliveries.advance(notification.id, status, reason, now);
   switch (status) {
     case 'sent':
       await recordPageEvents(unit, moved, 'page_sent', { unconfirmed: reason !== null });
@@ -52,7 +52,7 @@ async function recordRetry(
   { reason, dueAt }: Extract<Outcome, { status: 'retry' }>,
 ): Promise<void> {
   const { stores, now, enqueue } = unit;
-  await stores.notifications.markForRetry(notification.id, reason, dueAt, now);
+  await stores.deliveries.markForRetry(notification.id, reason, dueAt, now);
   // Only the first delay is in the timeline; the final outcome follows.
   if (notification.attempts === 1) {
     await recordPageEvents(unit, await listWaiting(unit, notification), 'page_delayed', { reason });

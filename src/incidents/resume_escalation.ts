@@ -29,6 +29,6 @@ export async function withdrawNews(
   news: AnsweredStatus,
   by: IncidentActor,
 ): Promise<string[]> {
-  const recipients = await unit.stores.notifications.takeBackNews(incident.id, news, unit.now);
+  const recipients = await unit.stores.notifications.cancelNews(incident.id, news, unit.now);
   return await notifyOthers(unit, incident, recipients, 'reopened', by);
 }

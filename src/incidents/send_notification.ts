@@ -9,7 +9,7 @@ import type { Temporal } from '#kernel/time.ts';
 import type { ChannelSender, Delivery } from '#notify/channel_sender.ts';
 import type { OutgoingMessage } from '#notify/message.ts';
 import type { Senders } from '#notify/registry.ts';
-import type { ClaimedNotification, NotificationStore } from '#storage/postgres/notification_store.ts';
+import type { ClaimedNotification, DeliveryStore } from '#storage/postgres/delivery_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 
@@ -35,7 +35,7 @@ export async function sendNotification(
   if (waiting === null) return null;
   const sender = runtime.senders.get(waiting.channel);
   const claimed = await inUnitOfWork(runtime, (unit) => claimNotification(unit, waiting, leaseOf(sender, runtime)));
-  if (claimed === null) return await stores.notifications.findQueuedDueAt(notificationId);
+  if (claimed === null) return await stores.deliveries.findQueuedDueAt(notificationId);
   const hasLeft = (await stores.people.findRole(claimed.orgId, claimed.userId)) === null;
   const delivery: Delivery | null = hasLeft
     ? { kind: 'rejected', reason: 'left_organization' }
@@ -62,12 +62,12 @@ async function sendOnce(
 ): Promise<Delivery | null> {
   if (sender === undefined) return { kind: 'rejected', reason: 'channel_not_configured' };
   if (outgoing === null) return { kind: 'rejected', reason: 'service_deleted' };
-  const { notifications } = storesOf(runtime.db.session());
+  const { deliveries } = storesOf(runtime.db.session());
   try {
     if (claimed.isUncertain) {
-      const providerId = await findSent(notifications, sender, claimed, outgoing);
+      const providerId = await findSent(deliveries, sender, claimed, outgoing);
       if (providerId !== null) return { kind: 'accepted', providerId };
-      if (!(await notifications.keep(claimed, leaseOf(sender, runtime)))) return null;
+      if (!(await deliveries.extend(claimed, leaseOf(sender, runtime)))) return null;
     }
     return await sender.send(outgoing);
   } catch (error) {
@@ -82,12 +82,12 @@ async function sendOnce(
  * doubt it is sent again: a page that comes twice is better than one that never comes.
  */
 async function findSent(
-  notifications: NotificationStore,
+  deliveries: DeliveryStore,
   sender: ChannelSender,
   claimed: ClaimedNotification,
   outgoing: OutgoingMessage,
 ): Promise<string | null> {
   const held = await sender.listSent(outgoing, claimed.createdAt.epochMilliseconds);
-  const { unclaimed, othersUncertain } = await notifications.findUnclaimed(claimed, held);
+  const { unclaimed, othersUncertain } = await deliveries.findUnclaimed(claimed, held);
   return unclaimed.length > othersUncertain ? (unclaimed[0] ?? null) : null;
 }

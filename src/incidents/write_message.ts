@@ -2,7 +2,7 @@ import type { NewsEvent } from '#core/incidents/incident.ts';
 import { actorName } from '#core/incidents/incident_actor.ts';
 import type { DigestItem, Message, OutgoingMessage } from '#notify/message.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
-import type { NotificationRow } from '#storage/postgres/notification_store.ts';
+import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
 /** Writes the message of a notification, the same at every try; null when what it is about is gone. */

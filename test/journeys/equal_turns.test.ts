@@ -35,8 +35,8 @@ async function manyAndOne(many: number) {
 
 test('messages and steps that are overdue come organization by organization, however many one has', async () => {
   const { w, single } = await manyAndOne(50);
-  const { notifications } = storesOf(w.house.db.session());
-  expect((await notifications.listDue(w.clock.now(), 5)).map(({ id }) => id)).toContain(single);
+  const { deliveries } = storesOf(w.house.db.session());
+  expect((await deliveries.listDue(w.clock.now(), 5)).map(({ id }) => id)).toContain(single);
 });
 
 test('a provider that does not answer one organization keeps no page of another waiting, nor the steps of anybody', async () => {

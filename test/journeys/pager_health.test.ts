@@ -209,7 +209,7 @@ test('data that waits on the disk of an API process is told of, and forgotten wh
   const acceptedAt = w.clock.now();
   const tell = (folder: string, oldestAt: Temporal.Instant | null) => {
     const now = w.clock.now();
-    return spooledData.tell(folder, oldestAt, { now, dropBefore: now.subtract({ hours: 1 }) });
+    return spooledData.report(folder, oldestAt, { now, dropBefore: now.subtract({ hours: 1 }) });
   };
   w.clock.advance({ minutes: 2 });
   await doRounds(w);

@@ -1,7 +1,7 @@
 import type { RequestOrigin, Via } from '#kernel/caller.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import type { NotificationRow } from '#storage/postgres/notification_store.ts';
+import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 /** An answer or a report of a delivery that was forged, altered or too old: nobody knows who sent it. */

@@ -42,7 +42,7 @@ export const getDeliveryHealth = defineAction({
   result: DeliveryHealthView,
   example: {},
   async handle(_input, { caller, stores, now, configuredChannels, installation }) {
-    const health = await stores.notifications.listHealth(caller.orgId, now.subtract({ hours: DAYS_BACK * 24 }));
+    const health = await stores.deliveries.listHealth(caller.orgId, now.subtract({ hours: DAYS_BACK * 24 }));
     const byChannel = new Map(health.map((entry) => [entry.channel, entry]));
     return {
       channels: CHANNELS.map((channel) => {

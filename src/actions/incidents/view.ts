@@ -13,7 +13,7 @@ import { NOTIFICATION_STATUSES } from '#core/oncall/recipients.ts';
 import { VIAS } from '#kernel/caller.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { IncidentRow, TimelineRow } from '#storage/postgres/incident_store.ts';
-import type { NotificationRow } from '#storage/postgres/notification_store.ts';
+import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import type { StormMember } from '#storage/postgres/storm_store.ts';
 
 const IncidentActorView = Type.Object(

@@ -8,7 +8,7 @@ import { maskAddress } from '#core/oncall/masking.ts';
 import { NOTIFICATION_STATUSES } from '#core/oncall/recipients.ts';
 import { notFound } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import type { NotificationRow } from '#storage/postgres/notification_store.ts';
+import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 
 export const TestNotificationView = Type.Object({
   notificationId: IdText,

@@ -8,7 +8,7 @@ import { recordRefusal } from '#entry/http/record_refusal.ts';
 import { listIncidentsOf } from '#incidents/incidents_of_notification.ts';
 import { type Answer, ANSWER_PATH } from '#notify/answer_link.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
-import type { NotificationRow } from '#storage/postgres/notification_store.ts';
+import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 interface Params {

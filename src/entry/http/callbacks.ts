@@ -15,7 +15,7 @@ import { reportOfSms } from '#notify/channels/sms/reports.ts';
 import type { DeliveryReport } from '#notify/delivery_report.ts';
 import { type Fields, parseFields } from '#notify/twilio/form.ts';
 import { isSignedByTwilio } from '#notify/twilio/signature.ts';
-import type { NotificationRow } from '#storage/postgres/notification_store.ts';
+import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 

@@ -75,6 +75,6 @@ function reportSpooledIn({ db, clock }: House, folder: string) {
   return async (oldestAt: Temporal.Instant | null): Promise<void> => {
     const now = clock.now();
     const dropBefore = now.subtract({ hours: SPOOL_REPORT_HOURS });
-    await storesOf(db.session()).spooledData.tell(place, oldestAt, { now, dropBefore });
+    await storesOf(db.session()).spooledData.report(place, oldestAt, { now, dropBefore });
   };
 }

@@ -9,7 +9,7 @@ import { callbackUrl } from '#notify/twilio/callback_url.ts';
 import { answeredCall } from '#notify/channels/call/reports.ts';
 import type { Fields } from '#notify/twilio/form.ts';
 import { askForDigit, askForPin, sayAndHangUp } from '#notify/twilio/twiml.ts';
-import type { NotificationRow } from '#storage/postgres/notification_store.ts';
+import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 

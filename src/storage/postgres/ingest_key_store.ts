@@ -1,32 +1,28 @@
+import { sql } from 'kysely';
+
 import type { Capability } from '#core/capabilities/capability.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { IngestKeyEntity } from '#storage/postgres/entities/credentials.ts';
+import { ServiceEntity } from '#storage/postgres/entities/services.ts';
 
-/** A service's credential pair as stored: look-up by hash, show again by decryption. */
-export interface StoredIngestKey {
-  readonly keyHash: Buffer;
-  readonly dsnKeyHash: Buffer;
-  /** The pair, encrypted. */
-  readonly secrets: Buffer;
-}
+/** A service's credential pair as stored: found by hash, shown again by decryption. */
+export type StoredIngestKey = Pick<Row<typeof IngestKeyEntity>, 'keyHash' | 'dsnKeyHash' | 'secrets'>;
+
+const TARGET = ['orgId', 'projectId', 'retentionMetrics', 'retentionExceptions'] as const;
 
 /** What a sender's key opens. */
-export interface IngestTarget {
-  readonly orgId: Id<'org'>;
+export type IngestTarget = Pick<Row<typeof ServiceEntity>, (typeof TARGET)[number]> & {
   readonly serviceId: Id<'service'>;
-  readonly projectId: number;
   readonly capabilities: readonly Capability[];
-  readonly retentionMetrics: number;
-  readonly retentionExceptions: number;
-}
+};
 
 /** Which half of the pair a sender brings: the ingestion key or the DSN's. */
 export type IngestKeyColumn = 'key_hash' | 'dsn_key_hash';
 
-export interface OpenedTarget extends IngestTarget {
-  readonly hash: Buffer;
-}
+export type OpenedTarget = IngestTarget & { readonly hash: Buffer };
 
 /** Ingestion keys and DSNs; a service has one pair that is current. */
 export class IngestKeyStore {
@@ -42,35 +38,44 @@ export class IngestKeyStore {
     key: StoredIngestKey,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.#session.sql.run('update ingest_keys set revoked_at = $2 where service_id = $1 and revoked_at is null', [
-      service.id,
-      now.toString(),
-    ]);
-    await this.#session.sql.run(
-      `insert into ingest_keys (id, org_id, service_id, key_hash, dsn_key_hash, secrets, created_at)
-       values ($1, $2, $3, $4, $5, $6, $7)`,
-      [newId('ingestkey'), service.orgId, service.id, key.keyHash, key.dsnKeyHash, key.secrets, now.toString()],
-    );
+    const { db } = this.#session;
+    await db
+      .updateTable('ingest_keys')
+      .set({ revoked_at: now })
+      .where('service_id', '=', service.id)
+      .where('revoked_at', 'is', null)
+      .execute();
+    const row = { id: newId('ingestkey'), orgId: service.orgId, serviceId: service.id, ...key, createdAt: now };
+    await db.insertInto('ingest_keys').values(toColumns(IngestKeyEntity, row)).execute();
   }
 
   /** The encrypted current pair; null only for a service that is being created. */
   async findSecrets(serviceId: Id<'service'>): Promise<Buffer | null> {
-    const row = await this.#session.sql.row<{ secrets: Buffer }>(
-      'select secrets from ingest_keys where service_id = $1 and revoked_at is null',
-      [serviceId],
-    );
-    return row?.secrets ?? null;
+    const key = await this.#session.db
+      .selectFrom('ingest_keys')
+      .select('secrets')
+      .where('service_id', '=', serviceId)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
+    return key?.secrets ?? null;
   }
 
   /** What each of the keys opens, in one query; a key that opens nothing is absent. */
   async findTargets(by: IngestKeyColumn, hashes: readonly Buffer[]): Promise<OpenedTarget[]> {
-    return await this.#session.sql.rows<OpenedTarget>(
-      `select k.${by} as hash, s.org_id as "orgId", s.id as "serviceId", s.project_id as "projectId",
-         s.retention_metrics as "retentionMetrics", s.retention_exceptions as "retentionExceptions",
-         array(select capability from service_capabilities c where c.service_id = s.id and c.is_enabled) as capabilities
-       from ingest_keys k join services s on s.id = k.service_id and s.deleted_at is null
-       where k.${by} = any($1) and k.revoked_at is null`,
-      [hashes],
-    );
+    return await this.#session.db
+      .selectFrom('ingest_keys as k')
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'k.service_id').on('s.deleted_at', 'is', null))
+      .select(columns(ServiceEntity, 's', TARGET))
+      .select(['s.id as serviceId', `k.${by} as hash`])
+      .select(({ selectFrom }) => {
+        const enabled = selectFrom('service_capabilities as c')
+          .select('c.capability')
+          .whereRef('c.service_id', '=', 's.id')
+          .where('c.is_enabled', '=', true);
+        return sql<Capability[]>`array(${enabled})`.as('capabilities');
+      })
+      .where(`k.${by}`, '=', anyOf(hashes))
+      .where('k.revoked_at', 'is', null)
+      .execute();
   }
 }

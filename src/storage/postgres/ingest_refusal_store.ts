@@ -1,20 +1,13 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { type Row, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import type { Ingested, IngestRefusalReason } from '#storage/postgres/entities/services.ts';
-
-interface Refused {
-  readonly kind: Ingested;
-  readonly reason: IngestRefusalReason;
-  readonly count: number;
-  readonly lastAt: Temporal.Instant;
-}
+import type { IngestRefusalEntity } from '#storage/postgres/entities/services.ts';
 
 /** What was refused of a service for one reason within the hour that begins at `hour`. */
-export interface IngestRefusal extends Refused {
-  readonly serviceId: Id<'service'>;
-  readonly hour: Temporal.Instant;
-}
+export type IngestRefusal = Row<typeof IngestRefusalEntity>;
+
+type Refused = Pick<IngestRefusal, 'kind' | 'reason' | 'count' | 'lastAt'>;
 
 /** The hour that refusals of this moment are counted in. */
 export function refusalHour(now: Temporal.Instant): Temporal.Instant {
@@ -29,39 +22,61 @@ export class IngestRefusalStore {
     this.#session = session;
   }
 
-  /** Adds to what is there, all or nothing. What is told of a service that is gone is left out. */
+  /** Adds to the counts, all or nothing. Refusals of a service that is gone are left out. */
   async add(refusals: readonly IngestRefusal[]): Promise<void> {
-    // All processes lock rows in the same order.
-    await this.#session.sql.run(
-      `insert into ingest_refusals as known (service_id, kind, reason, hour, count, last_at)
-       select told.* from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::bigint[], $6::timestamptz[])
-         as told (service_id, kind, reason, hour, count, last_at)
-       join services s on s.id = told.service_id and s.deleted_at is null
-       order by told.service_id, told.kind, told.reason, told.hour
-       on conflict (service_id, kind, reason, hour) do update
-       set count = known.count + excluded.count, last_at = greatest(known.last_at, excluded.last_at)`,
-      [
-        refusals.map(({ serviceId }) => serviceId),
-        refusals.map(({ kind }) => kind),
-        refusals.map(({ reason }) => reason),
-        refusals.map(({ hour }) => hour.toString()),
-        refusals.map(({ count }) => count),
-        refusals.map(({ lastAt }) => lastAt.toString()),
-      ],
-    );
+    const added = rowsOf('added', {
+      service_id: ['text', refusals.map(({ serviceId }) => serviceId)],
+      kind: ['text', refusals.map(({ kind }) => kind)],
+      reason: ['text', refusals.map(({ reason }) => reason)],
+      hour: ['timestamptz', refusals.map(({ hour }) => hour)],
+      count: ['bigint', refusals.map(({ count }) => count)],
+      last_at: ['timestamptz', refusals.map(({ lastAt }) => lastAt)],
+    });
+    await this.#session.db
+      .insertInto('ingest_refusals')
+      .columns(['service_id', 'kind', 'reason', 'hour', 'count', 'last_at'])
+      .expression(({ selectFrom }) =>
+        selectFrom(added)
+          .innerJoin('services as s', (join) =>
+            join.onRef('s.id', '=', 'added.service_id').on('s.deleted_at', 'is', null),
+          )
+          .selectAll('added')
+          // All processes lock rows in the same order.
+          .orderBy('added.service_id')
+          .orderBy('added.kind')
+          .orderBy('added.reason')
+          .orderBy('added.hour'),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['service_id', 'kind', 'reason', 'hour']).doUpdateSet((eb) => ({
+          count: eb('ingest_refusals.count', '+', eb.ref('excluded.count')),
+          last_at: eb.fn('greatest', ['ingest_refusals.last_at', 'excluded.last_at']),
+        })),
+      )
+      .execute();
   }
 
   /** Most frequent first. Whole hours are counted: the first one is that in which `since` lies. */
   async listSince(serviceId: Id<'service'>, since: Temporal.Instant): Promise<Refused[]> {
-    return await this.#session.sql.rows<Refused>(
-      `select kind, reason, sum(count)::bigint as count, max(last_at) as "lastAt" from ingest_refusals
-       where service_id = $1 and last_at > $2 group by kind, reason order by 3 desc, kind, reason`,
-      [serviceId, since.toString()],
-    );
+    return await this.#session.db
+      .selectFrom('ingest_refusals')
+      .select(({ fn, cast }) => [
+        'kind',
+        'reason',
+        cast<number>(fn.sum('count'), 'bigint').as('count'),
+        fn.max('last_at').as('lastAt'),
+      ])
+      .where('service_id', '=', serviceId)
+      .where('last_at', '>', since)
+      .groupBy(['kind', 'reason'])
+      .orderBy('count', 'desc')
+      .orderBy('kind')
+      .orderBy('reason')
+      .execute();
   }
 
-  /** Forgets the hours that began before. */
+  /** Removes the hours that began before. */
   async removeBefore(hour: Temporal.Instant): Promise<void> {
-    await this.#session.sql.run('delete from ingest_refusals where hour < $1', [hour.toString()]);
+    await this.#session.db.deleteFrom('ingest_refusals').where('hour', '<', hour).execute();
   }
 }

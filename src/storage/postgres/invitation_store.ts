@@ -1,42 +1,27 @@
 import { AppError } from '#kernel/errors.ts';
-import { type Id, newId } from '#kernel/ids.ts';
-import type { Role } from '#kernel/permissions.ts';
+import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { InvitationEntity } from '#storage/postgres/entities/sign_in.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 
-/** Somebody asked to join an organization. */
-export interface InvitationRow {
+const READ = ['orgId', 'email', 'role', 'createdAt', 'expiresAt', 'acceptedAt'] as const;
+
+/** Somebody who was asked to join an organization. */
+export type InvitationRow = Pick<Row<typeof InvitationEntity>, (typeof READ)[number]> & {
   readonly invitationId: Id<'invitation'>;
-  readonly orgId: Id<'org'>;
   readonly organizationName: string;
-  readonly email: string;
-  readonly role: Role;
-  /** The name of who asked; null once their account is gone. */
+  /** The name of the author; null once their account is gone. */
   readonly invitedBy: string | null;
-  readonly createdAt: Temporal.Instant;
-  readonly expiresAt: Temporal.Instant;
-  readonly acceptedAt: Temporal.Instant | null;
-  /** Whether it can be accepted: it is open, and who asked may still ask for this role. */
+  /** Whether it can be accepted: nobody has used or revoked it, and its author may still ask for this role. */
   readonly isOpen: boolean;
-}
+};
 
-export interface NewInvitation {
-  readonly orgId: Id<'org'>;
-  readonly email: string;
-  readonly role: Role;
-  readonly tokenHash: Buffer;
-  readonly invitedBy: Id<'user'>;
-  readonly expiresAt: Temporal.Instant;
-}
-
-/** What an invitation allows ends with what its author may allow, so that nobody who was removed lets himself in again. */
-const ROWS = `select i.id as "invitationId", i.org_id as "orgId", o.name as "organizationName", i.email, i.role,
-    u.name as "invitedBy", i.created_at as "createdAt", i.expires_at as "expiresAt", i.accepted_at as "acceptedAt",
-    i.accepted_at is null and i.revoked_at is null and i.expires_at > $1
-      and (m.role = 'owner' or m.role = 'admin' and i.role <> 'owner') is true as "isOpen"
-  from invitations i join organizations o on o.id = i.org_id left join users u on u.id = i.invited_by
-    left join memberships m on m.org_id = i.org_id and m.user_id = i.invited_by`;
+export type NewInvitation = Pick<
+  Row<typeof InvitationEntity>,
+  'orgId' | 'email' | 'role' | 'tokenHash' | 'expiresAt'
+> & { readonly invitedBy: Id<'user'> };
 
 /** Invitations, found by the hash of their token. */
 export class InvitationStore {
@@ -46,85 +31,112 @@ export class InvitationStore {
     this.#session = session;
   }
 
-  /** An earlier one of the same address is no longer good. */
+  /** Revokes an earlier one of the same address. */
   async insert(invitation: NewInvitation, now: Temporal.Instant): Promise<Id<'invitation'>> {
-    const id = newId('invitation');
-    await this.#session.sql.run(
-      `update invitations set revoked_at = $3
-       where org_id = $1 and lower(email) = lower($2) and accepted_at is null and revoked_at is null`,
-      [invitation.orgId, invitation.email, now.toString()],
-    );
+    const { db } = this.#session;
+    const row = { id: newId('invitation'), ...invitation, createdAt: now };
+    await this.#revoking(now)
+      .where('org_id', '=', invitation.orgId)
+      .where(({ eb, fn, val }) => eb(fn('lower', ['email']), '=', fn('lower', [val(invitation.email)])))
+      .execute();
     try {
-      await this.#session.sql.run(
-        `insert into invitations (id, org_id, email, role, token_hash, invited_by, created_at, expires_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-        [
-          id,
-          invitation.orgId,
-          invitation.email,
-          invitation.role,
-          invitation.tokenHash,
-          invitation.invitedBy,
-          now.toString(),
-          invitation.expiresAt.toString(),
-        ],
-      );
+      await db.insertInto('invitations').values(toColumns(InvitationEntity, row)).execute();
     } catch (error) {
       if (isUniqueViolation(error)) throw new AppError('conflict', 'somebody else invites the same person right now');
       throw error;
     }
-    return id;
+    return row.id;
   }
 
   /** Those that were not revoked, newest first. */
   async list(orgId: Id<'org'>, limit: number, now: Temporal.Instant): Promise<InvitationRow[]> {
-    return await this.#session.sql.rows(
-      `${ROWS} where i.org_id = $2 and i.revoked_at is null order by i.created_at desc, i.id desc limit $3`,
-      [now.toString(), orgId, limit],
-    );
+    return await this.#invitations(now)
+      .where('i.org_id', '=', orgId)
+      .where('i.revoked_at', 'is', null)
+      .orderBy('i.created_at', 'desc')
+      .orderBy('i.id', 'desc')
+      .limit(limit)
+      .execute();
   }
 
   async find(orgId: Id<'org'>, invitationId: string, now: Temporal.Instant): Promise<InvitationRow | null> {
-    return await this.#session.sql.row(`${ROWS} where i.org_id = $2 and i.id = $3 and i.revoked_at is null`, [
-      now.toString(),
-      orgId,
-      invitationId,
-    ]);
+    const found = await this.#invitations(now)
+      .where('i.org_id', '=', orgId)
+      .where('i.id', '=', asId('invitation', invitationId))
+      .where('i.revoked_at', 'is', null)
+      .executeTakeFirst();
+    return found ?? null;
   }
 
   /** Null when it is unknown, used, revoked or expired, or its author may no longer ask for it. */
   async findOpen(tokenHash: Buffer, now: Temporal.Instant): Promise<InvitationRow | null> {
-    const found = await this.#session.sql.row<InvitationRow>(`${ROWS} where i.token_hash = $2`, [
-      now.toString(),
-      tokenHash,
-    ]);
+    const found = await this.#invitations(now).where('i.token_hash', '=', tokenHash).executeTakeFirst();
     return found?.isOpen === true ? found : null;
   }
 
   /** Of several at the same time one gets true. */
   async accept(invitationId: Id<'invitation'>, now: Temporal.Instant): Promise<boolean> {
-    const accepted = await this.#session.sql.run(
-      `update invitations set accepted_at = $2
-       where id = $1 and accepted_at is null and revoked_at is null and expires_at > $2`,
-      [invitationId, now.toString()],
-    );
-    return accepted > 0;
+    const accepted = await this.#session.db
+      .updateTable('invitations')
+      .set({ accepted_at: now })
+      .where('id', '=', invitationId)
+      .where('accepted_at', 'is', null)
+      .where('revoked_at', 'is', null)
+      .where('expires_at', '>', now)
+      .execute();
+    return rowsChanged(accepted) > 0;
   }
 
-  /** False when there is none that could be accepted some day. */
+  /** False when it is unknown, accepted or revoked. */
   async revoke(orgId: Id<'org'>, invitationId: string, now: Temporal.Instant): Promise<boolean> {
-    const revoked = await this.#session.sql.run(
-      `update invitations set revoked_at = $3
-       where org_id = $1 and id = $2 and accepted_at is null and revoked_at is null`,
-      [orgId, invitationId, now.toString()],
-    );
-    return revoked > 0;
+    const revoked = await this.#revoking(now)
+      .where('org_id', '=', orgId)
+      .where('id', '=', asId('invitation', invitationId))
+      .execute();
+    return rowsChanged(revoked) > 0;
   }
 
-  /** Forgets what nobody could accept any more. */
+  /** Removes those that expired before without being accepted. */
   async removeOld(before: Temporal.Instant): Promise<void> {
-    await this.#session.sql.run('delete from invitations where accepted_at is null and expires_at <= $1', [
-      before.toString(),
-    ]);
+    await this.#session.db
+      .deleteFrom('invitations')
+      .where('accepted_at', 'is', null)
+      .where('expires_at', '<=', before)
+      .execute();
+  }
+
+  /** An invitation ends with what its author may allow, so that nobody who was removed comes in again by their own. */
+  #invitations(now: Temporal.Instant) {
+    return this.#session.db
+      .selectFrom('invitations as i')
+      .innerJoin('organizations as o', 'o.id', 'i.org_id')
+      .leftJoin('users as u', 'u.id', 'i.invited_by')
+      .leftJoin('memberships as m', (join) =>
+        join.onRef('m.org_id', '=', 'i.org_id').onRef('m.user_id', '=', 'i.invited_by'),
+      )
+      .select(columns(InvitationEntity, 'i', READ))
+      .select(['i.id as invitationId', 'o.name as organizationName', 'u.name as invitedBy'])
+      .select(({ eb, and, or }) => {
+        const mayAllow = or([
+          eb('m.role', '=', 'owner'),
+          and([eb('m.role', '=', 'admin'), eb('i.role', '<>', 'owner')]),
+        ]);
+        return and([
+          eb('i.accepted_at', 'is', null),
+          eb('i.revoked_at', 'is', null),
+          eb('i.expires_at', '>', now),
+          eb(mayAllow, 'is', true),
+        ])
+          .$castTo<boolean>()
+          .as('isOpen');
+      });
+  }
+
+  #revoking(now: Temporal.Instant) {
+    return this.#session.db
+      .updateTable('invitations')
+      .set({ revoked_at: now })
+      .where('accepted_at', 'is', null)
+      .where('revoked_at', 'is', null);
   }
 }

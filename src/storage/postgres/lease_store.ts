@@ -1,13 +1,9 @@
-import type { Temporal } from '#kernel/time.ts';
+import { type Expression, expressionBuilder, type SqlBool } from 'kysely';
+
+import { Temporal } from '#kernel/time.ts';
+import { rowsChanged, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-
-/** No lease is taken for longer than a minute, and none was given back later than now: the clock was set back since. */
-const isAhead = (time: string, now: string): string => `${time} > ${now}::timestamptz + interval '1 minute'`;
-
-/** Whether nobody holds the work, and it was last done before `notSince` or never. */
-const isDue = (now: string, notSince: string): string =>
-  `(l.held_until <= ${now} or ${isAhead('l.held_until', now)})
-   and (l.done_at is null or l.done_at <= ${notSince} or ${isAhead('l.done_at', now)})`;
+import type { Tables } from '#storage/postgres/tables.ts';
 
 /** Who does periodic work: of all workers the one that takes the lease, when it is time again. */
 export class LeaseStore {
@@ -17,17 +13,30 @@ export class LeaseStore {
     this.#session = session;
   }
 
-  /** Of the named works those that nobody holds and that were last done before their `notSince`; a look that locks nothing. */
+  /** Of the named works those that nobody holds and that were last done before their `notSince`; locks nothing. */
   async listDue(
     works: readonly { readonly name: string; readonly notSince: Temporal.Instant }[],
     now: Temporal.Instant,
   ): Promise<string[]> {
-    const rows = await this.#session.sql.rows<{ name: string }>(
-      `select w.name from unnest($1::text[], $2::timestamptz[]) w (name, not_since) left join leases l using (name)
-       where l.name is null or (${isDue('$3', 'w.not_since')})`,
-      [works.map(({ name }) => name), works.map(({ notSince }) => notSince.toString()), now.toString()],
-    );
-    return rows.map(({ name }) => name);
+    const asked = rowsOf('w', {
+      name: ['text', works.map(({ name }) => name)],
+      not_since: ['timestamptz', works.map(({ notSince }) => notSince)],
+    });
+    const due = await this.#session.db
+      .selectFrom(asked)
+      .select('w.name')
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('leases as l')
+              .select('l.name')
+              .whereRef('l.name', '=', 'w.name')
+              .where(({ ref }) => not(isDue(ref('l.held_until'), ref('l.done_at'), ref('w.not_since'), now))),
+          ),
+        ),
+      )
+      .execute();
+    return due.map(({ name }) => name);
   }
 
   /**
@@ -43,28 +52,59 @@ export class LeaseStore {
       readonly heldUntil: Temporal.Instant;
     },
   ): Promise<boolean> {
-    const taken = await this.#session.sql.run(
-      `insert into leases as l (name, holder, held_until) values ($1, $2, $4)
-       on conflict (name) do update set holder = excluded.holder, held_until = excluded.held_until
-       where ${isDue('$3', '$5')}`,
-      [name, holder, times.now.toString(), times.heldUntil.toString(), times.notSince.toString()],
-    );
-    return taken > 0;
+    const taken = await this.#session.db
+      .insertInto('leases')
+      .values({ name, holder, held_until: times.heldUntil })
+      .onConflict((conflict) =>
+        conflict
+          .column('name')
+          .doUpdateSet((eb) => ({ holder: eb.ref('excluded.holder'), held_until: eb.ref('excluded.held_until') }))
+          .where(({ ref, val }) =>
+            isDue(ref('leases.held_until'), ref('leases.done_at'), val(times.notSince), times.now),
+          ),
+      )
+      .execute();
+    return rowsChanged(taken) > 0;
   }
 
-  /** Holds on to the lease for longer, unless somebody else has it by now. */
+  /** Extends the lease, unless somebody else has it by now. */
   async extend(name: string, holder: string, heldUntil: Temporal.Instant): Promise<void> {
-    await this.#session.sql.run(
-      `update leases set held_until = $3 where name = $1 and holder = $2 and held_until > 'epoch'`,
-      [name, holder, heldUntil.toString()],
-    );
+    await this.#session.db
+      .updateTable('leases')
+      .set({ held_until: heldUntil })
+      .where('name', '=', name)
+      .where('holder', '=', holder)
+      .where('held_until', '>', EPOCH)
+      .execute();
   }
 
-  /** Gives the lease back, saying that the work was done as of `doneAt`; null when it failed and is due still. */
+  /** Gives the lease back, saying that the work was done as of `doneAt`; null when it failed and is still due. */
   async release(name: string, holder: string, doneAt: Temporal.Instant | null): Promise<void> {
-    await this.#session.sql.run(
-      `update leases set held_until = 'epoch', done_at = coalesce($3, done_at) where name = $1 and holder = $2`,
-      [name, holder, doneAt?.toString() ?? null],
-    );
+    await this.#session.db
+      .updateTable('leases')
+      .set({ held_until: EPOCH, ...(doneAt === null ? {} : { done_at: doneAt }) })
+      .where('name', '=', name)
+      .where('holder', '=', holder)
+      .execute();
   }
+}
+
+const EPOCH = Temporal.Instant.fromEpochMilliseconds(0);
+
+/**
+ * Whether nobody holds the work, and it was last done before `notSince` or never. No lease is taken for longer than a
+ * minute, and none was given back later than now: a time further ahead was set by a clock that has been set back since.
+ */
+function isDue(
+  heldUntil: Expression<Temporal.Instant>,
+  doneAt: Expression<Temporal.Instant | null>,
+  notSince: Expression<Temporal.Instant>,
+  now: Temporal.Instant,
+): Expression<SqlBool> {
+  const eb = expressionBuilder<Tables>();
+  const latest = now.add({ minutes: 1 });
+  return eb.and([
+    eb.or([eb(heldUntil, '<=', now), eb(heldUntil, '>', latest)]),
+    eb.or([eb(doneAt, 'is', null), eb(doneAt, '<=', notSince), eb(doneAt, '>', latest)]),
+  ]);
 }

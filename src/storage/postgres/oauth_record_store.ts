@@ -1,22 +1,13 @@
-import type { Id } from '#kernel/ids.ts';
+import { asId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { columns, field, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { OAuthRecordEntity } from '#storage/postgres/entities/credentials.ts';
 
 /** What the authorization server keeps: a token, a code, a request under way, a registered client. */
-export interface OAuthRecord {
-  readonly kind: string;
-  /** Of what it is found by, which itself is kept nowhere. */
-  readonly hash: Buffer;
-  readonly payload: object;
-  /** The connection that it ends with, if it belongs to one. */
-  readonly connectionId: Id<'connection'> | null;
-  readonly expiresAt: Temporal.Instant;
-}
+export type OAuthRecord = Omit<Row<typeof OAuthRecordEntity>, 'consumedAt'>;
 
-export interface FoundRecord {
-  readonly payload: object;
-  readonly consumedAt: Temporal.Instant | null;
-}
+export type FoundRecord = Pick<Row<typeof OAuthRecordEntity>, 'payload' | 'consumedAt'>;
 
 /** Records of the authorization server, by kind and hash. */
 export class OAuthRecordStore {
@@ -27,59 +18,87 @@ export class OAuthRecordStore {
   }
 
   /** Adds the record or replaces what it holds; one that was consumed stays so. */
-  async put({ kind, hash, payload, connectionId, expiresAt }: OAuthRecord): Promise<void> {
-    await this.#session.sql.run(
-      `insert into oauth_records (kind, hash, payload, connection_id, expires_at) values ($1, $2, $3, $4, $5)
-       on conflict (kind, hash) do update set payload = excluded.payload, expires_at = excluded.expires_at`,
-      [kind, hash, JSON.stringify(payload), connectionId, expiresAt.toString()],
-    );
+  async put(record: OAuthRecord): Promise<void> {
+    await this.#session.db
+      .insertInto('oauth_records')
+      .values(toColumns(OAuthRecordEntity, record))
+      .onConflict((conflict) =>
+        conflict.columns(['kind', 'hash']).doUpdateSet((eb) => ({
+          payload: eb.ref('excluded.payload'),
+          expires_at: eb.ref('excluded.expires_at'),
+        })),
+      )
+      .execute();
   }
 
   /** null when unknown or expired. */
   async find(kind: string, hash: Buffer, now: Temporal.Instant): Promise<FoundRecord | null> {
-    return await this.#session.sql.row(
-      `select payload, consumed_at as "consumedAt" from oauth_records
-       where kind = $1 and hash = $2 and expires_at > $3`,
-      [kind, hash, now.toString()],
-    );
+    const found = await this.#session.db
+      .selectFrom('oauth_records as r')
+      .select(columns(OAuthRecordEntity, 'r', ['payload', 'consumedAt']))
+      .where('r.kind', '=', kind)
+      .where('r.hash', '=', hash)
+      .where('r.expires_at', '>', now)
+      .executeTakeFirst();
+    return found ?? null;
   }
 
   /** True for exactly one of those who ask, however many do at once. */
   async consume(kind: string, hash: Buffer, now: Temporal.Instant): Promise<boolean> {
-    const consumed = await this.#session.sql.run(
-      'update oauth_records set consumed_at = $3 where kind = $1 and hash = $2 and consumed_at is null',
-      [kind, hash, now.toString()],
-    );
-    return consumed > 0;
+    const consumed = await this.#session.db
+      .updateTable('oauth_records')
+      .set({ consumed_at: now })
+      .where('kind', '=', kind)
+      .where('hash', '=', hash)
+      .where('consumed_at', 'is', null)
+      .execute();
+    return rowsChanged(consumed) > 0;
   }
 
   async keepUntil(kind: string, hash: Buffer, expiresAt: Temporal.Instant): Promise<void> {
-    await this.#session.sql.run(
-      'update oauth_records set expires_at = greatest(expires_at, $3) where kind = $1 and hash = $2',
-      [kind, hash, expiresAt.toString()],
-    );
+    await this.#session.db
+      .updateTable('oauth_records')
+      .set({ expires_at: expiresAt })
+      .where('kind', '=', kind)
+      .where('hash', '=', hash)
+      .where('expires_at', '<', expiresAt)
+      .execute();
   }
 
   async remove(kind: string, hash: Buffer): Promise<void> {
-    await this.#session.sql.run('delete from oauth_records where kind = $1 and hash = $2', [kind, hash]);
+    await this.#session.db.deleteFrom('oauth_records').where('kind', '=', kind).where('hash', '=', hash).execute();
   }
 
   async removeOfConnection(kind: string, connectionId: string): Promise<void> {
-    await this.#session.sql.run('delete from oauth_records where kind = $1 and connection_id = $2', [
-      kind,
-      connectionId,
-    ]);
+    await this.#session.db
+      .deleteFrom('oauth_records')
+      .where('kind', '=', kind)
+      .where('connection_id', '=', asId('connection', connectionId))
+      .execute();
   }
 
   /** Removes what has expired, at most so many; a client stays as long as a connection of it does. */
   async removeExpired(now: Temporal.Instant, limit: number): Promise<number> {
-    return await this.#session.sql.run(
-      `delete from oauth_records where (kind, hash) in (
-         select r.kind, r.hash from oauth_records r
-         where r.expires_at <= $1 and not (r.kind = 'Client' and exists (
-           select 1 from connections c where c.client_id = r.payload->>'client_id'))
-         limit $2)`,
-      [now.toString(), limit],
-    );
+    const removed = await this.#session.db
+      .deleteFrom('oauth_records')
+      .where(({ eb, refTuple, selectFrom }) =>
+        eb(
+          refTuple('kind', 'hash'),
+          'in',
+          selectFrom('oauth_records as r')
+            .select(['r.kind', 'r.hash'])
+            .where('r.expires_at', '<=', now)
+            .where(({ eb, and, not, exists, selectFrom, ref }) => {
+              const connections = selectFrom('connections as c')
+                .select('c.id')
+                .where('c.client_id', '=', field(ref('r.payload'), 'client_id'));
+              return not(and([eb('r.kind', '=', 'Client'), exists(connections)]));
+            })
+            .limit(limit)
+            .$asTuple('kind', 'hash'),
+        ),
+      )
+      .execute();
+    return rowsChanged(removed);
   }
 }

@@ -1,6 +1,8 @@
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { PasswordResetEntity } from '#storage/postgres/entities/sign_in.ts';
 
 /** A link by which somebody may set a new password, once. */
 export interface OpenReset {
@@ -23,56 +25,56 @@ export class PasswordResetStore {
     tokenHash: Buffer,
     times: { readonly now: Temporal.Instant; readonly expiresAt: Temporal.Instant },
   ): Promise<Id<'reset'>> {
-    const id = newId('reset');
-    await this.#session.sql.run(
-      `insert into password_resets (id, user_id, token_hash, created_at, expires_at) values ($1, $2, $3, $4, $5)`,
-      [id, userId, tokenHash, times.now.toString(), times.expiresAt.toString()],
-    );
-    return id;
+    const row = { id: newId('reset'), userId, tokenHash, createdAt: times.now, expiresAt: times.expiresAt };
+    await this.#session.db.insertInto('password_resets').values(toColumns(PasswordResetEntity, row)).execute();
+    return row.id;
   }
 
   async countSince(userId: Id<'user'>, since: Temporal.Instant): Promise<number> {
-    const row = await this.#session.sql.row<{ count: number }>(
-      'select count(*)::int as count from password_resets where user_id = $1 and created_at > $2',
-      [userId, since.toString()],
-    );
-    return row?.count ?? 0;
+    const { count } = await this.#session.db
+      .selectFrom('password_resets')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('user_id', '=', userId)
+      .where('created_at', '>', since)
+      .executeTakeFirstOrThrow();
+    return count;
   }
 
   /** Null when it is unknown, used or expired. */
   async findOpen(tokenHash: Buffer, now: Temporal.Instant): Promise<OpenReset | null> {
-    return await this.#session.sql.row(
-      `select r.id as "resetId", r.user_id as "userId", u.email, u.name
-       from password_resets r join users u on u.id = r.user_id
-       where r.token_hash = $1 and r.used_at is null and r.expires_at > $2`,
-      [tokenHash, now.toString()],
-    );
+    const found = await this.#session.db
+      .selectFrom('password_resets as r')
+      .innerJoin('users as u', 'u.id', 'r.user_id')
+      .select(['r.id as resetId', 'r.user_id as userId', 'u.email', 'u.name'])
+      .where('r.token_hash', '=', tokenHash)
+      .where('r.used_at', 'is', null)
+      .where('r.expires_at', '>', now)
+      .executeTakeFirst();
+    return found ?? null;
   }
 
   /** Uses it, and with it every other of the user. Of several at the same time one gets true. */
   async use({ resetId, userId }: OpenReset, now: Temporal.Instant): Promise<boolean> {
-    const used = await this.#session.sql.run(
-      'update password_resets set used_at = $2 where id = $1 and used_at is null and expires_at > $2',
-      [resetId, now.toString()],
-    );
-    if (used === 0) return false;
+    const used = await this.#closing(now).where('id', '=', resetId).where('expires_at', '>', now).execute();
+    if (rowsChanged(used) === 0) return false;
     await this.closeAll(userId, now);
     return true;
   }
 
   async closeAll(userId: Id<'user'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.sql.run('update password_resets set used_at = $2 where user_id = $1 and used_at is null', [
-      userId,
-      now.toString(),
-    ]);
+    await this.#closing(now).where('user_id', '=', userId).execute();
   }
 
   /** As if it had never been made. */
   async remove(resetId: Id<'reset'>): Promise<void> {
-    await this.#session.sql.run('delete from password_resets where id = $1', [resetId]);
+    await this.#session.db.deleteFrom('password_resets').where('id', '=', resetId).execute();
   }
 
   async removeOld(before: Temporal.Instant): Promise<void> {
-    await this.#session.sql.run('delete from password_resets where expires_at <= $1', [before.toString()]);
+    await this.#session.db.deleteFrom('password_resets').where('expires_at', '<=', before).execute();
+  }
+
+  #closing(now: Temporal.Instant) {
+    return this.#session.db.updateTable('password_resets').set({ used_at: now }).where('used_at', 'is', null);
   }
 }

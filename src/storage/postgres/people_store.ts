@@ -1,9 +1,10 @@
 import type { InferEntity } from '@mikro-orm/postgresql';
 
 import { AppError } from '#kernel/errors.ts';
-import { type Id, newId } from '#kernel/ids.ts';
+import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { anyOf, columns, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import { OrganizationEntity, UserEntity } from '#storage/postgres/entities/people.ts';
@@ -39,9 +40,6 @@ export interface MembershipOfUser {
   readonly secondFactorRequired: boolean;
 }
 
-const USER_COLUMNS = `id, email, name, password_hash as "passwordHash", created_at as "createdAt",
-  updated_at as "updatedAt"`;
-
 /** Organizations, users and who belongs where. */
 export class PeopleStore {
   readonly #session: Session;
@@ -52,7 +50,8 @@ export class PeopleStore {
 
   /** True once any organization exists: the first run is over. */
   async hasAnyOrganization(): Promise<boolean> {
-    return (await this.#session.sql.row('select 1 from organizations limit 1')) !== null;
+    const any = await this.#session.db.selectFrom('organizations').select('id').limit(1).executeTakeFirst();
+    return any !== undefined;
   }
 
   async insertOrganization(name: string, now: Temporal.Instant): Promise<OrganizationRow> {
@@ -89,58 +88,62 @@ export class PeopleStore {
 
   /** Letter case does not matter. */
   async findUserByEmail(email: string): Promise<UserRow | null> {
-    return await this.#session.sql.row(`select ${USER_COLUMNS} from users where lower(email) = lower($1)`, [email]);
+    const user = await this.#users()
+      .where(({ eb, fn, val }) => eb(fn('lower', ['u.email']), '=', fn('lower', [val(email)])))
+      .executeTakeFirst();
+    return user ?? null;
   }
 
   async findUser(userId: Id<'user'>): Promise<UserRow | null> {
-    return await this.#session.sql.row(`select ${USER_COLUMNS} from users where id = $1`, [userId]);
+    return (await this.#users().where('u.id', '=', userId).executeTakeFirst()) ?? null;
   }
 
   /** The same, locked until the transaction ends: what is read of the password is what it is when this commits. */
   async lockUser(userId: Id<'user'>): Promise<UserRow | null> {
-    return await this.#session.sql.row(`select ${USER_COLUMNS} from users where id = $1 for update`, [userId]);
+    return (await this.#users().where('u.id', '=', userId).forUpdate().executeTakeFirst()) ?? null;
   }
 
   async saveName(userId: Id<'user'>, name: string, now: Temporal.Instant): Promise<void> {
-    await this.#session.sql.run('update users set name = $2, updated_at = $3 where id = $1', [
-      userId,
-      name,
-      now.toString(),
-    ]);
+    await this.#session.db.updateTable('users').set({ name, updated_at: now }).where('id', '=', userId).execute();
   }
 
   async savePasswordHash(userId: Id<'user'>, passwordHash: string, now: Temporal.Instant): Promise<void> {
-    await this.#session.sql.run('update users set password_hash = $2, updated_at = $3 where id = $1', [
-      userId,
-      passwordHash,
-      now.toString(),
-    ]);
+    await this.#session.db
+      .updateTable('users')
+      .set({ password_hash: passwordHash, updated_at: now })
+      .where('id', '=', userId)
+      .execute();
   }
 
   /** Where the user belongs, by name of the organization. */
   async listMemberships(userId: Id<'user'>): Promise<MembershipOfUser[]> {
-    return await this.#session.sql.rows(
-      `select o.id as "orgId", o.name, m.role, o.second_factor_required as "secondFactorRequired" from memberships m join organizations o on o.id = m.org_id
-       where m.user_id = $1 order by o.name, o.id`,
-      [userId],
-    );
+    return await this.#session.db
+      .selectFrom('memberships as m')
+      .innerJoin('organizations as o', 'o.id', 'm.org_id')
+      .select(['o.id as orgId', 'o.name', 'm.role', 'o.second_factor_required as secondFactorRequired'])
+      .where('m.user_id', '=', userId)
+      .orderBy('o.name')
+      .orderBy('o.id')
+      .execute();
   }
 
   /** Adds the user to the organization, or changes the role there. */
   async setMembership(orgId: Id<'org'>, userId: Id<'user'>, role: Role, now: Temporal.Instant): Promise<void> {
-    await this.#session.sql.run(
-      `insert into memberships (org_id, user_id, role, created_at) values ($1, $2, $3, $4)
-       on conflict (org_id, user_id) do update set role = excluded.role`,
-      [orgId, userId, role, now.toString()],
-    );
+    await this.#session.db
+      .insertInto('memberships')
+      .values({ org_id: orgId, user_id: userId, role, created_at: now })
+      .onConflict((conflict) => conflict.columns(['org_id', 'user_id']).doUpdateSet({ role }))
+      .execute();
   }
 
   async findRole(orgId: Id<'org'>, userId: Id<'user'>): Promise<Role | null> {
-    const row = await this.#session.sql.row<{ role: Role }>(
-      'select role from memberships where org_id = $1 and user_id = $2',
-      [orgId, userId],
-    );
-    return row?.role ?? null;
+    const membership = await this.#session.db
+      .selectFrom('memberships')
+      .select('role')
+      .where('org_id', '=', orgId)
+      .where('user_id', '=', userId)
+      .executeTakeFirst();
+    return membership?.role ?? null;
   }
 
   /** The role of a member, and whether the organization asks owners and admins for a second factor; null for others. */
@@ -148,75 +151,102 @@ export class PeopleStore {
     orgId: Id<'org'>,
     userId: Id<'user'>,
   ): Promise<{ readonly role: Role; readonly secondFactorRequired: boolean } | null> {
-    return await this.#session.sql.row(
-      `select m.role, o.second_factor_required as "secondFactorRequired" from memberships m
-       join organizations o on o.id = m.org_id where m.org_id = $1 and m.user_id = $2`,
-      [orgId, userId],
-    );
+    const place = await this.#session.db
+      .selectFrom('memberships as m')
+      .innerJoin('organizations as o', 'o.id', 'm.org_id')
+      .select(['m.role', 'o.second_factor_required as secondFactorRequired'])
+      .where('m.org_id', '=', orgId)
+      .where('m.user_id', '=', userId)
+      .executeTakeFirst();
+    return place ?? null;
   }
 
   async setSecondFactorRequired(orgId: Id<'org'>, isRequired: boolean): Promise<void> {
-    await this.#session.sql.run('update organizations set second_factor_required = $2 where id = $1', [
-      orgId,
-      isRequired,
-    ]);
+    await this.#session.db
+      .updateTable('organizations')
+      .set({ second_factor_required: isRequired })
+      .where('id', '=', orgId)
+      .execute();
   }
 
   /** Everybody of the organization, by name. */
   async listMembers(orgId: Id<'org'>, limit: number): Promise<MemberOfOrganization[]> {
-    return await this.#session.sql.rows(
-      `select u.id as "userId", u.name, u.email, m.role, m.created_at as "joinedAt"
-       from memberships m join users u on u.id = m.user_id where m.org_id = $1 order by u.name, u.id limit $2`,
-      [orgId, limit],
-    );
+    return await this.#members(orgId)
+      .select(['u.name', 'u.email', 'm.role', 'm.created_at as joinedAt'])
+      .orderBy('u.name')
+      .orderBy('u.id')
+      .limit(limit)
+      .execute();
   }
 
   /** Every user with each place they have, by name; only those of one organization when it is given. */
   async listPlaces(orgId: Id<'org'> | null): Promise<PlaceOfUser[]> {
-    return await this.#session.sql.rows(
-      `select u.id as "userId", u.name, u.email, m.org_id as "orgId", m.role
-       from users u left join memberships m on m.user_id = u.id
-       where $1::text is null or m.org_id = $1 order by u.name, u.id, m.org_id`,
-      [orgId],
-    );
+    return await this.#session.db
+      .selectFrom('users as u')
+      .leftJoin('memberships as m', 'm.user_id', 'u.id')
+      .select(['u.id as userId', 'u.name', 'u.email', 'm.org_id as orgId', 'm.role'])
+      .$if(orgId !== null, (query) => query.where('m.org_id', '=', orgId))
+      .orderBy('u.name')
+      .orderBy('u.id')
+      .orderBy('m.org_id')
+      .execute();
   }
 
   /** Owners and admins, longest-standing first. */
   async listManagers(orgId: Id<'org'>, limit: number): Promise<{ userId: Id<'user'>; email: string }[]> {
-    return await this.#session.sql.rows(
-      `select u.id as "userId", u.email from memberships m join users u on u.id = m.user_id
-       where m.org_id = $1 and m.role in ('owner', 'admin') order by m.created_at, u.id limit $2`,
-      [orgId, limit],
-    );
+    return await this.#members(orgId)
+      .select('u.email')
+      .where('m.role', 'in', ['owner', 'admin'])
+      .orderBy('m.created_at')
+      .orderBy('u.id')
+      .limit(limit)
+      .execute();
   }
 
   /** Until the transaction ends, nobody else changes who belongs to the organization with which role. */
   async lockMemberships(orgId: Id<'org'>): Promise<void> {
-    await this.#session.sql.run('select 1 from organizations where id = $1 for no key update', [orgId]);
+    await this.#session.db.selectFrom('organizations').select('id').where('id', '=', orgId).forNoKeyUpdate().execute();
   }
 
   async countOwners(orgId: Id<'org'>): Promise<number> {
-    const row = await this.#session.sql.row<{ count: number }>(
-      `select count(*)::int as count from memberships where org_id = $1 and role = 'owner'`,
-      [orgId],
-    );
-    return row?.count ?? 0;
+    const { count } = await this.#session.db
+      .selectFrom('memberships')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('org_id', '=', orgId)
+      .where('role', '=', 'owner')
+      .executeTakeFirstOrThrow();
+    return count;
   }
 
   async removeMembership(orgId: Id<'org'>, userId: Id<'user'>): Promise<boolean> {
-    return (
-      (await this.#session.sql.run('delete from memberships where org_id = $1 and user_id = $2', [orgId, userId])) > 0
-    );
+    const removed = await this.#session.db
+      .deleteFrom('memberships')
+      .where('org_id', '=', orgId)
+      .where('user_id', '=', userId)
+      .execute();
+    return rowsChanged(removed) > 0;
   }
 
   /** Those of the given users who belong to the organization, by id. */
   async listPeople(orgId: Id<'org'>, userIds: readonly string[]): Promise<Map<string, Person>> {
     if (userIds.length === 0) return new Map();
-    const people = await this.#session.sql.rows<Person>(
-      `select u.id as "userId", u.name, u.email from memberships m join users u on u.id = m.user_id
-       where m.org_id = $1 and m.user_id = any($2)`,
-      [orgId, [...new Set(userIds)]],
-    );
+    const ids = [...new Set(userIds)].map((userId) => asId('user', userId));
+    const people = await this.#members(orgId)
+      .select(['u.name', 'u.email'])
+      .where('m.user_id', '=', anyOf(ids))
+      .execute();
     return new Map(people.map((person) => [person.userId, person]));
+  }
+
+  #users() {
+    return this.#session.db.selectFrom('users as u').select(columns(UserEntity, 'u'));
+  }
+
+  #members(orgId: Id<'org'>) {
+    return this.#session.db
+      .selectFrom('memberships as m')
+      .innerJoin('users as u', 'u.id', 'm.user_id')
+      .select('u.id as userId')
+      .where('m.org_id', '=', orgId);
   }
 }

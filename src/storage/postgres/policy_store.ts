@@ -1,8 +1,9 @@
 import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
 
 import { notFound } from '#kernel/errors.ts';
-import { type Id, newId } from '#kernel/ids.ts';
+import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { anyOf, columns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { PolicyEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
@@ -10,9 +11,6 @@ import { saveChanged } from '#storage/postgres/save_changed.ts';
 export type PolicyRow = InferEntity<typeof PolicyEntity>;
 
 export type NewPolicy = Pick<PolicyRow, 'name' | 'steps'>;
-
-const POLICY_COLUMNS = `id, org_id as "orgId", team_id as "teamId", name, steps,
-  created_at as "createdAt", updated_at as "updatedAt"`;
 
 /** Escalation policies of teams. An open incident has its own copy of the steps. */
 export class PolicyStore {
@@ -24,25 +22,19 @@ export class PolicyStore {
 
   /** The policies of all the teams, oldest first. */
   async listOfTeams(orgId: Id<'org'>, teamIds: readonly Id<'team'>[]): Promise<PolicyRow[]> {
-    return await this.#session.sql.rows(
-      `select ${POLICY_COLUMNS} from escalation_policies where org_id = $1 and team_id = any($2) order by id`,
-      [orgId, [...teamIds]],
-    );
+    return await this.#policies(orgId).where('p.team_id', '=', anyOf(teamIds)).execute();
   }
 
   /** The policies of a team that is being deleted: no rule is attached to one of them until the transaction ends. */
   async lockOfTeam(orgId: Id<'org'>, teamId: Id<'team'>): Promise<PolicyRow[]> {
-    return await this.#session.sql.rows(
-      `select ${POLICY_COLUMNS} from escalation_policies where org_id = $1 and team_id = $2 order by id for update`,
-      [orgId, teamId],
-    );
+    return await this.#policies(orgId).where('p.team_id', '=', teamId).forUpdate().execute();
   }
 
   /** Locked until the transaction ends. Throws `not_found` with the path of the field that named it. */
   async lock(orgId: Id<'org'>, policyId: string, path = 'policyId'): Promise<PolicyRow> {
     const policy = await this.#session.em.findOne(
       PolicyEntity,
-      { orgId, id: policyId as Id<'policy'> },
+      { orgId, id: asId('policy', policyId) },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
     if (policy === null) throw notFound(path, 'escalation policy');
@@ -75,5 +67,13 @@ export class PolicyStore {
   /** Detach its rules first. */
   async delete(policy: PolicyRow): Promise<void> {
     await this.#session.em.remove(policy).flush();
+  }
+
+  #policies(orgId: Id<'org'>) {
+    return this.#session.db
+      .selectFrom('escalation_policies as p')
+      .select(columns(PolicyEntity, 'p'))
+      .where('p.org_id', '=', orgId)
+      .orderBy('p.id');
   }
 }

@@ -3,8 +3,9 @@ import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
 import type { Override } from '#core/oncall/overrides.ts';
 import type { Rotation } from '#core/oncall/rotation.ts';
 import { notFound } from '#kernel/errors.ts';
-import { type Id, newId } from '#kernel/ids.ts';
+import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { anyOf, columns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ScheduleEntity, ScheduleOverrideEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
@@ -18,9 +19,6 @@ export type NewOverride = Pick<ScheduleOverrideRow, 'userId' | 'startAt' | 'endA
 
 /** An override with the schedule that it belongs to. */
 export type OverrideOfSchedule = Override & { readonly scheduleId: Id<'schedule'> };
-
-const SCHEDULE_COLUMNS = `id, org_id as "orgId", team_id as "teamId", name, timezone, rotation_type as "rotationType",
-  rotation_config as "rotationConfig", start_at as "startAt", created_at as "createdAt", updated_at as "updatedAt"`;
 
 /** The schedule as the rules of rotation see it. */
 export function rotationOf(schedule: ScheduleRow): Rotation {
@@ -44,35 +42,44 @@ export class ScheduleStore {
 
   /** The schedules of all the teams, oldest first. */
   async listOfTeams(orgId: Id<'org'>, teamIds: readonly Id<'team'>[]): Promise<ScheduleRow[]> {
-    return await this.#session.sql.rows(
-      `select ${SCHEDULE_COLUMNS} from schedules where org_id = $1 and team_id = any($2) order by id`,
-      [orgId, [...teamIds]],
-    );
+    return await this.#session.db
+      .selectFrom('schedules as s')
+      .select(columns(ScheduleEntity, 's'))
+      .where('s.org_id', '=', orgId)
+      .where('s.team_id', '=', anyOf(teamIds))
+      .orderBy('s.id')
+      .execute();
   }
 
   /** Null when the organization has no such schedule. */
   async find(orgId: Id<'org'>, scheduleId: string): Promise<ScheduleRow | null> {
-    return await this.#session.sql.row(`select ${SCHEDULE_COLUMNS} from schedules where org_id = $1 and id = $2`, [
-      orgId,
-      scheduleId,
-    ]);
+    const schedule = await this.#session.db
+      .selectFrom('schedules as s')
+      .select(columns(ScheduleEntity, 's'))
+      .where('s.org_id', '=', orgId)
+      .where('s.id', '=', asId('schedule', scheduleId))
+      .executeTakeFirst();
+    return schedule ?? null;
   }
 
   /** The organization of a schedule, for those who administer all of them; null when there is no such schedule. */
   async findOrganization(scheduleId: string): Promise<Id<'org'> | null> {
-    const schedule = await this.#session.sql.row<{ orgId: Id<'org'> }>(
-      'select org_id as "orgId" from schedules where id = $1',
-      [scheduleId],
-    );
-    return schedule?.orgId ?? null;
+    const schedule = await this.#session.db
+      .selectFrom('schedules')
+      .select('org_id')
+      .where('id', '=', asId('schedule', scheduleId))
+      .executeTakeFirst();
+    return schedule?.org_id ?? null;
   }
 
   /** Null when the organization has no such schedule. */
   async findTimezone(orgId: Id<'org'>, scheduleId: string): Promise<string | null> {
-    const schedule = await this.#session.sql.row<{ timezone: string }>(
-      'select timezone from schedules where org_id = $1 and id = $2',
-      [orgId, scheduleId],
-    );
+    const schedule = await this.#session.db
+      .selectFrom('schedules')
+      .select('timezone')
+      .where('org_id', '=', orgId)
+      .where('id', '=', asId('schedule', scheduleId))
+      .executeTakeFirst();
     return schedule?.timezone ?? null;
   }
 
@@ -80,7 +87,7 @@ export class ScheduleStore {
   async lock(orgId: Id<'org'>, scheduleId: string, path = 'scheduleId'): Promise<ScheduleRow> {
     const schedule = await this.#session.em.findOne(
       ScheduleEntity,
-      { orgId, id: scheduleId as Id<'schedule'> },
+      { orgId, id: asId('schedule', scheduleId) },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
     if (schedule === null) throw notFound(path, 'schedule');
@@ -138,12 +145,13 @@ export class ScheduleStore {
     orgId: Id<'org'>,
     overrideId: string,
   ): Promise<Pick<ScheduleOverrideRow, 'id' | 'scheduleId' | 'userId' | 'startAt' | 'endAt'>> {
-    const deleted = await this.#session.sql.row<ScheduleOverrideRow>(
-      `delete from schedule_overrides where org_id = $1 and id = $2
-       returning id, schedule_id as "scheduleId", user_id as "userId", start_at as "startAt", end_at as "endAt"`,
-      [orgId, overrideId],
-    );
-    if (deleted === null) throw notFound('overrideId', 'override');
+    const deleted = await this.#session.db
+      .deleteFrom('schedule_overrides as o')
+      .where('o.org_id', '=', orgId)
+      .where('o.id', '=', asId('override', overrideId))
+      .returning(columns(ScheduleOverrideEntity, 'o', ['id', 'scheduleId', 'userId', 'startAt', 'endAt']))
+      .executeTakeFirst();
+    if (deleted === undefined) throw notFound('overrideId', 'override');
     return deleted;
   }
 
@@ -153,11 +161,14 @@ export class ScheduleStore {
     scheduleIds: readonly Id<'schedule'>[],
     after: Temporal.Instant,
   ): Promise<OverrideOfSchedule[]> {
-    return await this.#session.sql.rows(
-      `select id as "overrideId", schedule_id as "scheduleId", user_id as "userId", start_at as "startAt",
-         end_at as "endAt", created_at as "createdAt"
-       from schedule_overrides where org_id = $1 and schedule_id = any($2) and end_at > $3 order by id`,
-      [orgId, [...scheduleIds], after.toString()],
-    );
+    return await this.#session.db
+      .selectFrom('schedule_overrides as o')
+      .select(columns(ScheduleOverrideEntity, 'o', ['scheduleId', 'userId', 'startAt', 'endAt', 'createdAt']))
+      .select('o.id as overrideId')
+      .where('o.org_id', '=', orgId)
+      .where('o.schedule_id', '=', anyOf(scheduleIds))
+      .where('o.end_at', '>', after)
+      .orderBy('o.id')
+      .execute();
   }
 }

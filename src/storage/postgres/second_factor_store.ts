@@ -1,26 +1,14 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { AuthenticatorAppEntity, PasskeyEntity, SecondFactorLockEntity } from '#storage/postgres/entities/sign_in.ts';
 
 /** A credential of WebAuthn, under the name that its owner gave it. */
-export interface PasskeyRow {
-  /** The credential's own id, base64url. */
-  readonly id: string;
-  readonly userId: Id<'user'>;
-  readonly name: string;
-  readonly publicKey: Buffer;
-  readonly counter: number;
-  readonly transports: readonly string[];
-  readonly createdAt: Temporal.Instant;
-  readonly lastUsedAt: Temporal.Instant | null;
-}
+export type PasskeyRow = Row<typeof PasskeyEntity>;
 
 /** An authenticator app; it counts once it is confirmed. */
-export interface AuthenticatorAppRow {
-  readonly secretSealed: Buffer;
-  readonly confirmedAt: Temporal.Instant | null;
-  readonly lastPeriod: number;
-}
+export type AuthenticatorAppRow = Omit<Row<typeof AuthenticatorAppEntity>, 'userId'>;
 
 /** What a person can show beside the password. */
 export interface SecondFactorSummary {
@@ -29,14 +17,8 @@ export interface SecondFactorSummary {
   readonly recoveryCodesLeft: number;
 }
 
-/** Wrong codes in a row, and until when no more are taken. */
-export interface SecondFactorLock {
-  readonly wrongTries: number;
-  readonly lockedUntil: Temporal.Instant | null;
-}
-
-const PASSKEY_COLUMNS = `id, user_id as "userId", name, public_key as "publicKey", counter, transports,
-  created_at as "createdAt", last_used_at as "lastUsedAt"`;
+/** Wrong codes in a row, and until when no more are accepted. */
+export type SecondFactorLock = Omit<Row<typeof SecondFactorLockEntity>, 'userId'>;
 
 /** Second factors of people, and sign-ins that wait for one. */
 export class SecondFactorStore {
@@ -47,178 +29,208 @@ export class SecondFactorStore {
   }
 
   async summaryOf(userId: Id<'user'>): Promise<SecondFactorSummary> {
-    const row = await this.#session.sql.row<SecondFactorSummary>(
-      `select (select count(*)::int from passkeys where user_id = $1) as passkeys,
-         exists (select 1 from authenticator_apps where user_id = $1 and confirmed_at is not null) as "hasApp",
-         (select count(*)::int from recovery_codes where user_id = $1 and used_at is null) as "recoveryCodesLeft"`,
-      [userId],
-    );
-    return row ?? { passkeys: 0, hasApp: false, recoveryCodesLeft: 0 };
+    const { db } = this.#session;
+    const passkeys = db.selectFrom('passkeys').select('id').where('user_id', '=', userId);
+    const apps = db
+      .selectFrom('authenticator_apps')
+      .select('user_id')
+      .where('user_id', '=', userId)
+      .where('confirmed_at', 'is not', null);
+    const codes = db
+      .selectFrom('recovery_codes')
+      .select('code_hash')
+      .where('user_id', '=', userId)
+      .where('used_at', 'is', null);
+    return await db
+      .selectNoFrom(({ exists, selectFrom, fn }) => [
+        selectFrom(passkeys.as('p')).select(fn.countAll<number>().as('count')).$asScalar().$notNull().as('passkeys'),
+        exists(apps).$castTo<boolean>().as('hasApp'),
+        selectFrom(codes.as('c'))
+          .select(fn.countAll<number>().as('count'))
+          .$asScalar()
+          .$notNull()
+          .as('recoveryCodesLeft'),
+      ])
+      .executeTakeFirstOrThrow();
   }
 
   /** Oldest first. */
   async listPasskeys(userId: Id<'user'>): Promise<PasskeyRow[]> {
-    return await this.#session.sql.rows(
-      `select ${PASSKEY_COLUMNS} from passkeys where user_id = $1 order by created_at, id limit 100`,
-      [userId],
-    );
+    return await this.#session.db
+      .selectFrom('passkeys as k')
+      .select(columns(PasskeyEntity, 'k'))
+      .where('k.user_id', '=', userId)
+      .orderBy('k.created_at')
+      .orderBy('k.id')
+      .limit(100)
+      .execute();
   }
 
   /** False when the credential is known already. */
   async insertPasskey(passkey: Omit<PasskeyRow, 'lastUsedAt'>): Promise<boolean> {
-    const inserted = await this.#session.sql.run(
-      `insert into passkeys (id, user_id, name, public_key, counter, transports, created_at)
-       values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
-      [
-        passkey.id,
-        passkey.userId,
-        passkey.name,
-        passkey.publicKey,
-        passkey.counter,
-        JSON.stringify(passkey.transports),
-        passkey.createdAt.toString(),
-      ],
-    );
-    return inserted > 0;
+    const inserted = await this.#session.db
+      .insertInto('passkeys')
+      .values(toColumns(PasskeyEntity, passkey))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    return rowsChanged(inserted) > 0;
   }
 
   async notePasskeyUse(id: string, counter: number, now: Temporal.Instant): Promise<void> {
-    await this.#session.sql.run('update passkeys set counter = $2, last_used_at = $3 where id = $1', [
-      id,
-      counter,
-      now.toString(),
-    ]);
+    await this.#session.db.updateTable('passkeys').set({ counter, last_used_at: now }).where('id', '=', id).execute();
   }
 
   /** False when the user has no such passkey. */
   async deletePasskey(userId: Id<'user'>, id: string): Promise<boolean> {
-    return (await this.#session.sql.run('delete from passkeys where user_id = $1 and id = $2', [userId, id])) > 0;
+    const deleted = await this.#session.db
+      .deleteFrom('passkeys')
+      .where('user_id', '=', userId)
+      .where('id', '=', id)
+      .execute();
+    return rowsChanged(deleted) > 0;
   }
 
   async findApp(userId: Id<'user'>): Promise<AuthenticatorAppRow | null> {
-    return await this.#session.sql.row<AuthenticatorAppRow>(
-      `select secret_sealed as "secretSealed", confirmed_at as "confirmedAt", last_period as "lastPeriod"
-       from authenticator_apps where user_id = $1`,
-      [userId],
-    );
+    const app = await this.#session.db
+      .selectFrom('authenticator_apps as a')
+      .select(columns(AuthenticatorAppEntity, 'a', ['secretSealed', 'confirmedAt', 'lastPeriod']))
+      .where('a.user_id', '=', userId)
+      .executeTakeFirst();
+    return app ?? null;
   }
 
-  /** Begins anew with an app that is yet to be confirmed. */
+  /** Begins anew with an app that is not confirmed yet. */
   async replaceApp(userId: Id<'user'>, secretSealed: Buffer): Promise<void> {
     await this.deleteApp(userId);
-    await this.#session.sql.run('insert into authenticator_apps (user_id, secret_sealed) values ($1, $2)', [
-      userId,
-      secretSealed,
-    ]);
+    await this.#session.db
+      .insertInto('authenticator_apps')
+      .values(toColumns(AuthenticatorAppEntity, { userId, secretSealed }))
+      .execute();
   }
 
   async confirmApp(userId: Id<'user'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.sql.run('update authenticator_apps set confirmed_at = $2 where user_id = $1', [
-      userId,
-      now.toString(),
-    ]);
+    await this.#session.db
+      .updateTable('authenticator_apps')
+      .set({ confirmed_at: now })
+      .where('user_id', '=', userId)
+      .execute();
   }
 
   async deleteApp(userId: Id<'user'>): Promise<void> {
-    await this.#session.sql.run('delete from authenticator_apps where user_id = $1', [userId]);
+    await this.#session.db.deleteFrom('authenticator_apps').where('user_id', '=', userId).execute();
   }
 
   /** True for the first who shows the code of this period; codes of earlier periods are refused as well. */
   async takePeriod(userId: Id<'user'>, period: number): Promise<boolean> {
-    const taken = await this.#session.sql.run(
-      'update authenticator_apps set last_period = $2 where user_id = $1 and last_period < $2',
-      [userId, period],
-    );
-    return taken > 0;
+    const taken = await this.#session.db
+      .updateTable('authenticator_apps')
+      .set({ last_period: period })
+      .where('user_id', '=', userId)
+      .where('last_period', '<', period)
+      .execute();
+    return rowsChanged(taken) > 0;
   }
 
   async replaceRecoveryCodes(userId: Id<'user'>, hashes: readonly Buffer[]): Promise<void> {
-    await this.#session.sql.run('delete from recovery_codes where user_id = $1', [userId]);
-    for (const hash of hashes) {
-      await this.#session.sql.run('insert into recovery_codes (user_id, code_hash) values ($1, $2)', [userId, hash]);
-    }
+    const { db } = this.#session;
+    await db.deleteFrom('recovery_codes').where('user_id', '=', userId).execute();
+    if (hashes.length === 0) return;
+    await db
+      .insertInto('recovery_codes')
+      .values(hashes.map((code_hash) => ({ user_id: userId, code_hash })))
+      .execute();
   }
 
   /** True for the first use. */
   async useRecoveryCode(userId: Id<'user'>, hash: Buffer, now: Temporal.Instant): Promise<boolean> {
-    const used = await this.#session.sql.run(
-      'update recovery_codes set used_at = $3 where user_id = $1 and code_hash = $2 and used_at is null',
-      [userId, hash, now.toString()],
-    );
-    return used > 0;
+    const used = await this.#session.db
+      .updateTable('recovery_codes')
+      .set({ used_at: now })
+      .where('user_id', '=', userId)
+      .where('code_hash', '=', hash)
+      .where('used_at', 'is', null)
+      .execute();
+    return rowsChanged(used) > 0;
   }
 
-  /** Takes every second factor away from somebody who has lost them. */
+  /** Deletes every second factor of somebody who has lost them. */
   async deleteAll(userId: Id<'user'>): Promise<void> {
-    for (const table of ['passkeys', 'authenticator_apps', 'recovery_codes', 'second_factor_locks']) {
-      await this.#session.sql.run(`delete from ${table} where user_id = $1`, [userId]);
+    for (const table of ['passkeys', 'authenticator_apps', 'recovery_codes', 'second_factor_locks'] as const) {
+      await this.#session.db.deleteFrom(table).where('user_id', '=', userId).execute();
     }
   }
 
   async insertPending(tokenHash: Buffer, userId: Id<'user'>, now: Temporal.Instant, expiresAt: Temporal.Instant) {
-    await this.#session.sql.run('delete from pending_sign_ins where expires_at <= $1', [now.toString()]);
-    await this.#session.sql.run('insert into pending_sign_ins (token_hash, user_id, expires_at) values ($1, $2, $3)', [
-      tokenHash,
-      userId,
-      expiresAt.toString(),
-    ]);
+    const { db } = this.#session;
+    await db.deleteFrom('pending_sign_ins').where('expires_at', '<=', now).execute();
+    await db
+      .insertInto('pending_sign_ins')
+      .values({ token_hash: tokenHash, user_id: userId, expires_at: expiresAt })
+      .execute();
   }
 
   async findPending(tokenHash: Buffer, now: Temporal.Instant): Promise<Id<'user'> | null> {
-    const row = await this.#session.sql.row<{ userId: Id<'user'> }>(
-      'select user_id as "userId" from pending_sign_ins where token_hash = $1 and expires_at > $2',
-      [tokenHash, now.toString()],
-    );
-    return row?.userId ?? null;
+    const pending = await this.#session.db
+      .selectFrom('pending_sign_ins')
+      .select('user_id')
+      .where('token_hash', '=', tokenHash)
+      .where('expires_at', '>', now)
+      .executeTakeFirst();
+    return pending?.user_id ?? null;
   }
 
   /** True for the first who uses it up. */
   async usePending(tokenHash: Buffer): Promise<boolean> {
-    return (await this.#session.sql.run('delete from pending_sign_ins where token_hash = $1', [tokenHash])) > 0;
+    const used = await this.#session.db.deleteFrom('pending_sign_ins').where('token_hash', '=', tokenHash).execute();
+    return rowsChanged(used) > 0;
   }
 
   /** A new password, or a role that is lowered, leaves no sign-in half done. */
   async endPendingOf(userId: Id<'user'>): Promise<void> {
-    await this.#session.sql.run('delete from pending_sign_ins where user_id = $1', [userId]);
+    await this.#session.db.deleteFrom('pending_sign_ins').where('user_id', '=', userId).execute();
   }
 
   async putChallenge(holder: string, challenge: string, now: Temporal.Instant, expiresAt: Temporal.Instant) {
-    await this.#session.sql.run('delete from passkey_challenges where expires_at <= $1 or holder = $2', [
-      now.toString(),
-      holder,
-    ]);
-    await this.#session.sql.run('insert into passkey_challenges (holder, challenge, expires_at) values ($1, $2, $3)', [
-      holder,
-      challenge,
-      expiresAt.toString(),
-    ]);
+    const { db } = this.#session;
+    await db
+      .deleteFrom('passkey_challenges')
+      .where(({ eb, or }) => or([eb('expires_at', '<=', now), eb('holder', '=', holder)]))
+      .execute();
+    await db.insertInto('passkey_challenges').values({ holder, challenge, expires_at: expiresAt }).execute();
   }
 
   /** The challenge, once. */
   async takeChallenge(holder: string, now: Temporal.Instant): Promise<string | null> {
-    const row = await this.#session.sql.row<{ challenge: string }>(
-      'delete from passkey_challenges where holder = $1 and expires_at > $2 returning challenge',
-      [holder, now.toString()],
-    );
-    return row?.challenge ?? null;
+    const taken = await this.#session.db
+      .deleteFrom('passkey_challenges')
+      .where('holder', '=', holder)
+      .where('expires_at', '>', now)
+      .returning('challenge')
+      .executeTakeFirst();
+    return taken?.challenge ?? null;
   }
 
   async findLock(userId: Id<'user'>): Promise<SecondFactorLock | null> {
-    return await this.#session.sql.row<SecondFactorLock>(
-      `select wrong_tries as "wrongTries", locked_until as "lockedUntil" from second_factor_locks where user_id = $1`,
-      [userId],
-    );
+    const lock = await this.#session.db
+      .selectFrom('second_factor_locks as l')
+      .select(columns(SecondFactorLockEntity, 'l', ['wrongTries', 'lockedUntil']))
+      .where('l.user_id', '=', userId)
+      .executeTakeFirst();
+    return lock ?? null;
   }
 
-  async setLock(userId: Id<'user'>, { wrongTries, lockedUntil }: SecondFactorLock): Promise<void> {
-    await this.#session.sql.run(
-      `insert into second_factor_locks (user_id, wrong_tries, locked_until) values ($1, $2, $3)
-       on conflict (user_id) do update set wrong_tries = $2, locked_until = $3`,
-      [userId, wrongTries, lockedUntil?.toString() ?? null],
-    );
+  async setLock(userId: Id<'user'>, lock: SecondFactorLock): Promise<void> {
+    const { wrongTries, lockedUntil } = lock;
+    await this.#session.db
+      .insertInto('second_factor_locks')
+      .values(toColumns(SecondFactorLockEntity, { userId, wrongTries, lockedUntil }))
+      .onConflict((conflict) =>
+        conflict.column('user_id').doUpdateSet(toColumns(SecondFactorLockEntity, { wrongTries, lockedUntil })),
+      )
+      .execute();
   }
 
   async removeLock(userId: Id<'user'>): Promise<void> {
-    await this.#session.sql.run('delete from second_factor_locks where user_id = $1', [userId]);
+    await this.#session.db.deleteFrom('second_factor_locks').where('user_id', '=', userId).execute();
   }
 }

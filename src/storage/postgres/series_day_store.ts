@@ -1,12 +1,10 @@
 import type { Id } from '#kernel/ids.ts';
+import { anyOf, type Row, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import type { SeriesDayEntity } from '#storage/postgres/entities/services.ts';
 
 /** Series of a service on a day, in the bytes of `packKeys`. `day` is an ISO date. */
-export interface SeriesOfDay {
-  readonly serviceId: Id<'service'>;
-  readonly day: string;
-  readonly keys: Buffer;
-}
+export type SeriesOfDay = Omit<Row<typeof SeriesDayEntity>, 'id'>;
 
 /** Which series each service had on each day, gathered by every API process. */
 export class SeriesDayStore {
@@ -18,16 +16,21 @@ export class SeriesDayStore {
 
   /** All that any process has added for this day of the service. */
   async list(serviceId: Id<'service'>, day: string): Promise<Buffer[]> {
-    const rows = await this.#session.sql.rows<{ keys: Buffer }>(
-      'select keys from series_days where day = $1 and service_id = $2',
-      [day, serviceId],
-    );
+    const rows = await this.#session.db
+      .selectFrom('series_days')
+      .select('keys')
+      .where('day', '=', day)
+      .where('service_id', '=', serviceId)
+      .execute();
     return rows.map(({ keys }) => keys);
   }
 
   /** A mark for `listAddedAfter`; 0 before there is anything. */
   async latestMark(): Promise<number> {
-    const row = await this.#session.sql.row<{ mark: number | null }>('select max(id)::float8 as mark from series_days');
+    const row = await this.#session.db
+      .selectFrom('series_days')
+      .select(({ fn }) => fn.max('id').as('mark'))
+      .executeTakeFirst();
     return row?.mark ?? 0;
   }
 
@@ -36,23 +39,29 @@ export class SeriesDayStore {
    * again from the mark before misses nothing.
    */
   async listAddedAfter(mark: number, serviceIds: readonly Id<'service'>[]): Promise<SeriesOfDay[]> {
-    return await this.#session.sql.rows<SeriesOfDay>(
-      `select service_id as "serviceId", day::text as day, keys from series_days
-       where id > $1 and service_id = any($2::text[])`,
-      [mark, serviceIds],
-    );
+    return await this.#session.db
+      .selectFrom('series_days')
+      .select(['service_id as serviceId', 'day', 'keys'])
+      .where('id', '>', mark)
+      .where('service_id', '=', anyOf(serviceIds))
+      .execute();
   }
 
   async add(series: readonly SeriesOfDay[]): Promise<void> {
-    await this.#session.sql.run(
-      `insert into series_days (service_id, day, keys)
-       select * from unnest($1::text[], $2::date[], $3::bytea[])`,
-      [series.map(({ serviceId }) => serviceId), series.map(({ day }) => day), series.map(({ keys }) => keys)],
-    );
+    const added = rowsOf('added', {
+      service_id: ['text', series.map(({ serviceId }) => serviceId)],
+      day: ['date', series.map(({ day }) => day)],
+      keys: ['bytea', series.map(({ keys }) => keys)],
+    });
+    await this.#session.db
+      .insertInto('series_days')
+      .columns(['service_id', 'day', 'keys'])
+      .expression(({ selectFrom }) => selectFrom(added).selectAll())
+      .execute();
   }
 
-  /** Forgets the days before this one. */
+  /** Removes the days before this one. */
   async removeBefore(day: string): Promise<void> {
-    await this.#session.sql.run('delete from series_days where day < $1', [day]);
+    await this.#session.db.deleteFrom('series_days').where('day', '<', day).execute();
   }
 }

@@ -1,9 +1,11 @@
 import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
 
 import type { Capability } from '#core/capabilities/capability.ts';
 import { notFound } from '#kernel/errors.ts';
-import { type Id, newId } from '#kernel/ids.ts';
+import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { anyOf, columns, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ServiceEntity } from '#storage/postgres/entities/services.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
@@ -21,12 +23,6 @@ export interface NewService {
   readonly retentionDays: Record<Capability, number>;
 }
 
-const COLUMNS = `s.id, s.org_id as "orgId", s.project_id as "projectId", s.name, s.environment,
-  s.scm_owner as "scmOwner", s.scm_repo as "scmRepo", s.retention_metrics as "retentionMetrics",
-  s.retention_exceptions as "retentionExceptions", s.retention_oncall as "retentionOncall",
-  s.created_at as "createdAt", s.updated_at as "updatedAt", s.deleted_at as "deletedAt",
-  array(select capability from service_capabilities c where c.service_id = s.id and c.is_enabled order by 1) as capabilities`;
-
 /** A place in the order of services by name. */
 export interface ServicePlace {
   readonly name: string;
@@ -42,10 +38,7 @@ export class ServiceStore {
   }
 
   async list(orgId: Id<'org'>, limit: number): Promise<ServiceWithCapabilities[]> {
-    return await this.#session.sql.rows(
-      `select ${COLUMNS} from services s where s.org_id = $1 and s.deleted_at is null order by s.id limit $2`,
-      [orgId, limit],
-    );
+    return await this.#services(orgId).orderBy('s.id').limit(limit).execute();
   }
 
   /** By name; those behind `after`, at most `limit`. */
@@ -54,28 +47,31 @@ export class ServiceStore {
     filter: { readonly text: string | undefined; readonly serviceIds: readonly string[] | undefined },
     page: { readonly after: ServicePlace | null; readonly limit: number },
   ): Promise<ServiceWithCapabilities[]> {
-    return await this.#session.sql.rows(
-      `select ${COLUMNS} from services s where s.org_id = $1 and s.deleted_at is null
-         and ($2::text is null or strpos(lower(concat_ws(' ', s.name, s.environment)), lower($2)) > 0)
-         and ($3::text[] is null or s.id = any($3))
-         and ($4::text is null or (lower(s.name), s.id) > (lower($4), $5))
-       order by lower(s.name), s.id limit $6`,
-      [
-        orgId,
-        filter.text ?? null,
-        filter.serviceIds ?? null,
-        page.after?.name ?? null,
-        page.after?.id ?? null,
-        page.limit,
-      ],
-    );
+    const { text, serviceIds } = filter;
+    const { after } = page;
+    return await this.#services(orgId)
+      .$if(text !== undefined, (query) =>
+        query.where(
+          ({ ref }) =>
+            sql<boolean>`strpos(lower(concat_ws(' ', ${ref('s.name')}, ${ref('s.environment')})), lower(${text})) > 0`,
+        ),
+      )
+      .$if(serviceIds !== undefined, (query) =>
+        query.where('s.id', '=', anyOf((serviceIds ?? []).map((serviceId) => asId('service', serviceId)))),
+      )
+      .$if(after !== null, (query) =>
+        query.where(
+          ({ ref }) => sql<boolean>`(lower(${ref('s.name')}), ${ref('s.id')}) > (lower(${after?.name}), ${after?.id})`,
+        ),
+      )
+      .orderBy(({ fn }) => fn('lower', ['s.name']))
+      .orderBy('s.id')
+      .limit(page.limit)
+      .execute();
   }
 
   async find(orgId: Id<'org'>, serviceId: string): Promise<ServiceWithCapabilities | null> {
-    return await this.#session.sql.row(
-      `select ${COLUMNS} from services s where s.org_id = $1 and s.id = $2 and s.deleted_at is null`,
-      [orgId, serviceId],
-    );
+    return (await this.#services(orgId).where('s.id', '=', asId('service', serviceId)).executeTakeFirst()) ?? null;
   }
 
   /** Throws `not_found` with the path of the field that named it. */
@@ -95,35 +91,42 @@ export class ServiceStore {
   async findLocked(orgId: Id<'org'>, serviceId: string): Promise<ServiceRow | null> {
     return await this.#session.em.findOne(
       ServiceEntity,
-      { orgId, id: serviceId as Id<'service'>, deletedAt: null },
+      { orgId, id: asId('service', serviceId), deletedAt: null },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
   }
 
   /** Deleted services whose data is not all removed yet. */
   async listDeleted(limit: number): Promise<Id<'service'>[]> {
-    const rows = await this.#session.sql.rows<{ id: Id<'service'> }>(
-      'select id from services where deleted_at is not null order by deleted_at limit $1',
-      [limit],
-    );
-    return rows.map(({ id }) => id);
+    const services = await this.#session.db
+      .selectFrom('services')
+      .select('id')
+      .where('deleted_at', 'is not', null)
+      .orderBy('deleted_at')
+      .limit(limit)
+      .execute();
+    return services.map(({ id }) => id);
   }
 
   async isDeleted(serviceId: Id<'service'>): Promise<boolean> {
-    const found = await this.#session.sql.row('select 1 from services where id = $1 and deleted_at is not null', [
-      serviceId,
-    ]);
-    return found !== null;
+    const found = await this.#session.db
+      .selectFrom('services')
+      .select('id')
+      .where('id', '=', serviceId)
+      .where('deleted_at', 'is not', null)
+      .executeTakeFirst();
+    return found !== undefined;
   }
 
   /** Those of the ids that name no service, or one that is deleted. */
   async listGone(serviceIds: readonly Id<'service'>[]): Promise<Id<'service'>[]> {
-    const rows = await this.#session.sql.rows<{ id: Id<'service'> }>(
-      `select distinct asked.id from unnest($1::text[]) as asked (id)
-       left join services s on s.id = asked.id and s.deleted_at is null where s.id is null`,
-      [serviceIds],
-    );
-    return rows.map(({ id }) => id);
+    const present = await this.#session.db
+      .selectFrom('services')
+      .select('id')
+      .where('id', '=', anyOf(serviceIds))
+      .where('deleted_at', 'is', null)
+      .execute();
+    return [...new Set(serviceIds).difference(new Set(present.map(({ id }) => id)))];
   }
 
   /**
@@ -132,19 +135,32 @@ export class ServiceStore {
    */
   async removeDeleted(serviceId: Id<'service'>, batch: number): Promise<void> {
     if (!(await this.isDeleted(serviceId))) return;
-    for (const table of ['incidents', 'exception_groups']) {
-      const statement = `delete from ${table} where id in (select id from ${table} where service_id = $1 limit $2)`;
-      while ((await this.#session.sql.run(statement, [serviceId, batch])) > 0);
-    }
-    await this.#session.sql.run('delete from services where id = $1 and deleted_at is not null', [serviceId]);
+    const { db } = this.#session;
+    const incidents = db
+      .deleteFrom('incidents')
+      .where('id', 'in', ({ selectFrom }) =>
+        selectFrom('incidents').select('id').where('service_id', '=', serviceId).limit(batch),
+      );
+    while (rowsChanged(await incidents.execute()) > 0);
+    const groups = db
+      .deleteFrom('exception_groups')
+      .where('id', 'in', ({ selectFrom }) =>
+        selectFrom('exception_groups').select('id').where('service_id', '=', serviceId).limit(batch),
+      );
+    while (rowsChanged(await groups.execute()) > 0);
+    await db.deleteFrom('services').where('id', '=', serviceId).where('deleted_at', 'is not', null).execute();
   }
 
   /** The services that are there, by how many days they keep the capability's data. */
   async listRetentionTiers(capability: Capability): Promise<{ days: number; serviceIds: Id<'service'>[] }[]> {
-    return await this.#session.sql.rows(
-      `select retention_${capability} as days, array_agg(id) as "serviceIds" from services
-       where deleted_at is null group by 1 order by 1`,
-    );
+    const column = `retention_${capability}` as const;
+    return await this.#session.db
+      .selectFrom('services')
+      .select(({ fn, ref }) => [ref(column).as('days'), fn.agg<Id<'service'>[]>('array_agg', ['id']).as('serviceIds')])
+      .where('deleted_at', 'is', null)
+      .groupBy(column)
+      .orderBy(column)
+      .execute();
   }
 
   async save(service: ServiceRow, now: Temporal.Instant): Promise<void> {
@@ -167,5 +183,21 @@ export class ServiceStore {
     });
     await em.persist(row).flush();
     return { ...row, capabilities: [] };
+  }
+
+  #services(orgId: Id<'org'>) {
+    return this.#session.db
+      .selectFrom('services as s')
+      .select(columns(ServiceEntity, 's'))
+      .select(({ selectFrom }) => {
+        const enabled = selectFrom('service_capabilities as c')
+          .select('c.capability')
+          .whereRef('c.service_id', '=', 's.id')
+          .where('c.is_enabled', '=', true)
+          .orderBy('c.capability');
+        return sql<Capability[]>`array(${enabled})`.as('capabilities');
+      })
+      .where('s.org_id', '=', orgId)
+      .where('s.deleted_at', 'is', null);
   }
 }

@@ -22,21 +22,34 @@ export class SetupReader {
   }
 
   async find(orgId: Id<'org'>): Promise<SetupParts> {
-    const parts = await this.#session.sql.row<SetupParts>(
-      `select
-         exists (select 1 from services where org_id = $1 and deleted_at is null) as "hasService",
-         exists (select 1 from exception_groups g
-           join services s on s.id = g.service_id and s.deleted_at is null where s.org_id = $1) as "hasExceptions",
-         exists (select 1 from teams t where t.org_id = $1
-           and exists (select 1 from team_members m where m.team_id = t.id)
-           and exists (select 1 from escalation_policies p where p.team_id = t.id)) as "hasTeamWithPolicy",
-         exists (select 1 from alert_rules r join services s on s.id = r.service_id and s.deleted_at is null
-           where r.org_id = $1 and r.enabled and r.escalation_policy_id is not null) as "hasPagingRule",
-         exists (select 1 from notifications
-           where org_id = $1 and status in ('sent', 'delivered')) as "hasSentMessage"`,
-      [orgId],
-    );
-    if (parts === null) throw new Error('a select without a table answered no row');
-    return parts;
+    const { db } = this.#session;
+    const services = db.selectFrom('services as s').where('s.org_id', '=', orgId).where('s.deleted_at', 'is', null);
+    const exceptions = services.innerJoin('exception_groups as g', 'g.service_id', 's.id');
+    const teams = db
+      .selectFrom('teams as t')
+      .where('t.org_id', '=', orgId)
+      .where(({ exists, selectFrom }) =>
+        exists(selectFrom('team_members as m').select('m.id').whereRef('m.team_id', '=', 't.id')),
+      )
+      .where(({ exists, selectFrom }) =>
+        exists(selectFrom('escalation_policies as p').select('p.id').whereRef('p.team_id', '=', 't.id')),
+      );
+    const rules = services
+      .innerJoin('alert_rules as r', 'r.service_id', 's.id')
+      .where('r.enabled', '=', true)
+      .where('r.escalation_policy_id', 'is not', null);
+    const messages = db
+      .selectFrom('notifications')
+      .where('org_id', '=', orgId)
+      .where('status', 'in', ['sent', 'delivered']);
+    return await db
+      .selectNoFrom(({ exists }) => [
+        exists(services.select('s.id')).$castTo<boolean>().as('hasService'),
+        exists(exceptions.select('g.id')).$castTo<boolean>().as('hasExceptions'),
+        exists(teams.select('t.id')).$castTo<boolean>().as('hasTeamWithPolicy'),
+        exists(rules.select('r.id')).$castTo<boolean>().as('hasPagingRule'),
+        exists(messages.select('id')).$castTo<boolean>().as('hasSentMessage'),
+      ])
+      .executeTakeFirstOrThrow();
   }
 }

@@ -1,12 +1,12 @@
 import type { Temporal } from '#kernel/time.ts';
+import type { Row } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import type { SignInBrakeEntity } from '#storage/postgres/entities/sign_in.ts';
 
-/** How often something was tried in the window that runs. */
-export interface Tries {
-  readonly tries: number;
-  /** When the window began. */
-  readonly since: Temporal.Instant;
-}
+/** How often something was tried since its window began. */
+export type Tries = Pick<Row<typeof SignInBrakeEntity>, 'tries' | 'since'>;
+
+const TRIES_MAX = 1_000_000;
 
 /** Counts tries, for all processes together: each in a window of its own that begins with its first try. */
 export class SignInBrakeStore {
@@ -18,32 +18,49 @@ export class SignInBrakeStore {
 
   /** Counts one try, and returns how many there are in the window; tries at the same time are counted one by one. */
   async count(key: string, windowSince: Temporal.Instant, now: Temporal.Instant): Promise<Tries> {
-    const counted = await this.#session.sql.row<Tries>(
-      `insert into sign_in_brakes as b (key, tries, since) values ($1, 1, $3)
-       on conflict (key) do update set
-         tries = case when b.since > $2 then least(b.tries + 1, 1000000) else 1 end,
-         since = case when b.since > $2 then b.since else excluded.since end
-       returning tries, since`,
-      [key, windowSince.toString(), now.toString()],
-    );
-    return counted ?? { tries: 1, since: now };
+    return await this.#session.db
+      .insertInto('sign_in_brakes')
+      .values({ key, tries: 1, since: now })
+      .onConflict((conflict) =>
+        conflict.column('key').doUpdateSet(({ eb, fn, ref, val, case: when }) => ({
+          tries: when()
+            .when('sign_in_brakes.since', '>', windowSince)
+            .then(fn<number>('least', [eb('sign_in_brakes.tries', '+', 1), val(TRIES_MAX)]))
+            .else(1)
+            .end(),
+          since: when()
+            .when('sign_in_brakes.since', '>', windowSince)
+            .then(ref('sign_in_brakes.since'))
+            .else(ref('excluded.since'))
+            .end(),
+        })),
+      )
+      .returning(['sign_in_brakes.tries', 'sign_in_brakes.since'])
+      .executeTakeFirstOrThrow();
   }
 
   /** When the window of the key began, if it began after `windowSince`; counts nothing. */
   async findSince(key: string, windowSince: Temporal.Instant): Promise<Temporal.Instant | null> {
-    const row = await this.#session.sql.row<Pick<Tries, 'since'>>(
-      'select since from sign_in_brakes where key = $1 and since > $2',
-      [key, windowSince.toString()],
-    );
-    return row?.since ?? null;
+    const found = await this.#session.db
+      .selectFrom('sign_in_brakes')
+      .select('since')
+      .where('key', '=', key)
+      .where('since', '>', windowSince)
+      .executeTakeFirst();
+    return found?.since ?? null;
   }
 
   /** Takes back one try that turned out well. */
   async takeBack(key: string): Promise<void> {
-    await this.#session.sql.run('update sign_in_brakes set tries = greatest(tries - 1, 0) where key = $1', [key]);
+    await this.#session.db
+      .updateTable('sign_in_brakes')
+      .set(({ eb }) => ({ tries: eb('tries', '-', 1) }))
+      .where('key', '=', key)
+      .where('tries', '>', 0)
+      .execute();
   }
 
   async removeOld(before: Temporal.Instant): Promise<void> {
-    await this.#session.sql.run('delete from sign_in_brakes where since <= $1', [before.toString()]);
+    await this.#session.db.deleteFrom('sign_in_brakes').where('since', '<=', before).execute();
   }
 }

@@ -9,23 +9,28 @@ export class SpooledDataStore {
     this.#session = session;
   }
 
-  /** Null when nothing waits in that folder. What was told of folders that nobody has looked into since is dropped. */
-  async tell(
+  /** Null when nothing waits in that folder. Reports of folders from before `dropBefore` are removed. */
+  async report(
     folder: string,
     oldestAt: Temporal.Instant | null,
     times: { readonly now: Temporal.Instant; readonly dropBefore: Temporal.Instant },
   ): Promise<void> {
-    const { sql } = this.#session;
-    await sql.run('delete from spooled_data where told_at < $1 or (folder = $2 and $3::timestamptz is null)', [
-      times.dropBefore.toString(),
-      folder,
-      oldestAt?.toString() ?? null,
-    ]);
+    const { db } = this.#session;
+    await db
+      .deleteFrom('spooled_data')
+      .where(({ eb, or }) =>
+        or([eb('told_at', '<', times.dropBefore), ...(oldestAt === null ? [eb('folder', '=', folder)] : [])]),
+      )
+      .execute();
     if (oldestAt === null) return;
-    await sql.run(
-      `insert into spooled_data (folder, oldest_at, told_at) values ($1, $2, $3)
-       on conflict (folder) do update set oldest_at = excluded.oldest_at, told_at = excluded.told_at`,
-      [folder, oldestAt.toString(), times.now.toString()],
-    );
+    await db
+      .insertInto('spooled_data')
+      .values({ folder, oldest_at: oldestAt, told_at: times.now })
+      .onConflict((conflict) =>
+        conflict
+          .column('folder')
+          .doUpdateSet((eb) => ({ oldest_at: eb.ref('excluded.oldest_at'), told_at: eb.ref('excluded.told_at') })),
+      )
+      .execute();
   }
 }

@@ -10,6 +10,7 @@ import { ConnectionStore } from '#storage/postgres/connection_store.ts';
 import { DashboardStore } from '#storage/postgres/dashboard_store.ts';
 import { ChangeReader } from '#storage/postgres/change_reader.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { DeliveryStore } from '#storage/postgres/delivery_store.ts';
 import { DigestStore } from '#storage/postgres/digest_store.ts';
 import { EndedCallStore } from '#storage/postgres/ended_call_store.ts';
 import { ExceptionGroupStore } from '#storage/postgres/exception_group_store.ts';
@@ -73,6 +74,7 @@ export interface Stores {
   readonly stepTimers: StepTimerStore;
   readonly storms: StormStore;
   readonly notifications: NotificationStore;
+  readonly deliveries: DeliveryStore;
   readonly digests: DigestStore;
   readonly pagerSigns: PagerSignsReader;
   readonly spooledData: SpooledDataStore;
@@ -122,6 +124,7 @@ export function storesOf(session: Session): Stores {
     stepTimers: new StepTimerStore(session),
     storms: new StormStore(session),
     notifications: new NotificationStore(session),
+    deliveries: new DeliveryStore(session),
     digests: new DigestStore(session),
     pagerSigns: new PagerSignsReader(session),
     spooledData: new SpooledDataStore(session),

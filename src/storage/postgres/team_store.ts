@@ -1,8 +1,10 @@
 import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
+import type { NotNull } from 'kysely';
 
 import { AppError, notFound } from '#kernel/errors.ts';
-import { type Id, newId } from '#kernel/ids.ts';
+import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { anyOf, columns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import { TeamEntity, TeamMemberEntity } from '#storage/postgres/entities/oncall.ts';
@@ -28,14 +30,6 @@ export type MemberContact = Pick<
   'phone' | 'smsEnabled' | 'callEnabled' | 'pushEnabled' | 'emailEnabled'
 >;
 
-const TEAM_COLUMNS = 'id, org_id as "orgId", name, created_at as "createdAt", updated_at as "updatedAt"';
-
-const MEMBER_COLUMNS = `t.id, t.org_id as "orgId", t.team_id as "teamId", t.user_id as "userId", u.name, u.email,
-  t.phone, t.sms_enabled as "smsEnabled", t.call_enabled as "callEnabled", t.push_enabled as "pushEnabled",
-  t.email_enabled as "emailEnabled", t.sort_order as "sortOrder",
-  exists (select 1 from confirmed_numbers c where c.user_id = t.user_id and c.phone = t.phone) as "phoneConfirmed",
-  t.created_at as "createdAt", t.updated_at as "updatedAt"`;
-
 /** On-call teams and who is in them. Somebody who leaves the organization leaves its teams in the same moment. */
 export class TeamStore {
   readonly #session: Session;
@@ -46,27 +40,19 @@ export class TeamStore {
 
   /** Oldest first. */
   async list(orgId: Id<'org'>, limit: number): Promise<TeamRow[]> {
-    return await this.#session.sql.rows(`select ${TEAM_COLUMNS} from teams where org_id = $1 order by id limit $2`, [
-      orgId,
-      limit,
-    ]);
+    return await this.#teams(orgId).orderBy('t.id').limit(limit).execute();
   }
 
   /** Those of the organization's teams that are there. */
   async findAll(orgId: Id<'org'>, teamIds: readonly string[]): Promise<TeamRow[]> {
-    return await this.#session.sql.rows(
-      `select ${TEAM_COLUMNS} from teams where org_id = $1 and id = any($2) order by id`,
-      [orgId, teamIds],
-    );
+    const ids = teamIds.map((teamId) => asId('team', teamId));
+    return await this.#teams(orgId).where('t.id', '=', anyOf(ids)).orderBy('t.id').execute();
   }
 
   /** Throws `not_found` with the path of the field that named it. */
   async get(orgId: Id<'org'>, teamId: string, path = 'teamId'): Promise<TeamRow> {
-    const team = await this.#session.sql.row<TeamRow>(
-      `select ${TEAM_COLUMNS} from teams where org_id = $1 and id = $2`,
-      [orgId, teamId],
-    );
-    if (team === null) throw notFound(path, 'team');
+    const team = await this.#teams(orgId).where('t.id', '=', asId('team', teamId)).executeTakeFirst();
+    if (team === undefined) throw notFound(path, 'team');
     return team;
   }
 
@@ -74,7 +60,7 @@ export class TeamStore {
   async lock(orgId: Id<'org'>, teamId: string, path = 'teamId'): Promise<TeamRow> {
     const team = await this.#session.em.findOne(
       TeamEntity,
-      { orgId, id: teamId as Id<'team'> },
+      { orgId, id: asId('team', teamId) },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
     if (team === null) throw notFound(path, 'team');
@@ -99,48 +85,58 @@ export class TeamStore {
 
   /** The members of all the teams, each team's in its own order. */
   async listMembers(orgId: Id<'org'>, teamIds: readonly Id<'team'>[]): Promise<TeamMemberWithPerson[]> {
-    return await this.#session.sql.rows(
-      `select ${MEMBER_COLUMNS} from team_members t join users u on u.id = t.user_id
-       where t.org_id = $1 and t.team_id = any($2) order by t.team_id, t.sort_order, t.id`,
-      [orgId, [...teamIds]],
-    );
+    return await this.#members(orgId)
+      .where('m.team_id', '=', anyOf(teamIds))
+      .orderBy('m.team_id')
+      .orderBy('m.sort_order')
+      .orderBy('m.id')
+      .execute();
   }
 
   /** The numbers by which the person's teams know them, each once. */
   async listPhonesOf(orgId: Id<'org'>, userId: Id<'user'>): Promise<string[]> {
-    const rows = await this.#session.sql.rows<{ phone: string }>(
-      `select distinct phone from team_members where org_id = $1 and user_id = $2 and phone is not null
-       order by phone limit 10`,
-      [orgId, userId],
-    );
-    return rows.map(({ phone }) => phone);
+    const members = await this.#session.db
+      .selectFrom('team_members')
+      .select('phone')
+      .distinct()
+      .where('org_id', '=', orgId)
+      .where('user_id', '=', userId)
+      .where('phone', 'is not', null)
+      .orderBy('phone')
+      .limit(10)
+      .$narrowType<{ phone: NotNull }>()
+      .execute();
+    return members.map(({ phone }) => phone);
   }
 
   /** Who is in which team of the organization, oldest team first. */
   async listMembersOfAll(orgId: Id<'org'>, limit: number): Promise<TeamMemberOfTeam[]> {
-    return await this.#session.sql.rows(
-      `select ${MEMBER_COLUMNS}, teams.name as "teamName" from team_members t join users u on u.id = t.user_id
-         join teams on teams.id = t.team_id
-       where t.org_id = $1 order by t.team_id, t.sort_order, t.id limit $2`,
-      [orgId, limit],
-    );
+    return await this.#members(orgId)
+      .innerJoin('teams as t', 't.id', 'm.team_id')
+      .select('t.name as teamName')
+      .orderBy('m.team_id')
+      .orderBy('m.sort_order')
+      .orderBy('m.id')
+      .limit(limit)
+      .execute();
   }
 
   /** The teams that a person is in, oldest first. */
   async listPlacesOf(orgId: Id<'org'>, userId: Id<'user'>): Promise<TeamMemberOfTeam[]> {
-    return await this.#session.sql.rows(
-      `select ${MEMBER_COLUMNS}, teams.name as "teamName" from team_members t join users u on u.id = t.user_id
-         join teams on teams.id = t.team_id
-       where t.org_id = $1 and t.user_id = $2 order by t.team_id limit 1000`,
-      [orgId, userId],
-    );
+    return await this.#members(orgId)
+      .innerJoin('teams as t', 't.id', 'm.team_id')
+      .select('t.name as teamName')
+      .where('m.user_id', '=', userId)
+      .orderBy('m.team_id')
+      .limit(1000)
+      .execute();
   }
 
   /** The person's own entry in a team, locked; throws `not_found` when they are not in it. */
   async lockMemberOf(orgId: Id<'org'>, teamId: string, userId: Id<'user'>): Promise<TeamMemberRow> {
     const member = await this.#session.em.findOne(
       TeamMemberEntity,
-      { orgId, teamId: teamId as Id<'team'>, userId },
+      { orgId, teamId: asId('team', teamId), userId },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
     if (member === null) throw new AppError('not_found', 'you are in no team with this id');
@@ -151,7 +147,7 @@ export class TeamStore {
   async lockMember(orgId: Id<'org'>, memberId: string, path = 'memberId'): Promise<TeamMemberRow> {
     const member = await this.#session.em.findOne(
       TeamMemberEntity,
-      { orgId, id: memberId as Id<'member'> },
+      { orgId, id: asId('member', memberId) },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
     if (member === null) throw notFound(path, 'team member');
@@ -198,20 +194,44 @@ export class TeamStore {
 
   /** Keeps the user in the organization until the transaction ends. */
   async #holdMembership(orgId: Id<'org'>, userId: string): Promise<Id<'user'>> {
-    const membership = await this.#session.sql.row<{ userId: Id<'user'> }>(
-      'select user_id as "userId" from memberships where org_id = $1 and user_id = $2 for key share',
-      [orgId, userId],
-    );
-    if (membership === null) throw notFound('userId', 'user');
-    return membership.userId;
+    const membership = await this.#session.db
+      .selectFrom('memberships')
+      .select('user_id')
+      .where('org_id', '=', orgId)
+      .where('user_id', '=', asId('user', userId))
+      .forKeyShare()
+      .executeTakeFirst();
+    if (membership === undefined) throw notFound('userId', 'user');
+    return membership.user_id;
   }
 
   /** After the last; once that is the largest integer of the contract, beside it. */
   async #nextSortOrder(teamId: Id<'team'>): Promise<number> {
-    const next = await this.#session.sql.row<{ sortOrder: number }>(
-      'select least(max(sort_order) + 1, $2::bigint) as "sortOrder" from team_members where team_id = $1 having count(*) > 0',
-      [teamId, Number.MAX_SAFE_INTEGER],
-    );
-    return next?.sortOrder ?? 0;
+    const last = await this.#session.db
+      .selectFrom('team_members')
+      .select(({ fn }) => fn.max('sort_order').as('sortOrder'))
+      .where('team_id', '=', teamId)
+      .executeTakeFirst();
+    return last === undefined || last.sortOrder === null ? 0 : Math.min(last.sortOrder + 1, Number.MAX_SAFE_INTEGER);
+  }
+
+  #teams(orgId: Id<'org'>) {
+    return this.#session.db.selectFrom('teams as t').select(columns(TeamEntity, 't')).where('t.org_id', '=', orgId);
+  }
+
+  #members(orgId: Id<'org'>) {
+    return this.#session.db
+      .selectFrom('team_members as m')
+      .innerJoin('users as u', 'u.id', 'm.user_id')
+      .select(columns(TeamMemberEntity, 'm'))
+      .select(['u.name', 'u.email'])
+      .select(({ exists, selectFrom }) => {
+        const confirmed = selectFrom('confirmed_numbers as c')
+          .select('c.phone')
+          .whereRef('c.user_id', '=', 'm.user_id')
+          .whereRef('c.phone', '=', 'm.phone');
+        return exists(confirmed).$castTo<boolean>().as('phoneConfirmed');
+      })
+      .where('m.org_id', '=', orgId);
   }
 }
