@@ -12,16 +12,16 @@ export interface RetentionRuntime {
   readonly expiredRows: Pick<ExpiredRows, 'remove' | 'removeNames'>;
 }
 
-/** Rows removed by one statement, so that none holds up others for long. */
+/** Rows removed by one statement, so that none holds locks for long. */
 const BATCH = 1_000;
 
-/** Longer than refusals are shown. */
+/** Longer than the ingest status shows them. */
 const KEEP_REFUSALS_HOURS = 48;
 
 /**
- * Removes what is older than its service keeps: points, events, groups whose events are all over, and resolved
- * incidents with their logs; and what was refused of a service some days ago. Reads hide all of it already, so a crash anywhere only leaves work for the next time;
- * one store that fails holds up no other.
+ * Removes what is older than the retention of its service: points, events, groups without events, and resolved incidents
+ * with their logs; and old entries of the ingest status. Reads hide all of it already, so after a crash the rest is
+ * removed next time. A store that fails does not stop the others.
  */
 export async function enforceRetention(runtime: RetentionRuntime): Promise<void> {
   const now = runtime.clock.now();

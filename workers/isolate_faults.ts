@@ -5,15 +5,15 @@ interface Faulty<Item> {
   readonly error: unknown;
 }
 
-/** So many faults, one after the other and nothing that works, are not the items' doing. */
+/** If so many items fail in a row and none succeeds, the items are not the cause. */
 const FAULTS_IN_A_ROW_MAX = 16;
-/** About a minute of trying: what fails still where others go through is given up. */
+/** About a minute. An item that still fails while others succeed is given up. */
 const ATTEMPTS_MAX = 10;
 
 /**
- * Does the work in smaller and smaller parts, so that what cannot be done holds up nothing else. Resolves to the items
- * that are given up: those whose content the stores refuse, and those that fail for any reason at the tenth attempt
- * while others go through. For the rest it throws, and all is to be tried again; work must run safely twice.
+ * Runs the work on smaller and smaller parts of the items, so that an item that fails does not block the others. Returns
+ * the items that are given up: those whose content the stores reject, and those that still fail at the tenth attempt
+ * while others succeed. In any other case it throws, and everything is to be tried again: the work must run safely twice.
  */
 export async function isolateFaults<Item>(
   items: readonly Item[],
@@ -44,7 +44,7 @@ export async function isolateFaults<Item>(
   return faulty;
 }
 
-/** PostgreSQL: data exceptions, nulls and checks. ClickHouse: what it cannot read or hold. */
+/** PostgreSQL: data exceptions, nulls and checks. ClickHouse: values that it cannot parse or store. */
 const CONTENT_CODES = /^(22[0-9A-Z]{3}|23502|23514)$/;
 const CONTENT_TYPES =
   /^(CANNOT_(PARSE|READ|CONVERT)|INCORRECT_DATA|TYPE_MISMATCH|TOO_LARGE_|ARGUMENT_OUT_OF_BOUND|VALUE_IS_OUT)/;

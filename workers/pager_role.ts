@@ -12,10 +12,10 @@ import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
 import { sendHeartbeat } from '#workers/send_heartbeat.ts';
 import { openSweep } from '#workers/sweep_due.ts';
 
-/** Enough for what it does at once. A step whose incident is locked by a process that hangs is left to the next sweep. */
+/** Enough for its concurrent work. A step whose incident is locked by a process that hangs is left to the next sweep. */
 const CONNECTIONS: Connections = { database: 16, queue: 4, lockWaitMsMax: 2_000 };
 
-/** Whatever data arrives, this process does not read it. */
+/** This process never reads data that was sent. */
 export async function startPager(config: RunningConfig, log: Log): Promise<StartedRole> {
   const foundation = await openFoundation(config, { log, connections: CONNECTIONS });
   return { running: runRole(foundation, pagerRole(foundation)), close: () => foundation.close() };
@@ -26,7 +26,7 @@ export interface PagerRuntime extends UnitOfWorkRuntime {
   readonly senders: Senders;
   /** The channels that the operator has set up. */
   readonly configured: ReadonlySet<Channel>;
-  /** The watchdog that is told that pages leave in time; undefined for none. */
+  /** The external watchdog that gets heartbeats; undefined for none. */
   readonly heartbeatUrl: string | undefined;
 }
 
@@ -42,21 +42,21 @@ export function pagerRuntime({ db, clock, log, outbox, senders, config }: Founda
   };
 }
 
-/** Whatever delays the jobs of others, no page waits for much longer than this. */
+/** No page waits for much longer than this, whatever delays the jobs. */
 const SWEEP_MS = 1_000;
-/** A process that opened an incident and hangs or died before it published leaves that to this one. */
+/** Publishes the jobs of a process that opened an incident and died or hangs. */
 const OUTBOX_MS = 1_000;
 
-/** What gets people out of bed, and nothing else: it fires steps, sends pages, and says whether they leave in time. */
+/** Pages people, and does nothing else: it fires steps, sends messages, and reports whether they leave in time. */
 export function pagerRole(foundation: Foundation, runtime = pagerRuntime(foundation)): Role {
   const { heartbeatUrl } = runtime;
-  const [rounds] = WATCHED_WORK.pager;
+  const [restartTimersName] = WATCHED_WORK.pager;
   const sweep = openSweep(runtime);
   return {
     name: 'pager',
     handlers: [onRunEscalationStep(runtime), onDeliverPage(runtime)],
     periodic: [
-      { name: rounds, everySeconds: 10, run: () => restartTimers(runtime) },
+      { name: restartTimersName, everySeconds: 10, run: () => restartTimers(runtime) },
       ...(heartbeatUrl === undefined
         ? []
         : [{ name: 'send_heartbeat', everySeconds: 60, run: () => sendHeartbeat(runtime, heartbeatUrl) }]),

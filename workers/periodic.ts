@@ -6,7 +6,7 @@ import type { Database } from '#storage/postgres/database.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { startTicker, type Ticker } from '#workers/ticker.ts';
 
-/** Work that one of all workers does from time to time. */
+/** Work that one of all processes of a role does from time to time. */
 export interface Periodic {
   readonly name: string;
   readonly everySeconds: number;
@@ -17,34 +17,34 @@ interface PeriodicRuntime {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** Names this process among all workers. */
+  /** The id of this process. */
   readonly holder: Id<'job'>;
 }
 
-/** A holder that dies is replaced after this long; one that lives says so three times as often. */
+/** A process that dies loses its leases after this time; one that lives renews them three times as often. */
 const HOLD = Temporal.Duration.from({ seconds: 9 });
 const EXTEND_MS = 3_000;
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 
-/** Looks every second what is due, and does it unless another worker does; no work waits for another. */
+/** Checks every second what is due and runs it, unless another process does. Works do not wait for each other. */
 export function startPeriodic(runtime: PeriodicRuntime, works: readonly Periodic[]): Ticker {
-  const underWay = new Map<string, Promise<void>>();
-  const looking = startTicker(LOOK_MS, async () => {
-    const idle = works.filter(({ name }) => !underWay.has(name));
+  const running = new Map<string, Promise<void>>();
+  const checking = startTicker(CHECK_MS, async () => {
+    const idle = works.filter(({ name }) => !running.has(name));
     for (const work of await listDue(runtime, idle)) {
-      const done = runIfDue(runtime, work).finally(() => underWay.delete(work.name));
-      underWay.set(work.name, done);
+      const done = runIfDue(runtime, work).finally(() => running.delete(work.name));
+      running.set(work.name, done);
     }
   });
   return {
     async stop() {
-      await looking.stop();
-      await Promise.all(underWay.values());
+      await checking.stop();
+      await Promise.all(running.values());
     },
   };
 }
 
-/** One question for all of them. Empty while the database is away. */
+/** With one query for all of them. Empty while the database is unavailable. */
 async function listDue({ db, clock, log }: PeriodicRuntime, works: readonly Periodic[]): Promise<Periodic[]> {
   const now = clock.now();
   const wanted = works.map((work) => ({ name: work.name, notSince: notSince(work, now) }));
@@ -52,19 +52,19 @@ async function listDue({ db, clock, log }: PeriodicRuntime, works: readonly Peri
     const due = new Set(await new LeaseStore(db.session()).listDue(wanted, now));
     return works.filter(({ name }) => due.has(name));
   } catch (error) {
-    log.warn({ err: messageOf(error) }, 'it is not known what periodic work is due');
+    log.warn({ err: messageOf(error) }, 'failed to find out which periodic work is due');
     return [];
   }
 }
 
-/** Half a second early still counts, so that looks of a whole second do not stretch every period by one. */
+/** Half a second early is enough: otherwise checking once a second would make every period a second longer. */
 function notSince({ everySeconds }: Periodic, now: Temporal.Instant): Temporal.Instant {
   return now.subtract({ milliseconds: everySeconds * 1000 - 500 });
 }
 
 /**
- * Does the work if it is due and nobody else does it. What fails is due still: the next look of any worker tries
- * again, so a failed evaluation is never taken for one that found nothing.
+ * Runs the work if it is due and no other process runs it. Work that fails stays due, and the next check of any process
+ * tries again: so a failed evaluation of rules never counts as one that found nothing.
  */
 async function runIfDue(runtime: PeriodicRuntime, work: Periodic): Promise<void> {
   const { db, clock, log, holder } = runtime;
@@ -74,7 +74,7 @@ async function runIfDue(runtime: PeriodicRuntime, work: Periodic): Promise<void>
   try {
     if (!(await leases.take(work.name, holder, times))) return;
   } catch (error) {
-    log.warn({ work: work.name, err: messageOf(error) }, 'the lease could not be taken');
+    log.warn({ work: work.name, err: messageOf(error) }, 'failed to take the lease');
     return;
   }
   const startedAt = performance.now();
@@ -85,18 +85,18 @@ async function runIfDue(runtime: PeriodicRuntime, work: Periodic): Promise<void>
   } catch (error) {
     log.error({ work: work.name, err: error }, 'periodic work failed and will be tried again');
   }
-  log.debug({ work: work.name, elapsedMs: Math.round(performance.now() - startedAt) }, 'periodic work done');
+  log.debug({ work: work.name, elapsedMs: Math.round(performance.now() - startedAt) }, 'periodic work finished');
   await leases.release(work.name, holder, doneAt).catch((error: unknown) => {
-    log.warn({ work: work.name, err: messageOf(error) }, 'the lease could not be given back');
+    log.warn({ work: work.name, err: messageOf(error) }, 'failed to release the lease');
   });
 }
 
-/** Work that takes longer than a lease lasts keeps it. One lost all the same does no harm: all work runs safely twice. */
+/** Renews the lease while the work runs. If it is lost nevertheless, no harm is done: all work runs safely twice. */
 async function whileHolding(runtime: PeriodicRuntime, name: string, run: () => Promise<void>): Promise<void> {
   const { db, clock, log, holder } = runtime;
   const extend = (): void => {
     new LeaseStore(db.session()).extend(name, holder, clock.now().add(HOLD)).catch((error: unknown) => {
-      log.warn({ work: name, err: messageOf(error) }, 'the lease could not be kept');
+      log.warn({ work: name, err: messageOf(error) }, 'failed to renew the lease');
     });
   };
   const extending = setInterval(extend, EXTEND_MS);

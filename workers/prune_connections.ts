@@ -3,11 +3,11 @@ import { type Clock, Temporal } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** Rows removed by one statement, so that none holds up others for long. */
+/** Rows removed by one statement, so that none holds locks for long. */
 const BATCH = 1_000;
 
-/** A connection that has just been approved gets its first token within this time, or never. */
-const UNDER_WAY = Temporal.Duration.from({ hours: 1 });
+/** A connection that was approved gets its first token within this time, or never. */
+const FIRST_TOKEN_WITHIN = Temporal.Duration.from({ hours: 1 });
 
 const ending = endedBySystem('its tokens have expired');
 
@@ -17,14 +17,14 @@ interface PruningRuntime {
 }
 
 /**
- * Removes codes, tokens and requests that have expired, connections that none of them opens any more, and apps that
- * registered and were not connected.
+ * Removes expired codes, tokens and requests, connections that have none of them left, and apps that registered and were
+ * never connected.
  */
 export async function pruneConnections({ db, clock }: PruningRuntime): Promise<void> {
   const now = clock.now();
   for (let removed = BATCH; removed === BATCH;) {
     removed = await db.transaction(async (session) => {
-      const dead = await storesOf(session).connections.removeDead(now.subtract(UNDER_WAY), now, BATCH);
+      const dead = await storesOf(session).connections.removeDead(now.subtract(FIRST_TOKEN_WITHIN), now, BATCH);
       for (const connection of dead) await recordEnd(session, connection, ending(connection), now);
       return dead.length;
     });

@@ -21,10 +21,10 @@ export const onPurgeService = (runtime: PurgeRuntime): JobHandler =>
   });
 
 /**
- * Removes a deleted service from every store: points and events first, then its incidents and groups, at last its row,
- * with which rules, keys and dashboards go. The row is the note that there is still something to do, so a crash
- * anywhere is mended by running it again. What stays is the ledger of what was billed, and the audit log. Points and
- * events that were under way meanwhile are taken back by whoever stores them: see `delete_orphans.ts`.
+ * Removes a deleted service from every store: points and events first, then its incidents and groups, then its row, with
+ * its rules, keys and dashboards. While the row exists, something is left to do: so after a crash it simply runs again.
+ * The billing ledger and the audit log stay. Points and events that are being stored meanwhile are deleted by the job
+ * that stores them; see `delete_orphans.ts`.
  */
 export async function purge(runtime: PurgeRuntime, serviceId: Id<'service'>): Promise<void> {
   const services = storesOf(runtime.db.session()).services;
@@ -37,7 +37,7 @@ export async function purge(runtime: PurgeRuntime, serviceId: Id<'service'>): Pr
 const SERVICES_MAX = 100;
 const ROWS_A_STATEMENT = 1_000;
 
-/** The net under the jobs: purges every deleted service whose job was lost. */
+/** Purges every deleted service whose job was lost. */
 export async function purgeDeleted(runtime: PurgeRuntime): Promise<void> {
   const deleted = await storesOf(runtime.db.session()).services.listDeleted(SERVICES_MAX);
   const limit = pLimit(1);

@@ -2,7 +2,7 @@ import { recordFailedSignIn } from '#jobs/record_failed_sign_in.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 
-/** Every organization of the account finds the try in its audit log, by nobody in particular. */
+/** Every organization of the account gets an audit row, with an unknown actor. */
 export const onRecordFailedSignIn = (runtime: UnitOfWorkRuntime): JobHandler =>
   handleJob(recordFailedSignIn, async ({ email, ...origin }) => {
     await inUnitOfWork(runtime, async ({ stores, now }) => {

@@ -12,8 +12,8 @@ const BATCH = 500;
 const CONCURRENCY = 4;
 
 /**
- * Opens the next periods of every enabled capability whose period has ended; each in a transaction of its own, so that
- * one that fails holds up no other, and is due still.
+ * Opens the next period of every enabled capability whose period has ended, each in its own transaction: one that fails
+ * does not stop the others, and stays due.
  */
 export async function renewCapabilities(runtime: UnitOfWorkRuntime): Promise<void> {
   const { capabilities } = storesOf(runtime.db.session());

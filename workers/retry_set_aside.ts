@@ -8,13 +8,13 @@ import { deduplicationToken } from '#workers/deduplication_token.ts';
 import { groupOneByOne, type GroupingRuntime } from '#workers/group_exceptions.ts';
 import { TRIED_AGAIN_AFTER_HOURS } from '#workers/set_aside_events.ts';
 
-/** A round ends after so many, so that what is set aside never takes the place of what arrives. */
+/** Retried in one round, so that new events never wait for those that were set aside. */
 const ROUND_MAX = 20;
 const KEPT_DAYS = 30;
-/** What the stores refuse is told apart from what they cannot do now. */
+/** Not the first: each event is read by itself. */
 const ATTEMPT = 2;
 
-/** Tries what was set aside once more, hours after the last time, and gives it up for good after a month. */
+/** Tries events that were set aside once more, hours after the last attempt. After a month they are dropped. */
 export async function retrySetAside(runtime: GroupingRuntime & { readonly log: Log }): Promise<void> {
   const now = runtime.clock.now();
   for (let tried = 0; tried < ROUND_MAX && (await retryNext(runtime, now)); tried += 1);

@@ -8,24 +8,24 @@ import { startTicker, type Ticker } from '#workers/ticker.ts';
 export interface Role {
   readonly name: 'worker' | 'pager';
   readonly handlers: readonly JobHandler[];
-  /** Done from time to time by whichever process of the role takes the lease. */
+  /** Run from time to time by the one process of the role that gets the lease. */
   readonly periodic: readonly Periodic[];
-  /** Done again and again by every process of the role. */
+  /** Run again and again by every process of the role. */
   readonly ticks: readonly Tick[];
-  /** Resolves once what ticks have begun has ended. */
+  /** Resolves once everything that ticks have started has ended. */
   readonly settled?: () => Promise<void>;
 }
 
 export interface Tick {
   readonly name: string;
-  /** From the end of one to the beginning of the next. */
+  /** From the end of one to the start of the next. */
   readonly everyMs: number;
   run(): Promise<unknown>;
 }
 
-/** A role at work. */
+/** A role that runs in this process. */
 export interface RunningRole {
-  /** Lets what runs finish and takes no more. */
+  /** Takes no new work, and resolves once the running work has ended. */
   stop(): Promise<void>;
 }
 

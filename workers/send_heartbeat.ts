@@ -13,13 +13,13 @@ export interface HeartbeatRuntime {
 const TIMEOUT_MS = 10_000;
 
 /**
- * Tells an outside watchdog that what is accepted pages people in time, and nothing while it does not: a watchdog that
- * hears nothing wakes somebody by another way. The address is a secret of its own and stands in no log.
+ * Tells an external watchdog that pages leave in time, and sends nothing while they do not: a watchdog that gets no
+ * heartbeat alerts people by other means. The address is a secret and is never logged.
  */
 export async function sendHeartbeat({ db, clock, log }: HeartbeatRuntime, url: string): Promise<void> {
   const { problems } = await checkPager({ db, clock });
   if (problems.length > 0) {
-    log.error({ problems }, 'pages are late: no heartbeat is sent');
+    log.error({ problems }, 'pages are late, so no heartbeat is sent');
     return;
   }
   try {

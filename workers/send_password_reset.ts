@@ -11,7 +11,7 @@ export interface AccountMailRuntime extends UnitOfWorkRuntime {
   readonly mail: MailServer | null;
 }
 
-/** So that nobody's mailbox is filled by others. */
+/** So that nobody can fill the mailbox of somebody else. */
 const PER_HOUR_MAX = 3;
 
 export const onSendPasswordReset = (runtime: AccountMailRuntime): JobHandler =>
@@ -21,7 +21,7 @@ export const onSendPasswordReset = (runtime: AccountMailRuntime): JobHandler =>
     const made = await inUnitOfWork(runtime, async (unit) => {
       const user = await unit.stores.people.findUserByEmail(email);
       if (user === null) return null;
-      // Requests at the same time are counted one by one.
+      // Concurrent requests are counted one after the other.
       await unit.stores.people.lockUser(user.id);
       const recent = await unit.stores.passwordResets.countSince(user.id, unit.now.subtract({ hours: 1 }));
       if (recent >= PER_HOUR_MAX) return null;
@@ -34,7 +34,7 @@ export const onSendPasswordReset = (runtime: AccountMailRuntime): JobHandler =>
     const text = passwordResetMail({ link, address });
     const delivery = await sendMail(mail, { to, messageId, ...text, priority: 'high' });
     if (delivery.kind === 'accepted' || delivery.kind === 'uncertain') return;
-    // The next try makes a link of its own.
+    // The next attempt creates a new link.
     await storesOf(runtime.db.session()).passwordResets.remove(resetId);
     throw new Error(`the mail could not be sent: ${delivery.reason}`);
   });

@@ -6,7 +6,7 @@ import type { Database } from '#storage/postgres/database.ts';
 import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
 import { deduplicationToken } from '#workers/deduplication_token.ts';
 
-/** What takes too long today takes as long in a minute: another release may know better. */
+/** An event that takes too long now takes as long in a minute. A later release may read it faster. */
 export const TRIED_AGAIN_AFTER_HOURS = 6;
 
 interface SettingAside {
@@ -15,7 +15,7 @@ interface SettingAside {
   readonly eventCipher: Pick<Cipher, 'seal'>;
 }
 
-/** Puts events that were given up twice where they hold up nobody: shown to their service, and tried again hours later. */
+/** Sets aside events that took too long twice. They are listed for their service and tried again hours later. */
 export async function setAsideEvents(runtime: SettingAside, events: readonly AcceptedEvent[], log: Log): Promise<void> {
   const now = runtime.clock.now();
   const rows = [...Map.groupBy(events, ({ serviceId }) => serviceId)].map(([serviceId, own]) => ({

@@ -23,20 +23,20 @@ interface Batch {
 }
 
 /**
- * ClickHouse prefers few large inserts: one of 400,000 points takes it half as much for each as four of 100,000, and
- * merging them. So the more there is, the longer is waited for company: `BUSY_POINTS` and more, `EVERY_MS`.
+ * ClickHouse prefers few large inserts: one of 400,000 points costs half as much per point as four of 100,000 that are
+ * merged later. So with much to do (`BUSY_POINTS`), jobs wait up to `EVERY_MS` to be inserted together.
  */
 const LINGER_MS = 5;
 const EVERY_MS = 1_000;
 const BUSY_POINTS = 150_000;
 const INSERT_POINTS_MAX = 400_000;
 const JOBS_MAX = 400;
-/** In memory. Three inserts' worth of one organization, so that one is always ready; what is left is for the others. */
+/** Held in memory. An organization may fill three inserts, so that one is always ready; the rest is for the others. */
 const CAPACITY = { items: 1_600_000, itemsOfOrg: 1_200_000, jobs: 800 };
-/** While one is inserted the next is made ready. */
+/** While one insert runs, the next one is prepared. */
 const INSERTS_MAX = 2;
 
-/** Brings points into ClickHouse. A service whose points it refuses twice loses them, and no other does. */
+/** Stores points in ClickHouse. If it rejects the points of one service twice, only those are dropped. */
 export function onStorePoints({ db, metricWriter }: StoringRuntime): DurableJobHandler {
   const insert = async (services: readonly ServicePoints[], token: string): Promise<void> => {
     await metricWriter.insert(services, token);
@@ -72,7 +72,10 @@ export function onStorePoints({ db, metricWriter }: StoringRuntime): DurableJobH
         insert(part, deduplicationToken(token, ...part.map(({ serviceId }) => serviceId)));
       for (const { item, error } of await isolateFaults(services, attempt, store)) {
         const { serviceId, points } = item;
-        log.error({ serviceId, points: points.length, err: error }, 'points dropped: they can be stored in no way');
+        log.error(
+          { serviceId, points: points.length, err: error },
+          'points dropped: the store permanently rejects them',
+        );
       }
     },
   };

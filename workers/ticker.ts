@@ -1,6 +1,6 @@
-/** Calls `tick` again and again, `everyMs` after the last call has ended, until stopped. */
+/** Calls `tick` repeatedly, `everyMs` after the last call has ended, until it is stopped. */
 export interface Ticker {
-  /** Resolves once no tick is under way. */
+  /** Resolves once no tick is running. */
   stop(): Promise<void>;
 }
 

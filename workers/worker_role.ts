@@ -80,13 +80,13 @@ export function workerRuntime(house: House): WorkerRuntime {
   };
 }
 
-/** What a process that died has left in the outbox: a living one publishes at once. */
+/** Publishes what a process that died has left in the outbox; a living process publishes at once. */
 const OUTBOX_MS = 2_000;
 const KEPT_MS = 4_000;
 
 /**
- * Everything that senders can make us do, and upkeep: it stores points, groups exceptions, evaluates rules and opens
- * incidents. Mails about accounts are sent here too, because anybody can ask for one. It pages nobody.
+ * Everything that senders can cause, and maintenance: stores points, groups exceptions, evaluates rules and opens
+ * incidents. Sends mail about accounts too, because anybody can ask for it. Pages nobody.
  */
 export function workerRole(house: House, runtime = workerRuntime(house)): Role {
   const kept = runDurableJobs(runtime.db);

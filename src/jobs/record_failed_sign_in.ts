@@ -3,15 +3,15 @@ import { Type } from 'typebox';
 import { defineJob } from '#kernel/job.ts';
 
 /**
- * Writes down in the audit log that somebody tried to sign in to an account with a wrong password, if there is such an
- * account: who is unknown is answered alike, and in the same time.
+ * Records a sign-in with a wrong password in the audit log, if there is such an account. It runs as a job so that the
+ * answer takes the same time for an unknown account.
  */
 export const recordFailedSignIn = defineJob({
   name: 'record_failed_sign_in',
   queue: 'upkeep',
   payload: Type.Object({
     email: Type.String(),
-    /** Of the request that tried. */
+    /** Of the sign-in. */
     requestId: Type.String(),
     address: Type.Union([Type.String(), Type.Null()]),
   }),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineJob } from '#kernel/job.ts';
 
-/** Mails the link of an invitation. The link is encrypted: what waits in a queue is seen by many. */
+/** Mails the link of an invitation. The link is encrypted: the contents of a queue are not secret. */
 export const sendInvitation = defineJob({
   name: 'send_invitation',
   queue: 'upkeep',

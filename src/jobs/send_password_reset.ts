@@ -3,8 +3,8 @@ import { Type } from 'typebox';
 import { defineJob } from '#kernel/job.ts';
 
 /**
- * Mails a link to set a new password, if there is such an account: asking for one is answered alike, and in the same
- * time, for every address. A repetition mails another link.
+ * Mails a link to set a new password, if there is such an account. It runs as a job so that the answer takes the same
+ * time for every address. A repetition mails another link.
  */
 export const sendPasswordReset = defineJob({
   name: 'send_password_reset',

@@ -52,7 +52,7 @@ test('a worker that was away for months charges each of them once, and then no m
   expect(audited).toHaveLength(1);
 });
 
-test('a month that was paid for is used to its end and not renewed once disabled', async () => {
+test('a paid month runs to its end, and is not renewed after it was disabled', async () => {
   w.clock.set('2028-02-10T00:00:00Z');
   await disable();
   w.clock.set('2028-03-05T00:00:00Z');
@@ -62,7 +62,7 @@ test('a month that was paid for is used to its end and not renewed once disabled
   expect(await ledger()).toEqual([FIRST, '2028-03-05 to 2028-04-05']);
 });
 
-test('a month that had begun is owed though its renewal had not run when it was disabled or deleted', async () => {
+test('a month that has begun is charged even if it was disabled or deleted before its renewal ran', async () => {
   w.clock.set('2028-03-01T00:00:00Z');
   await disable();
   expect(await ledger()).toEqual([FIRST, SECOND]);
@@ -96,7 +96,7 @@ test.each([
   },
 );
 
-test('a renewal that is killed before any of its statements, or before its commit, is as if it had not begun', async () => {
+test('a renewal that is killed before any of its statements, or before its commit, changes nothing', async () => {
   w.clock.set('2028-03-31T10:00:00Z');
   const after = [FIRST, SECOND, '2028-03-31 to 2028-04-30'];
   let died = 0;
@@ -118,7 +118,7 @@ test('two workers that renew at the same time charge once', async () => {
   expect(await ledger()).toHaveLength(5);
 });
 
-test('a service that cannot be renewed holds up no other', async () => {
+test('a service that cannot be renewed does not stop the others', async () => {
   const second = await w.given.service({ capabilities: ['oncall'] });
   await w.house.db.sql.run(
     'alter table billing_periods add constraint broken check (service_id <> $1) not valid'.replace(

@@ -61,7 +61,7 @@ function eventsOf(text: string): CalendarEvent[] {
 }
 
 describe('the calendar of a schedule', () => {
-  test('says hour by hour what who_is_on_call says, also in the night when the clocks change', async () => {
+  test('agrees with who_is_on_call at every hour, also in the night when the clocks change', async () => {
     const { w, teamId, scheduleId } = await plannedWorld();
     const { url } = await feedsOf(w).create(scheduleId);
     const events = eventsOf((await read(w, url)).body);
@@ -97,7 +97,7 @@ describe('the calendar of a schedule', () => {
     expect(name).toBe('On call: Primary; "nights", days');
   });
 
-  test('stays the same while the schedule does, so that calendars change nothing for no reason', async () => {
+  test('does not change while the schedule stays the same', async () => {
     const { w, scheduleId } = await plannedWorld();
     const { url } = await feedsOf(w).create(scheduleId);
     const first = await read(w, url);
@@ -110,7 +110,7 @@ describe('the calendar of a schedule', () => {
     for (const event of still.slice(0, -1)) expect(event).toEqual(known.get(event.uid));
   });
 
-  test('shows nobody who has left', async () => {
+  test('does not show people who have left', async () => {
     const { w, scheduleId, cleo } = await plannedWorld();
     const { url } = await feedsOf(w).create(scheduleId);
     expect((await read(w, url)).body).toContain('Cleo is on call');
@@ -120,7 +120,7 @@ describe('the calendar of a schedule', () => {
 });
 
 describe('its secret address', () => {
-  test('is made once, shown again, and is not in the store or the audit log', async () => {
+  test('is created once, can be shown again, and is not in the store or the audit log', async () => {
     const { w, scheduleId } = await plannedWorld();
     const feeds = feedsOf(w);
     expect(await feeds.find(scheduleId)).toEqual({ scheduleId, url: null, createdAt: null });
@@ -136,7 +136,7 @@ describe('its secret address', () => {
     expect(JSON.stringify(stored)).not.toContain(secret);
   });
 
-  test('is worthless once it is revoked, and the next one is another', async () => {
+  test('stops working once it is revoked, and the next one is different', async () => {
     const { w, scheduleId } = await plannedWorld();
     const feeds = feedsOf(w);
     const { url } = await feeds.create(scheduleId);
@@ -148,7 +148,7 @@ describe('its secret address', () => {
     expect((await read(w, next.url)).status).toBe(200);
   });
 
-  test('goes with its schedule', async () => {
+  test('is deleted with its schedule', async () => {
     const { w, scheduleId } = await plannedWorld();
     const { url } = await feedsOf(w).create(scheduleId);
     await w.expectOk('delete_schedule', { scheduleId });

@@ -31,7 +31,7 @@ async function annaThenBram(w: StaffedWorld) {
 const textsTo = (w: StaffedWorld, { phone }: { phone: string }) => w.phone.messages.filter(({ to }) => to === phone);
 
 describe('a clock that is set back by an hour', () => {
-  test('holds up no step for longer than its own wait, counted anew', async () => {
+  test('delays no step for longer than its own wait, counted from then', async () => {
     const w = await staffedWorld();
     const { bram, alert } = await annaThenBram(w);
     await alert.trigger();
@@ -47,7 +47,7 @@ describe('a clock that is set back by an hour', () => {
     expect(textsTo(w, bram)).toHaveLength(1);
   });
 
-  test('leaves alone what was brought forward, settled, or is to come due after the contract’s longest wait', async () => {
+  test('does not change steps that were expedited, have ended, or come due after the longest wait of the contract', async () => {
     const w = await staffedWorld();
     const teamId = await w.staff.team();
     const anna = await w.staff.responder(teamId, 'Anna');
@@ -67,7 +67,7 @@ describe('a clock that is set back by an hour', () => {
     expect(await timers()).toEqual(before);
   });
 
-  test('holds up no periodic work: neither what was done later than now, nor what was held until later', async () => {
+  test('delays no periodic work, neither what was done at a later time nor what was leased until later', async () => {
     const w = await staffedWorld();
     const leases = new LeaseStore(w.house.db.session());
     const times = () => {
@@ -88,7 +88,7 @@ describe('a clock that is set back by an hour', () => {
     expect(await leases.take('watch', 'three', times())).toBe(true);
   });
 
-  test('keeps a rule from neither resolving nor counting', async () => {
+  test('does not stop a rule from resolving and counting', async () => {
     const w = await staffedWorld();
     const { alert } = await annaThenBram(w);
     const measure = async (value: number) => {
@@ -108,7 +108,7 @@ describe('a clock that is set back by an hour', () => {
     expect((await w.expectOk('list_incidents', { status: 'resolved' })).total).toBe(1);
   });
 
-  test('does not make a message be tried for an hour more', async () => {
+  test('does not extend the retries of a message by an hour', async () => {
     const w = await staffedWorld();
     const { anna, alert } = await annaThenBram(w);
     w.phone.addFault({ kind: 'http_error', status: 503, number: anna.phone });
@@ -122,7 +122,7 @@ describe('a clock that is set back by an hour', () => {
     expect(own.attempts).toBeLessThan(30);
   });
 
-  test('leaves the story in the order in which it happened', async () => {
+  test('leaves the timeline in the order in which it happened', async () => {
     const w = await staffedWorld();
     const { alert } = await annaThenBram(w);
     const incidentId = await alert.trigger();
@@ -135,7 +135,7 @@ describe('a clock that is set back by an hour', () => {
     expect(events).toEqual(['triggered', 'step_fired', 'page_sent', 'page_delivered', 'resolved']);
   });
 
-  test('slows nobody for longer than a minute who tried bad keys before', async () => {
+  test('does not slow down anybody for longer than a minute after bad keys', async () => {
     const clock = testClock();
     const badKeys = createBadKeyLimiter(clock);
     const guess = () =>
@@ -150,7 +150,7 @@ describe('a clock that is set back by an hour', () => {
 });
 
 describe('a clock that is set forward by an hour', () => {
-  test('fires what is due by then once, and bundles what would be a storm', async () => {
+  test('fires once what is due by then, and sends digests instead of a storm', async () => {
     const w = await staffedWorld();
     const { anna, bram, alert } = await annaThenBram(w);
     await openMany(w, alert, 10);
@@ -161,7 +161,7 @@ describe('a clock that is set forward by an hour', () => {
     expect([textsTo(w, anna).length, textsTo(w, bram).length]).toEqual([4, 4]);
   });
 
-  test('and back again leaves nothing behind', async () => {
+  test('and back again leaves no trace', async () => {
     const w = await staffedWorld();
     const { anna, bram, alert } = await annaThenBram(w);
     w.clock.advance({ hours: 1 });
@@ -192,7 +192,7 @@ function machine(hoursWrong = 0) {
 describe('the clock of the database', () => {
   const apart = (clock: Clock, truth: Clock) => clock.now().epochMilliseconds - truth.now().epochMilliseconds;
 
-  test.each([1, -1, -400_000])('is what a process goes by whose machine is wrong by %i h', async (hours) => {
+  test.each([1, -1, -400_000])('is used by a process whose machine is wrong by %i h', async (hours) => {
     const { world, source } = machine(hours);
     const clock = databaseClock(async () => world.now().epochMilliseconds, silentLog, source);
     await clock.compare();
@@ -201,7 +201,7 @@ describe('the clock of the database', () => {
     expect(apart(clock, world)).toBe(0);
   });
 
-  test('does not feel it when the machine is set while the process runs', async () => {
+  test('is not affected when the clock of the machine is set while the process runs', async () => {
     const { world, source, set } = machine();
     const clock = databaseClock(async () => world.now().epochMilliseconds, silentLog, source);
     await clock.compare();
@@ -212,7 +212,7 @@ describe('the clock of the database', () => {
     expect(apart(clock, world)).toBe(0);
   });
 
-  test('is followed when it is set itself, and that is told', async () => {
+  test('is followed when it is set, and that is logged', async () => {
     const { world, source } = machine();
     const told: object[] = [];
     let database = world.now();
@@ -226,7 +226,7 @@ describe('the clock of the database', () => {
     expect(told).toEqual([{ bySeconds: -3600 }]);
   });
 
-  test('is not thought wrong because it is slow to answer', async () => {
+  test('does not count as wrong because it answers slowly', async () => {
     const { world, source } = machine();
     const asked = world.now().epochMilliseconds;
     const clock = databaseClock(
@@ -241,7 +241,7 @@ describe('the clock of the database', () => {
     expect(apart(clock, world)).toBe(0);
   });
 
-  test('goes on as it went while the database is away', async () => {
+  test('keeps running while the database is unavailable', async () => {
     const { world, source } = machine(1);
     let isAway = false;
     const clock = databaseClock(
@@ -291,7 +291,7 @@ describe('a worker whose machine is wrong by an hour', () => {
     expect([textsTo(w, anna).length, textsTo(w, bram).length]).toEqual([1, 1]);
   });
 
-  test('is not let into work that another does, nor keeps others from it', async () => {
+  test('neither takes work that another worker does, nor blocks others', async () => {
     const { w, runtime } = await strangeWorker(1);
     const leases = new LeaseStore(w.house.db.session());
     const take = (clock: Clock) => {
@@ -307,11 +307,11 @@ describe('a worker whose machine is wrong by an hour', () => {
   });
 });
 
-describe('a queue that wakes us a little too early by the clock that counts', () => {
+describe('a queue that wakes a worker a little too early by the database clock', () => {
   const run = (runtime: RolesRuntime, incidentId: string) =>
     onRunEscalationStep(runtime).run({ incidentId, stepIndex: 1 }, { jobId: newId('job'), attempt: 1, log: silentLog });
 
-  test('costs no step its time: what is due in a moment is waited for', async () => {
+  test('delays no step: the worker waits for what is due in a moment', async () => {
     const w = await staffedWorld({ jobs: false });
     const { alert } = await annaThenBram(w);
     const incidentId = await alert.trigger();

@@ -105,7 +105,7 @@ const EVERYWHERE =
   'alert_rules dashboards exception_events exception_groups incident_steps incident_timeline incidents ingest_keys ingest_refusals ' +
   'metric_names metric_points metric_series notifications service_capabilities services';
 
-test('a deleted service leaves nothing in any store but what was billed and who did what, and others lose nothing', async () => {
+test('a deleted service leaves only its bill and its audit log in the stores, and others lose nothing', async () => {
   const w = await staffedWorld();
   const [gone, kept] = [await estate(w), await estate(w)];
   expect(await traces(w, gone)).toEqual(EVERYWHERE.split(' '));
@@ -132,7 +132,7 @@ test('a purge that is killed at any step is finished by the next one', async () 
   await expect.poll(() => traces(w, one), PATIENTLY).toEqual([]);
 });
 
-test('a purge whose job was lost is found, and one that fails holds up no other', async () => {
+test('a purge whose job was lost is found, and one that fails does not stop the others', async () => {
   const w = await staffedWorld({ jobs: false });
   const [first, second] = [await w.given.service(), await w.given.service()];
   for (const { serviceId } of [first, second]) await w.expectOk('delete_service', { serviceId });
@@ -176,7 +176,7 @@ test.each(['before', 'after'])(
   },
 );
 
-test('what is being stored at the moment of a purge is taken back', async () => {
+test('what is being stored during a purge is deleted', async () => {
   const w = await staffedWorld();
   for (const store of [storePoints, storeEvents]) {
     const one = await estate(w);
@@ -189,7 +189,7 @@ test('what is being stored at the moment of a purge is taken back', async () => 
   }
 });
 
-test('what a worker stored before it died is taken back when its job runs again', async () => {
+test('what a worker stored before it died is deleted when its job runs again', async () => {
   const w = await staffedWorld();
   for (const [store, tables] of [
     [storePoints, ['metric_names', 'metric_points', 'metric_series']],

@@ -33,13 +33,13 @@ async function manyAndOne(many: number) {
   return { w, crowd, single };
 }
 
-test('messages and steps that are overdue come organization by organization, however many one has', async () => {
+test('overdue messages and steps are handled organization by organization, however many one has', async () => {
   const { w, single } = await manyAndOne(50);
   const { deliveries } = storesOf(w.house.db.session());
   expect((await deliveries.listDue(w.clock.now(), 5)).map(({ id }) => id)).toContain(single);
 });
 
-test('a provider that does not answer one organization keeps no page of another waiting, nor the steps of anybody', async () => {
+test('a provider that does not answer one organization delays neither the pages of another nor any steps', async () => {
   const { w, crowd, single } = await manyAndOne(50);
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');

@@ -62,7 +62,7 @@ test('a reply by SMS acknowledges, and says so in the log', async () => {
   expect(incident.timeline.at(-1).text).toBe('Acknowledged by Anna by SMS; escalation is paused.');
 });
 
-test('a number that belongs to nobody of the organization learns nothing and changes nothing', async () => {
+test('a number of nobody in the organization gets no information and changes nothing', async () => {
   const w = await staffedWorld();
   const { alert } = await annaThenBram(w);
   const incidentId = await alert.trigger();
@@ -75,7 +75,7 @@ test('a number that belongs to nobody of the organization learns nothing and cha
   expect((await w.expectOk('get_incident', { incidentId })).status).toBe('triggered');
 });
 
-test('a pressed 2 resolves the incident, and who got an SMS is told', async () => {
+test('pressing 2 resolves the incident, and everyone who got an SMS gets the news', async () => {
   const w = await staffedWorld();
   const { anna, bram, alert } = await annaThenBram(w);
   const incidentId = await alert.trigger();
@@ -132,7 +132,7 @@ test('a step that reaches nobody is skipped with its reason and the next one fir
   );
 });
 
-test('a final refusal by the provider fails at once, and the log keeps our own reason', async () => {
+test('a final rejection by the provider fails at once, and the log has our own reason', async () => {
   const w = await staffedWorld();
   const { anna, bram, alert } = await annaThenBram(w);
   await w.phone.reply({ from: anna.phone, body: 'STOP' });
@@ -143,7 +143,7 @@ test('a final refusal by the provider fails at once, and the log keeps our own r
   expect(w.phone.calls).toMatchObject([{ to: bram.phone }]);
 });
 
-test('a message that the provider took without answering is found again instead of sent twice', async () => {
+test('a message that the provider accepted without answering is found again instead of sent twice', async () => {
   const w = await staffedWorld();
   const { anna, alert } = await annaThenBram(w);
   w.phone.addFault({ kind: 'drop', when: 'after', number: anna.phone, times: 1 });
@@ -155,7 +155,7 @@ test('a message that the provider took without answering is found again instead 
   expect(notifications[0]).toMatchObject({ status: 'delivered' });
 });
 
-test('a call about one incident is never taken for the lost call about another', async () => {
+test('a call about one incident is never mistaken for the lost call about another', async () => {
   const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
@@ -170,7 +170,7 @@ test('a call about one incident is never taken for the lost call about another',
   expect(w.phone.calls).toHaveLength(2);
 });
 
-test('a report about a message that its sender never heard of settles what became of it', async () => {
+test('a report about a message whose sender died records its outcome', async () => {
   const w = await staffedWorld();
   const { anna, alert } = await annaThenBram(w);
   w.phone.addFault({ kind: 'drop', when: 'after', number: anna.phone, times: 1 });
@@ -181,7 +181,7 @@ test('a report about a message that its sender never heard of settles what becam
   expect(timeline.map(({ text }: { text: string }) => text)).toContain('SMS to Anna sent.');
 });
 
-test('somebody none of whose channels is set up is passed over at once, though others are paged', async () => {
+test('a person without any configured channel is skipped at once, even if others are paged', async () => {
   const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
@@ -201,7 +201,7 @@ test('somebody none of whose channels is set up is passed over at once, though o
   );
 });
 
-test('an overloaded provider is tried again until the message is out', async () => {
+test('an overloaded provider is tried again until the message is sent', async () => {
   const w = await staffedWorld();
   const { anna, alert } = await annaThenBram(w);
   w.phone.addFault({ kind: 'http_error', status: 429, code: 20429, number: anna.phone, times: 2 });
@@ -213,7 +213,7 @@ test('an overloaded provider is tried again until the message is out', async () 
   expect(notifications[0]).toMatchObject({ status: 'delivered', attempts: 3 });
 });
 
-test('steps fire and messages leave though no job ever runs', async () => {
+test('steps fire and messages leave even if no job ever runs', async () => {
   const w = await staffedWorld({ jobs: false });
   const { anna, bram, alert } = await annaThenBram(w);
   await alert.trigger();
@@ -236,7 +236,7 @@ test('an unsigned call-back is refused', async () => {
   expect(response.statusCode).toBe(403);
 });
 
-test('what a rule does on its own is in the audit log, as done by the system', async () => {
+test('what a rule does is in the audit log, with the system as its actor', async () => {
   const w = await staffedWorld();
   const { alert } = await annaThenBram(w);
   const incidentId = await alert.trigger();

@@ -18,7 +18,7 @@ async function stepsOf(w: StaffedWorld, incidentId: string): Promise<Step[]> {
 const inShort = (steps: readonly Step[]) =>
   steps.map(({ afterMinutes, state, reason }) => [afterMinutes, state, ...(reason === null ? [] : [reason])].join(' '));
 
-test('the steps of an incident are those at its trigger, whatever becomes of the policy', async () => {
+test('the steps of an incident are those at its trigger, even if the policy changes or is deleted', async () => {
   const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
@@ -70,7 +70,7 @@ test('the steps of an incident are those at its trigger, whatever becomes of the
   await w.settle();
 });
 
-test('of an incident that is resolved after a second no step is shown as fired but the one that was', async () => {
+test('an incident that is resolved after a second shows only the first step as fired', async () => {
   const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
@@ -87,7 +87,7 @@ test('of an incident that is resolved after a second no step is shown as fired b
   await w.settle();
 });
 
-test('a step that reaches nobody is shown as skipped with its reason, and the next as brought forward', async () => {
+test('a step that reaches nobody is shown as skipped with its reason, and the next as expedited', async () => {
   const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');

@@ -47,8 +47,8 @@ async function breach({ runtime, clock }: StaffedWorld, { serviceId }: Alert, va
   await pointsArrive(runtime, serviceId, [{ name: 'latency', at: clock.now(), value }]);
 }
 
-describe('a service that opens more incidents than it may', () => {
-  test('opens one for the rest, which pages once, says how many there are and lists them', async () => {
+describe('a service that opens more incidents than its limit', () => {
+  test('opens one storm for the rest, which pages once, counts its members and lists them', async () => {
     const { w, flood, texts, storms } = await annaInAFlood();
     await flood(2);
     await w.advance({ minutes: 2 });
@@ -75,7 +75,7 @@ describe('a service that opens more incidents than it may', () => {
     expect(await limitsMet(w, storm.serviceId)).toMatchObject([{ reason: 'too_many_incidents', count: 12 }]);
   });
 
-  test('opens incidents of their own again once the flood is over, and the next flood pages again', async () => {
+  test('opens separate incidents again after the flood, and the next flood pages again', async () => {
     const { w, flood, texts, storms } = await annaInAFlood();
     await flood(5);
     await w.advance({ minutes: 6 });
@@ -89,7 +89,7 @@ describe('a service that opens more incidents than it may', () => {
     expect(texts().length).toBeGreaterThan(before + 3);
   });
 
-  test('is paged for a breach of a metric all the same, and so are the people of another policy', async () => {
+  test('still pages for a breach of a metric, and for another policy', async () => {
     const { w, alert, teamId, flood, storms } = await annaInAFlood();
     const bram = await w.staff.responder(teamId, 'Bram');
     const other = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [bram.userId] }]);
@@ -105,7 +105,7 @@ describe('a service that opens more incidents than it may', () => {
     expect(incidents[0]).toMatchObject({ kind: 'metric_threshold', ruleId: alert.ruleId, details: { value: 250 } });
   });
 
-  test('resolves the storm with all that it stands for, by a person or once its groups are taken care of', async () => {
+  test('resolves the storm with all its members, by a person or once its groups are resolved or ignored', async () => {
     const { w, flood, storms } = await annaInAFlood();
     await flood(5);
     const [storm] = await storms();
@@ -123,7 +123,7 @@ describe('a service that opens more incidents than it may', () => {
     expect(resolved.members.filter(({ endedAt }: { endedAt: unknown }) => endedAt === null)).toEqual([]);
   });
 
-  test('bundles breaches of its metrics, each of which ends when its condition does', async () => {
+  test('adds breaches of metrics to a storm, each of which ends when its condition does', async () => {
     const { w, alert, storms } = await annaInAFlood({ incidentsPerService: 1 });
     const config = { metricName: 'latency', comparator: '>', threshold: 100, windowMinutes: 1 };
     const rule = { serviceId: alert.serviceId, kind: 'metric_threshold', escalationPolicyId: alert.policyId, config };
@@ -154,7 +154,7 @@ describe('a service that opens more incidents than it may', () => {
   });
 });
 
-test('events of more new groups than a service may begin are kept in one group, and the service says so', async () => {
+test('events of more new groups than a service may open are kept in one group, and its ingest status says so', async () => {
   const { w, alert, flood } = await annaInAFlood();
   await flood(50);
   const { groups } = await w.expectOk('list_exception_groups', { serviceId: alert.serviceId });

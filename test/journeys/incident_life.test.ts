@@ -69,7 +69,7 @@ describe('a policy that is deleted or changed', () => {
 });
 
 describe('a team that is deleted', () => {
-  test('stops nothing silently: each step of its open incident says that it reaches nobody', async () => {
+  test('stops nothing silently: each step of its open incident records that it reaches nobody', async () => {
     const { w, teamId, anna, bram, incidentId } = await incidentOfATeam();
     await w.expectOk('delete_team', { teamId });
     await w.advance({ minutes: 15 });
@@ -86,7 +86,7 @@ describe('a team that is deleted', () => {
 });
 
 describe('a person who leaves', () => {
-  test('the organization is passed over, and the story says why', async () => {
+  test('the organization is skipped, and the timeline says why', async () => {
     const { w, anna, bram, incidentId } = await incidentOfATeam();
     await w.house.db.sql.run('delete from memberships where user_id = $1', [bram.userId]);
     await w.advance({ minutes: 15 });
@@ -96,7 +96,7 @@ describe('a person who leaves', () => {
     );
   });
 
-  test('or comes to the shift while an incident is open is paged by who is on call when the step fires', async () => {
+  test('or starts a shift while an incident is open is paged if they are on call when the step fires', async () => {
     const { w, teamId, anna, bram } = await incidentOfATeam();
     const cleo = await w.staff.responder(teamId, 'Cleo');
     const { teams } = await w.expectOk('list_teams');

@@ -50,7 +50,7 @@ const audited = (w: StaffedWorld) =>
     `select action, result, via, actor, after from audit_log where action in ('acknowledge_incident', 'resolve_incident', 'delete_incident') order by id`,
   );
 
-test('a page by mail says what happened, in words and in HTML that nobody can inject', async () => {
+test('a page by mail says what happened, in text and in HTML without injection', async () => {
   const { mail, anna, links, incidentId } = await mailedIncident();
   expect(mail).toMatchObject({
     recipients: [anna.email],
@@ -64,14 +64,14 @@ test('a page by mail says what happened, in words and in HTML that nobody can in
   expect(links['Open']).toBe(`http://tocsin.test/incidents/${incidentId}`);
 });
 
-test('the log says that the mail was sent, under the name by which mail programs know it', async () => {
+test('the log says that the mail was sent, with its Message-ID', async () => {
   const { w, mail, incidentId } = await mailedIncident();
   const { notifications } = await w.expectOk('get_incident', { incidentId });
   expect(notifications).toMatchObject([{ channel: 'email', status: 'sent', providerId: mail.messageId }]);
   expect(notifications[0].to).toMatch(/^a•••@/);
 });
 
-test('all mails about one incident are one thread, and those about another are another', async () => {
+test('all mails about one incident are one thread, separate from those about another', async () => {
   const { w, post, alert, incidentId } = await mailedIncident();
   await w.advance({ minutes: 15 });
   await w.expectOk('resolve_incident', { incidentId });
@@ -83,7 +83,7 @@ test('all mails about one incident are one thread, and those about another are a
   expect(rest.map(([references]) => references)).not.toContain(first?.[0]);
 });
 
-test('opening a link only asks, so that a mail scanner does nothing', async () => {
+test('opening a link only asks, so that a mail scanner changes nothing', async () => {
   const { w, links, incidentId } = await mailedIncident();
   const page = await follow(w, links['Acknowledge']);
   expect(page).toMatchObject({ status: 200, body: expect.stringContaining('<button>Acknowledge</button>') });
@@ -153,7 +153,7 @@ test('a link works for seven days and not a second longer', async () => {
   expect(await audited(w)).toMatchObject([{ result: 'forbidden', after: { why: 'expired link' } }]);
 });
 
-test('a link that names no message is refused alike', async () => {
+test('a link that names no message is rejected in the same way', async () => {
   const { w, links } = await mailedIncident();
   const nobody = links['Acknowledge']!.replace(/notification_\w+/, 'notification_01h455vb4pex5vsknk084sn02q');
   expect(await follow(w, nobody, 'POST')).toMatchObject({ status: 403 });
@@ -178,7 +178,7 @@ test('a bad address (550) fails at once, and the next step fires', async () => {
   expect(w.phone.messages.map(({ to }) => to)).toContain(bram.phone);
 });
 
-test('a mail that is refused once all of it is there fails, too', async () => {
+test('a mail that is rejected after its whole body was sent fails as well', async () => {
   const { w, post, alert } = await annaIsMailed();
   post.refuse(554, 'data');
   const incidentId = await alert.trigger();
@@ -187,7 +187,7 @@ test('a mail that is refused once all of it is there fails, too', async () => {
   expect(notifications[0]).toMatchObject({ status: 'failed', reason: 'provider_refused_554', attempts: 1 });
 });
 
-test('a server that is busy (451) is asked again until it takes the mail', async () => {
+test('a busy server (451) is tried again until it accepts the mail', async () => {
   const { w, post, alert } = await annaIsMailed();
   post.refuse(451, 'recipient', 2);
   const incidentId = await alert.trigger();
@@ -199,7 +199,7 @@ test('a server that is busy (451) is asked again until it takes the mail', async
   expect(post.mails).toHaveLength(1);
 });
 
-test('a server that took the mail without saying so is not asked again: nobody could tell the two apart', async () => {
+test('a server that accepted the mail without an answer is not tried again: a second mail could not be recognized', async () => {
   const { w, post, alert } = await annaIsMailed();
   post.breakOff('data');
   const incidentId = await alert.trigger();
@@ -210,7 +210,7 @@ test('a server that took the mail without saying so is not asked again: nobody c
   expect(post.connections).toBe(1);
 });
 
-test('a connection that breaks before the mail has left costs nothing: it is sent again', async () => {
+test('a connection that breaks before the mail was sent loses nothing: it is sent again', async () => {
   const { w, post, alert } = await annaIsMailed();
   post.breakOff('recipient');
   const incidentId = await alert.trigger();
@@ -254,7 +254,7 @@ test('a server that does not answer at all is tried for five minutes, then the n
   expect(w.phone.messages).toMatchObject([{ to: cleo.phone }]);
 });
 
-test('the links of somebody who has left neither act nor say anything of the incident', async () => {
+test('the links of a person who has left neither act nor show the incident', async () => {
   const { w, anna, links, incidentId } = await mailedIncident();
   await storesOf(w.house.db.session()).people.removeMembership(w.orgId, anna.userId);
   for (const method of ['GET', 'POST'] as const) {

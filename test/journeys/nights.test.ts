@@ -47,7 +47,7 @@ interface Team {
   readonly slow: readonly ReadonlyMap<number, string>[];
 }
 
-test.each(NIGHTS)('$zone, $evening: everybody who is paged is who the clock on the wall says', async (night) => {
+test.each(NIGHTS)('$zone, $evening: everybody who is paged is on call by the wall clock', async (night) => {
   const w = await staffedWorld();
   const walk = walkOf(night);
   const begin = walk.minuteOf(`${night.evening}T21:00`);

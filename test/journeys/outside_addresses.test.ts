@@ -5,7 +5,7 @@ import { startPushService } from '#test/kit/push_service.ts';
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
 import { world } from '#test/kit/world.ts';
 
-test('a push service that is not on the public Internet is sent nothing, by whatever name', async () => {
+test('a push service that is not on the public Internet gets nothing, whatever its name is', async () => {
   const service = await startPushService();
   const port = new URL(service.browser('Firefox', 'x').subscription.endpoint).port;
   const message = { headers: {}, body: Buffer.from('x'), timeoutMs: 2_000 };
@@ -17,14 +17,14 @@ test('a push service that is not on the public Internet is sent nothing, by what
   expect(service.requests).toBe(0);
 });
 
-test('a name that stands for an address within is no push service', async () => {
+test('a name that resolves to a private address is not a push service', async () => {
   const inside = { mayReachInside: false };
   expect(await isNameOfInside('localhost', inside)).toBe(true);
   expect(await isNameOfInside('localhost', { mayReachInside: true })).toBe(false);
   expect(await isNameOfInside('push.invalid', inside)).toBe(false);
 });
 
-test('a device whose push service refuses to be public is refused when it is added', async () => {
+test('a device whose push service is not public is rejected when it is added', async () => {
   const w = await world({ settings: { allowInternalAddresses: 'false' } });
   const { email } = await givenPerson(w, { role: 'responder' });
   const browser = await signedIn(w, email);

@@ -106,7 +106,7 @@ async function watchdog(): Promise<{ url: string; heard: () => number; answer(st
   return { url, heard: () => heard, answer: (next) => (status = next) };
 }
 
-test('a stalled pager: a step that does not fire shows in the metric at once, and to all who ask after 15 seconds', async () => {
+test('a stalled pager: a step that does not fire shows in the metric at once, and in every health check after 15 seconds', async () => {
   const w = await deadPager();
   await expectWell(w);
   w.clock.advance({ seconds: 15 });
@@ -116,7 +116,7 @@ test('a stalled pager: a step that does not fire shows in the metric at once, an
   await expectLate(w, /^an escalation step is overdue by 16 s$/);
 });
 
-test('a stalled pager: a message of which no provider was asked is as bad as a step that does not fire', async () => {
+test('a stalled pager: a message that was not sent to a provider counts like a step that does not fire', async () => {
   const w = await deadPager();
   await w.house.db.sql.run(`update incident_steps set state = 'fired'`);
   await w.house.db.sql.run(
@@ -130,7 +130,7 @@ test('a stalled pager: a message of which no provider was asked is as bad as a s
   await expectLate(w, /^a page is overdue by 60 s$/);
 });
 
-test('a pager that is not there is missed though nobody is to be paged', async () => {
+test('a missing pager is reported even if nobody has to be paged', async () => {
   const w = await staffedWorld({ jobs: false });
   w.clock.advance({ seconds: 31 });
   await doRounds(w, [...WATCHED_WORK.rules]);
@@ -143,7 +143,7 @@ test('a pager that is not there is missed though nobody is to be paged', async (
   await expectWell(w);
 });
 
-test('a stalled worker: rules that are not evaluated are missed though no data waits', async () => {
+test('a stalled worker: rules that are not evaluated are reported even if no data waits', async () => {
   const w = await staffedWorld({ jobs: false });
   w.clock.advance({ seconds: 31 });
   await doRounds(w, ['evaluate_rules', ...WATCHED_WORK.pager]);
@@ -156,7 +156,7 @@ test('a stalled worker: rules that are not evaluated are missed though no data w
   await expectWell(w);
 });
 
-test('a stalled worker or queue: data that was accepted and that no rule has seen is told of until one has', async () => {
+test('a stalled worker or queue: accepted data that no rule has seen is reported until one has', async () => {
   const w = await staffedWorld({ jobs: false });
   const { dsn, ingestionKey } = await w.given.service();
   const { username, pathname } = new URL(dsn);
@@ -184,7 +184,7 @@ test('a stalled worker or queue: data that was accepted and that no rule has see
   }
 });
 
-test('a service that floods makes its own data late, and nobody turns the senders of others away for it', async () => {
+test('a service that floods makes only its own data late, and other senders are still accepted', async () => {
   const w = await staffedWorld({ jobs: false });
   const keep = (serviceId: string, count: number) =>
     w.house.queue.addDurable(
@@ -203,7 +203,7 @@ test('a service that floods makes its own data late, and nobody turns the sender
   expect(await readiness(w)).toEqual({ code: 503, ready: false, because });
 });
 
-test('data that waits on the disk of an API process is told of, and forgotten when nobody looks there any more', async () => {
+test('data that waits on the disk of an API process is reported, and no longer once the process is gone', async () => {
   const w = await staffedWorld({ jobs: false });
   const { spooledData } = storesOf(w.house.db.session());
   const acceptedAt = w.clock.now();
@@ -227,7 +227,7 @@ test('data that waits on the disk of an API process is told of, and forgotten wh
   await expectWell(w);
 });
 
-test('all is well again once a pager has caught up', async () => {
+test('everything is reported as healthy once a pager has caught up', async () => {
   const w = await deadPager();
   w.clock.advance({ minutes: 5 });
   await doRounds(w);
@@ -238,14 +238,14 @@ test('all is well again once a pager has caught up', async () => {
   expect([await metric(w, 'overdue_step_seconds'), await metric(w, 'overdue_message_seconds')]).toEqual([0, 0]);
 });
 
-test('steps of a deleted service are nobody’s any more', async () => {
+test('steps of a deleted service do not count', async () => {
   const w = await deadPager();
   w.clock.advance({ minutes: 5 });
   await w.house.db.sql.run('update services set deleted_at = $1', [w.clock.now().toString()]);
   expect(await metric(w, 'overdue_step_seconds')).toBe(0);
 });
 
-test('a watchdog that is away or refuses us stops nothing, and its address is in no log', async () => {
+test('a watchdog that is unavailable or rejects the heartbeat stops nothing, and its address is in no log', async () => {
   const w = await deadPager();
   const dog = await watchdog();
   const lines: string[] = [];
@@ -260,7 +260,7 @@ test('a watchdog that is away or refuses us stops nothing, and its address is in
   expect(lines.join()).not.toContain('hush');
 });
 
-test('a pager sends it every minute where HEARTBEAT_URL is set, and else nothing', async () => {
+test('a pager sends it every minute if HEARTBEAT_URL is set, otherwise never', async () => {
   const w = await deadPager();
   const dog = await watchdog();
   const beats = (heartbeatUrl: string | undefined) =>

@@ -70,7 +70,7 @@ async function confirmed(w: StaffedWorld, person: { userId: string; email: strin
   return invoke;
 }
 
-test('a viewer who claims the number of the person on call takes no answer from them', async () => {
+test('a viewer who claims the number of the person on call does not take over their answers', async () => {
   const { w, teamId, anna, page } = await annaIsPaged();
   const viewer = await w.given.user({ role: 'viewer', name: 'Vera' });
   // The older membership comes first wherever people are looked up by their number.
@@ -81,7 +81,7 @@ test('a viewer who claims the number of the person on call takes no answer from 
   expect(await incident()).toMatchObject({ status: 'acknowledged', acknowledgedBy: { userId: anna.userId } });
 });
 
-test('a reply speaks only for who was paged at the number it comes from', async () => {
+test('a reply only counts for the person who was paged at the number it comes from', async () => {
   const { w, teamId, page } = await annaIsPaged();
   const bram = await w.staff.responder(teamId, 'Bram');
   const { number, incident } = await page();
@@ -91,7 +91,7 @@ test('a reply speaks only for who was paged at the number it comes from', async 
   expect((await incident()).status).toBe('triggered');
 });
 
-test('who has confirmed a number answers from no other, and also what reached them in another way', async () => {
+test('a person with a confirmed number answers only from it, also for pages by other channels', async () => {
   const { w, anna, page } = await annaIsPaged();
   await confirmed(w, anna);
   const first = await page();
@@ -105,7 +105,7 @@ test('who has confirmed a number answers from no other, and also what reached th
   expect(await text(w, anna.phone, `RES ${second.number}`)).toBe('Resolved. Thank you.');
 });
 
-test('a confirmed number is changed by its owner or an admin alone, and both hear of it', async () => {
+test('a confirmed number can only be changed by its owner or an admin, and both are notified', async () => {
   const { w, teamId, anna } = await annaIsPaged();
   await confirmed(w, anna);
   const bram = await w.staff.responder(teamId, 'Bram');
@@ -130,7 +130,7 @@ test('a confirmed number is changed by its owner or an admin alone, and both hea
   expect(told).toEqual([{ userId: anna.userId, channel: 'sms', address: anna.phone, status: 'delivered' }]);
 });
 
-test('a code confirms a number within ten minutes and five tries', async () => {
+test('a code confirms a number within ten minutes and five attempts', async () => {
   const { w, anna } = await annaIsPaged();
   const { invoke } = await consoleOf(w, anna);
   const phone = anna.phone;
@@ -163,7 +163,7 @@ test('a code confirms a number within ten minutes and five tries', async () => {
   expect((await invoke('request_phone_code', { phone })).status).toBe(429);
 });
 
-test('whoever has set a PIN answers with it, by SMS and in a call', async () => {
+test('a person with a PIN answers with it, by SMS and in a call', async () => {
   const { w, anna, page } = await annaIsPaged();
   const { invoke } = await consoleOf(w, anna);
   expect((await invoke('set_reply_pin', { pin: '123' })).status).toBe(400);
@@ -182,7 +182,7 @@ test('whoever has set a PIN answers with it, by SMS and in a call', async () => 
   expect(audited).not.toContain('4711');
 });
 
-test('thirty tests of a channel a day are enough', async () => {
+test('a channel can be tested thirty times a day', async () => {
   const { w, anna } = await annaIsPaged();
   const { browser } = await consoleOf(w, anna);
   const send = async () => {

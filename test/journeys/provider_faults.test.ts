@@ -86,7 +86,7 @@ describe('while the provider', () => {
 describe('a provider that asks for time', () => {
   const asks: Fault = { kind: 'http_error', status: 429, code: 20429, retryAfterSeconds: 40, on: 'message', times: 1 };
 
-  test('is given it, and then takes the page', async () => {
+  test('gets it, and then accepts the page', async () => {
     const { w, entries, sent } = await annaIsPaged(asks);
     expect((await entries())['sms']).toMatchObject({ status: 'queued', reason: 'provider_busy', attempts: 1 });
     await w.advance({ seconds: 39 });
@@ -96,7 +96,7 @@ describe('a provider that asks for time', () => {
     expect((await entries())['sms']).toMatchObject({ status: 'delivered', attempts: 2 });
   });
 
-  test('that would be longer than a page is worth has failed', async () => {
+  test('that is longer than the retries of a page fails', async () => {
     const { entries } = await annaIsPaged({ ...asks, retryAfterSeconds: 3_600 });
     expect((await entries())['sms']).toMatchObject({ status: 'failed', reason: 'provider_busy', attempts: 1 });
   });
@@ -104,7 +104,7 @@ describe('a provider that asks for time', () => {
 
 describe('a provider that says nothing', () => {
   test.each(['sms', 'call'] as const)(
-    'after it took the %s is looked at before anything is sent again',
+    'after it accepted the %s is queried before anything is sent again',
     async (channel) => {
       const on = channel === 'sms' ? 'message' : 'call';
       const { w, entries, sent } = await annaIsPaged({ kind: 'hang', when: 'after', on, times: 1 });
@@ -114,7 +114,7 @@ describe('a provider that says nothing', () => {
     },
   );
 
-  test.each(['sms', 'call'] as const)('and did not take the %s is asked once more', async (channel) => {
+  test.each(['sms', 'call'] as const)('and did not accept the %s is tried once more', async (channel) => {
     const on = channel === 'sms' ? 'message' : 'call';
     const { w, entries, sent } = await annaIsPaged({ kind: 'drop', when: 'before', on, times: 1 });
     await w.advance({ seconds: 40 });
@@ -122,7 +122,7 @@ describe('a provider that says nothing', () => {
     expect((await entries())[channel]).toMatchObject({ attempts: 2 });
   });
 
-  test('twice, and cannot be looked at either, is not asked a third time: the log says unconfirmed', async () => {
+  test('twice, and cannot be queried either, is not tried a third time: the log says unconfirmed', async () => {
     const { w, entries, sent } = await annaIsPaged({ kind: 'drop', when: 'after' }, { kind: 'callback_lost' });
     for (let i = 0; i < 12; i += 1) await w.advance({ seconds: 10 });
     expect((await entries())['sms']).toMatchObject({ status: 'sent', reason: 'unconfirmed' });

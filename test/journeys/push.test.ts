@@ -44,7 +44,7 @@ async function annaIsPushed() {
 }
 
 describe('a page by push', () => {
-  test('reaches every browser of the person, encrypted for it alone and signed by us', async () => {
+  test('reaches every browser of the person, encrypted for it and signed with our key', async () => {
     const { service, w, anna, alert, log } = await annaIsPushed();
     await subscribed(w, service, anna, 'phone');
     await subscribed(w, service, anna, 'laptop');
@@ -89,7 +89,7 @@ describe('a page by push', () => {
 });
 
 describe('browsers that no longer listen', () => {
-  test('are forgotten, and one that still does is enough', async () => {
+  test('are removed, and one that still does is enough', async () => {
     const { service, w, anna, alert, log } = await annaIsPushed();
     const phone = await subscribed(w, service, anna, 'phone');
     await subscribed(w, service, anna, 'laptop');
@@ -124,7 +124,7 @@ describe('a push service in trouble', () => {
     expect(service.pushed).toHaveLength(1);
   });
 
-  test('is given the time that it asks for', async () => {
+  test('gets the time that it asks for', async () => {
     const { service, w, anna, alert } = await annaIsPushed();
     await subscribed(w, service, anna, 'phone');
     service.answer(429, { retryAfterSeconds: 30 });
@@ -136,7 +136,7 @@ describe('a push service in trouble', () => {
     expect(service.pushed).toHaveLength(1);
   });
 
-  test('that refuses us for good is not asked again', async () => {
+  test('that rejects messages for good is not tried again', async () => {
     const { service, w, anna, alert, log } = await annaIsPushed();
     await subscribed(w, service, anna, 'phone');
     service.answer(403);
@@ -172,7 +172,7 @@ describe('subscribing', () => {
     };
   }
 
-  test('adds a browser, unsubscribing takes it away, and both are audited without its secret address', async () => {
+  test('adds a browser, unsubscribing removes it, and both are audited without its secret address', async () => {
     const w = await world();
     const anna = await personOf(w, 'Anna');
     const { subscriptionId } = await anna.subscribe({ ...fromBrowser, label: 'Firefox on the phone' });
@@ -184,7 +184,7 @@ describe('subscribing', () => {
     expect(JSON.stringify(audit)).not.toContain('mozilla');
   });
 
-  test('of a browser that somebody else used before makes it the new person’s alone', async () => {
+  test('of a browser that somebody else used before moves it to the new person', async () => {
     const w = await world();
     const [anna, bram] = [await personOf(w, 'Anna'), await personOf(w, 'Bram')];
     await anna.subscribe(fromBrowser);
@@ -226,7 +226,7 @@ describe('subscribing', () => {
     expect(subscriptionFaults({ ...fromBrowser, endpoint })).toMatchObject([{ path: 'endpoint' }]);
   });
 
-  test('refuses keys that nothing could be encrypted for', async () => {
+  test('rejects keys that cannot be used for encryption', async () => {
     const w = await world();
     const anna = await personOf(w, 'Anna');
     const notOnCurve = Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 7)]).toString('base64url');
@@ -236,7 +236,7 @@ describe('subscribing', () => {
   });
 });
 
-test('the keys of push are the same for every process and every start, and of no other installation', () => {
+test('the keys of push are the same for every process and every start, and different for every installation', () => {
   const secret = 'a secret that is long enough for tests';
   expect(deriveVapidKeys(secret)).toEqual(deriveVapidKeys(secret));
   expect(deriveVapidKeys(secret).publicKey).not.toBe(deriveVapidKeys(`${secret}!`).publicKey);

@@ -50,7 +50,7 @@ const refusals = (w: StaffedWorld) =>
   );
 
 describe('a reply by SMS', () => {
-  test('that is sent a second time gets the same answer and is not acted upon again', async () => {
+  test('that is sent a second time gets the same answer and changes nothing more', async () => {
     const { w, anna, alert, number, statusOf } = await annaIsPaged();
     const fields = sms(anna.phone, 'ack all');
     const first = await post(w, SMS_PATH, fields);
@@ -64,14 +64,14 @@ describe('a reply by SMS', () => {
     expect((await w.expectOk('get_incident', { incidentId })).status).toBe('triggered');
   });
 
-  test('that came twice at the same time is acted upon once', async () => {
+  test('that came twice at the same time takes effect once', async () => {
     const { w, anna, number } = await annaIsPaged();
     const answers = await Promise.all([1, 2, 3].map(() => post(w, SMS_PATH, sms(anna.phone, `ACK ${number}`))));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(await w.house.db.sql.rows(`select 1 from audit_log where action = 'acknowledge_incident'`)).toHaveLength(1);
   });
 
-  test('from somebody of another organization learns as much as if there were no such incident', async () => {
+  test('from somebody of another organization gets the same answer as for an unknown incident', async () => {
     const { w, number, statusOf } = await annaIsPaged();
     const other = await w.given.organization('Other');
     const stranger = await w.given.user({ orgId: other.orgId, role: 'admin' });
@@ -84,7 +84,7 @@ describe('a reply by SMS', () => {
     expect(await statusOf()).toBe('triggered');
   });
 
-  test('of somebody in two organizations reaches the incident that they were paged about, though another has its number', async () => {
+  test('of somebody in two organizations reaches the incident that they were paged about, even if another has its number', async () => {
     const { w, anna, alert, incidentId, number } = await annaIsPaged();
     const other = await w.given.organization('Other');
     const key = other.orgKey;
@@ -124,12 +124,12 @@ describe('a reply by SMS', () => {
     expect(open).toEqual([]);
   });
 
-  test('that nobody can read is answered with how to write it', async () => {
+  test('that cannot be read is answered with instructions', async () => {
     const { w, anna } = await annaIsPaged();
     expect((await post(w, SMS_PATH, sms(anna.phone, 'what?'))).body).toContain('ACK 1234');
   });
 
-  test('without an id or a sender is refused', async () => {
+  test('without an id or a sender is rejected', async () => {
     const { w } = await annaIsPaged();
     expect(await post(w, SMS_PATH, { Body: 'RES 1' })).toMatchObject({ status: 400 });
   });
@@ -158,13 +158,13 @@ describe('a call-back', () => {
     expect(notifications[0].status).toBe('delivered');
   });
 
-  test('that names nothing is refused alike, and audited nowhere', async () => {
+  test('that names nothing is rejected in the same way, and not audited', async () => {
     const { w } = await annaIsPaged();
     expect(await post(w, path('notification_nobody'), undelivered, null)).toMatchObject({ status: 403 });
     expect(await refusals(w)).toEqual([]);
   });
 
-  test('signed for another address is refused', async () => {
+  test('signed for another address is rejected', async () => {
     const { w, notificationId } = await annaIsPaged();
     const elsewhere = twilio.getExpectedTwilioSignature(
       w.house.config.twilioAuthToken ?? '',
@@ -174,7 +174,7 @@ describe('a call-back', () => {
     expect(await post(w, path(notificationId), undelivered, elsewhere)).toMatchObject({ status: 403 });
   });
 
-  test('about a message of yesterday is refused and audited, though it is signed', async () => {
+  test('about a message of yesterday is rejected and audited, even if it is signed', async () => {
     const { w, notificationId } = await annaIsPaged();
     w.clock.advance({ hours: 24 });
     expect(await post(w, path(notificationId), undelivered)).toMatchObject({ status: 200 });
@@ -183,7 +183,7 @@ describe('a call-back', () => {
     expect(await refusals(w)).toMatchObject([{ after: { why: 'stale call-back' } }]);
   });
 
-  test('that has a field twice is refused before it is looked at', async () => {
+  test('that has a field twice is rejected before it is read', async () => {
     const { w, notificationId } = await annaIsPaged();
     const response = await w.app.inject({
       method: 'POST',

@@ -28,7 +28,7 @@ async function rowsAbout(w: StaffedWorld, incidentId: string): Promise<number> {
   return found?.n ?? 0;
 }
 
-test('a resolved incident is kept as long as its service says, then hidden at once, then removed with its log', async () => {
+test('a resolved incident is kept for the retention of its service, then hidden at once, then removed with its log', async () => {
   const w = await staffedWorld();
   const [old, kept] = [await resolvedIncident(w), await resolvedIncident(w)];
   await w.expectOk('set_retention', { serviceId: old.serviceId, capability: 'oncall', retentionDays: 7 });
@@ -47,7 +47,7 @@ test('a resolved incident is kept as long as its service says, then hidden at on
   expect(await rowsAbout(w, kept.incidentId)).toBeGreaterThan(4);
 });
 
-test('an open incident is kept whatever its age', async () => {
+test('an open incident is kept regardless of its age', async () => {
   const w = await staffedWorld({ jobs: false });
   const alert = await w.staff.alert(await w.staff.team(), [{ afterMinutes: 0, channels: ['sms'] }]);
   const incidentId = await alert.trigger();
@@ -57,7 +57,7 @@ test('an open incident is kept whatever its age', async () => {
   expect(await w.expectOk('get_incident', { incidentId })).toMatchObject({ status: 'triggered' });
 });
 
-test('exceptions whose events are all too old are hidden at once, and go with their events', async () => {
+test('exceptions whose events are all too old are hidden at once, and removed with their events', async () => {
   const w = await staffedWorld({ jobs: false });
   const { serviceId } = await w.given.service();
   const rule = { serviceId, name: 'New', kind: 'exception', config: {} };
@@ -89,7 +89,7 @@ test('exceptions whose events are all too old are hidden at once, and go with th
   });
 });
 
-test('points that are too old are hidden at once, and go with the names that nothing bears any more', async () => {
+test('points that are too old are hidden at once, and removed with metric names that have no points left', async () => {
   const w = await staffedWorld({ jobs: false });
   const { serviceId } = await w.given.service();
   const at = (hours: number) => w.clock.now().subtract({ hours });
@@ -111,7 +111,7 @@ test('points that are too old are hidden at once, and go with the names that not
   await expect.poll(() => rowsOf(w, 'metric_names', serviceId), PATIENTLY).toBe(1);
 });
 
-test('one store that fails holds up no other, and what is left is done the next time', async () => {
+test('a store that fails does not stop the others, and the rest is removed next time', async () => {
   const w = await staffedWorld();
   const old = await resolvedIncident(w);
   w.clock.advance({ hours: 24 * 401 });
@@ -121,7 +121,7 @@ test('one store that fails holds up no other, and what is left is done the next 
   expect(await rowsAbout(w, old.incidentId)).toBe(0);
 });
 
-test('much is removed bit by bit, and what somebody is just changing is left for the next time', async () => {
+test('many rows are removed in small batches, and rows that are being changed are left for the next time', async () => {
   const w = await staffedWorld();
   const incidents = [await resolvedIncident(w), await resolvedIncident(w), await resolvedIncident(w)];
   w.clock.advance({ hours: 24 * 401 });

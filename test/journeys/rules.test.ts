@@ -94,7 +94,7 @@ test('a breach opens one incident and pages, counts while it lasts, and resolves
   ]);
 });
 
-test('a value that comes late opens the incident all the same, as long as the window holds its time', async () => {
+test('a value that comes late still opens the incident, as long as its time is in the window', async () => {
   const w = await staffedWorld();
   const rule = await watched(w);
   await w.evaluate();
@@ -122,7 +122,7 @@ test('a window without data opens nothing and resolves nothing', async () => {
   expect(rule.ruleId).not.toBe(open.ruleId);
 });
 
-test('crews that evaluate at the same time open one incident a rule, and count and page once', async () => {
+test('workers that evaluate at the same time open one incident per rule, and count and page once', async () => {
   const w = await staffedWorld();
   const rules = [await watched(w), await watched(w), await watched(w)];
   for (const rule of rules) await measured(w, rule, 250);
@@ -142,7 +142,7 @@ test('crews that evaluate at the same time open one incident a rule, and count a
   expect(w.phone.messages).toHaveLength(told + rules.length);
 });
 
-test('an evaluation that fails is never taken for one that found no breach', async () => {
+test('an evaluation that fails never counts as one that found no breach', async () => {
   const w = await staffedWorld();
   const rule = await watched(w);
   await measured(w, rule, 250);
@@ -155,7 +155,7 @@ test('an evaluation that fails is never taken for one that found no breach', asy
   expect(await w.house.db.sql.rows('select * from incidents')).toEqual(before);
 });
 
-test('a rule that cannot be evaluated stays as it is, and holds up no other', async () => {
+test('a rule that cannot be evaluated stays as it is, and does not stop the others', async () => {
   const w = await staffedWorld();
   const [odd, good] = [await watched(w), await watched(w)];
   for (const rule of [odd, good]) await measured(w, rule, 250);
@@ -208,7 +208,7 @@ test.each([
   expect(await incidents(w)).toEqual([]);
 });
 
-test('a rule on the errors of a counter fires by what it grew, across a restart, on the series it selects', async () => {
+test('a rule on a counter fires by its increase, across a restart, on the series it selects', async () => {
   const w = await staffedWorld();
   const config = { metricName: 'requests_total{code=~"5.."}', comparator: '>=', threshold: 30, aggregation: 'sum' };
   const { serviceId } = await watched(w, config);
@@ -235,7 +235,7 @@ test('a rule on the errors of a counter fires by what it grew, across a restart,
 });
 
 test.each(['resolved', 'ignored'])(
-  'an incident of an exception is resolved by whoever sets its group to %s',
+  'an incident of an exception is resolved by the person who sets its group to %s',
   async (status) => {
     const w = await staffedWorld();
     const { anna, serviceId } = await watched(w, {}, 'exception');
@@ -312,7 +312,7 @@ function meeting(w: StaffedWorld, crews: number): () => EvaluationRuntime {
   });
 }
 
-test('a rule whose points wait to be stored opens nothing and resolves nothing, says so, and goes on by itself', async () => {
+test('a rule whose points wait to be stored opens and resolves nothing, says so, and continues by itself', async () => {
   const w = await staffedWorld();
   const rule = await watched(w, { ...LATENCY, windowMinutes: 1, aggregation: 'count', comparator: '<', threshold: 2 });
   const { serviceId } = rule;

@@ -45,7 +45,7 @@ const byText = (a: readonly string[], b: readonly string[]): number => String(a)
 const times = (count: number, text: string): string[] => Array.from({ length: count }, () => text);
 
 describe('a storm', () => {
-  test('is three messages and, within the minute, one that stands for the rest', async () => {
+  test('is three messages and, within the minute, a digest of the rest', async () => {
     const { w, storm, entries, texts } = await annaInAStorm(['sms']);
     const incidentIds = await storm(10);
     expect(texts()).toHaveLength(3);
@@ -87,7 +87,7 @@ describe('a storm', () => {
     );
   });
 
-  test('gives way once it is over: a minute later messages come one by one again', async () => {
+  test('ends: a minute later messages come one by one again', async () => {
     const { w, storm, texts } = await annaInAStorm(['sms']);
     await storm(5);
     await w.advance({ minutes: 1 });
@@ -97,7 +97,7 @@ describe('a storm', () => {
     expect(texts()[4]).toMatch(/^checkout: trouble 1 Reply ACK/);
   });
 
-  test('folds what comes in while a digest waits, so that nothing overtakes', async () => {
+  test('adds new messages to a waiting digest, so that none overtakes it', async () => {
     const { w, storm, texts } = await annaInAStorm(['sms']);
     await storm(4);
     await w.advance({ seconds: 30 });
@@ -107,7 +107,7 @@ describe('a storm', () => {
     expect(texts()[3]).toContain('3 more incidents');
   });
 
-  test('is counted for each person and channel alone', async () => {
+  test('is counted separately for each person and channel', async () => {
     const { w, anna, bram, storm } = await annaInAStorm(['sms', 'call']);
     await storm(3);
     await w.advance({ minutes: 60 });
@@ -115,7 +115,7 @@ describe('a storm', () => {
     expect([count(anna.phone), count(bram.phone), w.phone.calls.length]).toEqual([3, 3, 3]);
   });
 
-  test('whose rest is a single message sends that message', async () => {
+  test('with a single message left sends that message', async () => {
     const { w, storm, entries, texts } = await annaInAStorm(['sms']);
     const incidentIds = await storm(4);
     await w.advance({ minutes: 1 });
@@ -123,7 +123,7 @@ describe('a storm', () => {
     expect(await entries(incidentIds)).toEqual(times(4, 'delivered null'));
   });
 
-  test('says nothing of incidents that were taken care of before the digest left', async () => {
+  test('leaves out incidents that were answered before the digest left', async () => {
     const { w, storm, entries, texts } = await annaInAStorm(['sms']);
     const incidentIds = await storm(10);
     const queued = (await entries(incidentIds)).flatMap((entry, index) => (entry.startsWith('queued') ? [index] : []));
@@ -138,7 +138,7 @@ describe('a storm', () => {
     ]);
   });
 
-  test('that somebody has ended altogether sends no digest at all', async () => {
+  test('whose incidents are all answered sends no digest', async () => {
     const { w, storm, texts } = await annaInAStorm(['sms']);
     for (const incidentId of await storm(6)) {
       await w.expectOk('resolve_incident', { incidentId }, { key: (await w.given.user({ role: 'admin' })).key });
@@ -147,7 +147,7 @@ describe('a storm', () => {
     expect(texts().filter((text) => text.includes('more incident'))).toEqual([]);
   });
 
-  test('of news is bundled as well', async () => {
+  test('of news becomes a digest as well', async () => {
     const { w, storm, texts } = await annaInAStorm(['sms']);
     const incidentIds = await storm(3);
     await w.advance({ minutes: 2 });
@@ -161,8 +161,8 @@ describe('a storm', () => {
   });
 });
 
-describe('news of incidents that were taken care of', () => {
-  test('takes no room from the page of a new incident', async () => {
+describe('news of incidents that were answered', () => {
+  test('does not delay the page of a new incident', async () => {
     const { w, storm, texts } = await annaInAStorm(['sms']);
     const incidentIds = await storm(3);
     await w.advance({ minutes: 2 });
@@ -178,7 +178,7 @@ describe('news of incidents that were taken care of', () => {
 });
 
 describe('a digest', () => {
-  test('that was given up, as one message was left for it, takes no room from the next page', async () => {
+  test('that was cancelled, because a single message was left, does not delay the next page', async () => {
     const { w, storm, texts } = await annaInAStorm(['sms']);
     await storm(4);
     await w.advance({ minutes: 1 });
@@ -187,7 +187,7 @@ describe('a digest', () => {
     expect(texts()).toHaveLength(6);
   });
 
-  test('is tried again like any page, and all that it stands for with it', async () => {
+  test('is tried again like any page, with all its messages', async () => {
     const { w, anna, storm, entries, texts } = await annaInAStorm(['sms']);
     const incidentIds = await storm(6);
     w.phone.addFault({ kind: 'http_error', status: 429, code: 20429, number: anna.phone, times: 2 });
@@ -220,7 +220,7 @@ describe('a digest', () => {
     expect(w.phone.messages.filter(({ to }) => to === bram.phone)).toHaveLength(2);
   });
 
-  test('leaves though no job ever runs', async () => {
+  test('leaves even if no job ever runs', async () => {
     const { w, storm, texts } = await annaInAStorm(['sms'], { jobs: false });
     await storm(6);
     await w.advance({ seconds: 2 });
@@ -241,7 +241,7 @@ describe('a digest', () => {
     expect(await entries(incidentIds)).toEqual(expect.arrayContaining(times(3, 'sent digest')));
   });
 
-  test('whose sender died before sending it is sent by the next', async () => {
+  test('whose sender died before sending it is sent by the next one', async () => {
     const { w, storm, entries, texts } = await annaInAStorm(['sms']);
     const incidentIds = await storm(6);
     await w.house.db.sql.run(
@@ -255,7 +255,7 @@ describe('a digest', () => {
   });
 });
 
-test.each([1, 2])('a storm loses nothing though senders die again and again (seed %i)', async (seed) => {
+test.each([1, 2])('a storm loses nothing even if senders die repeatedly (seed %i)', async (seed) => {
   const { w, storm } = await annaInAStorm(['sms'], { jobs: false });
   const incidentIds = await storm(12);
   const { runtime, deaths } = dyingRuntime(w.runtime, seeded(seed));
@@ -298,7 +298,7 @@ function dyingRuntime(runtime: RolesRuntime, random: () => number): { runtime: R
 }
 
 describe('a clock that is set back by an hour', () => {
-  test('holds up no digest', async () => {
+  test('delays no digest', async () => {
     const { w, storm, texts } = await annaInAStorm(['sms']);
     await storm(6);
     w.clock.advance({ hours: -1 });
@@ -306,7 +306,7 @@ describe('a clock that is set back by an hour', () => {
     expect(texts()[3]).toContain('3 more incidents');
   });
 
-  test('holds up no message that waits to be tried again, and keeps nothing back that comes later', async () => {
+  test('delays neither a message that waits for a retry nor later messages', async () => {
     const { w, anna, storm, texts } = await annaInAStorm(['sms']);
     w.phone.addFault({ kind: 'http_error', status: 503, number: anna.phone, times: 3 });
     await storm(3);
@@ -319,7 +319,7 @@ describe('a clock that is set back by an hour', () => {
 });
 
 describe('one answer for all', () => {
-  test('ACK ALL by SMS acknowledges whatever the person was paged about', async () => {
+  test('ACK ALL by SMS acknowledges everything that the person was paged about', async () => {
     const { w, anna, storm } = await annaInAStorm(['sms']);
     await storm(10);
     await w.advance({ minutes: 1 });
@@ -332,7 +332,7 @@ describe('one answer for all', () => {
     expect(w.phone.messages.at(-1)?.body).toBe('No incident of yours waits for an answer.');
   });
 
-  test('one call says how many there are, and a 1 acknowledges them all', async () => {
+  test('one call says how many there are, and pressing 1 acknowledges them all', async () => {
     const { w, anna, storm } = await annaInAStorm(['call']);
     await storm(10);
     await w.advance({ minutes: 1 });

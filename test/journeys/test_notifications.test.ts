@@ -85,7 +85,7 @@ test('a test that fails says why, and is tried again like a page when it may yet
   expect(await test('sms')).toMatchObject([{ status: 'failed', reason: 'unsubscribed' }]);
 });
 
-test('what has nowhere to go is said at once', async () => {
+test('a test without an address fails at once', async () => {
   const { w, test } = await annaWantsToKnow();
   await expect(test('push')).rejects.toMatchObject({ code: 'conflict', message: 'you have not subscribed a browser' });
   const loner = await w.given.user({ name: 'Loner' });
@@ -95,7 +95,7 @@ test('what has nowhere to go is said at once', async () => {
   await expect(testerFor(bare, cleo)('email')).rejects.toMatchObject({ message: 'email is not set up on this server' });
 });
 
-test('three tests a minute are enough for anybody', async () => {
+test('a person can send three tests a minute', async () => {
   const { w, test } = await annaWantsToKnow();
   for (let time = 0; time < 3; time += 1) await test('sms');
   await expect(test('sms')).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 60 });
@@ -104,7 +104,7 @@ test('three tests a minute are enough for anybody', async () => {
   expect(w.phone.messages).toHaveLength(4);
 });
 
-test('a clock that is set back by an hour keeps nobody from testing for as long', async () => {
+test('a clock that is set back by an hour does not block tests for that hour', async () => {
   const { w, test } = await annaWantsToKnow();
   for (let time = 0; time < 3; time += 1) await test('sms');
   w.clock.advance({ hours: -1 });
@@ -112,7 +112,7 @@ test('a clock that is set back by an hour keeps nobody from testing for as long'
   expect(w.phone.messages).toHaveLength(4);
 });
 
-test('tests keep no page back: they do not count as a storm', async () => {
+test('tests do not delay pages: they do not count towards the limit', async () => {
   const { w, teamId, anna, test } = await annaWantsToKnow();
   for (let time = 0; time < 3; time += 1) await test('sms');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
@@ -121,14 +121,14 @@ test('tests keep no page back: they do not count as a storm', async () => {
   expect(w.phone.messages.at(-1)?.body).toMatch(/^checkout: latency/);
 });
 
-test('nobody else sees how a test has fared', async () => {
+test('nobody else sees the result of a test', async () => {
   const { w, test } = await annaWantsToKnow();
   const [sent] = await test('sms');
   const others = fateFor(w, await w.given.user({ name: 'Bram' }));
   await expect(others(sent!.notificationId)).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('tests and digests are forgotten after 400 days', async () => {
+test('tests and digests are removed after 400 days', async () => {
   const { w, test, fate } = await annaWantsToKnow();
   const [sent] = await test('sms');
   w.clock.advance({ hours: 399 * 24 });

@@ -70,7 +70,7 @@ describe('only a key press, a reply or a click is an answer', () => {
     expect(bramIsPaged()).toBe(true);
   });
 
-  test('a pressed 3 says it again, a pressed 1 acknowledges, and the story keeps their order', async () => {
+  test('pressing 3 repeats the message, pressing 1 acknowledges, and the timeline keeps their order', async () => {
     const { w, anna, story, incident } = await annaIsPaged('call');
     const [call] = w.phone.calls;
     await w.phone.answer(call!, 'human');
@@ -119,7 +119,7 @@ describe('call-backs', () => {
     expect(bramIsPaged()).toBe(false);
   });
 
-  test('that come late still tell that it arrived, after the incident was acknowledged', async () => {
+  test('that come late still record that it arrived, after the incident was acknowledged', async () => {
     const held = await annaIsPaged('sms', (number) => ({ kind: 'callback_held', number }));
     const { w, anna, incidentId, entry, story } = held;
     await w.expectOk('acknowledge_incident', { incidentId }, { key: anna.key });
@@ -131,7 +131,7 @@ describe('call-backs', () => {
     expect((await held.incident()).status).toBe('acknowledged');
   });
 
-  test('that tell of a failure once somebody has acknowledged wake nobody', async () => {
+  test('of a failure after somebody has acknowledged page nobody', async () => {
     const { w, anna, incidentId, entry, bramIsPaged } = await annaIsPaged('sms', (number) => ({
       kind: 'callback_held',
       number,
@@ -178,7 +178,7 @@ describe('call-backs', () => {
       return { ...paged, notificationId, replay };
     }
 
-    test('are taken for some minutes, since they overtake one another', async () => {
+    test('are accepted for some minutes, because they may overtake one another', async () => {
       const { w, incident, replay } = await callIsOver();
       w.clock.advance({ minutes: 5 });
       expect((await replay('voice')).body).toContain('Press 1 to acknowledge');
@@ -187,7 +187,7 @@ describe('call-backs', () => {
       await w.settle();
     });
 
-    test('are refused and audited an hour later, and change nothing', async () => {
+    test('are rejected and audited an hour later, and change nothing', async () => {
       const { w, incidentId, notificationId, incident, replay } = await callIsOver();
       w.clock.advance({ minutes: 5, milliseconds: 1 });
       // The end of the call, told once more, does not begin it anew.
@@ -214,7 +214,7 @@ describe('call-backs', () => {
       );
     });
 
-    test.each(['busy', 'no-answer', 'failed'] as const)('as %s are refused as well', async (as) => {
+    test.each(['busy', 'no-answer', 'failed'] as const)('as %s are rejected as well', async (as) => {
       const paged = await annaIsPaged('call', (number) => ({ kind: 'call_ends', as, number }));
       const { w, incident, entry } = paged;
       const { notificationId, providerId } = await entry();
@@ -226,7 +226,7 @@ describe('call-backs', () => {
   });
 
   test.each(['voice', 'voice-digit', 'call-status', 'sms-status'])(
-    'to %s are refused with a signature for other fields, and tell nothing',
+    'to %s are rejected with a signature for other fields, and reveal nothing',
     async (name) => {
       const { w, entry, incident } = await annaIsPaged('call');
       const { notificationId } = await entry();
@@ -298,7 +298,7 @@ describe('errors by Twilio’s codes', () => {
   });
 });
 
-test('a number that left the organization with its person learns nothing and does nothing', async () => {
+test('the number of a person who has left the organization gets no information and changes nothing', async () => {
   const { w, anna, incident } = await annaIsPaged('sms');
   const { number } = await incident();
   await w.house.db.sql.run('delete from memberships where user_id = $1', [anna.userId]);

@@ -1,7 +1,7 @@
 import type { Capability } from '#core/capabilities/capability.ts';
 import { RULE_KINDS, type RuleKind } from '#core/incidents/rule_kinds.ts';
 
-/** `capability_disabled`: the service lacks `oncall` or the capability that feeds the rule (decisions §5). */
+/** `capability_disabled`: the service lacks `oncall` or the capability that feeds the rule. */
 export const RULE_STATUSES = ['active', 'disabled', 'capability_disabled'] as const;
 
 export type RuleStatus = (typeof RULE_STATUSES)[number];

@@ -7,13 +7,13 @@ export type ChannelState = (typeof CHANNEL_STATES)[number];
 
 /** What is known of a channel from the messages that went through it. */
 export interface ChannelHistory {
-  /** When the provider last took a message. That a person did not answer it says nothing about the channel. */
+  /** When the provider last accepted a message. Whether a person answered it says nothing about the channel. */
   readonly lastSucceededAt: Temporal.Instant | null;
   /** When the provider last refused a message or did not answer. */
   readonly lastFailedAt: Temporal.Instant | null;
 }
 
-/** A channel fails from the moment its provider refuses or is silent until it takes a message again. */
+/** A channel fails from the moment its provider rejects a message or is silent, until it accepts one again. */
 export function channelStateOf(isConfigured: boolean, history: ChannelHistory | undefined): ChannelState {
   if (!isConfigured) return 'not_configured';
   const { lastSucceededAt = null, lastFailedAt = null } = history ?? {};

@@ -17,8 +17,8 @@ export interface Contact {
 }
 
 /**
- * The contact of somebody whom a step names or an override puts on call but who is no member of the team: there is no
- * phone to ring and no preference to respect, so it is the e-mail of their account and push.
+ * The contact of somebody whom a step names or an override puts on call, but who is not a member of the team. Their phone
+ * and preferences are not known, so they are reached by the email of their account and by push.
  */
 export function contactOfNonMember(account: Pick<Contact, 'userId' | 'email' | 'hasPush'>): Contact {
   return { ...account, phone: null, smsEnabled: true, callEnabled: true, pushEnabled: true, emailEnabled: true };
@@ -26,7 +26,7 @@ export function contactOfNonMember(account: Pick<Contact, 'userId' | 'email' | '
 
 type Preferences = Pick<Contact, 'userId' | 'phone' | 'smsEnabled' | 'callEnabled' | 'pushEnabled' | 'emailEnabled'>;
 
-/** How each of these accounts is reached by a team: as its member where it is one. */
+/** How a team reaches each of these accounts: by the settings of its member, if the account is one. */
 export function contactsOf(
   accounts: readonly Pick<Contact, 'userId' | 'email'>[],
   subscribers: ReadonlySet<Id<'user'>>,

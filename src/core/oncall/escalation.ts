@@ -39,17 +39,17 @@ export function stepAfter(steps: readonly Pick<EscalationStep, 'afterMinutes'>[]
   return place === -1 ? null : (order[place + 1] ?? null);
 }
 
-/** An answer that is taken back so soon was a slip, for which no clock has stopped. */
-const SLIP_MS_MAX = 5 * 60_000;
+/** An answer that is undone so soon was a mistake: its timers have not stopped. */
+const MISTAKE_MS_MAX = 5 * 60_000;
 
 /**
- * The timers that an answer has stopped, once it is taken back. After a slip each is due when it always was, which for
- * some is at once. After longer they go on from where they stood: what has come due in the meantime must not page
- * everybody in the same second.
+ * The new timers after an answer was undone. After a mistake each is due when it was before, which may be at once. After
+ * a longer time they continue from where they stopped: steps that came due meanwhile must not page everybody in the same
+ * second.
  */
 export function resumeTimers(stopped: readonly PlannedStep[], stoppedAt: Instant, now: Instant): PlannedStep[] {
   const stoppedMs = now.epochMilliseconds - stoppedAt.epochMilliseconds;
-  const laterMinutes = stoppedMs <= SLIP_MS_MAX ? 0 : Math.ceil(stoppedMs / 60_000);
+  const laterMinutes = stoppedMs <= MISTAKE_MS_MAX ? 0 : Math.ceil(stoppedMs / 60_000);
   return stopped.map(({ stepIndex, dueAt }) => ({ stepIndex, dueAt: addMinutesSaturating(dueAt, laterMinutes) }));
 }
 

@@ -23,7 +23,7 @@ export interface CoveredTime {
 
 /**
  * The override layer: where overrides overlap, the one created last wins. Oldest first, disjoint, and adjoining times of
- * one person are one. Overrides of people who have left are passed over, so that what is below them shows.
+ * one person are one. Overrides of people who have left are ignored, so that what is below them shows.
  */
 export function overrideLayer(overrides: readonly Override[], isPresent: IsPresent): CoveredTime[] {
   const valid = overrides.filter(({ userId, startAt, endAt }) => isPresent(userId) && !isAtOrBefore(endAt, startAt));

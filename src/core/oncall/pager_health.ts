@@ -2,52 +2,52 @@ import type { Temporal } from '#kernel/time.ts';
 
 type Instant = Temporal.Instant;
 
-/** The periodic work by which it is seen that rules are evaluated and that a pager is at work. */
+/** The periodic work that shows that rules are evaluated and that a pager runs. */
 export const WATCHED_WORK = {
   rules: ['evaluate_rules', 'evaluate_long_rules'],
   pager: ['bring_timers_back'],
 } as const;
 
-/** What stands between accepted data and a request to a provider; null where nothing waits. */
+/** What may delay a page between accepted data and the request to a provider; null where nothing waits. */
 export interface PagerSigns {
-  /** When the oldest event or point was accepted that waits in the queue, or on the disk of an API process. */
+  /** When the oldest event or point was accepted that still waits in the queue, or on the disk of an API process. */
   readonly acceptedAt: Instant | null;
-  /** The same, without services that send more than is read: their own data is late, and nobody else's. */
+  /** The same without services that send more than can be processed: only their own data is late. */
   readonly acceptedInShareAt: Instant | null;
-  /** As of when all rules were last evaluated: of what was stored later they have seen nothing. */
+  /** When all rules were last evaluated: they have not seen what was stored later. */
   readonly rulesAsOf: Instant;
-  /** When a pager process last did its rounds. */
+  /** When a pager process last did its periodic work. */
   readonly pagerSeenAt: Instant;
   /** When the oldest step was due that has not fired. */
   readonly stepDueAt: Instant | null;
-  /** When the oldest message was due of which no provider has been asked. */
+  /** When the oldest message was due that has not been sent to a provider. */
   readonly messageDueAt: Instant | null;
 }
 
-/** How late what is late is, in seconds; 0 where nothing is. */
+/** How late each of them is, in seconds; 0 when nothing is late. */
 export interface PagerHealth {
-  /** Since the oldest accepted event or point of which no rule knows. */
+  /** Since the oldest accepted event or point that no rule has seen. */
   readonly unseenDataSeconds: number;
   readonly overdueStepSeconds: number;
   readonly overdueMessageSeconds: number;
   readonly pagerSilentSeconds: number;
-  /** What is wrong, in sentences; empty while people are paged in time. */
+  /** What is wrong, as sentences; empty while people are paged in time. */
   readonly problems: readonly string[];
-  /** Those of them for which no traffic should be sent here: a service that floods cannot bring them about. */
+  /** Those for which this process should get no traffic; a service that floods cannot cause them. */
   readonly unreadyBecause: readonly string[];
 }
 
 /**
- * Long windows are evaluated every 12 seconds, and a worker that was killed is back at work within 10. Whatever is older
- * is not on its way but stuck.
+ * Long windows are evaluated every 12 seconds, and a worker that was killed works again within 10. Data that waits longer
+ * is stuck.
  */
 const UNSEEN_SECONDS_MAX = 30;
-/** A pager does its rounds every 10 seconds. */
+/** A pager does its periodic work every 10 seconds. */
 const SILENT_SECONDS_MAX = 30;
-/** Pages leave within a second, and after a crash within 10. */
+/** Pages leave within a second, or within 10 seconds after a crash. */
 const OVERDUE_SECONDS_MAX = 15;
 
-/** Whether somebody would be paged in time for what is accepted now, from one end to the other. */
+/** Whether people would be paged in time for data that is accepted now. */
 export function judgePager(signs: PagerSigns, now: Instant): PagerHealth {
   const waitingSeconds = secondsSince(signs.acceptedAt, now);
   const waitingInShareSeconds = secondsSince(signs.acceptedInShareAt, now);

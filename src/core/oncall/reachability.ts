@@ -12,7 +12,7 @@ import type { IsPresent, Rotation } from './rotation.ts';
 type Instant = Temporal.Instant;
 type UserId = Id<'user'>;
 
-/** Why a page might reach nobody, told where people look before it happens. */
+/** Why a page might reach nobody, shown to people before it happens. */
 export type ReachabilityWarning =
   | {
       readonly kind: 'step_reaches_nobody';
@@ -33,14 +33,14 @@ export interface TeamReach {
     readonly overrides: readonly Override[];
   }[];
   readonly onCallUserIds: readonly UserId[];
-  /** Everybody of the organization whom the team could page. */
+  /** Everybody in the organization whom the team could page. */
   readonly contacts: ReadonlyMap<UserId, Contact>;
   readonly isPresent: IsPresent;
 }
 
 const DAYS_AHEAD = 30;
 
-/** Steps that would reach nobody if they fired now, gaps of the next 30 days, and members whom no channel reaches. */
+/** Steps that would reach nobody if they fired now, gaps in the next 30 days, and members whom no channel reaches. */
 export function findWarnings(team: TeamReach, configured: ReadonlySet<Channel>, now: Instant): ReachabilityWarning[] {
   const to = now.add({ hours: DAYS_AHEAD * 24 });
   return [

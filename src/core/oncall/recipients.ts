@@ -22,7 +22,7 @@ export type PageDecision =
       readonly reason: 'left_organization' | 'channel_off' | 'no_address';
     };
 
-/** Why a step reaches nobody, the cause that people can do most about first. */
+/** Why a step reaches nobody. The reason that people can fix most easily comes first. */
 export type NobodyReached = 'no_targets' | 'nobody_on_call' | 'channel_not_configured' | 'no_usable_channel';
 
 export interface StepRecipients {
@@ -78,7 +78,7 @@ export type NotificationStatus = (typeof NOTIFICATION_STATUSES)[number];
 
 /**
  * Whether the last channel of a person has failed, from all entries of that person and step: then the next step fires at
- * once. Not so for somebody whom no channel was ever tried on, nor once anything was cancelled or may still arrive.
+ * once. False if no channel was ever tried, or if any entry was cancelled or may still arrive.
  */
 export function hasNoChannelLeft(statuses: readonly NotificationStatus[]): boolean {
   return statuses.includes('failed') && statuses.every((status) => status === 'failed' || status === 'skipped');

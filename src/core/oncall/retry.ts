@@ -3,9 +3,9 @@ const FIRST_DELAY_MS = 1_000;
 const DELAY_MS_MAX = 30_000;
 
 /**
- * How long to wait before the next try after a temporary fault, or null to give up. Doubles from 1 s to 30 s, each
- * shortened by up to half at random so that a crowd of failures does not come back as one; no try starts more than
- * 5 minutes after the first, also when the clock is set back meanwhile: so many tries take their time.
+ * How long to wait before the next try after a temporary fault, or null to give up. Delays double from 1 s to 30 s, and
+ * each is shortened at random by up to half, so that many failures do not retry at the same moment. No try starts more
+ * than 5 minutes after the first, even if the clock was set back meanwhile: that many tries take at least their delays.
  *
  * @param tries made so far, at least 1
  * @param elapsedMs since the first of them
@@ -21,7 +21,7 @@ function fullDelayMs(tries: number): number {
   return Math.min(FIRST_DELAY_MS * 2 ** (tries - 1), DELAY_MS_MAX);
 }
 
-/** Were every wait as short as it may be. */
+/** If every delay was as short as possible. */
 function leastElapsedMs(tries: number): number {
   let elapsedMs = 0;
   for (let earlier = 1; earlier < tries && elapsedMs <= TOTAL_MS_MAX; earlier += 1)

@@ -1,13 +1,13 @@
-/** What somebody who was paged may answer by SMS. `pin` is what they typed behind the order, for those who have set one. */
+/** What somebody who was paged may answer by SMS. `pin` is what they typed after the command, for those who have set one. */
 export type SmsReply =
   | { readonly kind: 'acknowledge' | 'resolve'; readonly number: number; readonly pin: string | null }
-  /** Everything that waits for an answer of this person. */
+  /** Everything that waits for this person's answer. */
   | { readonly kind: 'acknowledge_all'; readonly pin: string | null }
-  /** An order that names no incident. */
+  /** A command without an incident number. */
   | { readonly kind: 'which' }
   | { readonly kind: 'unknown' };
 
-const ORDER = /^\s*(ack|acknowledge|res|resolve)\b[\s#:.-]*(\d{1,15})?(?:\s+(\d{4,8}))?\s*[.!]*\s*$/i;
+const COMMAND = /^\s*(ack|acknowledge|res|resolve)\b[\s#:.-]*(\d{1,15})?(?:\s+(\d{4,8}))?\s*[.!]*\s*$/i;
 
 const ALL = /^\s*ack(?:nowledge)?\s+all(?:\s+(\d{4,8}))?\s*[.!]*\s*$/i;
 
@@ -15,9 +15,9 @@ const ALL = /^\s*ack(?:nowledge)?\s+all(?:\s+(\d{4,8}))?\s*[.!]*\s*$/i;
 export function parseSmsReply(text: string): SmsReply {
   const all = ALL.exec(text);
   if (all !== null) return { kind: 'acknowledge_all', pin: all[1] ?? null };
-  const order = ORDER.exec(text);
-  if (order === null) return { kind: 'unknown' };
-  const [, verb = '', number, pin] = order;
+  const command = COMMAND.exec(text);
+  if (command === null) return { kind: 'unknown' };
+  const [, verb = '', number, pin] = command;
   if (number === undefined) return { kind: 'which' };
   const kind = verb.toLowerCase().startsWith('ack') ? 'acknowledge' : 'resolve';
   return { kind, number: Number(number), pin: pin ?? null };

@@ -2,7 +2,7 @@ import { Temporal } from '#kernel/time.ts';
 
 import { fault, ok, type Parsed, shown } from './parsed.ts';
 
-/** Offsets ("+02:00") know no daylight saving, and SystemV names belong to ICU: neither is in the IANA database. */
+/** Offsets ("+02:00") have no daylight saving time, and SystemV names belong to ICU: neither is in the IANA database. */
 const NOT_IANA = /^([+-]|systemv\/)/i;
 
 /**

@@ -6,34 +6,34 @@ export interface WaitingWork {
   readonly items: number;
 }
 
-/** What a process has under way at most. */
+/** The most that a process works on at the same time. */
 export interface Capacity {
   readonly items: number;
-  /** Of one organization: the rest is there at once for whoever comes next. */
+  /** Of one organization, so that room is left for the next one. */
   readonly itemsOfOrg: number;
   readonly jobs: number;
 }
 
 /**
- * What to begin next, in that order. The organization that has the least under way comes first, and of its services
- * the one that has the least; between equals, the work that stands first in `waiting`. So whoever has little waits for
- * nobody who has much. What is one piece may be larger than the room for it.
+ * What to start next, in this order: the organization with the least running work comes first, and of its services the
+ * one with the least; between equals, the work that is first in `waiting`. So a small sender never waits for a large
+ * one. A single piece of work may be larger than the room that is left.
  */
 export function takeTurns<Work extends WaitingWork>(
   waiting: readonly Work[],
-  underWay: readonly WaitingWork[],
+  running: readonly WaitingWork[],
   capacity: Capacity,
 ): Work[] {
   const orgs = new Loads();
   const services = new Loads();
   let items = 0;
-  let jobs = underWay.length;
-  const begin = (work: WaitingWork): void => {
+  let jobs = running.length;
+  const start = (work: WaitingWork): void => {
     items += work.items;
     orgs.add(work.orgId, work.items);
     services.add(work.serviceId, work.items);
   };
-  underWay.forEach(begin);
+  running.forEach(start);
   const queues = new Map(
     [...Map.groupBy(waiting, ({ serviceId }) => serviceId)].map(([serviceId, own]) => [serviceId, own.toReversed()]),
   );
@@ -51,7 +51,7 @@ export function takeTurns<Work extends WaitingWork>(
     }
     if (best === null) break;
     queues.get(best.work.serviceId)?.pop();
-    begin(best.work);
+    start(best.work);
     jobs += 1;
     taken.push(best.work);
   }

@@ -38,7 +38,7 @@ async function lastStory(w: StaffedWorld, incidentId: string): Promise<string> {
   return timeline.at(-1).text;
 }
 
-test('a resolution that is undone within 10 s tells nobody, and each step fires when it always would have', async () => {
+test('undoing a resolution within 10 s notifies nobody, and each step fires at its original time', async () => {
   const { w, anna, bram, cleo, ask, incidentId } = await answeredAtTheConsole();
   await w.advance({ minutes: 14, seconds: 55 });
   expect((await ask('resolve_incident', incidentId)).body.result.status).toBe('resolved');
@@ -85,7 +85,7 @@ interface Logged {
   readonly reason: string | null;
 }
 
-test('who was told that it is resolved is told that it is open again, once; and an old escalation goes on where it stood', async () => {
+test('everyone who got the news of a resolution gets one message that it is open again, and the escalation continues where it stopped', async () => {
   const { w, anna, bram, ask, incidentId } = await answeredAtTheConsole();
   await w.advance({ minutes: 10 });
   await ask('resolve_incident', incidentId);
@@ -109,7 +109,7 @@ test('who was told that it is resolved is told that it is open again, once; and 
   expect(smsTo(w, anna).length, 'nobody was told of the second one').toBe(3);
 });
 
-test('an incident that somebody had acknowledged is theirs again, and pages nobody', async () => {
+test('a reopened incident that was acknowledged is acknowledged again, and pages nobody', async () => {
   const { w, anna, bram, ask, incidentId } = await answeredAtTheConsole();
   await w.expectOk('acknowledge_incident', { incidentId }, { key: anna.key });
   await ask('resolve_incident', incidentId);
@@ -123,7 +123,7 @@ test('an incident that somebody had acknowledged is theirs again, and pages nobo
   expect(await lastStory(w, incidentId)).toBe('Reopened by Cleo by the console; it is acknowledged as before.');
 });
 
-test('an acknowledgement that is taken back lets the escalation go on, and sends what it had cancelled', async () => {
+test('undoing an acknowledgement resumes the escalation, and sends the pages that it had cancelled', async () => {
   const { w, anna, bram, ask, incidentId } = await answeredAtTheConsole();
   await w.advance({ minutes: 14 });
   await ask('acknowledge_incident', incidentId);
@@ -144,7 +144,7 @@ test('an acknowledgement that is taken back lets the escalation go on, and sends
   ]);
 });
 
-test('a page that an answer has cancelled before it left is sent once the answer is taken back', async () => {
+test('a page that an answer cancelled before it left is sent when the answer is undone', async () => {
   const { w, bram, ask, incidentId } = await answeredAtTheConsole();
   await w.advance({ minutes: 14 });
   const queued = `update notifications set status = 'cancelled', reason = 'resolved' where user_id = $1`;
@@ -161,7 +161,7 @@ test('a page that an answer has cancelled before it left is sent once the answer
   expect(smsTo(w, bram).length).toBe(before + 1);
 });
 
-test('one whose cause has opened another stays resolved; a metric that is calm counts from anew', async () => {
+test('an incident whose cause has opened another stays resolved; a condition that is false counts from the reopening', async () => {
   const { w, ask, alert, incidentId } = await answeredAtTheConsole();
   const measure = (value: number) =>
     pointsArrive(w.runtime, alert.serviceId, [{ name: 'latency', at: w.clock.now(), value }]);
@@ -195,7 +195,7 @@ test('one whose cause has opened another stays resolved; a metric that is calm c
   expect(await read(w, next)).toMatchObject({ status: 'resolved', resolvedBy: { system: true } });
 });
 
-test('a breach that comes as an incident is reopened never leaves two open for one rule', async () => {
+test('a breach during a reopening never leaves two open incidents of one rule', async () => {
   const { w, ask, alert, incidentId } = await answeredAtTheConsole();
   for (let round = 0; round < 5; round += 1) {
     await ask('resolve_incident', incidentId);
@@ -209,7 +209,7 @@ test('a breach that comes as an incident is reopened never leaves two open for o
   }
 });
 
-test('an incident of an exception group that people have dealt with is not reopened before the group is', async () => {
+test('an incident of a resolved or ignored exception group is not reopened before the group is', async () => {
   const { w, ask } = await answeredAtTheConsole();
   const { serviceId } = await w.given.service({ name: 'search' });
   await w.expectOk('create_alert_rule', { serviceId, name: 'New', kind: 'exception', config: {} });

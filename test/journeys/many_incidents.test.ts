@@ -11,7 +11,7 @@ const CHANNELS = ['sms', 'call'] as const;
 const RESPONSIVE_MS = 1_000;
 
 test(
-  'a thousand incidents at once are a handful of messages, every log is complete, and the API answers',
+  'a thousand incidents at once lead to a handful of messages, every log is complete, and the API answers',
   { timeout: 120_000 },
   async () => {
     const w = await staffedWorld();

@@ -12,7 +12,7 @@ async function storyTold(w: StaffedWorld, incidentId: string): Promise<string[]>
   });
 }
 
-test('a night reads like a story: who was tried how, what came of it, who took over, and how it ended', async () => {
+test('a timeline says who was paged how, what came of it, who took over, and how it ended', async () => {
   const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
@@ -65,7 +65,7 @@ test('a night reads like a story: who was tried how, what came of it, who took o
   await w.settle();
 });
 
-test('it ends with nobody left to page, and says so', async () => {
+test('a timeline says when nobody is left to page', async () => {
   const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
@@ -89,7 +89,7 @@ test('it ends with nobody left to page, and says so', async () => {
   ]);
 });
 
-test('it tells whom an end was told, and what no longer had to leave', async () => {
+test('a timeline says who got the news of the end, and which messages were cancelled', async () => {
   const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
@@ -116,7 +116,7 @@ test('it tells whom an end was told, and what no longer had to leave', async () 
   });
 });
 
-test('what earlier and later versions wrote is told as well as it can be', () => {
+test('events that earlier and later versions wrote are shown as well as possible', () => {
   const names = new Map([['u', 'Anna']]);
   expect(timelineText('step_fired', { stepIndex: 0, people: 2 }, names)).toBe('Step 1 fires, paging 2 people.');
   expect(timelineText('page_failed', { userId: 'x', channel: 'fax', reason: 'new_reason' }, names)).toBe(
@@ -128,7 +128,7 @@ test('what earlier and later versions wrote is told as well as it can be', () =>
   expect(timelineText('something_new', {}, names)).toBe('something new');
 });
 
-test('the key that answered is named: in the incident, in its story, and to those who were paged', async () => {
+test('the API key that answered is named in the incident, in its timeline, and in the news', async () => {
   const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
