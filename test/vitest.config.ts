@@ -17,6 +17,8 @@ const ALONE = [
 const RETRY = 1;
 
 export default defineConfig({
+  // As src/console is compiled.
+  oxc: { jsx: { runtime: 'automatic' } },
   test: {
     globalSetup: ['test/kit/stores.ts'],
     testTimeout: 60_000,
@@ -28,7 +30,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'together',
-          include: ['test/**/*.test.ts', 'infra/embedded/*/test/**/*.test.ts'],
+          include: ['test/**/*.test.{ts,tsx}', 'infra/embedded/*/test/**/*.test.ts'],
           exclude: [...IN_BROWSERS, ...ALONE],
           // Most of them wait for stores most of the time.
           maxWorkers: availableParallelism() + 1,

@@ -1,23 +1,17 @@
-/** So many requests at a time: a storm is answered quickly, and the server still serves others. */
-const AT_ONCE = 4;
+import pLimit from 'p-limit';
 
-/** Does the work for each id; resolves to what came of it. */
+/** A storm is answered quickly, and the server can still serve others. */
+const REQUESTS_AT_ONCE = 4;
+
+/** Runs the work for each id, a few at a time. A failure does not stop the others. */
 export async function runLimited<Result>(
   ids: readonly string[],
   work: (id: string) => Promise<Result>,
 ): Promise<{ done: Result[]; failures: unknown[] }> {
-  const left = [...ids];
-  const done: Result[] = [];
-  const failures: unknown[] = [];
-  const worker = async (): Promise<void> => {
-    for (let id = left.shift(); id !== undefined; id = left.shift()) {
-      try {
-        done.push(await work(id));
-      } catch (error) {
-        failures.push(error);
-      }
-    }
+  const limit = pLimit(REQUESTS_AT_ONCE);
+  const results = await Promise.allSettled(ids.map((id) => limit(work, id)));
+  return {
+    done: results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
+    failures: results.flatMap((result): unknown[] => (result.status === 'rejected' ? [result.reason] : [])),
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return { done, failures };
 }

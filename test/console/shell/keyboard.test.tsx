@@ -1,0 +1,96 @@
+// @vitest-environment happy-dom
+import { act, cleanup, fireEvent, screen, waitFor } from '@testing-library/react';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+
+import { focusedRowId, setShortcutsEnabled, useShortcut, useShortcuts } from '#console/shell/keyboard.ts';
+import { renderInRouter } from '#test/console/in_router.tsx';
+
+const onHelp = vi.fn<() => void>();
+const onAcknowledge = vi.fn<() => void>();
+const isOpening = vi.fn<() => boolean>(() => false);
+
+function Page() {
+  useShortcuts({ onHelp, isOpening });
+  useShortcut('a', onAcknowledge);
+  return (
+    <main>
+      <input aria-label="Search" />
+      <ul>
+        {['first', 'second'].map((id) => (
+          <li key={id} data-row={id}>
+            <a href="#row" data-row-link>
+              {id}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </main>
+  );
+}
+
+const press = (key: string, init: KeyboardEventInit = {}, target: Element = document.body): void =>
+  act(() => void fireEvent.keyDown(target, { key, ...init }));
+
+beforeEach(() => {
+  vi.clearAllMocks();
+  isOpening.mockReturnValue(false);
+  setShortcutsEnabled(true);
+});
+afterEach(cleanup);
+
+describe('shortcuts', () => {
+  test('call what a component has bound, and only while it is mounted', async () => {
+    const { unmount } = await renderInRouter(Page);
+    press('a');
+    press('?');
+    expect([onAcknowledge.mock.calls.length, onHelp.mock.calls.length]).toEqual([1, 1]);
+    unmount();
+    press('a');
+    expect(onAcknowledge).toHaveBeenCalledOnce();
+  });
+
+  test('do nothing in a field, with a modifier, when held down, or when turned off', async () => {
+    await renderInRouter(Page);
+    press('a', {}, screen.getByLabelText('Search'));
+    press('a', { ctrlKey: true });
+    press('a', { repeat: true });
+    setShortcutsEnabled(false);
+    press('a');
+    expect(onAcknowledge).not.toHaveBeenCalled();
+  });
+
+  test('do nothing while a dialog is open or loading', async () => {
+    await renderInRouter(Page);
+    isOpening.mockReturnValue(true);
+    press('a');
+    isOpening.mockReturnValue(false);
+    const dialog = document.createElement('div');
+    dialog.role = 'dialog';
+    dialog.checkVisibility = () => true;
+    document.body.append(dialog);
+    press('a');
+    dialog.remove();
+    expect(onAcknowledge).not.toHaveBeenCalled();
+    press('a');
+    expect(onAcknowledge).toHaveBeenCalledOnce();
+  });
+
+  test('g and a letter open a page; a letter that names none does nothing, also no other shortcut', async () => {
+    const { router } = await renderInRouter(Page, ['/incidents']);
+    press('g');
+    press('a');
+    expect([onAcknowledge.mock.calls.length, router.state.location.pathname]).toEqual([0, '/']);
+    press('g');
+    press('i');
+    await waitFor(() => expect(router.state.location.pathname).toBe('/incidents'));
+  });
+
+  test('j and k move between rows, and stop at the ends', async () => {
+    await renderInRouter(Page);
+    const visited = ['j', 'j', 'j', 'k', 'k'].map((key) => {
+      press(key);
+      return focusedRowId();
+    });
+    expect(visited).toEqual(['first', 'second', 'second', 'first', 'first']);
+  });
+});
