@@ -7,9 +7,9 @@ import { createQueryClient } from '#console/query_client.ts';
 import { createConsoleRouter } from '#console/router.tsx';
 import { cssVariables, theme } from '#console/theme.ts';
 
-/** Of this very page; styles that are made while it runs bear it, or the browser refuses them. */
+/** The nonce of this page. Styles that are added at run time need it, or the browser rejects them. */
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
-/** Where what keeps the page still behind a dialog looks for it (get-nonce). */
+/** The package that locks scrolling behind a dialog reads the nonce from here (get-nonce). */
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 const queryClient = createQueryClient(() => void router.invalidate());

@@ -7,14 +7,14 @@ import { addressOf, isApiError } from '#console/api/http.ts';
 import { App } from '#console/app.tsx';
 import { guardDoubleTaps } from '#console/components/double_tap_guard.ts';
 
-const RELOADED = 'tocsin-reloaded-at';
-const RELOAD_AGAIN_AFTER_MS = 30_000;
+const RELOADED_AT = 'tocsin-reloaded-at';
+const RELOAD_INTERVAL_MS = 30_000;
 
-/** After an update the server no longer has what this tab would load next: start over with the new version, once. */
+/** After an update the server no longer has the files that this tab would load next: reload the new version, once. */
 window.addEventListener('vite:preloadError', (event) => {
-  if (Date.now() - Number(sessionStorage.getItem(RELOADED)) < RELOAD_AGAIN_AFTER_MS) return;
+  if (Date.now() - Number(sessionStorage.getItem(RELOADED_AT)) < RELOAD_INTERVAL_MS) return;
   event.preventDefault();
-  sessionStorage.setItem(RELOADED, String(Date.now()));
+  sessionStorage.setItem(RELOADED_AT, String(Date.now()));
   location.reload();
 });
 
@@ -28,7 +28,7 @@ guardDoubleTaps(window);
 
 const root = document.querySelector('#root');
 if (root === null) throw new Error('the page has no root element');
-/** A refusal or an outage is shown to the person, and is no fault of the page. */
+/** A refusal or an outage is shown to the person; it is not an error of the page. */
 const onCaughtError = (error: unknown): void => {
   if (!isApiError(error)) console.error(error);
 };

@@ -3,13 +3,13 @@ import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { isApiError } from '#console/api/http.ts';
 import { sessionQuery } from '#console/api/session.ts';
 
-const TRIES_MAX = 2;
-/** What could not be loaded because the server was away is asked for again, without anybody pressing a button. */
-const ASK_AGAIN_MS = 5_000;
+const RETRIES_MAX = 2;
+/** What failed because the server was unavailable is loaded again without a click. */
+const RETRY_MS = 5_000;
 
 const isOutage = (error: unknown): boolean => isApiError(error) && error.isOutage;
 
-/** `onSignedOut` is called when the server no longer knows who asks: the session has ended meanwhile. */
+/** `onSignedOut` is called when the server answers 401 because the session has ended. */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const watch = (error: unknown): void => {
     if (!isApiError(error, 401)) return;
@@ -24,9 +24,9 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
       queries: {
         staleTime: 10_000,
         gcTime: 10 * 60_000,
-        // What was refused once is refused again; only a server that is away may come back.
-        retry: (failures, error) => isOutage(error) && failures < TRIES_MAX,
-        refetchInterval: ({ state }) => (isOutage(state.error) ? ASK_AGAIN_MS : false),
+        // Only an outage can pass by itself; a refusal would be repeated.
+        retry: (failures, error) => isOutage(error) && failures < RETRIES_MAX,
+        refetchInterval: ({ state }) => (isOutage(state.error) ? RETRY_MS : false),
         networkMode: 'always',
       },
       mutations: { networkMode: 'always' },

@@ -23,7 +23,7 @@ interface Context {
 
 const root = createRootRouteWithContext<Context>()({ component: Outlet });
 
-/** Where to go after signing in: a path within the application, and nothing else. */
+/** Where to go after logging in. Only a path within the application is accepted. */
 const readNext = (search: Record<string, unknown>): { next?: string } => {
   const { next } = search;
   return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : {};
@@ -56,7 +56,7 @@ const outside = [
   }),
 ] as const;
 
-/** Rooms that only somebody who is signed in may enter. */
+/** For pages that need a login. */
 const requireSession = async (queryClient: QueryClient, href: string): Promise<void> => {
   const session = await queryClient.ensureQueryData(sessionQuery);
   if (session === null) throw redirect({ to: PAGES.signIn, search: href === '/' ? {} : { next: href } });

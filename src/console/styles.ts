@@ -1,4 +1,7 @@
-/** Mantine's styles, of the components in use, in its order; within a layer, so that our own rules always win. */
+/**
+ * Mantine's styles for the components in use, in Mantine's order. They are in a CSS layer, so that our own rules always
+ * win.
+ */
 import '@mantine/core/styles/baseline.layer.css';
 import '@mantine/core/styles/default-css-variables.layer.css';
 import '@mantine/core/styles/global.layer.css';

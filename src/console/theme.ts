@@ -10,7 +10,7 @@ import {
   Tooltip,
 } from '@mantine/core';
 
-/** Colours carry meaning: red waits for somebody, amber is in hand, green is over; blue is what can be pressed. */
+/** Colours carry meaning: red needs somebody, amber is being handled, green is over, blue can be pressed. */
 export const theme = createTheme({
   fontFamily: "'Inter Variable', -apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, sans-serif",
   fontFamilyMonospace: "ui-monospace, SFMono-Regular, Menlo, 'Cascadia Mono', 'DejaVu Sans Mono', monospace",
@@ -95,7 +95,7 @@ export const theme = createTheme({
   components: {
     Anchor: Anchor.extend({ defaultProps: { underline: 'hover' } }),
     Button: Button.extend({ defaultProps: { radius: 'md' } }),
-    // Within its landmark of the page, as its button is; nothing of the page cuts it off.
+    // Rendered within the landmark of its button, and never clipped by the page.
     Menu: Menu.extend({
       defaultProps: { withinPortal: false, floatingStrategy: 'fixed', withInitialFocusPlaceholder: false },
     }),
@@ -105,7 +105,7 @@ export const theme = createTheme({
         radius: 'lg',
         overlayProps: { backgroundOpacity: 0.45, blur: 2 },
         closeButtonProps: { 'aria-label': 'Close' },
-        // A banner is what heads the page.
+        // A banner landmark belongs to the page, not to a dialog.
         attributes: { header: { role: 'presentation' } },
       },
     }),
@@ -115,7 +115,7 @@ export const theme = createTheme({
   },
 });
 
-/** Our own colours, by what they are for. */
+/** Our own colours, named after their use. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

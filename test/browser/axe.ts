@@ -5,16 +5,15 @@ import type { Page } from 'playwright-core';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Some colours fade into those of the other scheme. */
+/** Waits for the transitions between the colours of both schemes. */
 const COLOURS_CHANGED = `new Promise(requestAnimationFrame).then(() => Promise.all(document.getAnimations()
   .filter((animation) => animation instanceof CSSTransition).map(({ finished }) => finished.catch(() => {}))))`;
 
-/**
- * In light all there is to find; in dark only what colours can do.
+/** What axe finds: everything in the light scheme, and only problems with colours in the dark one.
  *
- * @param within what to look at: the whole page, or what this selector finds
+ * @param within a selector that limits the check; without it the whole page is checked
  */
-export async function findings(page: Page, within = ':root'): Promise<string[]> {
+export async function axeViolations(page: Page, within = ':root'): Promise<string[]> {
   if (await page.evaluate<boolean>('globalThis.axe === undefined')) await page.evaluate(AXE);
   const scope = within === ':root' ? 'document' : JSON.stringify(within);
   const run = (options: string) =>

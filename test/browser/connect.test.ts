@@ -5,15 +5,15 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { inBrowser } from '#test/browser/chrome.ts';
-import { logIn, openHouse, type OpenHouse } from '#test/browser/house.ts';
+import { inBrowser } from '#test/browser/chromium.ts';
+import { logIn, openConsole, type ConsoleWorld } from '#test/browser/console_world.ts';
 import { send } from '#test/contract/mcp_call.ts';
 import { givenPerson } from '#test/kit/browser.ts';
 import { rawApp } from '#test/oauth/raw_app.ts';
 import type { Stage } from '#test/oauth/stage.ts';
 
-/** An app that is called back on this machine. */
-async function appOf(h: OpenHouse) {
+/** An app whose callback address is on this machine. */
+async function appOf(h: ConsoleWorld) {
   const server = createServer((_request, response) => response.end('called back'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -35,8 +35,8 @@ async function appOf(h: OpenHouse) {
 }
 
 inBrowser('connecting an app', () => {
-  test('who logs in for it sees what asks, approves reading only, and disconnects it', async () => {
-    const h = await openHouse();
+  test('a person sees which app asks, grants read-only access, and disconnects it', async () => {
+    const h = await openConsole();
     const anna = await givenPerson(h, { role: 'editor', name: 'Anna' });
     const app = await appOf(h);
     const page = await h.stranger();
@@ -49,7 +49,9 @@ inBrowser('connecting an app', () => {
     await page.getByText('Ingestion keys and DSNs are masked').waitFor();
     await page.getByText('Also creates and edits services').waitFor();
     expect(await page.getByText('deletes services').count()).toBe(0);
-    await page.getByText('Sees ingestion keys and DSNs, with which data can be sent that pages people.').waitFor();
+    await page
+      .getByText('It can see ingestion keys and DSNs. Anyone who has them can send data that pages people.')
+      .waitFor();
     await page.getByRole('button', { name: 'Connect' }).click();
     await app.calledBack(page);
     const code = new URL(page.url()).searchParams.get('code')!;
@@ -66,14 +68,14 @@ inBrowser('connecting an app', () => {
     expect((await send(app.s, 'tools/list', {}, { key: token })).status).toBe(401);
   });
 
-  test('who refuses is taken back, and the request is over', async () => {
-    const h = await openHouse();
+  test('a person who denies the request returns to the app, and the request cannot be answered again', async () => {
+    const h = await openConsole();
     const app = await appOf(h);
     const { page } = await h.visitor({ role: 'editor' });
     await page.goto(app.authorizationUrl);
     await page.waitForURL(/\/connect\//);
     const asked = page.url();
-    await page.getByRole('button', { name: 'Refuse' }).click();
+    await page.getByRole('button', { name: 'Deny' }).click();
     await page.getByRole('heading', { name: 'The app is not connected.' }).waitFor();
     await page.getByRole('link', { name: `Tell the app, at ${app.host}` }).click();
     await app.calledBack(page);

@@ -2,26 +2,26 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
 import { storesOf } from '#storage/postgres/stores.ts';
-import { findings } from '#test/browser/axe.ts';
-import { DESK, inBrowser, PHONE } from '#test/browser/chrome.ts';
-import { openHouse, type OpenHouse, type Visitor } from '#test/browser/house.ts';
+import { axeViolations } from '#test/browser/axe.ts';
+import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
+import { openConsole, type ConsoleWorld, type Visitor } from '#test/browser/console_world.ts';
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
 
-/** A path, and the controls that open there what lies above a page, one after the other; none for the page alone. */
+/** A path and the controls to press there, one after the other, to open a dialog or menu; none for the page itself. */
 type Opening = readonly [path: string, ...pressed: (string | RegExp)[]];
 
-/** One of each kind of thing, so that there is something to ask about; all of them are called so. */
-async function furnished(h: OpenHouse, { userId, email }: Visitor, called = (name: string) => name) {
-  const { serviceId } = await h.given.service({ name: called('checkout') });
-  const incidentId = await h.incident(serviceId, called('Checkout is slow'));
-  await h.expectOk('resolve_incident', { incidentId: await h.incident(serviceId, called('Disk is full')) });
-  const { teamId } = await h.expectOk('create_team', { name: called('Platform') });
+/** Creates one of each kind of thing. `rename` makes the names. */
+async function createSampleData(h: ConsoleWorld, { userId, email }: Visitor, rename = (name: string) => name) {
+  const { serviceId } = await h.given.service({ name: rename('checkout') });
+  const incidentId = await h.incident(serviceId, rename('Checkout is slow'));
+  await h.expectOk('resolve_incident', { incidentId: await h.incident(serviceId, rename('Disk is full')) });
+  const { teamId } = await h.expectOk('create_team', { name: rename('Platform') });
   const bram = await givenPerson(h, { role: 'responder', name: 'Bram' });
   const cleo = await givenPerson(h, { role: 'viewer', name: 'Cleo' });
   await h.expectOk('add_team_member', { teamId, userId: bram.userId });
   const rotationConfig = { userIds: [bram.userId] };
-  const { scheduleId } = await h.expectOk('create_schedule', { teamId, name: called('Primary'), rotationConfig });
-  await h.expectOk('create_schedule', { teamId, name: called('Secondary'), rotationConfig });
+  const { scheduleId } = await h.expectOk('create_schedule', { teamId, name: rename('Primary'), rotationConfig });
+  await h.expectOk('create_schedule', { teamId, name: rename('Secondary'), rotationConfig });
   const now = h.clock.now();
   const window = { startAt: now.toString(), endAt: now.add({ hours: 4 }).toString() };
   await h.expectOk('create_schedule_override', { scheduleId, userId: cleo.userId, ...window });
@@ -29,12 +29,12 @@ async function furnished(h: OpenHouse, { userId, email }: Visitor, called = (nam
   await storesOf(h.house.db.session()).people.setMembership(other.orgId, userId, 'viewer', now);
   const browser = await signedIn(h, email);
   await browser.invoke(h.orgId, 'create_invitation', { email: 'dirk@example.com', role: 'viewer' });
-  const key = { name: called('Deploys'), kind: 'user', permissions: null, expiresAt: null };
+  const key = { name: rename('Deploys'), kind: 'user', permissions: null, expiresAt: null };
   await browser.invoke(h.orgId, 'create_api_key', key);
   for (const table of ['users', 'organizations']) {
     const rows = await h.house.db.sql.rows<{ id: string; name: string }>(`select id, name from ${table}`);
     for (const { id, name } of rows) {
-      await h.house.db.sql.run(`update ${table} set name = $2 where id = $1`, [id, called(name)]);
+      await h.house.db.sql.run(`update ${table} set name = $2 where id = $1`, [id, rename(name)]);
     }
   }
   return { serviceId, incidentId };
@@ -58,15 +58,15 @@ const openingsOf = (serviceId: string): readonly Opening[] => [
   ['settings/members', 'Invite somebody'],
   ['settings/members', /^Remove /],
   ['settings/members', /^Role of /],
-  ['settings/members', 'Take back the invitation of dirk@example.com'],
+  ['settings/members', 'Revoke the invitation of dirk@example.com'],
   ['settings/api-keys', 'Create a key'],
   ['settings/api-keys', /^Revoke /],
   ['settings/audit', 'Export'],
   ['settings/audit', /show what changed$/],
 ];
 
-/** What lies above a page. */
-const ABOVE = '[role=dialog], [role=menu]';
+/** Dialogs and menus. */
+const OVERLAY = '[role=dialog], [role=menu]';
 
 async function press(page: Page, name: string | RegExp): Promise<void> {
   const roles = ['button', 'menuitem', 'switch', 'combobox'] as const;
@@ -80,10 +80,10 @@ async function press(page: Page, name: string | RegExp): Promise<void> {
   else await control.click();
 }
 
-/** What is wrong with all that opens, each page being loaded once. */
-async function lookAt(
+/** The problems of everything that opens. Each page is loaded once. */
+async function problemsOf(
   page: Page,
-  h: OpenHouse,
+  h: ConsoleWorld,
   all: readonly Opening[],
   look: (page: Page) => Promise<string[]>,
 ): Promise<string[]> {
@@ -93,7 +93,7 @@ async function lookAt(
     await page.locator('main h1').waitFor();
     await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
     for (const opening of openings) {
-      const opened = page.locator(ABOVE).locator('visible=true');
+      const opened = page.locator(OVERLAY).locator('visible=true');
       for (const name of opening.slice(1)) await press(page, name);
       if (opening.length > 1) await opened.last().waitFor();
       const isTooWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
@@ -107,34 +107,36 @@ async function lookAt(
 }
 
 const SCREENS = [
-  ['at a desk', { viewport: DESK }],
+  ['on a desktop', { viewport: DESK }],
   ['on a phone', { viewport: PHONE, isMobile: true }],
 ] as const;
 
 const LOOKS = { colorScheme: 'light', reducedMotion: 'reduce' } as const;
 
 inBrowser('every dialog and menu', () => {
-  test.each(SCREENS)('is accessible and fits %s, in light and in dark', async (_where, screen) => {
-    const h = await openHouse();
+  test.each(SCREENS)('is accessible and fits the screen %s, in light and in dark', async (_where, screen) => {
+    const h = await openConsole();
     const visitor = await h.visitor({ ...LOOKS, ...screen });
-    const { serviceId } = await furnished(h, visitor);
-    expect(await lookAt(visitor.page, h, openingsOf(serviceId), (page) => findings(page, ABOVE))).toEqual([]);
+    const { serviceId } = await createSampleData(h, visitor);
+    expect(await problemsOf(visitor.page, h, openingsOf(serviceId), (page) => axeViolations(page, OVERLAY))).toEqual(
+      [],
+    );
   });
 });
 
-/** From right to left, with a character that turns all that follows it, and 118 characters long. */
+/** Right to left, with a character that overrides the direction of the text after it, 118 characters long. */
 const HEBREW = 'תשלומים';
 const nasty = (name: string): string => `${HEBREW} \u202E${name} ${'a'.repeat(118)}`.slice(0, 118);
 
-/** Where a name turns what is around it, or takes more than three lines. */
-const BADLY_SHOWN = `(() => {
+/** Finds names that change the direction of the text around them, or take more than three lines. */
+const NAME_PROBLEMS = `(() => {
   const faults = [];
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
     const { parentElement: at, data } = text;
     if (!data.includes('${HEBREW}') || at.closest('script, style, noscript')) continue;
     const where = at.outerHTML.slice(0, 120);
-    if (/[\\u202A-\\u202E]/.test(data)) faults.push('turns what follows: ' + where);
+    if (/[\\u202A-\\u202E]/.test(data)) faults.push('overrides the direction: ' + where);
     if (!at.closest('bdi, [dir]:not(html)') && !/\\u2068[^\\u2069]*${HEBREW}[^\\u2069]*\\u2069/.test(data)) faults.push('is not isolated: ' + where);
     if (!at.checkVisibility() || at.closest('.hidden-text, option')) continue;
     const sentence = at.closest('bdi[dir=ltr]') !== null;
@@ -150,11 +152,11 @@ const BADLY_SHOWN = `(() => {
   return faults;
 })()`;
 
-inBrowser('a name from right to left of 118 characters', () => {
-  test.each(SCREENS)('turns nothing around it and ends in its place %s', async (_where, screen) => {
-    const h = await openHouse();
+inBrowser('a right-to-left name of 118 characters', () => {
+  test.each(SCREENS)('leaves the text around it alone and is cut to fit %s', async (_where, screen) => {
+    const h = await openConsole();
     const visitor = await h.visitor({ ...LOOKS, ...screen });
-    const { serviceId, incidentId } = await furnished(h, visitor, nasty);
+    const { serviceId, incidentId } = await createSampleData(h, visitor, nasty);
     const pages = [
       '',
       'incidents',
@@ -168,7 +170,7 @@ inBrowser('a name from right to left of 118 characters', () => {
       ...['members', 'api-keys', 'apps', 'audit', 'billing', 'delivery'].map((of) => `settings/${of}`),
     ];
     const all: Opening[] = [...[...pages, ...others].map((path): Opening => [path]), ...openingsOf(serviceId)];
-    const look = (page: Page) => page.evaluate<string[]>(BADLY_SHOWN);
-    expect(await lookAt(visitor.page, h, all, look)).toEqual([]);
+    const look = (page: Page) => page.evaluate<string[]>(NAME_PROBLEMS);
+    expect(await problemsOf(visitor.page, h, all, look)).toEqual([]);
   });
 });

@@ -1,17 +1,17 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
-import { inBrowser, PHONE } from '#test/browser/chrome.ts';
-import { fingerOn, middleOf } from '#test/browser/finger.ts';
-import { openHouse } from '#test/browser/house.ts';
+import { inBrowser, PHONE } from '#test/browser/chromium.ts';
+import { touchScreen, centerOf } from '#test/browser/touch.ts';
+import { openConsole } from '#test/browser/console_world.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { givenIncidents } from '#test/kit/many_incidents.ts';
 
-/** The row of an incident, once it says this. */
+/** Waits for the row of an incident to show this status. */
 const row = (page: Page, title: string, status: string) =>
   page.locator('li[data-row]').filter({ hasText: title }).filter({ hasText: status }).waitFor();
 
-/** What a page has received since then, in bytes on the wire, with headers. */
+/** Counts what the page receives from now on, in bytes on the wire with headers. */
 async function countBytes(page: Page): Promise<() => number> {
   const cdp = await page.context().newCDPSession(page);
   const finished = new Map<string, number>();
@@ -29,15 +29,15 @@ async function countBytes(page: Page): Promise<() => number> {
   };
 }
 
-/** Whether the next row down is the one that is meant from now on. */
+/** Whether `j` has focused a row. */
 async function isOnRow(page: Page, keys: (key: string) => Promise<void>): Promise<boolean> {
   await keys('j');
   return (await page.locator('li[data-row]:focus, li[data-row]:focus-within').count()) === 1;
 }
 
 inBrowser('incidents', () => {
-  test('what one acknowledges and resolves on a phone another sees at once', async () => {
-    const h = await openHouse();
+  test('what one person acknowledges and resolves on a phone, another sees immediately', async () => {
+    const h = await openConsole();
     const { serviceId } = await h.given.service({ name: 'checkout' });
     const anna = await h.visitor({
       role: 'responder',
@@ -55,18 +55,18 @@ inBrowser('incidents', () => {
     await anna.page.getByRole('heading', { name: 'Checkout is slow' }).waitFor();
     const acknowledge = anna.page.getByRole('button', { name: 'Acknowledge' });
     expect((await acknowledge.boundingBox())!.height).toBeGreaterThanOrEqual(56);
-    const finger = await fingerOn(anna.page);
-    await finger.tap(await middleOf(acknowledge), 0);
+    const finger = await touchScreen(anna.page);
+    await finger.tap(await centerOf(acknowledge), 0);
     await row(bram.page, 'Checkout is slow', 'Acknowledged');
     await bram.page.getByText('by Anna').locator('visible=true').waitFor();
-    await finger.tap(await middleOf(anna.page.getByRole('button', { name: 'Resolve' })), 2_000);
+    await finger.tap(await centerOf(anna.page.getByRole('button', { name: 'Resolve' })), 2_000);
     await row(bram.page, 'Checkout is slow', 'Resolved');
     await anna.page.getByText(/^Resolved by Anna/).waitFor();
     expect(await bram.page.getByRole('button', { name: 'Acknowledge' }).count()).toBe(0);
   });
 
-  test('many are answered together, and the address keeps what is shown', async () => {
-    const h = await openHouse();
+  test('several incidents are answered together, and the address keeps the filter', async () => {
+    const h = await openConsole();
     const { serviceId } = await h.given.service({ name: 'checkout' });
     const other = await h.given.service({ name: 'search' });
     await h.incident(serviceId, 'First');
@@ -89,8 +89,8 @@ inBrowser('incidents', () => {
     expect(incidents.map(({ title }: { title: string }) => title).toSorted()).toEqual(['First', 'Second']);
   });
 
-  test('however many there are none is hidden, and what others change costs its rows alone', async () => {
-    const h = await openHouse();
+  test('no incident is hidden in a list of 1,279, and a change by others loads only its row', async () => {
+    const h = await openConsole();
     const { serviceId } = await h.given.service({ name: 'checkout', capabilities: [] });
     await givenIncidents(h, serviceId, { count: 1_200 });
     const waiting = await givenIncidents(h, serviceId, { count: 70, status: 'triggered', minutesAgo: 20_000 });
@@ -123,12 +123,12 @@ inBrowser('incidents', () => {
     await page.goto(`${h.baseUrl}/services`);
     await page.getByText('60 triggered').waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByLabel('Where to go').fill('long known 9');
+    await page.getByLabel('Search pages, services and incidents').fill('long known 9');
     await page.getByRole('button', { name: /^Long known 9/ }).waitFor();
   });
 
-  test('all of it works without a mouse', async () => {
-    const h = await openHouse();
+  test('everything works without a mouse', async () => {
+    const h = await openConsole();
     const { serviceId } = await h.given.service({ name: 'checkout' });
     await h.incident(serviceId, 'Checkout is slow');
     const { page } = await h.visitor({ role: 'responder' });
@@ -146,23 +146,23 @@ inBrowser('incidents', () => {
     await keys('Enter');
     await page.getByRole('heading', { name: 'Checkout is slow' }).waitFor();
     await keys('r');
-    await page.getByText('It is resolved; nobody is paged any more.').waitFor();
+    await page.getByText('Resolved. Nobody else will be paged.').waitFor();
     await keys('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await keys('Escape');
     await keys('Control+k');
     // Not for responders.
-    await page.getByLabel('Where to go').fill('audit');
-    await page.getByText('Nothing has this name').waitFor();
-    await page.getByLabel('Where to go').fill('checkout');
+    await page.getByLabel('Search pages, services and incidents').fill('audit');
+    await page.getByText('No results').waitFor();
+    await page.getByLabel('Search pages, services and incidents').fill('checkout');
     await page.getByRole('button', { name: 'checkout', exact: true }).waitFor();
     await keys('ArrowDown', 'Enter');
     await page.waitForURL(/\/services\/service_/);
     await expect.poll(() => page.getByRole('heading', { level: 1 }).innerText()).toBe('checkout');
   });
 
-  test('the escalation card shows the steps of the trigger and what became of each, not those of today', async () => {
-    const h = await openHouse();
+  test('the escalation card shows the steps as they were when the incident opened, with their outcomes', async () => {
+    const h = await openConsole();
     const { serviceId } = await h.given.service({ name: 'checkout' });
     const { page, userId } = await h.visitor({ path: '/me' });
     const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
@@ -176,11 +176,9 @@ inBrowser('incidents', () => {
     await page.getByRole('link', { name: 'Checkout is slow' }).click();
     const card = page.getByRole('region', { name: 'Escalation' }).getByRole('listitem');
     const shown = async () => (await card.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
-    await expect
-      .poll(async () => (await shown())[1])
-      .toMatch(/you \((?:sent|on its way)\) Fired at .+, before its time$/);
+    await expect.poll(async () => (await shown())[1]).toMatch(/you \((?:sent|on its way)\) Fired at .+, early$/);
     expect(await shown()).toEqual([
-      expect.stringMatching(/^Step 1: At once whoever is on call in Platform Skipped at .+: nobody is on call$/i),
+      expect.stringMatching(/^Step 1: Immediately whoever is on call in Platform Skipped at .+: nobody is on call$/i),
       expect.stringMatching(/^Step 2: After 30 min you/),
       expect.stringMatching(/^3 Step 3: After 1 h you$/),
     ]);
@@ -189,8 +187,8 @@ inBrowser('incidents', () => {
     expect((await shown())[1]).toContain('Fired at');
   });
 
-  test('a link from a message finds the organization that its incident belongs to', async () => {
-    const h = await openHouse();
+  test('a link from a message opens in the organization of its incident', async () => {
+    const h = await openConsole();
     const other = await h.given.organization('Umbrella');
     const service = await h.given.service({ name: 'search', key: other.orgKey });
     const { page, userId } = await h.visitor({ role: 'responder' });
@@ -203,8 +201,8 @@ inBrowser('incidents', () => {
     expect(await menu.innerText()).toBe('Umbrella');
   });
 
-  test('a storm lists what it stands for', async () => {
-    const h = await openHouse({ settings: { incidentsPerService: 1 } });
+  test('a storm lists the alerts that it replaces', async () => {
+    const h = await openConsole({ settings: { incidentsPerService: 1 } });
     const { serviceId, dsn } = await h.given.service({ name: 'checkout' });
     await h.expectOk('create_alert_rule', {
       serviceId,
@@ -226,6 +224,6 @@ inBrowser('incidents', () => {
     await members.getByText('SecondError').waitFor();
     await members.getByText('ThirdError').waitFor();
     expect(await members.getByText('open', { exact: true }).count()).toBe(2);
-    expect(await olga.page.getByText('no longer kept').count()).toBe(0);
+    expect(await olga.page.getByText('no longer stored').count()).toBe(0);
   });
 });

@@ -2,11 +2,11 @@ import { createECDH, randomBytes } from 'node:crypto';
 
 import { expect, test } from 'vitest';
 
-import { inBrowser } from '#test/browser/chrome.ts';
-import { openHouse } from '#test/browser/house.ts';
+import { inBrowser } from '#test/browser/chromium.ts';
+import { openConsole } from '#test/browser/console_world.ts';
 import { PASSWORD, signedIn } from '#test/kit/browser.ts';
 
-/** The browser's maker keeps the push service; here is what it would have answered. */
+/** Replaces the push service of the browser's vendor. */
 function pushServiceStub(): string {
   const pair = createECDH('prime256v1');
   pair.generateKeys();
@@ -26,9 +26,9 @@ function pushServiceStub(): string {
     Notification.requestPermission = async () => 'granted';`;
 }
 
-inBrowser('the own page', () => {
-  test('a device is added, named, and taken away again', async () => {
-    const h = await openHouse();
+inBrowser('the Me page', () => {
+  test('a device is added, named and removed', async () => {
+    const h = await openConsole();
     const { page } = await h.visitor({ role: 'responder', name: 'Anna', permissions: ['notifications'] });
     await page.addInitScript(pushServiceStub());
     await page.goto(`${h.baseUrl}/me`);
@@ -44,7 +44,7 @@ inBrowser('the own page', () => {
   });
 
   test('a page that arrives by push is shown with its buttons', async () => {
-    const h = await openHouse();
+    const h = await openConsole();
     const { page } = await h.visitor({ role: 'responder', permissions: ['notifications'] });
     await page.evaluate('navigator.serviceWorker.ready.then(() => true)');
     const devtools = await page.context().newCDPSession(page);
@@ -75,8 +75,8 @@ inBrowser('the own page', () => {
     await expect.poll(shown).toEqual([{ title: text.title, tag: 'incident_1', actions: ['acknowledge'] }]);
   });
 
-  test('a test by mail is followed until it has arrived; number and channels are the own', async () => {
-    const h = await openHouse();
+  test('a test by mail is followed until it arrives, and people edit their own number and channels', async () => {
+    const h = await openConsole();
     const anna = await h.visitor({ role: 'responder', name: 'Anna' });
     const { page } = anna;
     const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
@@ -91,24 +91,24 @@ inBrowser('the own page', () => {
 
     await page.getByLabel('Phone', { exact: true }).fill('0612345678');
     await page.getByRole('button', { name: 'Save' }).first().click();
-    await page.getByText('With the code of the country').waitFor();
+    await page.getByText('Include the country code').waitFor();
     await page.getByLabel('Phone', { exact: true }).fill('+31 6 1234 5678');
     await page.getByRole('switch', { name: 'Phone call' }).press('Space');
     await page.getByRole('button', { name: 'Save' }).first().click();
-    await page.getByText('You are reached like this in Platform').waitFor();
+    await page.getByText('Your contact details in Platform are saved.').waitFor();
     const { teams } = await h.expectOk('list_teams');
     expect(teams[0].members[0]).toMatchObject({ phone: '+31612345678', callEnabled: false, smsEnabled: true });
   });
 
-  test('who changes the password is logged out everywhere else', async () => {
-    const h = await openHouse();
+  test('changing the password logs out all other devices', async () => {
+    const h = await openConsole();
     const { page, email } = await h.visitor({ name: 'Anna', path: '/me' });
     const other = await signedIn(h, email);
     await page.getByRole('button', { name: 'Change your password' }).click();
     await page.getByLabel('Current password').fill(PASSWORD);
     await page.getByLabel('New password').fill('quiet harbour 7 lantern');
     await page.getByRole('button', { name: 'Change', exact: true }).click();
-    await page.getByText('Your password is changed').waitFor();
+    await page.getByText('Your password was changed').waitFor();
     expect((await other.get('/session')).status).toBe(401);
     await page.reload();
     await page.getByText('Where you are logged in').waitFor();

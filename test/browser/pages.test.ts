@@ -3,16 +3,16 @@ import { createServer, request } from 'node:http';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { findings } from '#test/browser/axe.ts';
-import { DESK, inBrowser, PHONE } from '#test/browser/chrome.ts';
-import { openHouse, type OpenHouse } from '#test/browser/house.ts';
+import { axeViolations } from '#test/browser/axe.ts';
+import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
+import { openConsole, type ConsoleWorld } from '#test/browser/console_world.ts';
 import { freePort } from '#test/oauth/stage.ts';
 
-/** A page, and what stands on it once it is all there. */
-type Stop = readonly [path: string, shows: string];
+/** A page and a text that it shows once it has loaded. */
+type PageCheck = readonly [path: string, shows: string];
 
-/** One of each kind of thing, so that no page is empty. */
-async function furnished(h: OpenHouse, userId: string): Promise<readonly Stop[]> {
+/** Creates one of each kind of thing, so that no page is empty. */
+async function createSampleData(h: ConsoleWorld, userId: string): Promise<readonly PageCheck[]> {
   const { serviceId } = await h.given.service({ name: 'checkout' });
   const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
   await h.expectOk('add_team_member', { teamId, userId, phone: '+31612345678' });
@@ -27,7 +27,7 @@ async function furnished(h: OpenHouse, userId: string): Promise<readonly Stop[]>
     ['incidents?status=all', 'Queue is long'],
     [`incidents/${open}`, 'Timeline'],
     ['services', 'checkout'],
-    [`services/${serviceId}`, 'Arriving'],
+    [`services/${serviceId}`, 'Incoming data'],
     ['me', 'Where you are logged in'],
     ['settings/members', 'Joined'],
     ['settings/api-keys', 'Acts as'],
@@ -35,52 +35,55 @@ async function furnished(h: OpenHouse, userId: string): Promise<readonly Stop[]>
     ['settings/audit', 'create_team'],
     ['settings/billing', 'checkout, Exceptions, Metrics'],
     ['settings/delivery', 'Phone call'],
-    ['nowhere', 'This address leads nowhere'],
+    ['nowhere', 'There is no page at this address'],
   ];
 }
 
-const OUTSIDE: readonly Stop[] = [
+const OUTSIDE: readonly PageCheck[] = [
   ['login', 'Log in'],
   ['reset', 'Reset your password'],
   ['reset/unknown', 'This link no longer works'],
   ['invitation/unknown', 'This invitation no longer works'],
 ];
 
-/** What is wrong with each of these pages. */
-async function lookAt(page: Page, h: OpenHouse, stops: readonly Stop[]): Promise<string[]> {
+/** The problems of each of these pages. */
+async function problemsOf(page: Page, h: ConsoleWorld, checks: readonly PageCheck[]): Promise<string[]> {
   const found: string[] = [];
-  for (const [path, shows] of stops) {
+  for (const [path, shows] of checks) {
     await page.goto(`${h.baseUrl}/${path}`);
     await page.getByText(shows).locator('visible=true').first().waitFor();
     await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
     const isTooWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
-    const faults = [...(await findings(page)), ...((await page.evaluate(isTooWide)) ? ['wider than the screen'] : [])];
+    const faults = [
+      ...(await axeViolations(page)),
+      ...((await page.evaluate(isTooWide)) ? ['wider than the screen'] : []),
+    ];
     found.push(...faults.map((fault) => `/${path} at ${page.viewportSize()?.width} px: ${fault}`));
   }
   return found;
 }
 
 inBrowser('every page', () => {
-  test('is accessible and fits, at a desk and on a phone, in light and in dark', async () => {
-    const h = await openHouse();
+  test('is accessible and fits the screen, on a desktop and on a phone, in light and in dark', async () => {
+    const h = await openConsole();
     const looks = { colorScheme: 'light', reducedMotion: 'reduce' } as const;
     const visitors = [
       await h.visitor({ ...looks, viewport: DESK }),
       await h.visitor({ ...looks, viewport: PHONE, isMobile: true }),
     ];
-    const stops = await furnished(h, visitors[0]!.userId);
+    const checks = await createSampleData(h, visitors[0]!.userId);
     const found = await Promise.all(
       visitors.map(async ({ page }) => {
-        const inside = await lookAt(page, h, stops);
+        const inside = await problemsOf(page, h, checks);
         await page.context().clearCookies();
-        return [...inside, ...(await lookAt(page, h, OUTSIDE))];
+        return [...inside, ...(await problemsOf(page, h, OUTSIDE))];
       }),
     );
     expect(found.flat()).toEqual([]);
   });
 
-  test('is served with a nonce of its own, its files for ever, and packed', async () => {
-    const h = await openHouse();
+  test('is served with a fresh nonce, and its files are compressed and cached forever', async () => {
+    const h = await openConsole();
     const [first, second] = await Promise.all([fetch(`${h.baseUrl}/incidents`), fetch(`${h.baseUrl}/incidents`)]);
     const nonceOf = (response: Response) =>
       /script-src 'self' 'nonce-([\w-]{22})'/.exec(response.headers.get('content-security-policy')!)![1]!;
@@ -98,11 +101,11 @@ inBrowser('every page', () => {
   });
 
   test.each([{ keeps: true }, { keeps: false }])(
-    'works below a path, behind a proxy that keeps it: $keeps',
+    'works below a path, behind a proxy that keeps the path: $keeps',
     async ({ keeps }) => {
       const port = await freePort();
       const publicUrl = `${(await startProxy(port, '/on/call', keeps)).origin}/on/call`;
-      const h = await openHouse({ publicUrl, port });
+      const h = await openConsole({ publicUrl, port });
       const { page } = await h.visitor({ path: '/' });
       await page.getByText('Your open incidents').waitFor();
       await page.getByRole('link', { name: 'Services' }).first().click();
@@ -114,10 +117,10 @@ inBrowser('every page', () => {
     },
   );
 
-  test('recovers by itself once the server is back, whatever it showed meanwhile', async () => {
+  test('recovers by itself when the server is back, whatever it showed during the outage', async () => {
     const port = await freePort();
     const proxy = await startProxy(port, '/', true);
-    const h = await openHouse({ publicUrl: proxy.origin, port });
+    const h = await openConsole({ publicUrl: proxy.origin, port });
     const { page } = await h.visitor({ path: '/services' });
     const isBack = async (): Promise<boolean> => {
       proxy.isAway = () => false;
@@ -130,7 +133,7 @@ inBrowser('every page', () => {
 
     proxy.isAway = () => true;
     await page.reload();
-    await page.getByRole('heading', { name: 'Tocsin is out of reach' }).waitFor();
+    await page.getByRole('heading', { name: 'Tocsin cannot be reached' }).waitFor();
     expect(await isBack()).toBe(true);
 
     proxy.isAway = (url) => url.includes('search_services');
@@ -140,18 +143,18 @@ inBrowser('every page', () => {
 
     proxy.isAway = (url) => url.includes('/api/');
     await page.reload();
-    await page.getByRole('heading', { name: 'The server is out of reach' }).waitFor();
+    await page.getByRole('heading', { name: 'The server cannot be reached' }).waitFor();
     expect(await isBack()).toBe(true);
   });
 });
 
 interface Proxy {
   readonly origin: string;
-  /** Requests for paths that this accepts get no answer. */
+  /** Requests for these paths get no answer. */
   isAway: (url: string) => boolean;
 }
 
-/** Reaches the server at the port below the path only. */
+/** Forwards to the server at the port, only below the path. */
 async function startProxy(port: number, path: string, keeps: boolean): Promise<Proxy> {
   const proxy = { origin: '', isAway: (_url: string): boolean => false };
   const server = createServer((incoming, outgoing) => {

@@ -2,10 +2,10 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
 import { storesOf } from '#storage/postgres/stores.ts';
-import { inBrowser } from '#test/browser/chrome.ts';
-import { openHouse } from '#test/browser/house.ts';
+import { inBrowser } from '#test/browser/chromium.ts';
+import { openConsole } from '#test/browser/console_world.ts';
 
-/** Confirms what a dialog asks, by typing the name where it wants that. */
+/** Confirms a dialog, and types the name where the dialog asks for it. */
 async function confirm(page: Page, button: string, name?: string): Promise<void> {
   const dialog = page.getByRole('dialog');
   if (name !== undefined) {
@@ -17,8 +17,8 @@ async function confirm(page: Page, button: string, name?: string): Promise<void>
 }
 
 inBrowser('services', () => {
-  test('a service is created, given capabilities, keys and a retention, and deleted', async () => {
-    const h = await openHouse();
+  test('a service is created, changed in every way, and deleted', async () => {
+    const h = await openConsole();
     const { page } = await h.visitor({ path: '/services', permissions: ['clipboard-read', 'clipboard-write'] });
     await page.getByText('No service yet').waitFor();
     await page.getByRole('button', { name: 'Create a service' }).click();
@@ -70,7 +70,7 @@ inBrowser('services', () => {
 
     await page.getByRole('button', { name: 'Rotate' }).click();
     await confirm(page, 'Rotate', 'checkout');
-    await page.getByText('A new key and DSN are in force').waitFor();
+    await page.getByText('The new key and DSN are active').waitFor();
     await page.getByRole('button', { name: 'Show keys' }).waitFor();
     expect(await page.getByText(before.dsn).count()).toBe(0);
     expect(await reveals()).toHaveLength(2);
@@ -82,8 +82,8 @@ inBrowser('services', () => {
     await page.getByText('No service yet').waitFor();
   });
 
-  test('a service whose capabilities could not all be enabled says what was done, and is not created twice', async () => {
-    const h = await openHouse();
+  test('a service is not created twice when a capability could not be enabled', async () => {
+    const h = await openConsole();
     const { page } = await h.visitor({ path: '/services', serviceWorkers: 'block' });
     await page.route('**/actions/enable_capability', async (route) => {
       if (route.request().postData()?.includes('exceptions') === true) await route.abort();
@@ -105,8 +105,8 @@ inBrowser('services', () => {
     await page.getByText('no data yet').waitFor();
   });
 
-  test('what was sent a moment ago is seen to arrive, or to be refused, and who may only look changes nothing', async () => {
-    const h = await openHouse();
+  test('arriving and refused data are shown, and a viewer cannot change the service', async () => {
+    const h = await openConsole();
     const service = await h.given.service({ name: 'checkout' });
     const { page } = await h.visitor({ role: 'viewer', path: `/services/${service.serviceId}` });
     await page.getByText('Nothing has arrived yet.').first().waitFor();
@@ -123,7 +123,7 @@ inBrowser('services', () => {
     });
     await page.getByText('1 point in the last hour').waitFor({ timeout: 30_000 });
     await page.getByText('1,204 points refused: too many new series in a day').waitFor();
-    await page.getByText('1 request with events refused: more was sent than the service may').waitFor();
+    await page.getByText('1 request with events refused: over the rate limit of the service').waitFor();
     expect(await page.getByRole('switch', { name: 'Metrics enabled' }).isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: /^(?:Edit|Rotate|Delete)$/ }).count()).toBe(0);
   });

@@ -2,23 +2,23 @@ import { readFile } from 'node:fs/promises';
 
 import { expect, test } from 'vitest';
 
-import { inBrowser } from '#test/browser/chrome.ts';
-import { openHouse } from '#test/browser/house.ts';
+import { inBrowser } from '#test/browser/chromium.ts';
+import { openConsole } from '#test/browser/console_world.ts';
 import { givenPerson } from '#test/kit/browser.ts';
 
 inBrowser('the settings', () => {
-  test('members get other roles and are removed', async () => {
-    const h = await openHouse();
+  test('members get another role and are removed', async () => {
+    const h = await openConsole();
     const bram = await givenPerson(h, { role: 'editor', name: 'Bram' });
     const { page } = await h.visitor({ path: '/settings/members' });
     const roleOf = async () =>
       (
         await h.house.db.sql.rows<{ role: string }>('select role from memberships where user_id = $1', [bram.userId])
       )[0];
-    // One arrow key chooses the next role, and changes nothing.
+    // An arrow key selects the next role, but changes nothing yet.
     await page.getByLabel('Role of Bram').press('ArrowDown');
     const asked = page.getByRole('dialog', { name: /^Change the role of Bram/ });
-    await asked.getByText('Bram is editor now: changes everything').waitFor();
+    await asked.getByText('Bram is now editor: can change everything').waitFor();
     await asked.getByRole('button', { name: 'Make responder' }).waitFor();
     await page.keyboard.press('Escape');
     await asked.waitFor({ state: 'detached' });
@@ -28,7 +28,7 @@ inBrowser('the settings', () => {
     ]);
     await page.getByLabel('Role of Bram').selectOption('viewer');
     await asked.getByRole('button', { name: 'Make viewer' }).click();
-    await page.getByText('Bram is viewer from now on.').waitFor();
+    await page.getByText('Bram is now viewer.').waitFor();
     expect(await roleOf()).toEqual({ role: 'viewer' });
     await page.getByText(bram.userId).waitFor();
     await page.getByRole('button', { name: 'Copy the id of Bram' }).waitFor();
@@ -40,8 +40,8 @@ inBrowser('the settings', () => {
     expect(left).toEqual([]);
   });
 
-  test('a key is shown once, works, and is worthless once revoked', async () => {
-    const h = await openHouse();
+  test('a key is shown once, works, and stops working when it is revoked', async () => {
+    const h = await openConsole();
     const { page } = await h.visitor({ path: '/settings/api-keys' });
     await page.getByRole('button', { name: 'Create a key' }).click();
     await page.getByLabel('Name').fill('Deploys');
@@ -60,8 +60,8 @@ inBrowser('the settings', () => {
     expect((await h.call('list_services', {}, { key })).status).toBe(401);
   });
 
-  test('the audit log is filtered by its address, opened, and exported', async () => {
-    const h = await openHouse();
+  test('the audit log is filtered by its address, opened and exported', async () => {
+    const h = await openConsole();
     const { serviceId } = await h.given.service({ name: 'checkout', capabilities: [] });
     await h.expectOk('update_service', { serviceId, environment: 'production' });
     const { page } = await h.visitor({ path: '/settings/audit' });
@@ -83,8 +83,8 @@ inBrowser('the settings', () => {
     await page.getByText('Nothing matches').waitFor();
   });
 
-  test('billing lists each period by month, and is not for everybody', async () => {
-    const h = await openHouse();
+  test('billing lists each period by month, only for owners and admins', async () => {
+    const h = await openConsole();
     await h.given.service({ name: 'checkout', capabilities: ['metrics', 'oncall'] });
     const olga = await h.visitor({ path: '/settings/billing' });
     await olga.page.getByText('checkout, Metrics').waitFor();

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 
-import { inBrowser } from '#test/browser/chrome.ts';
-import { logIn, openHouse } from '#test/browser/house.ts';
+import { inBrowser } from '#test/browser/chromium.ts';
+import { logIn, openConsole } from '#test/browser/console_world.ts';
 import { givenPerson } from '#test/kit/browser.ts';
 import { freePort } from '#test/oauth/stage.ts';
 
 inBrowser('signing in', () => {
-  test('who logs in goes on where they wanted to be, and who logs out is out', async () => {
-    const h = await openHouse();
+  test('logging in opens the page that was wanted, and logging out ends the session', async () => {
+    const h = await openConsole();
     const anna = await givenPerson(h, { role: 'responder', name: 'Anna' });
     const page = await h.stranger();
     await page.goto(`${h.baseUrl}/incidents?status=resolved`);
     await page.waitForURL(/\/login\?next=/);
     await logIn(page, anna.email, 'not the password');
-    await page.getByText('Mail address or password are not right').waitFor();
+    await page.getByText('The mail address or the password is wrong').waitFor();
     await logIn(page, anna.email);
     await page.getByRole('heading', { name: 'Incidents' }).waitFor();
     expect(new URL(page.url()).search).toBe('?status=resolved');
@@ -25,9 +25,9 @@ inBrowser('signing in', () => {
     await page.waitForURL(/\/login\?next=/);
   });
 
-  test('a passkey is added once, asked for at the next log-in, and before a role changes', async () => {
+  test('a passkey is added, required at the next login, and again before a sensitive change', async () => {
     const port = await freePort();
-    const h = await openHouse({ port, publicUrl: `http://localhost:${port}` });
+    const h = await openConsole({ port, publicUrl: `http://localhost:${port}` });
     const { page, email } = await h.visitor({ name: 'Olga', path: '/me' });
     await h.given.user({ role: 'viewer', name: 'Vera' });
     const devtools = await page.context().newCDPSession(page);
@@ -47,7 +47,7 @@ inBrowser('signing in', () => {
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
     expect(await page.getByRole('dialog').getByRole('listitem').count()).toBe(10);
-    await page.getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByRole('button', { name: 'I have saved them' }).click();
     await page.getByText('Passkey, added').waitFor();
 
     await page.context().clearCookies();
@@ -59,36 +59,36 @@ inBrowser('signing in', () => {
     await h.house.db.sql.run(`update sessions set second_factor_at = second_factor_at - interval '1 hour'`);
     await page.goto(`${h.baseUrl}/settings/members`);
     await page.getByRole('switch', { name: 'Owners and admins must have a second factor' }).click();
-    await page.getByRole('heading', { name: 'Show your second factor' }).waitFor();
+    await page.getByRole('heading', { name: 'Confirm with your second factor' }).waitFor();
     await page.getByRole('button', { name: 'Use a passkey' }).click();
     await page.getByText('Owners and admins need a second factor now.').waitFor();
   });
 
-  test('who forgot the password sets another by a link in a mail', async () => {
-    const h = await openHouse();
+  test('a forgotten password is reset by a link in a mail', async () => {
+    const h = await openConsole();
     const anna = await givenPerson(h, { role: 'responder', name: 'Anna' });
     const page = await h.stranger();
     await page.goto(`${h.baseUrl}/login`);
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
     await page.getByLabel('Mail address').fill(anna.email);
     await page.getByRole('button', { name: 'Send the link' }).click();
-    await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+    await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
     await expect.poll(() => h.post.mails.length, { timeout: 20_000 }).toBe(1);
     await page.goto(h.post.linksOf(h.post.mails[0]!)['Set a new password']!);
 
     await page.getByLabel('New password').fill('short');
-    await page.getByRole('button', { name: 'Set it and log in' }).click();
+    await page.getByRole('button', { name: 'Save and log in' }).click();
     await page.getByText('At least 12 characters: 7 more are needed').waitFor();
     await page.getByLabel('New password').fill('quiet harbour 7 lantern');
-    await page.getByRole('button', { name: 'Set it and log in' }).click();
+    await page.getByRole('button', { name: 'Save and log in' }).click();
     await page.getByText('Your open incidents').waitFor();
 
     await page.goto(h.post.linksOf(h.post.mails[0]!)['Set a new password']!);
     await page.getByRole('heading', { name: 'This link no longer works' }).waitFor();
   });
 
-  test('who is invited joins by the link in the mail', async () => {
-    const h = await openHouse();
+  test('an invited person joins by the link in the mail', async () => {
+    const h = await openConsole();
     const olga = await h.visitor({ path: '/settings/members' });
     await olga.page.getByRole('button', { name: 'Invite somebody' }).click();
     await olga.page.getByLabel('Mail address').fill('bram@example.com');

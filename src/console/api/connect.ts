@@ -15,9 +15,9 @@ export const connectQuery = (uid: string) =>
     staleTime: Infinity,
   });
 
-/** Both answer where the browser goes on. */
+/** Both return the address where the browser continues. */
 export const approve = (uid: string, body: { orgId: string; access: Access }) =>
   ask<AccountResultOf<'connect_app'>>(`connect/${encodeURIComponent(uid)}`, { method: 'POST', body });
 
-export const refuse = (uid: string) =>
+export const deny = (uid: string) =>
   ask<AccountResultOf<'refuse_app'>>(`connect/${encodeURIComponent(uid)}/refusal`, { method: 'POST', body: {} });

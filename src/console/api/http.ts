@@ -1,6 +1,6 @@
 import { API_PATHS } from '#kernel/api_paths.ts';
 
-/** Where this installation lives: the address of the page's `<base>`, with a slash at its end. */
+/** The base address of this installation, from the page's `<base>`. It ends with a slash. */
 export const BASE = new URL(document.baseURI);
 
 /** An address below the base, for links that leave the application. */
@@ -8,11 +8,11 @@ export function addressOf(path: string): string {
   return new URL(path.replace(/^\/+/, ''), BASE).href;
 }
 
-/** What was refused, and why, in words for the person who asked. */
+/** An error answer of the server, with a message for the person. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
-  /** Path of the field and what is wrong with it. */
+  /** The faulty fields, each with its path and a message. */
   readonly faults: readonly { readonly path: string; readonly message: string }[];
   readonly requestId: string | null;
   readonly retryAfterSeconds: number | null;
@@ -22,7 +22,7 @@ export class ApiError extends Error {
       Partial<Pick<ApiError, 'faults' | 'requestId' | 'retryAfterSeconds'>>,
   ) {
     super(fields.message);
-    this.name = 'Problem';
+    this.name = 'ApiError';
     this.status = fields.status;
     this.code = fields.code;
     this.faults = fields.faults ?? [];
@@ -30,7 +30,7 @@ export class ApiError extends Error {
     this.retryAfterSeconds = fields.retryAfterSeconds ?? null;
   }
 
-  /** No answer came at all, or one that says to come back later. */
+  /** Whether the server could not be reached or is temporarily unavailable. */
   get isOutage(): boolean {
     return this.status === 0 || this.status >= 502;
   }
@@ -40,7 +40,7 @@ export function isApiError(error: unknown, status?: number): error is ApiError {
   return error instanceof ApiError && (status === undefined || error.status === status);
 }
 
-interface Asked {
+interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
@@ -48,31 +48,31 @@ interface Asked {
 
 const TIMEOUT_MS = 20_000;
 
-/** Asks the person for the second factor; resolves to whether it was shown. */
+/** Asks the person for the second factor. Resolves to whether they confirmed it. */
 type StepUp = () => Promise<boolean>;
 
 let stepUp: StepUp | null = null;
 
-/** How the second factor is asked for when the server wants to see it again. */
+/** Sets what asks for the second factor when the server requires it again. */
 export function setStepUp(handler: StepUp | null): void {
   stepUp = handler;
 }
 
 /**
- * Asks `/api/console/…` and returns its result. Where the server wants the second factor first, the person is asked for
- * it, and the request is sent again. Throws a Problem for everything else.
+ * Requests `/api/console/…` and returns the result. When the server requires the second factor, it asks the person and
+ * repeats the request. Throws an ApiError for every other error.
  */
-export async function ask<Result>(path: string, asked: Asked = {}): Promise<Result> {
+export async function ask<Result>(path: string, options: RequestOptions = {}): Promise<Result> {
   try {
-    return await sendRequest<Result>(path, asked);
+    return await sendRequest<Result>(path, options);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'step_up_required' || stepUp === null) throw error;
     if (!(await stepUp())) throw error;
-    return await sendRequest<Result>(path, asked);
+    return await sendRequest<Result>(path, options);
   }
 }
 
-async function sendRequest<Result>(path: string, { method = 'GET', body, signal }: Asked): Promise<Result> {
+async function sendRequest<Result>(path: string, { method = 'GET', body, signal }: RequestOptions): Promise<Result> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const response = await fetch(addressOf(`${API_PATHS.console}/${path}`), {
     method,
@@ -82,15 +82,15 @@ async function sendRequest<Result>(path: string, { method = 'GET', body, signal 
     signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
   }).catch((cause: unknown) => {
     if (signal?.aborted) throw cause;
-    throw silence();
+    throw unreachableError();
   });
-  noteServerTime(response);
+  recordServerTime(response);
   const answer: unknown = await response.json().catch(() => null);
   if (response.ok && isRecord(answer) && 'result' in answer) return answer['result'] as Result;
   throw toApiError(response, answer);
 }
 
-function silence(): ApiError {
+function unreachableError(): ApiError {
   const message = navigator.onLine ? 'The server did not answer. It may be restarting.' : 'This device is offline.';
   return new ApiError({ status: 0, code: 'unreachable', message });
 }
@@ -109,7 +109,7 @@ function toApiError(response: Response, answer: unknown): ApiError {
   });
 }
 
-/** Details are halves of sentences for logs; people get whole ones. */
+/** The server sends details without a capital or a full stop; people get a whole sentence. */
 function sentence(text: string): string {
   const capital = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
@@ -119,19 +119,19 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Clocks of devices that are this close to the server's are left as they are: its header knows seconds only. */
+/** Smaller differences to the server's clock are ignored, because its header has a resolution of one second. */
 const SKEW_MS_MIN = 3_000;
 
 let skewMs = 0;
 
-function noteServerTime(response: Response): void {
+function recordServerTime(response: Response): void {
   const server = Date.parse(response.headers.get('date') ?? '');
   if (Number.isNaN(server)) return;
   const difference = server - Date.now();
   skewMs = Math.abs(difference) < SKEW_MS_MIN ? 0 : difference;
 }
 
-/** What the server's clock says, for countdowns on a device whose clock is wrong. */
+/** The time of the server's clock, for countdowns on a device whose clock is wrong. */
 export function serverNow(): number {
   return Date.now() + skewMs;
 }

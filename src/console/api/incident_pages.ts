@@ -7,12 +7,12 @@ import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
 type Page = Static<(typeof searchIncidents)['result']>;
 type FoundIncident = Page['incidents'][number];
 
-/** A list of incidents as far as it was loaded. */
+/** The loaded pages of a list of incidents. */
 export type IncidentPages = InfiniteData<Page, string | null>;
 
 /**
- * The list after some incidents have changed: `rows` are those of them that belong into it now. One whose place is
- * beyond what was loaded is left for later pages.
+ * The list after some incidents have changed. `rows` are the changed incidents that belong to the list now. A row that
+ * comes after the loaded pages is left out; a later page brings it.
  */
 export function withRows(
   list: IncidentPages,
@@ -29,18 +29,18 @@ export function withRows(
 
 function insert(pages: readonly Page[], row: FoundIncident): void {
   for (const page of pages) {
-    const index = page.incidents.findIndex((other) => comesBefore(placeOf(row), placeOf(other)));
+    const index = page.incidents.findIndex((other) => comesBefore(positionOf(row), positionOf(other)));
     if (index === -1) continue;
     page.incidents.splice(index, 0, row);
     return;
   }
   const last = pages.at(-1);
   if (last === undefined) return;
-  if (last.nextCursor === null || comesBefore(placeOf(row), placeAt(last.nextCursor))) last.incidents.push(row);
+  if (last.nextCursor === null || comesBefore(positionOf(row), positionAt(last.nextCursor))) last.incidents.push(row);
 }
 
-/** As the server orders them: by status, then the newest first. */
-interface Place {
+/** The order of the server: by status, then the newest first. */
+interface Position {
   readonly status: string;
   readonly atMs: number;
   readonly id: string;
@@ -48,17 +48,17 @@ interface Place {
 
 const ORDER: readonly string[] = INCIDENT_STATUSES;
 
-function comesBefore(a: Place, b: Place): boolean {
+function comesBefore(a: Position, b: Position): boolean {
   if (a.status !== b.status) return ORDER.indexOf(a.status) < ORDER.indexOf(b.status);
   return a.atMs > b.atMs || (a.atMs === b.atMs && a.id > b.id);
 }
 
-function placeOf({ incidentId, status, triggeredAt, resolvedAt }: FoundIncident): Place {
+function positionOf({ incidentId, status, triggeredAt, resolvedAt }: FoundIncident): Position {
   const at = status === 'resolved' && resolvedAt !== null ? resolvedAt : triggeredAt;
   return { status, atMs: Date.parse(at), id: incidentId };
 }
 
-function placeAt(cursor: string): Place {
+function positionAt(cursor: string): Position {
   const [status = '', at = '', id = ''] = cursor.split('.');
   return { status, atMs: Number(at), id };
 }

@@ -5,7 +5,7 @@ import { type IncidentPages, withRows } from '#console/api/incident_pages.ts';
 import { actionQuery, incidentQuery, topicKey } from '#console/api/queries.ts';
 import { LIVE_IDS_MAX } from '#core/console/live_topics.ts';
 
-/** What a list of incidents is narrowed by. */
+/** The filter of a list of incidents. */
 export type IncidentSearch = Omit<InputOf<'search_incidents'>, 'cursor' | 'incidentIds'>;
 
 const searchKey = (orgId: string) => [...topicKey(orgId, 'incidents'), 'search_incidents'] as const;
@@ -20,7 +20,7 @@ export const incidentSearchQuery = (orgId: string, search: IncidentSearch) =>
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
 
-/** How many there are of each status; of all of the organization, unless it is narrowed. */
+/** The number of incidents by status: of the whole organization, or of what matches the filter. */
 export const incidentCountsQuery = (orgId: string, filter: InputOf<'count_incidents'> = {}) =>
   actionQuery(orgId, 'incidents', 'count_incidents', filter);
 
@@ -29,8 +29,8 @@ export const openByServiceQuery = (orgId: string) => actionQuery(orgId, 'inciden
 const COUNTS = ['count_incidents', 'count_incidents_by_service'] as const;
 
 /**
- * Brings what is shown up to date after these incidents have changed, whoever changed them: lists fetch the rows of
- * these and nothing else; what nobody looks at is fetched when somebody does.
+ * Updates the cached data after these incidents have changed. Lists on the screen fetch only these rows; other lists
+ * are loaded when they are shown again.
  */
 export async function refreshIncidents(queryClient: QueryClient, orgId: string, ids: readonly string[]): Promise<void> {
   const lists = queryClient.getQueryCache().findAll({ queryKey: searchKey(orgId) });
@@ -48,8 +48,8 @@ async function refreshList(
   incidentIds: readonly string[],
 ): Promise<void> {
   const { queryKey, state } = list;
-  const isShort = incidentIds.length <= LIVE_IDS_MAX;
-  if (!isShort || !list.isActive() || state.data === undefined || state.fetchStatus === 'fetching') {
+  const isFew = incidentIds.length <= LIVE_IDS_MAX;
+  if (!isFew || !list.isActive() || state.data === undefined || state.fetchStatus === 'fetching') {
     return await queryClient.invalidateQueries({ queryKey, exact: true });
   }
   try {

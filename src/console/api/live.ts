@@ -10,21 +10,22 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 
 export type ConnectionState = 'connecting' | 'open' | 'lost';
 
-/** News within so short a time is taken together: a storm must not make every tab ask a hundred times. */
-const GATHER_MS = 100;
-/** Between two attempts to connect; browsers end an event source that was answered with an error. */
+/** Changes within this time are handled together: a storm must not make every tab send a hundred requests. */
+const COALESCE_MS = 100;
+/** Time between two attempts to connect. Browsers give up an event source that got an error status. */
 const RECONNECT_MS = 3_000;
 
 /**
- * Keeps what is shown up to date: the rows that the server says have changed are fetched, and no whole lists. One tab
- * listens and tells the others, since browsers hold only six connections to a server. Returns what ends it.
+ * Keeps the data of this organization up to date: it fetches the rows that the server names, not whole lists. One tab
+ * listens and forwards the changes to the others, because browsers allow only six connections to a server. Returns a
+ * function that stops it.
  */
 export function followChanges(
   orgId: string,
   queryClient: QueryClient,
   onStateChange: (state: ConnectionState) => void,
 ): () => void {
-  const ended = new AbortController();
+  const stopped = new AbortController();
   const pending = new Map<LiveTopic, Set<string> | null>();
   let timer: ReturnType<typeof setTimeout> | null = null;
 
@@ -36,47 +37,47 @@ export function followChanges(
     }
     pending.clear();
   };
-  const note = ({ topic, ids }: LiveChange): void => {
+  const queue = ({ topic, ids }: LiveChange): void => {
     const known = pending.get(topic);
     pending.set(topic, ids === null || known === null ? null : new Set([...(known ?? []), ...ids]));
-    timer ??= setTimeout(refresh, GATHER_MS);
+    timer ??= setTimeout(refresh, COALESCE_MS);
   };
-  const others = openChannel(orgId);
-  others.hear((told) => {
-    if (typeof told === 'string') onStateChange(told);
-    else note(told);
+  const otherTabs = openChannel(orgId);
+  otherTabs.onMessage((message) => {
+    if (typeof message === 'string') onStateChange(message);
+    else queue(message);
   });
 
   const listen = () =>
-    listenUntil(ended.signal, orgId, {
+    listenUntil(stopped.signal, orgId, {
       onChange(change) {
-        note(change);
-        others.tell(change);
+        queue(change);
+        otherTabs.send(change);
       },
       onStateChange(state, isAgain) {
-        // What happened in between nobody has told us.
+        // Changes during the interruption were missed.
         if (isAgain) void queryClient.invalidateQueries({ queryKey: ['org', orgId] });
         onStateChange(state);
-        others.tell(state);
+        otherTabs.send(state);
       },
     });
   if (navigator.locks === undefined) void listen();
-  else navigator.locks.request(`tocsin-changes-${orgId}`, { signal: ended.signal }, listen).catch(() => {});
+  else navigator.locks.request(`tocsin-changes-${orgId}`, { signal: stopped.signal }, listen).catch(() => {});
 
   return () => {
-    ended.abort();
-    others.close();
+    stopped.abort();
+    otherTabs.close();
     if (timer !== null) clearTimeout(timer);
   };
 }
 
-/** What the tab that listens tells the others. */
+/** Messages from the tab that listens to the others. */
 function openChannel(orgId: string) {
   const channel = new BroadcastChannel(`tocsin-changes-${orgId}`);
   return {
     // eslint-disable-next-line unicorn/require-post-message-target-origin -- a channel is for its own origin only
-    tell: (news: LiveChange | ConnectionState) => channel.postMessage(news),
-    hear(listener: (news: LiveChange | ConnectionState) => void) {
+    send: (message: LiveChange | ConnectionState) => channel.postMessage(message),
+    onMessage(listener: (message: LiveChange | ConnectionState) => void) {
       channel.addEventListener('message', ({ data }: MessageEvent<LiveChange | ConnectionState>) => listener(data));
     },
     close: () => channel.close(),
@@ -89,17 +90,17 @@ async function refreshTopic(
   topic: LiveTopic,
   ids: readonly string[] | null,
 ): Promise<void> {
-  const isShort = ids !== null && ids.length <= LIVE_IDS_MAX;
-  if (isShort && topic === 'incidents') return await refreshIncidents(queryClient, orgId, ids);
-  if (isShort && topic === 'services') return await refreshServices(queryClient, orgId, ids);
-  if (isShort && topic === 'teams') return await refreshTeams(queryClient, orgId, ids);
+  const isFew = ids !== null && ids.length <= LIVE_IDS_MAX;
+  if (isFew && topic === 'incidents') return await refreshIncidents(queryClient, orgId, ids);
+  if (isFew && topic === 'services') return await refreshServices(queryClient, orgId, ids);
+  if (isFew && topic === 'teams') return await refreshTeams(queryClient, orgId, ids);
   await queryClient.invalidateQueries({
     queryKey: topicKey(orgId, topic),
     predicate: ({ queryKey }) => ids === null || isAbout(queryKey, ids),
   });
 }
 
-/** What is asked for by id is asked again only when it is meant. */
+/** A query with ids in its input is loaded again only when one of them has changed. */
 function isAbout(queryKey: readonly unknown[], ids: readonly string[]): boolean {
   const input = queryKey[4];
   return typeof input !== 'object' || input === null || Object.values(input).some((value) => ids.includes(value));
@@ -110,7 +111,7 @@ interface Listener {
   onStateChange(state: ConnectionState, isAgain: boolean): void;
 }
 
-/** Resolves when it is told to end, which may have been before its turn came. */
+/** Listens until the signal aborts, which may be before it starts. */
 function listenUntil(signal: AbortSignal, orgId: string, { onChange, onStateChange }: Listener): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   let source: EventSource | null = null;

@@ -13,8 +13,8 @@ import type { Session } from '#console/api/session.ts';
 
 type Added = AccountResultOf<'add_passkey'>;
 
-/** One of them is shown beside the password. */
-export interface Shown {
+/** Exactly one of these is sent in addition to the password. */
+export interface SecondFactorProof {
   readonly code?: string;
   readonly recoveryCode?: string;
   readonly passkey?: AuthenticationResponseJSON;
@@ -27,13 +27,13 @@ export const secondFactorsQuery = queryOptions({
 
 const post = <Result>(path: string, body: unknown = {}) => ask<Result>(path, { method: 'POST', body });
 
-export const completeSignIn = (token: string, shown: Shown) =>
-  post<Session>('session/second-factor', { token, ...shown });
+export const completeSignIn = (token: string, proof: SecondFactorProof) =>
+  post<Session>('session/second-factor', { token, ...proof });
 
-export const stepUp = (shown: Shown) => post<AccountResultOf<'step_up'>>('me/step-up', shown);
+export const stepUp = (proof: SecondFactorProof) => post<AccountResultOf<'step_up'>>('me/step-up', proof);
 
-/** Asks the browser for a passkey: of a sign-in that waits, or of who is signed in. */
-export async function showPasskey(token: string | null): Promise<Shown> {
+/** Asks the browser for a passkey: for the sign-in with this token or, with null, for the person who is logged in. */
+export async function requestPasskey(token: string | null): Promise<SecondFactorProof> {
   const optionsJSON =
     token === null
       ? await post<PublicKeyCredentialRequestOptionsJSON>('me/step-up/passkey-options')

@@ -19,43 +19,46 @@ export const serviceSearchQuery = (orgId: string, search: ServiceSearch = {}) =>
 
 type ServicePages = InfiniteData<ResultOf<'search_services'>, string | null>;
 
-/** Brings what is shown up to date after these services have changed: lists that show them fetch these rows only. */
+/** Updates the cached data after these services have changed. Lists on the screen fetch only these rows. */
 export async function refreshServices(queryClient: QueryClient, orgId: string, ids: readonly string[]): Promise<void> {
   const lists = queryClient.getQueryCache().findAll({ queryKey: searchKey(orgId) });
   const { services } = lists.some((list) => list.isActive())
     ? await invoke(orgId, 'search_services', { serviceIds: [...ids], limit: ids.length })
     : { services: [] };
-  const now = new Map(services.map((service) => [service.serviceId, service]));
+  const current = new Map(services.map((service) => [service.serviceId, service]));
   await Promise.all([
     ...ids.map((id) => queryClient.invalidateQueries({ queryKey: serviceQuery(orgId, id).queryKey })),
     ...lists.map(async (list) => {
       const { queryKey } = list;
       const shown = (list.state.data as ServicePages | undefined)?.pages.flatMap((page) => page.services) ?? [];
-      const made = services.filter(({ serviceId }) => shown.every((service) => service.serviceId !== serviceId));
+      const created = services.filter(({ serviceId }) => shown.every((service) => service.serviceId !== serviceId));
       const search = queryKey[searchKey(orgId).length] as ServiceSearch;
-      const isOfAll = search.text === undefined && search.serviceIds === undefined;
-      if (!list.isActive() || (made.length > 0 && !isOfAll))
+      const isUnfiltered = search.text === undefined && search.serviceIds === undefined;
+      if (!list.isActive() || (created.length > 0 && !isUnfiltered))
         return await queryClient.invalidateQueries({ queryKey, exact: true });
-      queryClient.setQueryData<ServicePages>(queryKey, (data) => data && withServices(data, new Set(ids), now, made));
+      queryClient.setQueryData<ServicePages>(
+        queryKey,
+        (data) => data && withServices(data, new Set(ids), current, created),
+      );
     }),
   ]);
 }
 
-/** Rooms sort the rows themselves, so that new ones may stand anywhere. */
+/** Pages sort the rows themselves, so new rows can be appended. */
 function withServices(
   data: ServicePages,
   changed: ReadonlySet<string>,
-  now: ReadonlyMap<string, Service>,
-  made: readonly Service[],
+  current: ReadonlyMap<string, Service>,
+  created: readonly Service[],
 ): ServicePages {
   const last = data.pages.length - 1;
   const pages = data.pages.map((page, index) => ({
     ...page,
     services: [
       ...page.services.flatMap((service) =>
-        changed.has(service.serviceId) ? (now.get(service.serviceId) ?? []) : service,
+        changed.has(service.serviceId) ? (current.get(service.serviceId) ?? []) : service,
       ),
-      ...(index === last ? made : []),
+      ...(index === last ? created : []),
     ],
   }));
   return { ...data, pages };

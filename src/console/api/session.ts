@@ -8,7 +8,7 @@ export type Session = AccountResultOf<'get_session'>;
 export type Organization = Session['organizations'][number];
 export type Role = Organization['role'];
 
-/** null: nobody is signed in. */
+/** null when nobody is logged in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }): Promise<Session | null> => {
@@ -22,7 +22,7 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** A sign-in that waits for the second factor. */
+/** A sign-in that still needs the second factor. */
 export type PendingSignIn = Pending['secondFactor'];
 export type SignedInOrPending = AccountResultOf<'sign_in'>;
 type Pending = Exclude<SignedInOrPending, Session>;
@@ -44,7 +44,7 @@ export const sessionsQuery = queryOptions({
 export const endSession = (sessionId: string) => ask(`sessions/${sessionId}`, { method: 'DELETE' });
 export const endOtherSessions = () => ask('sessions', { method: 'DELETE' });
 
-export const askForReset = (email: string) => ask('password-resets', { method: 'POST', body: { email } });
+export const requestPasswordReset = (email: string) => ask('password-resets', { method: 'POST', body: { email } });
 
 export const resetQuery = (token: string) =>
   queryOptions({

@@ -3,7 +3,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { onCallQuery, teamsQuery } from '#console/api/queries.ts';
 
-/** Brings what is shown up to date after these teams, or what belongs to them, have changed. */
+/** Updates the cached data after these teams, or what belongs to them, have changed. */
 export async function refreshTeams(queryClient: QueryClient, orgId: string, ids: readonly string[]): Promise<void> {
   const { queryKey } = teamsQuery(orgId);
   for (const id of ids) void queryClient.invalidateQueries({ queryKey: onCallQuery(orgId, id).queryKey });
@@ -14,9 +14,9 @@ export async function refreshTeams(queryClient: QueryClient, orgId: string, ids:
   const { teams } = await invoke(orgId, 'find_teams', { teamIds: [...ids] });
   queryClient.setQueryData<ResultOf<'list_teams'>>(queryKey, (shown) => {
     if (shown === undefined) return shown;
-    const now = new Map(teams.map((team) => [team.teamId, team]));
+    const current = new Map(teams.map((team) => [team.teamId, team]));
     const known = new Set(shown.teams.map(({ teamId }) => teamId));
-    const kept = shown.teams.flatMap((team) => (ids.includes(team.teamId) ? (now.get(team.teamId) ?? []) : team));
+    const kept = shown.teams.flatMap((team) => (ids.includes(team.teamId) ? (current.get(team.teamId) ?? []) : team));
     return { ...shown, teams: [...kept, ...teams.filter(({ teamId }) => !known.has(teamId))] };
   });
 }

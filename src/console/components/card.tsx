@@ -9,11 +9,11 @@ interface CardProps {
   readonly action?: ReactNode;
   /** Padded content. */
   readonly children?: ReactNode;
-  /** Rows that reach from edge to edge. */
+  /** Rows that span the full width of the card. */
   readonly rows?: ReactNode;
 }
 
-/** One subject of a page. */
+/** One section of a page. */
 export function Card({ title, about, action, children, rows }: CardProps) {
   const id = useId();
   return (

@@ -7,11 +7,11 @@ import { Name } from '#console/components/name.tsx';
 
 interface ConfirmProps {
   readonly title: ReactNode;
-  /** What will happen, and that it cannot be undone where that is so. */
+  /** What will happen, and whether it cannot be undone. */
   readonly children: ReactNode;
   readonly button: string;
   readonly isHarmless?: boolean;
-  /** Given: it has to be typed first. */
+  /** When set, the person has to type it first. */
   readonly name?: string;
   readonly isPending: boolean;
   readonly error: unknown;
@@ -19,17 +19,17 @@ interface ConfirmProps {
   readonly onClose: () => void;
 }
 
-/** Asks before something that others feel. */
+/** Asks for confirmation before a change that affects others. */
 export function Confirm(props: ConfirmProps) {
   const { title, children, button, isHarmless = false, name, isPending, error, onConfirm, onClose } = props;
   const [typed, setTyped] = useState('');
-  const isSure = name === undefined || typed.trim() === name.trim();
+  const isConfirmed = name === undefined || typed.trim() === name.trim();
   return (
     <Dialog onClose={onClose} title={title}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (isSure) onConfirm();
+          if (isConfirmed) onConfirm();
         }}
       >
         <Stack>
@@ -57,7 +57,7 @@ export function Confirm(props: ConfirmProps) {
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
-            <Button type="submit" color={isHarmless ? 'blue' : 'red'} disabled={!isSure} loading={isPending}>
+            <Button type="submit" color={isHarmless ? 'blue' : 'red'} disabled={!isConfirmed} loading={isPending}>
               {button}
             </Button>
           </Group>

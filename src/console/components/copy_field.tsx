@@ -8,11 +8,11 @@ import classes from '#console/components/copy_field.module.css';
 interface CopyFieldProps {
   readonly label: string;
   readonly value: string;
-  /** The value has its secret left out: there is nothing to copy. */
+  /** The secret is masked, so there is nothing to copy. */
   readonly isMasked?: boolean;
 }
 
-/** A text that is taken elsewhere. */
+/** A text with a button that copies it. */
 export function CopyField({ label, value, isMasked = false }: CopyFieldProps) {
   const clipboard = useClipboard({ timeout: 2_000 });
   const id = useId();
@@ -34,12 +34,12 @@ export function CopyField({ label, value, isMasked = false }: CopyFieldProps) {
 }
 
 interface CopyIdProps {
-  /** What it identifies, as the button names it. */
+  /** What the id identifies, for the label of the button. */
   readonly of: string;
   readonly value: string;
 }
 
-/** An id in a line of its own, small: it is needed only where something is set up by REST, MCP or the command line. */
+/** An id in small text: people need it only for REST, MCP or the command line. */
 export function CopyId({ of, value }: CopyIdProps) {
   const clipboard = useClipboard({ timeout: 2_000 });
   return (

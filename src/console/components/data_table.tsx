@@ -22,14 +22,14 @@ export interface Column<Item> {
   readonly id: string;
   readonly title: string;
   cell(item: Item): ReactNode;
-  /** What the rows are sorted by; absent: they are not. */
+  /** The value that rows are sorted by. Without it the column cannot be sorted. */
   sortBy?(item: Item): string | number;
   readonly isRightAligned?: boolean;
-  /** It heads the row where columns have no room. */
+  /** The heading of the card on a phone. */
   readonly isMain?: boolean;
-  /** Left out on a phone. */
+  /** Hidden on a phone. */
   readonly isDesktopOnly?: boolean;
-  /** The title is for screen readers only, as over buttons. */
+  /** Only screen readers get the title, for example above buttons. */
   readonly isTitleHidden?: boolean;
 }
 
@@ -41,7 +41,7 @@ interface DataTableProps<Item> {
   readonly sortedBy?: { readonly id: string; readonly desc: boolean };
 }
 
-/** Rows and columns at a desk, cards on a phone. */
+/** A table on a desktop, cards on a phone. */
 export function DataTable<Item extends object>({ label, columns, items, keyOf, sortedBy }: DataTableProps<Item>) {
   const data = useMemo(() => [...items], [items]);
   const definitions = useMemo(

@@ -7,12 +7,12 @@ interface DialogProps {
   readonly title: ReactNode;
   readonly onClose: () => void;
   readonly isWide?: boolean;
-  /** What it shows is seen only this once: a tap beside it does not lose it. */
+  /** It shows something only once, so Escape and a click outside do not close it. */
   readonly isShownOnce?: boolean;
   readonly children: ReactNode;
 }
 
-/** What lies above a page until it is dealt with. Escape, a tap beside it and Back close it. */
+/** A dialog above the page. Escape, a click outside and Back close it. */
 export function Dialog({ title, onClose, isWide = false, isShownOnce = false, children }: DialogProps) {
   useCloseOnBack(true, onClose);
   return (

@@ -1,19 +1,19 @@
-/** A tap this soon after another at the same place was meant for what was there at first. */
+/** A tap this soon after another at the same place was meant for the first target. */
 const SECOND_TAP_MS = 600;
-/** Fingers do not hit the same spot twice. */
-const WOBBLE_PX = 8;
-/** Around a tap on something that fills its surroundings, such as the link of a whole row. */
-const AROUND_PX = 24;
+/** Two taps of a finger never hit exactly the same spot. */
+const TOLERANCE_PX = 8;
+/** Radius around a tap on something large, such as the link of a whole row. */
+const RADIUS_PX = 24;
 
 const CONTROLS =
   'a[href], button, input, select, textarea, summary, label, [role=button], [role^=menuitem], [role=option], [role=tab]';
 
 interface Tap {
-  /** In milliseconds since the page was opened; every further tap at the place renews it. */
+  /** Milliseconds since the page was opened. Every further tap at the place renews it. */
   at: number;
   readonly target: Element;
   readonly meaning: string;
-  /** Where a second tap is taken for one at the same place; null for one by key. */
+  /** The area in which a second tap counts as one at the same place; null for the keyboard. */
   readonly place: {
     readonly left: number;
     readonly right: number;
@@ -23,9 +23,9 @@ interface Tap {
 }
 
 /**
- * Keeps a second tap within 600 ms from what took the place of the first one's target: a double tap on Acknowledge must
- * not reach the Resolve that is there by then. It holds for everything that can be pressed, by finger, mouse and Enter.
- * The very same control may be pressed as often as somebody likes, as long as it still means the same.
+ * Blocks a second tap within 600 ms when something else took the place of the first target: a double tap on Acknowledge
+ * must not reach the Resolve button that replaced it. This covers every control, for touch, mouse and Enter. The same
+ * control can be pressed again at any speed, as long as its label is the same.
  */
 export function guardDoubleTaps(page: Window): void {
   let first: Tap | null = null;
@@ -36,7 +36,7 @@ export function guardDoubleTaps(page: Window): void {
   page.addEventListener(
     'pointerdown',
     (event) => {
-      // Also on a control that is disabled meanwhile, which no click reaches.
+      // A disabled control gets no click, but the tap still counts.
       if (first !== null && first.place !== null && isSecond(event)) first.at = event.timeStamp;
     },
     true,
@@ -44,7 +44,7 @@ export function guardDoubleTaps(page: Window): void {
   page.addEventListener(
     'keydown',
     ({ key }) => {
-      // Whoever moves the focus means what it is on.
+      // After moving the focus, a person means the focused control.
       if (key !== 'Enter' && key !== ' ' && first?.place === null) first = null;
     },
     true,
@@ -67,31 +67,36 @@ export function guardDoubleTaps(page: Window): void {
   );
 }
 
-/** Enter and Space click at no place. */
+/** Clicks by Enter and Space have no position. */
 function isByKey({ detail, pointerType }: MouseEvent & { readonly pointerType?: string }): boolean {
   return detail === 0 && !pointerType;
 }
 
-/** What is pressed; a label presses its field. */
+/** The control that is pressed. A label presses its field. */
 function targetOf(element: Element): Element {
   const control = element.closest(CONTROLS) ?? element;
   return control instanceof HTMLLabelElement ? (control.control ?? control) : control;
 }
 
-/** The same element may have come to mean something else. */
+/** The same element can get another meaning, so its label is compared too. */
 function meaningOf(target: Element): string {
   return target.getAttribute('aria-label') ?? (target.matches('button, a') ? (target.textContent ?? '') : '');
 }
 
 function placeOf(target: Element, { clientX, clientY }: MouseEvent): Tap['place'] {
   const { left, right, top, bottom } = target.getBoundingClientRect();
-  const own = { left: left - WOBBLE_PX, right: right + WOBBLE_PX, top: top - WOBBLE_PX, bottom: bottom + WOBBLE_PX };
+  const own = {
+    left: left - TOLERANCE_PX,
+    right: right + TOLERANCE_PX,
+    top: top - TOLERANCE_PX,
+    bottom: bottom + TOLERANCE_PX,
+  };
   if (target.matches(CONTROLS) && isWithin(own, clientX, clientY)) return own;
   return {
-    left: clientX - AROUND_PX,
-    right: clientX + AROUND_PX,
-    top: clientY - AROUND_PX,
-    bottom: clientY + AROUND_PX,
+    left: clientX - RADIUS_PX,
+    right: clientX + RADIUS_PX,
+    top: clientY - RADIUS_PX,
+    bottom: clientY + RADIUS_PX,
   };
 }
 

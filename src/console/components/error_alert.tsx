@@ -3,14 +3,14 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 
 import { isApiError } from '#console/api/http.ts';
 
-/** What happened, in words; what is no Problem is a fault of ours. */
+/** The error as a sentence. Anything but an ApiError is a bug of the console. */
 export function errorMessage(error: unknown): string {
   if (!isApiError(error))
-    return 'Something went wrong in this page. Reload it; if that does not help, tell your administrator.';
-  const faults = error.faults.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+    return 'Something went wrong on this page. Reload it. If that does not help, tell your administrator.';
+  const details = error.faults.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
   const wait = error.retryAfterSeconds === null ? '' : ` Try again in ${error.retryAfterSeconds} s.`;
   if (error.status >= 500 && error.requestId !== null) return `${error.message} (${error.requestId})`;
-  return faults.length > 0 ? `${faults.join('; ')}.` : `${error.message}${wait}`;
+  return details.length > 0 ? `${details.join('; ')}.` : `${error.message}${wait}`;
 }
 
 interface ErrorAlertProps {
@@ -19,7 +19,7 @@ interface ErrorAlertProps {
   readonly onRetry?: () => void;
 }
 
-/** What could not be shown or done, why, and the way on. */
+/** What failed, why, and a button to try again. */
 export function ErrorAlert({ error, title = 'This could not be loaded', onRetry }: ErrorAlertProps) {
   return (
     <Alert color="red" variant="light" title={title} icon={<IconAlertTriangle size={18} />} role="alert">

@@ -7,11 +7,11 @@ import classes from '#console/components/load_more.module.css';
 interface LoadMoreProps {
   onMore(): void;
   readonly isLoading: boolean;
-  /** The last try went wrong: the next one is the person's. */
+  /** The last attempt failed, so the next one needs a click. */
   readonly hasFailed: boolean;
 }
 
-/** Loads further rows as one scrolls towards the end of the list, or by the button. */
+/** Loads more rows when the end of the list is near, or by its button. */
 export function LoadMore({ onMore, isLoading, hasFailed }: LoadMoreProps) {
   const { ref, entry } = useIntersection({ rootMargin: '800px' });
   const isWanted = entry?.isIntersecting === true && !isLoading && !hasFailed;

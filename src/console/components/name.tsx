@@ -3,7 +3,7 @@ import { Fragment, type ReactNode } from 'react';
 import { withoutBidiControls } from '#console/components/bidi.ts';
 import classes from '#console/components/name.module.css';
 
-/** What people have called something: it ends in an ellipsis where its place does, and turns nothing around it. */
+/** A name that people chose. It is cut with an ellipsis and does not change the direction of the text around it. */
 export function Name({ children }: { readonly children: string }) {
   return (
     <bdi className={classes.name} title={children}>
@@ -12,12 +12,12 @@ export function Name({ children }: { readonly children: string }) {
   );
 }
 
-/** A sentence of our own around names: named`Remove ${name}?`. */
+/** A sentence with names in it: named`Remove ${name}?`. */
 export function named(texts: TemplateStringsArray, ...names: readonly string[]): ReactNode {
   return texts.map((text, index) => {
     const name = names[index];
     return (
-      // The parts of a sentence stay where they are.
+      // The parts of a sentence never change places.
       // eslint-disable-next-line react/no-array-index-key
       <Fragment key={index}>
         {text}
@@ -27,7 +27,7 @@ export function named(texts: TemplateStringsArray, ...names: readonly string[]):
   });
 }
 
-/** A sentence of the server, which may hold names: they turn nothing beyond it. */
+/** A sentence from the server. Names in it do not change the direction of the text around it. */
 export function Sentence({ children }: { readonly children: string }) {
   return <bdi dir="ltr">{withoutBidiControls(children)}</bdi>;
 }

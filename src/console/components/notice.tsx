@@ -7,7 +7,7 @@ import { errorMessage } from '#console/components/error_alert.tsx';
 import classes from '#console/components/notice.module.css';
 import { useShortcut } from '#console/shell/keyboard.ts';
 
-/** How long something can be taken back; the server holds news of an answer for as long. */
+/** How long something can be undone. The server holds back its messages for as long. */
 const UNDO_MS = 10_000;
 
 /** Says briefly that something was done. */
@@ -15,14 +15,14 @@ export function showSuccess(message: ReactNode): void {
   notifications.show({ message, color: 'green', icon: <IconCheck size={18} />, withBorder: true });
 }
 
-/** Says that something was done, and takes it back for who asks within 10 s, by the button or the letter u. */
+/** Says that something was done and offers to undo it for 10 s, by a button or the letter u. */
 export function showUndoable(message: ReactNode, undo: () => void): void {
-  const takeBack = (): void => {
+  const undoOnce = (): void => {
     notifications.hide(id);
     undo();
   };
   const id = notifications.show({
-    message: <Undoable onUndo={takeBack}>{message}</Undoable>,
+    message: <Undoable onUndo={undoOnce}>{message}</Undoable>,
     color: 'green',
     icon: <IconCheck size={18} />,
     withBorder: true,
@@ -42,7 +42,7 @@ function Undoable({ onUndo, children }: { readonly onUndo: () => void; readonly 
   );
 }
 
-/** Says that something could not be done, and why; it stays for longer. */
+/** Says what failed and why. It is shown longer than a success. */
 export function showError(title: ReactNode, error: unknown): void {
   notifications.show({
     title,

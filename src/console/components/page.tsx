@@ -6,16 +6,16 @@ import classes from '#console/components/page.module.css';
 
 interface PageProps {
   readonly title: string;
-  /** What stands before the title, such as a way back. */
+  /** Shown above the title, such as a link back. */
   readonly above?: ReactNode;
   readonly lead?: ReactNode;
   readonly actions?: ReactNode;
-  /** For what is read or filled in rather than scanned. */
+  /** A narrow column, for reading and forms. */
   readonly isNarrow?: boolean;
   readonly children: ReactNode;
 }
 
-/** A room: its name, what can be done in it, and its content. */
+/** The frame of a page: title, actions and content. */
 export function Page({ title, above, lead, actions, isNarrow = false, children }: PageProps) {
   useDocumentTitle(title);
   return (

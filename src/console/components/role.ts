@@ -1,13 +1,13 @@
 import type { Role } from '#kernel/permissions.ts';
 
 export const ROLE_DESCRIPTIONS: Record<Role, string> = {
-  owner: 'Everything, owners included',
-  admin: 'Everything but owners',
-  editor: 'Changes everything, deletes no service',
-  responder: 'Answers incidents, arranges on-call',
-  viewer: 'Looks, changes nothing',
+  owner: 'Can do everything, including managing owners',
+  admin: 'Can do everything except manage owners',
+  editor: 'Can change everything, but cannot delete services',
+  responder: 'Can answer incidents and manage on-call',
+  viewer: 'Can view everything, but cannot change anything',
 };
 
-/** What every role may see, and what could be done with it. */
+/** What every role can see, and what it allows. */
 export const EVERY_ROLE_SEES_KEYS =
-  'Every role, viewers included, can reveal the ingestion key and the DSN of a service. With them data can be sent, and that data can page people. Each reveal is in the audit log.';
+  'Every role, including viewer, can reveal the ingestion key and DSN of a service. Anyone who has them can send data, and that data can page people. The audit log records each reveal.';

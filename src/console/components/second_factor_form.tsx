@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { type Shown, showPasskey } from '#console/api/second_factor.ts';
+import { type SecondFactorProof, requestPasskey } from '#console/api/second_factor.ts';
 import type { PendingSignIn } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
@@ -12,13 +12,13 @@ type Method = PendingSignIn['methods'][number];
 
 interface SecondFactorFormProps {
   readonly methods: readonly Method[];
-  /** The sign-in that waits; null for who is signed in. */
+  /** Identifies the sign-in that is not complete; null for somebody who is logged in. */
   readonly token: string | null;
-  readonly onShow: (shown: Shown) => Promise<void>;
+  readonly onSubmit: (proof: SecondFactorProof) => Promise<void>;
 }
 
-/** Asks for a passkey, the code of an app, or a recovery code, whichever the person has. */
-export function SecondFactorForm({ methods, token, onShow }: SecondFactorFormProps) {
+/** Asks for a passkey, a code from an authenticator app or a recovery code, depending on what the person has. */
+export function SecondFactorForm({ methods, token, onSubmit }: SecondFactorFormProps) {
   const codes = methods.filter((method) => method !== 'passkey');
   const [kind, setKind] = useState<Method>(codes.includes('code') ? 'code' : 'recovery_code');
   const isRecovery = kind === 'recovery_code';
@@ -26,15 +26,17 @@ export function SecondFactorForm({ methods, token, onShow }: SecondFactorFormPro
     initialValues: { text: '' },
     validate: {
       text: (text) => {
-        if (isRecovery) return text.trim() === '' ? 'One of your recovery codes' : null;
-        return /^\d{6}$/.test(text.replaceAll(/\s/g, '')) ? null : 'The six digits that your app shows';
+        if (isRecovery) return text.trim() === '' ? 'Enter one of your recovery codes' : null;
+        return /^\d{6}$/.test(text.replaceAll(/\s/g, '')) ? null : 'Enter the six digits from your app';
       },
     },
   });
-  const attempt = useMutation({ mutationFn: async (ask: () => Promise<Shown>) => onShow(await ask()) });
+  const attempt = useMutation({
+    mutationFn: async (obtain: () => Promise<SecondFactorProof>) => onSubmit(await obtain()),
+  });
   const submit = ({ text }: { text: string }): void => {
-    const shown = isRecovery ? { recoveryCode: text.trim() } : { code: text.replaceAll(/\s/g, '') };
-    attempt.mutate(async () => shown);
+    const proof = isRecovery ? { recoveryCode: text.trim() } : { code: text.replaceAll(/\s/g, '') };
+    attempt.mutate(async () => proof);
   };
   return (
     <Stack>
@@ -44,7 +46,7 @@ export function SecondFactorForm({ methods, token, onShow }: SecondFactorFormPro
           size="md"
           variant={codes.length === 0 ? 'filled' : 'default'}
           loading={attempt.isPending}
-          onClick={() => attempt.mutate(() => showPasskey(token))}
+          onClick={() => attempt.mutate(() => requestPasskey(token))}
         >
           Use a passkey
         </Button>
@@ -55,7 +57,7 @@ export function SecondFactorForm({ methods, token, onShow }: SecondFactorFormPro
             <TextInput
               {...form.getInputProps('text')}
               size="md"
-              label={isRecovery ? 'Recovery code' : 'Code of your authenticator app'}
+              label={isRecovery ? 'Recovery code' : 'Code from your authenticator app'}
               inputMode={isRecovery ? 'text' : 'numeric'}
               autoComplete="one-time-code"
               data-autofocus
@@ -74,7 +76,7 @@ export function SecondFactorForm({ methods, token, onShow }: SecondFactorFormPro
               setKind(isRecovery ? 'code' : 'recovery_code');
             }}
           >
-            {isRecovery ? 'Use the code of your app' : 'Use a recovery code'}
+            {isRecovery ? 'Use a code from your app' : 'Use a recovery code'}
           </TextButton>
         </Text>
       )}

@@ -8,11 +8,11 @@ export type Tone = 'red' | 'amber' | 'green' | 'blue' | 'gray';
 interface StatusProps {
   readonly tone: Tone;
   readonly children: ReactNode;
-  /** It waits for somebody this very moment. */
+  /** Somebody has to act now. */
   readonly isUrgent?: boolean;
 }
 
-/** A state in a word; never told by its colour alone. */
+/** A state as a word with a colour; the colour alone never carries the meaning. */
 export function Status({ tone, children, isUrgent = false }: StatusProps) {
   return (
     <span className={`${classes.status} ${classes[tone]} ${isUrgent ? classes.pulse : ''}`}>
@@ -22,7 +22,7 @@ export function Status({ tone, children, isUrgent = false }: StatusProps) {
   );
 }
 
-/** A mark that is no state. */
+/** A label that is not a state. */
 export function Tag({ children }: { readonly children: ReactNode }) {
   return <span className={classes.tag}>{children}</span>;
 }

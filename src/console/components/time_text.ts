@@ -2,7 +2,7 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long, in the one or two units that matter: `42 s`, `5 min`, `3 h 20 min`, `2 d`. */
+/** A duration in one or two units: `42 s`, `5 min`, `3 h 20 min`, `2 d`. */
 export function durationText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < MINUTE) return `${seconds} s`;
@@ -18,7 +18,7 @@ function pair(seconds: number, large: number, largeName: string, small: number, 
   return rest === 0 ? head : `${head} ${rest} ${smallName}`;
 }
 
-/** `12:05` until something happens; past it, `now`. */
+/** The time left as `12:05`; `now` when none is left. */
 export function countdownText(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   if (seconds <= 0) return 'now';
@@ -28,15 +28,15 @@ export function countdownText(ms: number): string {
   return shown.map((part, index) => (index === 0 ? String(part) : String(part).padStart(2, '0'))).join(':');
 }
 
-/** Ago, or until. Within a minute it is now: nobody reads seconds that jump. */
+/** How long ago or until then. Below 45 s it says `just now`, because seconds that change are hard to read. */
 export function relativeText(at: number, now: number): string {
-  const apart = at - now;
-  if (Math.abs(apart) < 45_000) return 'just now';
-  const text = coarseDurationText(Math.abs(apart));
-  return apart < 0 ? `${text} ago` : `in ${text}`;
+  const difference = at - now;
+  if (Math.abs(difference) < 45_000) return 'just now';
+  const text = coarseDurationText(Math.abs(difference));
+  return difference < 0 ? `${text} ago` : `in ${text}`;
 }
 
-/** In one unit. */
+/** A duration in one unit. */
 export function coarseDurationText(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < MINUTE) return `${seconds} s`;
@@ -51,7 +51,7 @@ const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', time
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
-/** All in the zone of the viewer. */
+/** All in the time zone of the viewer. */
 export const fullText = (at: number | string): string => FULL.format(new Date(at));
 export const dateTimeText = (at: number | string): string => DATE_TIME.format(new Date(at));
 export const dateText = (at: number | string): string => DATE.format(new Date(at));

@@ -1,6 +1,6 @@
 import { useBlocker } from '@tanstack/react-router';
 
-/** What lies above a page is closed by Back, and the page stays: on a phone that is how one leaves a dialog. */
+/** Back closes the dialog and stays on the page: on a phone, people leave dialogs this way. */
 export function useCloseOnBack(isOpen: boolean, close: () => void): void {
   useBlocker({
     disabled: !isOpen,

@@ -11,7 +11,7 @@ import classes from '#console/shell/banners.module.css';
 import { useConnectionState } from '#console/shell/live_changes.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** What everybody must know wherever they are. */
+/** Warnings that are shown on every page. */
 export function Banners() {
   return (
     <div aria-live="polite">
@@ -21,8 +21,8 @@ export function Banners() {
   );
 }
 
-/** A short break is nobody's concern. */
-const PATIENCE_MS = 4_000;
+/** A short interruption is not worth a banner. */
+const BANNER_DELAY_MS = 4_000;
 
 function ServerUnreachable() {
   const { online } = useNetwork();
@@ -31,7 +31,7 @@ function ServerUnreachable() {
   useEffect(() => {
     setIsLate(false);
     if (!isLost) return;
-    const timer = setTimeout(() => setIsLate(true), PATIENCE_MS);
+    const timer = setTimeout(() => setIsLate(true), BANNER_DELAY_MS);
     return () => clearTimeout(timer);
   }, [isLost]);
   if (online && !(isLost && isLate)) return null;
@@ -39,13 +39,13 @@ function ServerUnreachable() {
     <div className={classes.banner}>
       <IconCloudOff size={18} aria-hidden />
       {online
-        ? 'The server is out of reach. What you see may be old; it is renewed as soon as the server answers.'
-        : 'This device is offline. What you see may be old. Replies by SMS still work.'}
+        ? 'The server cannot be reached. What you see may be out of date. It updates as soon as the server answers.'
+        : 'This device is offline. What you see may be out of date. Replies by SMS still work.'}
     </div>
   );
 }
 
-/** Policies page through channels that the operator has not set up: those pages will fail. */
+/** Channels that escalation policies use but that are not set up on this server: their pages will fail. */
 function MissingChannels() {
   const { org } = useOrganization();
   const { data: teams } = useQuery(teamsQuery(org.orgId));

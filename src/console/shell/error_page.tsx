@@ -5,19 +5,19 @@ import { isApiError } from '#console/api/http.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Page } from '#console/components/page.tsx';
 
-const ASK_AGAIN_MS = 5_000;
+const RETRY_MS = 5_000;
 
-/** A room that cannot be shown at all. While that is because the server is away, it is tried again. */
+/** Shown instead of a page that failed to load. It retries while the server is unavailable. */
 export function ErrorPage({ error }: ErrorComponentProps) {
   const router = useRouter();
   const isOutage = isApiError(error) && error.isOutage;
   useEffect(() => {
     if (!isOutage) return;
-    const timer = setInterval(() => void router.invalidate(), ASK_AGAIN_MS);
+    const timer = setInterval(() => void router.invalidate(), RETRY_MS);
     return () => clearInterval(timer);
   }, [isOutage, router]);
   return (
-    <Page title={isOutage ? 'The server is out of reach' : 'This page cannot be shown'} isNarrow>
+    <Page title={isOutage ? 'The server cannot be reached' : 'This page cannot be shown'} isNarrow>
       <ErrorAlert error={error} title="What happened" onRetry={() => location.reload()} />
     </Page>
   );

@@ -4,12 +4,12 @@ import { useEffect, useRef } from 'react';
 import { NAVIGATION } from '#console/shell/navigation.ts';
 
 const OFF = 'tocsin-keys-off';
-/** How long `g` waits for the letter of a place. */
+/** How long `g` waits for the letter of a page. */
 const SEQUENCE_MS = 1_200;
 
-/** Single letters get in the way of who speaks to the device, so they can be turned off (WCAG 2.1.4). */
-export const areShortcutsOn = (): boolean => localStorage.getItem(OFF) === null;
-export function turnShortcuts(on: boolean): void {
+/** Single-letter shortcuts get in the way of voice control, so people can turn them off (WCAG 2.1.4). */
+export const areShortcutsEnabled = (): boolean => localStorage.getItem(OFF) === null;
+export function setShortcutsEnabled(on: boolean): void {
   if (on) localStorage.removeItem(OFF);
   else localStorage.setItem(OFF, 'true');
 }
@@ -18,7 +18,7 @@ type Handler = (event: KeyboardEvent) => void;
 
 const HANDLERS = new Map<string, Handler>();
 
-/** What a letter does while this is shown, as `a` for acknowledge. */
+/** Binds a letter while the component is mounted, such as `a` for acknowledge. */
 export function useShortcut(letter: string, handler: Handler): void {
   const latest = useRef(handler);
   useEffect(() => {
@@ -33,17 +33,17 @@ export function useShortcut(letter: string, handler: Handler): void {
   }, [letter]);
 }
 
-interface Letters {
+interface Shortcuts {
   readonly onHelp: () => void;
-  /** Whether something is about to lie above the page, which the document does not show yet. */
+  /** Whether a dialog or the palette is loading, before it is in the document. */
   isOpening(): boolean;
 }
 
 /**
- * `g` and a letter goes to a place, and a letter that means none does nothing; j and k move along rows; other letters
- * belong to what is shown. None acts while anything lies above the page, or is about to.
+ * `g` and a letter opens a page; an unknown letter after `g` does nothing. `j` and `k` move between rows. Components
+ * bind the other letters. No shortcut works while a dialog, menu or list is open or loading.
  */
-export function useShortcuts({ onHelp, isOpening }: Letters): void {
+export function useShortcuts({ onHelp, isOpening }: Shortcuts): void {
   const navigate = useNavigate();
   useEffect(() => {
     let goUntil = 0;
@@ -52,8 +52,8 @@ export function useShortcuts({ onHelp, isOpening }: Letters): void {
       if (key === 'Shift' || key === 'CapsLock') return;
       const isGoing = timeStamp < goUntil;
       goUntil = 0;
-      if (event.ctrlKey || event.metaKey || event.altKey || !areShortcutsOn()) return;
-      if (isTyping(event.target) || isOpening() || isAnythingAbove()) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || !areShortcutsEnabled()) return;
+      if (isTyping(event.target) || isOpening() || isOverlayOpen()) return;
       if (key === 'j' || key === 'k') {
         if (!isGoing) moveAlongRows(key === 'j' ? 1 : -1);
         return;
@@ -61,10 +61,10 @@ export function useShortcuts({ onHelp, isOpening }: Letters): void {
       if (event.repeat) return;
       if (key === 'g') goUntil = timeStamp + SEQUENCE_MS;
       else if (isGoing) {
-        const place = NAVIGATION.find((candidate) => candidate.key === key);
-        if (place === undefined) return;
+        const page = NAVIGATION.find((candidate) => candidate.key === key);
+        if (page === undefined) return;
         event.preventDefault();
-        void navigate({ to: place.to });
+        void navigate({ to: page.to });
       } else if (key === '?') onHelp();
       else HANDLERS.get(key)?.(event);
     };
@@ -78,13 +78,13 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches(fields);
 }
 
-/** A dialog, a menu or a list to choose from, wherever the focus is. */
-function isAnythingAbove(): boolean {
-  const above = document.querySelectorAll('[role=dialog], [role=alertdialog], [role=menu], [role=listbox]');
-  return [...above].some((element) => element.checkVisibility());
+/** Whether a dialog, a menu or a list of options is open, wherever the focus is. */
+function isOverlayOpen(): boolean {
+  const overlays = document.querySelectorAll('[role=dialog], [role=alertdialog], [role=menu], [role=listbox]');
+  return [...overlays].some((element) => element.checkVisibility());
 }
 
-/** A row's link takes the focus, so that Enter opens it. */
+/** Focuses the link of the row, so that Enter opens it. */
 function moveAlongRows(by: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')];
   if (rows.length === 0) return;
@@ -95,7 +95,7 @@ function moveAlongRows(by: 1 | -1): void {
   row?.scrollIntoView({ block: 'nearest' });
 }
 
-/** The row that has the focus. */
+/** The id of the row that has the focus. */
 export function focusedRowId(): string | null {
   return document.activeElement?.closest<HTMLElement>('[data-row]')?.dataset['row'] ?? null;
 }

@@ -2,26 +2,26 @@ import { Kbd, Switch, Table } from '@mantine/core';
 import { Fragment, useState } from 'react';
 
 import { Dialog } from '#console/components/dialog.tsx';
-import { areShortcutsOn, turnShortcuts } from '#console/shell/keyboard.ts';
+import { areShortcutsEnabled, setShortcutsEnabled } from '#console/shell/keyboard.ts';
 import { NAVIGATION } from '#console/shell/navigation.ts';
 
 const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['Ctrl', 'K'], 'Search and go anywhere'],
   ...NAVIGATION.map(({ key, label }) => [['g', key], label] as const),
   [['j'], 'Next row'],
-  [['k'], 'Row before'],
+  [['k'], 'Previous row'],
   [['Enter'], 'Open the row'],
   [['x'], 'Select the row'],
   [['a'], 'Acknowledge'],
   [['r'], 'Resolve'],
-  [['u'], 'Undo, while that is offered'],
-  [['?'], 'This help'],
+  [['u'], 'Undo, while the button is shown'],
+  [['?'], 'Show this help'],
 ];
 
 export function KeyboardHelp({ onClose }: { readonly onClose: () => void }) {
-  const [areOn, setAreOn] = useState(areShortcutsOn);
+  const [areOn, setAreOn] = useState(areShortcutsEnabled);
   const turn = (on: boolean): void => {
-    turnShortcuts(on);
+    setShortcutsEnabled(on);
     setAreOn(on);
   };
   return (
@@ -48,7 +48,7 @@ export function KeyboardHelp({ onClose }: { readonly onClose: () => void }) {
         checked={areOn}
         onChange={(event) => turn(event.currentTarget.checked)}
         label="Single-letter shortcuts"
-        description="Turn them off if you speak to this device, or press keys by accident."
+        description="Turn them off if you use voice control or press keys by accident."
       />
     </Dialog>
   );

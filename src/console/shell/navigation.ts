@@ -12,7 +12,7 @@ import {
   IconUsers,
 } from '@tabler/icons-react';
 
-/** The rooms that lead from everywhere to everywhere. `key` follows `g`. */
+/** The main pages, reachable from every page. `key` is the letter after `g`. */
 export const NAVIGATION = [
   { to: '/', label: 'Home', icon: IconHome, key: 'h' },
   { to: '/incidents', label: 'Incidents', icon: IconBell, key: 'i' },

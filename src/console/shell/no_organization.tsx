@@ -5,22 +5,22 @@ import { signOut } from '#console/api/session.ts';
 import { addressOf } from '#console/api/http.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 
-/** For somebody who was removed from the last organization that they belonged to. */
+/** For somebody who was removed from their last organization. */
 export function NoOrganization() {
   const leave = () => void signOut().finally(() => location.assign(addressOf('login')));
   return (
     <main>
       <EmptyState
         icon={<IconUsersGroup size={24} />}
-        title="You belong to no organization"
+        title="You are not in an organization"
         actions={
           <Button variant="default" onClick={leave}>
             Log out
           </Button>
         }
       >
-        You are signed in, but no organization has you as a member. Ask an owner or admin to invite you, then open the
-        link in the mail.
+        You are logged in, but you are not a member of any organization. Ask an owner or admin to invite you, then open
+        the link in the mail.
       </EmptyState>
     </main>
   );

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { Page } from '#console/components/page.tsx';
 
-/** Where nothing surrounds it. */
+/** For addresses outside the shell, without navigation around it. */
 export function NotFoundPage() {
   return (
     <main>
@@ -16,17 +16,17 @@ export function NotFoundPage() {
 
 export function NotFound() {
   return (
-    <Page title="Nothing is here">
+    <Page title="Page not found">
       <EmptyState
         icon={<IconMapOff size={24} />}
-        title="This address leads nowhere"
+        title="There is no page at this address"
         actions={
           <Button component={Link} to="/">
             Home
           </Button>
         }
       >
-        It may be misspelt, or what it named was deleted.
+        The address may be misspelt, or the page was deleted.
       </EmptyState>
     </Page>
   );

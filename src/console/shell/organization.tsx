@@ -3,53 +3,54 @@ import { createContext, type ReactNode, useContext, useMemo, useState } from 're
 
 import { type Organization, type Session, sessionQuery } from '#console/api/session.ts';
 
-interface OrganizationContextValue {
+interface CurrentOrganization {
   readonly session: Session;
   readonly org: Organization;
-  /** Whether the person may do what needs this permission; the server decides, this only spares them the attempt. */
+  /** Whether the person has this permission. The server decides; this only hides what would be refused. */
   may(permission: string): boolean;
   readonly isAdmin: boolean;
-  enter(orgId: string): void;
+  /** Shows another organization. */
+  switchTo(orgId: string): void;
 }
 
-const OrganizationContext = createContext<OrganizationContextValue | null>(null);
+const OrganizationContext = createContext<CurrentOrganization | null>(null);
 
-const REMEMBERED = 'tocsin-organization';
+const STORAGE_KEY = 'tocsin-organization';
 
-/** The organization that the person looks at; the device remembers it. */
+/** Provides the organization that is shown. The browser remembers it. */
 export function OrganizationProvider({
   children,
-  without,
+  fallback,
 }: {
   readonly children: ReactNode;
-  /** Shown to somebody who belongs to no organization any more. */
-  readonly without: ReactNode;
+  /** Shown to somebody who is not a member of any organization. */
+  readonly fallback: ReactNode;
 }) {
   const { data: session } = useSuspenseQuery(sessionQuery);
   const queryClient = useQueryClient();
-  const [wanted, setWanted] = useState(() => localStorage.getItem(REMEMBERED));
-  const org = session?.organizations.find(({ orgId }) => orgId === wanted) ?? session?.organizations[0];
-  const here = useMemo(() => {
+  const [selectedId, setSelectedId] = useState(() => localStorage.getItem(STORAGE_KEY));
+  const org = session?.organizations.find(({ orgId }) => orgId === selectedId) ?? session?.organizations[0];
+  const current = useMemo(() => {
     if (!session || org === undefined) return null;
     return {
       session,
       org,
       may: (permission: string) => org.permissions.some((held) => held === permission),
       isAdmin: org.role === 'owner' || org.role === 'admin',
-      enter(orgId: string) {
-        localStorage.setItem(REMEMBERED, orgId);
-        setWanted(orgId);
+      switchTo(orgId: string) {
+        localStorage.setItem(STORAGE_KEY, orgId);
+        setSelectedId(orgId);
         queryClient.removeQueries({ queryKey: ['org', org.orgId] });
       },
     };
   }, [session, org, queryClient]);
   if (!session) return null;
-  if (here === null) return without;
-  return <OrganizationContext value={here}>{children}</OrganizationContext>;
+  if (current === null) return fallback;
+  return <OrganizationContext value={current}>{children}</OrganizationContext>;
 }
 
-export function useOrganization(): OrganizationContextValue {
-  const here = useContext(OrganizationContext);
-  if (here === null) throw new Error('this is shown within an organization only');
-  return here;
+export function useOrganization(): CurrentOrganization {
+  const current = useContext(OrganizationContext);
+  if (current === null) throw new Error('useOrganization is used outside of OrganizationProvider');
+  return current;
 }

@@ -10,9 +10,9 @@ import { Name } from '#console/components/name.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/shell/organization_menu.module.css';
 
-/** Names the organization, and changes to another where there is one. */
+/** Shows the organization, with a menu to switch where there are several. */
 export function OrganizationMenu() {
-  const { org, session, enter } = useOrganization();
+  const { org, session, switchTo } = useOrganization();
   const navigate = useNavigate();
   const [isOpen, setIsOpen] = useState(false);
   useCloseOnBack(isOpen, () => setIsOpen(false));
@@ -28,7 +28,7 @@ export function OrganizationMenu() {
   return (
     <Menu opened={isOpen} onChange={setIsOpen} position="bottom-start" width={240}>
       <Menu.Target>
-        <UnstyledButton className={classes.org} aria-label={`Organization: ${org.name}. Change it`}>
+        <UnstyledButton className={classes.org} aria-label={`Organization: ${org.name}. Switch`}>
           {mark}
           <bdi className={classes.name}>{withoutBidiControls(org.name)}</bdi>
           <IconSelector size={16} aria-hidden />
@@ -39,9 +39,9 @@ export function OrganizationMenu() {
         {session.organizations.map(({ orgId, name }) => (
           <Menu.Item
             key={orgId}
-            rightSection={orgId === org.orgId ? <IconCheck size={16} aria-label="shown now" /> : null}
+            rightSection={orgId === org.orgId ? <IconCheck size={16} aria-label="current" /> : null}
             onClick={() => {
-              enter(orgId);
+              switchTo(orgId);
               void navigate({ to: '/' });
             }}
           >

@@ -14,27 +14,27 @@ import { isolateBidi } from '#console/components/bidi.ts';
 import { NAVIGATION, SETTINGS_NAVIGATION } from '#console/shell/navigation.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-const SHOWN_MAX = 12;
-/** Somebody who types is not asked for after each letter. */
-const TYPED_MS = 150;
+const RESULTS_MAX = 12;
+/** Waits until typing pauses before it asks the server. */
+const DEBOUNCE_MS = 150;
 
 const [store, spotlight] = createSpotlight();
 
 interface PaletteProps {
   readonly isOpen: boolean;
-  /** Also when an entry was chosen. */
+  /** Also called when a result was chosen. */
   readonly onClose: () => void;
 }
 
-/** Goes anywhere by typing a part of its name. */
+/** The command palette: opens pages, incidents and services by typing part of their name. */
 export function Palette({ isOpen, onClose }: PaletteProps) {
   useEffect(() => {
     if (isOpen) spotlight.open();
     else spotlight.close();
   }, [isOpen]);
   const [query, setQuery] = useState('');
-  const [text] = useDebouncedValue(query.trim(), TYPED_MS);
-  const groups = [usePlaces(), useIncidents(text, isOpen), useServices(text, isOpen), useOthers()].filter(
+  const [text] = useDebouncedValue(query.trim(), DEBOUNCE_MS);
+  const groups = [usePages(), useIncidents(text, isOpen), useServices(text, isOpen), useSwitches()].filter(
     ({ actions }) => actions.length > 0,
   );
   return (
@@ -48,26 +48,26 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
       actions={groups}
       query={query}
       onQueryChange={setQuery}
-      limit={SHOWN_MAX}
-      nothingFound="Nothing has this name"
+      limit={RESULTS_MAX}
+      nothingFound="No results"
       scrollable
       maxHeight="60vh"
       searchProps={{
         leftSection: <IconSearch size={18} />,
-        placeholder: 'Go to a room, a service, an incident …',
-        'aria-label': 'Where to go',
+        placeholder: 'Search pages, services and incidents',
+        'aria-label': 'Search pages, services and incidents',
       }}
     />
   );
 }
 
-function usePlaces(): SpotlightActionGroupData {
+function usePages(): SpotlightActionGroupData {
   const navigate = useNavigate();
   const { isAdmin } = useOrganization();
-  const rooms = [...NAVIGATION, ...SETTINGS_NAVIGATION.filter(({ isForAdmins }) => isAdmin || !isForAdmins)];
+  const pages = [...NAVIGATION, ...SETTINGS_NAVIGATION.filter(({ isForAdmins }) => isAdmin || !isForAdmins)];
   return {
-    group: 'Rooms',
-    actions: rooms.map(({ to, label, icon: Icon }) => ({
+    group: 'Pages',
+    actions: pages.map(({ to, label, icon: Icon }) => ({
       id: to,
       label,
       leftSection: <Icon size={18} stroke={1.75} />,
@@ -76,10 +76,10 @@ function usePlaces(): SpotlightActionGroupData {
   };
 }
 
-/** The server looks for them: there may be more than anybody wants to load. */
+/** The server searches: there may be too many incidents to load. */
 function useIncidents(text: string, isOpen: boolean): SpotlightActionGroupData {
   const navigate = useNavigate();
-  const search = { status: 'open' as const, limit: SHOWN_MAX, ...(text !== '' && { text }) };
+  const search = { status: 'open' as const, limit: RESULTS_MAX, ...(text !== '' && { text }) };
   const { data } = useInfiniteQuery({
     ...incidentSearchQuery(useOrganization().org.orgId, search),
     enabled: isOpen,
@@ -103,7 +103,7 @@ function useIncidents(text: string, isOpen: boolean): SpotlightActionGroupData {
 function useServices(text: string, isOpen: boolean): SpotlightActionGroupData {
   const navigate = useNavigate();
   const { data } = useInfiniteQuery({
-    ...serviceSearchQuery(useOrganization().org.orgId, { limit: SHOWN_MAX, ...(text !== '' && { text }) }),
+    ...serviceSearchQuery(useOrganization().org.orgId, { limit: RESULTS_MAX, ...(text !== '' && { text }) }),
     enabled: isOpen,
     placeholderData: keepPreviousData,
   });
@@ -119,28 +119,28 @@ function useServices(text: string, isOpen: boolean): SpotlightActionGroupData {
   };
 }
 
-function useOthers(): SpotlightActionGroupData {
-  const { session, org, enter } = useOrganization();
+function useSwitches(): SpotlightActionGroupData {
+  const { session, org, switchTo } = useOrganization();
   const { setColorScheme } = useMantineColorScheme();
   const others = session.organizations.filter(({ orgId }) => orgId !== org.orgId);
   return {
-    group: 'Change',
+    group: 'Switch to',
     actions: [
       ...others.map(({ orgId, name }) => ({
         id: orgId,
         label: `Organization ${isolateBidi(name)}`,
         leftSection: <IconBuilding size={18} stroke={1.75} />,
-        onClick: () => enter(orgId),
+        onClick: () => switchTo(orgId),
       })),
       {
         id: 'dark',
-        label: 'Dark appearance',
+        label: 'Dark theme',
         leftSection: <IconMoon size={18} stroke={1.75} />,
         onClick: () => setColorScheme('dark'),
       },
       {
         id: 'light',
-        label: 'Light appearance',
+        label: 'Light theme',
         leftSection: <IconSun size={18} stroke={1.75} />,
         onClick: () => setColorScheme('light'),
       },

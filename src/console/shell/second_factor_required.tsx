@@ -5,7 +5,7 @@ import { signOut } from '#console/api/session.ts';
 import { SecondFactorCard } from '#console/pages/me/second_factor_card.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** In place of everything, for owners and admins who lack the second factor that their organization asks for. */
+/** Replaces all pages for owners and admins who have not set up the second factor that their organization requires. */
 export function SecondFactorRequired() {
   const { org } = useOrganization();
   const leave = () => void signOut().finally(() => location.assign(addressOf('login')));
@@ -13,7 +13,7 @@ export function SecondFactorRequired() {
     <Stack component="main" maw={640} mx="auto" p="lg">
       <Title order={1}>Set up a second factor</Title>
       <Text>
-        <bdi>{org.name}</bdi> asks its owners and admins for one. Set it up here, and go on where you were.
+        <bdi>{org.name}</bdi> requires its owners and admins to have one. Set it up here to continue.
       </Text>
       <SecondFactorCard />
       <Button variant="default" onClick={leave}>

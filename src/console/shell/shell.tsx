@@ -23,17 +23,17 @@ const SecondFactorRequired = lazy(() =>
 );
 const KeyboardHelp = lazy(() => import('#console/shell/keyboard_help.tsx').then((m) => ({ default: m.KeyboardHelp })));
 
-/** What surrounds every room of somebody who is signed in. */
+/** What surrounds every page of somebody who is logged in. */
 export function Shell() {
   return (
-    <OrganizationProvider without={<NoOrganization />}>
+    <OrganizationProvider fallback={<NoOrganization />}>
       <StepUp />
-      <Inside />
+      <Content />
     </OrganizationProvider>
   );
 }
 
-function Inside() {
+function Content() {
   const { session, org, isAdmin } = useOrganization();
   if (org.secondFactorRequired && isAdmin && !session.user.hasSecondFactor) {
     return (
@@ -49,19 +49,19 @@ function Inside() {
   );
 }
 
-type Above = 'palette' | 'keys' | null;
+type Overlay = 'palette' | 'keyboard_help' | null;
 
 function Frame() {
-  const { above, isAboveNow, openKeys, openPalette, togglePalette, close } = useAbove();
+  const { overlay, isOverlayOpen, openKeyboardHelp, openPalette, togglePalette, close } = useOverlay();
   const { org } = useOrganization();
   const main = useRef<HTMLElement>(null);
-  useShortcuts({ onHelp: openKeys, isOpening: isAboveNow });
-  usePaletteKey(togglePalette);
-  useCloseOnBack(above === 'palette', close);
-  useClosedByNavigation(close);
+  useShortcuts({ onHelp: openKeyboardHelp, isOpening: isOverlayOpen });
+  usePaletteShortcut(togglePalette);
+  useCloseOnBack(overlay === 'palette', close);
+  useCloseOnNavigation(close);
   useFocusAfterNavigation();
-  const [wasAsked, setWasAsked] = useState(false);
-  if (above === 'palette' && !wasAsked) setWasAsked(true);
+  const [isPaletteLoaded, setIsPaletteLoaded] = useState(false);
+  if (overlay === 'palette' && !isPaletteLoaded) setIsPaletteLoaded(true);
   const skip = (event: MouseEvent): void => {
     event.preventDefault();
     main.current?.focus();
@@ -69,7 +69,7 @@ function Frame() {
   return (
     <>
       <a href="#content" className={classes.skip} onClick={skip}>
-        Skip to the content
+        Skip to content
       </a>
       <div className={classes.frame}>
         <aside className={classes.side}>
@@ -77,11 +77,11 @@ function Frame() {
           <UnstyledButton className={classes.search} onClick={openPalette}>
             <IconSearch size={16} aria-hidden /> Search <Kbd size="xs">{isApple() ? '⌘' : 'Ctrl'} K</Kbd>
           </UnstyledButton>
-          <nav aria-label="Rooms">
-            <Places />
+          <nav aria-label="Main navigation">
+            <NavigationLinks />
           </nav>
           <div className={classes.foot}>
-            <UserMenu onKeys={openKeys} />
+            <UserMenu onKeyboardHelp={openKeyboardHelp} />
           </div>
         </aside>
         <header className={classes.top}>
@@ -90,44 +90,44 @@ function Frame() {
             <ActionIcon variant="subtle" color="gray" size={44} onClick={openPalette} aria-label="Search">
               <IconSearch size={20} />
             </ActionIcon>
-            <UserMenu onKeys={openKeys} isCompact />
+            <UserMenu onKeyboardHelp={openKeyboardHelp} isCompact />
           </div>
         </header>
         <main id="content" className={classes.main} ref={main} tabIndex={-1} key={org.orgId}>
           <Banners />
           <Outlet />
         </main>
-        <nav className={classes.bottom} aria-label="Rooms, on a phone">
-          <Places />
+        <nav className={classes.bottom} aria-label="Main navigation, on a phone">
+          <NavigationLinks />
         </nav>
       </div>
       <Suspense>
-        {wasAsked && <Palette isOpen={above === 'palette'} onClose={close} />}
-        {above === 'keys' && <KeyboardHelp onClose={close} />}
+        {isPaletteLoaded && <Palette isOpen={overlay === 'palette'} onClose={close} />}
+        {overlay === 'keyboard_help' && <KeyboardHelp onClose={close} />}
       </Suspense>
     </>
   );
 }
 
-/** What lies above the page; the keys that are pressed before it is drawn know of it already. */
-function useAbove() {
-  const [above, setAbove] = useState<Above>(null);
-  const now = useRef<Above>(null);
-  const show = useCallback((next: Above): void => {
-    now.current = next;
-    setAbove(next);
+/** The overlay that is open. Shortcuts know of it from the moment it is requested, before it is loaded. */
+function useOverlay() {
+  const [overlay, setOverlay] = useState<Overlay>(null);
+  const requested = useRef<Overlay>(null);
+  const show = useCallback((next: Overlay): void => {
+    requested.current = next;
+    setOverlay(next);
   }, []);
   return {
-    above,
-    isAboveNow: useCallback(() => now.current !== null, []),
-    openKeys: useCallback(() => show('keys'), [show]),
+    overlay,
+    isOverlayOpen: useCallback(() => requested.current !== null, []),
+    openKeyboardHelp: useCallback(() => show('keyboard_help'), [show]),
     openPalette: useCallback(() => show('palette'), [show]),
-    togglePalette: useCallback(() => show(now.current === 'palette' ? null : 'palette'), [show]),
+    togglePalette: useCallback(() => show(requested.current === 'palette' ? null : 'palette'), [show]),
     close: useCallback(() => show(null), [show]),
   };
 }
 
-function Places() {
+function NavigationLinks() {
   const { org } = useOrganization();
   const waiting = useQuery(incidentCountsQuery(org.orgId)).data?.triggered ?? 0;
   return NAVIGATION.map(({ to, label, icon: Icon }) => (
@@ -146,20 +146,20 @@ function Places() {
 
 const isApple = (): boolean => /Mac|iP(?:hone|ad)/.test(navigator.userAgent);
 
-function usePaletteKey(onKeys: () => void): void {
+function usePaletteShortcut(onPress: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
-      if (!event.repeat) onKeys();
+      if (!event.repeat) onPress();
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
-  }, [onKeys]);
+  }, [onPress]);
 }
 
-/** What lies above a page does not stay for the next one. */
-function useClosedByNavigation(close: () => void): void {
+/** An overlay does not stay open on the next page. */
+function useCloseOnNavigation(close: () => void): void {
   const router = useRouter();
   useEffect(
     () =>
@@ -170,7 +170,7 @@ function useClosedByNavigation(close: () => void): void {
   );
 }
 
-/** Whoever cannot see that the page has changed is taken to its title. */
+/** Moves the focus to the title of a new page, so that screen readers announce it. */
 function useFocusAfterNavigation(): void {
   const router = useRouter();
   useEffect(

@@ -7,38 +7,38 @@ import { secondFactorsQuery, stepUp } from '#console/api/second_factor.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { SecondFactorForm } from '#console/components/second_factor_form.tsx';
 
-/** Asks for the second factor whenever the server wants to see it again, and lets the request go on. */
+/** Asks for the second factor when the server requires it again, then lets the request continue. */
 export function StepUp() {
   const [isAsking, setIsAsking] = useState(false);
-  const answer = useRef<((isShown: boolean) => void) | null>(null);
+  const settle = useRef<((isConfirmed: boolean) => void) | null>(null);
   useEffect(() => {
     setStepUp(
       () =>
         new Promise((resolve) => {
-          answer.current?.(false);
-          answer.current = resolve;
+          settle.current?.(false);
+          settle.current = resolve;
           setIsAsking(true);
         }),
     );
     return () => setStepUp(null);
   }, []);
-  const close = (isShown: boolean): void => {
+  const close = (isConfirmed: boolean): void => {
     setIsAsking(false);
-    answer.current?.(isShown);
-    answer.current = null;
+    settle.current?.(isConfirmed);
+    settle.current = null;
   };
   if (!isAsking) return null;
   return (
-    <Modal opened onClose={() => close(false)} title="Show your second factor" zIndex={400}>
+    <Modal opened onClose={() => close(false)} title="Confirm with your second factor" zIndex={400}>
       <Text size="sm" mb="md">
-        Keys, roles and deletion ask for it again after ten minutes.
+        Changing keys or roles and deleting things asks for it again after ten minutes.
       </Text>
-      <Methods onShown={() => close(true)} />
+      <Methods onConfirmed={() => close(true)} />
     </Modal>
   );
 }
 
-function Methods({ onShown }: { readonly onShown: () => void }) {
+function Methods({ onConfirmed }: { readonly onConfirmed: () => void }) {
   const { data, error } = useQuery(secondFactorsQuery);
   if (error !== null && data === undefined) return <ErrorAlert error={error} />;
   if (data === undefined) return null;
@@ -51,9 +51,9 @@ function Methods({ onShown }: { readonly onShown: () => void }) {
     <SecondFactorForm
       methods={methods}
       token={null}
-      onShow={async (shown) => {
-        await stepUp(shown);
-        onShown();
+      onSubmit={async (proof) => {
+        await stepUp(proof);
+        onConfirmed();
       }}
     />
   );

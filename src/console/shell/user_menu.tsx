@@ -14,14 +14,14 @@ import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/shell/user_menu.module.css';
 
 interface UserMenuProps {
-  readonly onKeys: () => void;
+  readonly onKeyboardHelp: () => void;
   readonly isCompact?: boolean;
 }
 
-/** Who is signed in, how the console looks, and the way out. */
-export function UserMenu({ onKeys, isCompact = false }: UserMenuProps) {
+/** Account, theme, help and logging out. */
+export function UserMenu({ onKeyboardHelp, isCompact = false }: UserMenuProps) {
   const { user } = useOrganization().session;
-  const leave = useSignOut();
+  const signingOut = useSignOut();
   const [isOpen, setIsOpen] = useState(false);
   useCloseOnBack(isOpen, () => setIsOpen(false));
   return (
@@ -56,14 +56,14 @@ export function UserMenu({ onKeys, isCompact = false }: UserMenuProps) {
         <Menu.Item component={Link} to="/me" leftSection={<IconUserCircle size={18} />}>
           Your channels and devices
         </Menu.Item>
-        <Menu.Item onClick={onKeys} leftSection={<IconKeyboard size={18} />}>
+        <Menu.Item onClick={onKeyboardHelp} leftSection={<IconKeyboard size={18} />}>
           Keyboard shortcuts
         </Menu.Item>
         <Menu.Item component="a" href={addressOf('docs')} leftSection={<IconBook size={18} />}>
           API reference
         </Menu.Item>
         <Menu.Divider />
-        <Menu.Item onClick={() => leave.mutate()} leftSection={<IconLogout size={18} />}>
+        <Menu.Item onClick={() => signingOut.mutate()} leftSection={<IconLogout size={18} />}>
           Log out
         </Menu.Item>
       </Menu.Dropdown>
@@ -76,7 +76,7 @@ function SchemeChoice() {
   return (
     <Menu.RadioGroup value={colorScheme} onChange={(value) => setColorScheme(value as MantineColorScheme)}>
       <Menu.Label>Appearance</Menu.Label>
-      <Menu.RadioItem value="auto">As on this device</Menu.RadioItem>
+      <Menu.RadioItem value="auto">Same as this device</Menu.RadioItem>
       <Menu.RadioItem value="light">Light</Menu.RadioItem>
       <Menu.RadioItem value="dark">Dark</Menu.RadioItem>
     </Menu.RadioGroup>
@@ -88,7 +88,7 @@ function useSignOut() {
   const router = useRouter();
   return useMutation({
     mutationFn: signOut,
-    onError: (error) => showError('You are still signed in', error),
+    onError: (error) => showError('You are still logged in', error),
     async onSuccess() {
       queryClient.clear();
       queryClient.setQueryData(sessionQuery.queryKey, null);

@@ -1,11 +1,11 @@
-/** Shows pages that arrive by push, also while no tab is open, and leads from them to the incident. */
+/** Shows push messages, also while no tab is open. A click on one opens its incident. */
 
-/** Says that this is a module; a worker exports nothing. */
+/** Makes this file a module, although a worker exports nothing. */
 export type {}; // eslint-disable-line unicorn/require-module-specifiers -- else `self` below would be declared twice
 
 declare const self: ServiceWorkerGlobalScope;
 
-/** What src/notify/texts/push_text.ts sends. */
+/** The payload that src/notify/texts/push_text.ts makes. */
 interface PushText {
   readonly title: string;
   readonly body: string;
@@ -14,7 +14,7 @@ interface PushText {
   readonly actions: readonly { readonly action: string; readonly title: string; readonly url: string }[];
 }
 
-/** Not everywhere known to TypeScript, but to every browser that has buttons on messages. */
+/** Missing in the types of TypeScript, but supported by every browser with buttons on notifications. */
 interface ShownOptions extends NotificationOptions {
   readonly renotify: boolean;
   readonly vibrate: readonly number[];
@@ -22,28 +22,28 @@ interface ShownOptions extends NotificationOptions {
 }
 
 const OFFLINE_PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width"><title>Tocsin is out of reach</title>
+<meta name="viewport" content="width=device-width"><title>Tocsin cannot be reached</title>
 <style>body{font:18px/1.5 system-ui,sans-serif;max-width:30em;margin:18vh auto;padding:0 1.2em;color:#1c2024;background:#fff}
 a{display:inline-block;padding:.7em 1.6em;border-radius:.5em;background:#1c2024;color:#fff;text-decoration:none;font-weight:600}
 @media(prefers-color-scheme:dark){body{color:#edeef0;background:#0f1114}a{background:#edeef0;color:#1c2024}}</style></head>
-<body><h1>Tocsin is out of reach</h1><p>This device is offline, or the server does not answer. Replies by SMS still work:
+<body><h1>Tocsin cannot be reached</h1><p>This device is offline, or the server does not answer. Replies by SMS still work:
 answer a page with ACK or RES and its number.</p><p>This page tries again every few seconds.</p>
 <p><a href="">Try again now</a></p><script>
-let isAsking = false;
-async function ask() {
-  if (isAsking) return;
-  isAsking = true;
+let isTrying = false;
+async function tryAgain() {
+  if (isTrying) return;
+  isTrying = true;
   const answer = await fetch(location.href, { cache: 'no-store' }).catch(() => null);
-  isAsking = false;
+  isTrying = false;
   if (answer !== null && answer.status < 500) location.reload();
 }
-addEventListener('online', ask);
-addEventListener('visibilitychange', ask);
-setInterval(ask, 5000);
+addEventListener('online', tryAgain);
+addEventListener('visibilitychange', tryAgain);
+setInterval(tryAgain, 5000);
 </script></body></html>`;
 
-/** What a proxy answers while the server behind it is away. */
-const AWAY = new Set([502, 504]);
+/** What a proxy answers while the server behind it is unavailable. */
+const UNAVAILABLE = new Set([502, 504]);
 
 self.addEventListener('install', () => void self.skipWaiting());
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
@@ -60,7 +60,10 @@ self.addEventListener('notificationclick', (event) => {
 self.addEventListener('fetch', (event) => {
   if (event.request.mode !== 'navigate') return;
   event.respondWith(
-    fetch(event.request).then((answer) => (AWAY.has(answer.status) ? offlineAnswer() : answer), offlineAnswer),
+    fetch(event.request).then(
+      (answer) => (UNAVAILABLE.has(answer.status) ? offlineResponse() : answer),
+      offlineResponse,
+    ),
   );
 });
 
@@ -77,7 +80,7 @@ async function show(text: PushText): Promise<void> {
   const options: ShownOptions = {
     body: text.body,
     tag: text.tag,
-    // A page that takes the place of an earlier one must be heard again.
+    // A page that replaces an earlier one must sound again.
     renotify: true,
     requireInteraction: text.actions.length > 0,
     vibrate: text.actions.length > 0 ? [300, 120, 300, 120, 600] : [120],
@@ -89,7 +92,7 @@ async function show(text: PushText): Promise<void> {
   await self.registration.showNotification(text.title, options);
 }
 
-/** A tab that is open already is taken to the address rather than a second one opened. */
+/** Uses a tab that is already open, if there is one. */
 async function open(url: string): Promise<void> {
   const tabs = await self.clients.matchAll({ type: 'window' });
   const tab = tabs.find((client) => client.url.startsWith(self.registration.scope));
@@ -101,6 +104,6 @@ async function open(url: string): Promise<void> {
   await tab.navigate(url).catch(() => self.clients.openWindow(url));
 }
 
-function offlineAnswer(): Response {
+function offlineResponse(): Response {
   return new Response(OFFLINE_PAGE, { status: 503, headers: { 'content-type': 'text/html; charset=utf-8' } });
 }

@@ -10,13 +10,16 @@ export function invitationMail(invitation: {
   readonly link: string;
 }): MailText {
   const { organization, invitedBy, role, link } = invitation;
-  // Anybody who has an organization chooses both names.
+  // Strangers can choose both names, so no mail program may turn them into links.
   const heading = unlinked(`${invitedBy ?? 'Somebody'} invites you to ${organization}`);
   return render(heading, [
     { kind: 'heading', text: `${heading}.` },
     { kind: 'paragraph', text: `You would join the organization on Tocsin as ${role}.` },
     { kind: 'links', links: [{ label: 'Accept the invitation', url: link }] },
-    { kind: 'paragraph', text: 'The link works once, within seven days. If you expected no invitation, leave it be.' },
+    {
+      kind: 'paragraph',
+      text: 'The link works once, within seven days. If you did not expect an invitation, ignore this mail.',
+    },
   ]);
 }
 
@@ -31,11 +34,14 @@ export function passwordResetMail({
   const from = address === null ? 'Somebody' : `Somebody at ${address}`;
   return render('Set a new password', [
     { kind: 'heading', text: 'Set a new password.' },
-    { kind: 'paragraph', text: `${from} asked for it. Setting it ends every session of yours.` },
+    {
+      kind: 'paragraph',
+      text: `${from} asked for a link to set a new password. When you set it, you are logged out everywhere and your connected apps are disconnected. Your personal API keys are revoked unless you choose to keep them.`,
+    },
     { kind: 'links', links: [{ label: 'Set a new password', url: link }] },
     {
       kind: 'paragraph',
-      text: 'The link works once, within an hour. If it was not you who asked, leave it be: your password stays as it is.',
+      text: 'The link works once, within an hour. If you did not ask for it, ignore this mail: your password stays the same.',
     },
   ]);
 }

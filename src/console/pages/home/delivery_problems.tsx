@@ -13,10 +13,10 @@ import { reasonOf } from '#core/incidents/reasons.ts';
 
 const SHOWN_MAX = 6;
 
-/** How soon a channel that has recovered is no longer shown as failing. */
+/** How soon a channel that works again is no longer shown as failing. */
 const REFRESH_MS = 15_000;
 
-/** Why a page might not arrive: channels whose provider takes no messages, and what teams are warned of. */
+/** Why a page might not arrive: channels that fail, and the warnings of teams. */
 export function DeliveryProblems() {
   const { orgId } = useOrganization().org;
   const channels = useQuery({ ...deliveryQuery(orgId), refetchInterval: REFRESH_MS }).data?.channels ?? [];
@@ -33,11 +33,11 @@ export function DeliveryProblems() {
             <Row
               key={channel}
               icon={<ChannelIcon channel={channel} />}
-              title={`${CHANNEL_TITLES[channel]} fails`}
+              title={`${CHANNEL_TITLES[channel]} is failing`}
               sub={
                 <>
-                  Its last message failed {lastFailedAt !== null && <Timestamp at={lastFailedAt} />}
-                  {lastFailure !== null && `: ${reasonOf(lastFailure)}`}. None has left since.{' '}
+                  The last message failed {lastFailedAt !== null && <Timestamp at={lastFailedAt} />}
+                  {lastFailure !== null && `: ${reasonOf(lastFailure)}`}. No message was sent since.{' '}
                   <Link to="/me">Send yourself a test</Link> to try again.
                 </>
               }
@@ -62,7 +62,7 @@ export function DeliveryProblems() {
 const TIMESTAMP = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const SHORT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** Sentences of the server tell times in UTC; people live elsewhere. */
+/** Sentences from the server contain times in UTC; people read them in their own zone. */
 function localTimes(text: string): string {
   return text.replaceAll(TIMESTAMP, (at) => SHORT.format(new Date(at)));
 }

@@ -8,7 +8,7 @@ import { MyOnCall } from '#console/pages/home/my_on_call.tsx';
 import { WhoIsOnCall } from '#console/pages/home/who_is_on_call.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** What somebody who was woken, or who comes in the morning, needs to know first. */
+/** What somebody who was paged, or who starts the day, needs to know first. */
 export function Home() {
   const { session } = useOrganization();
   return (
@@ -29,7 +29,7 @@ export function Home() {
 }
 
 function greeting(hour: number): string {
-  if (hour < 5) return 'Good night';
+  if (hour < 5) return 'Hello';
   if (hour < 12) return 'Good morning';
   return hour < 18 ? 'Good afternoon' : 'Good evening';
 }

@@ -17,16 +17,16 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 const SHOWN_MAX = 8;
 
-/** What waits for anybody, and what the person has taken on. */
+/** Incidents that nobody has acknowledged, and those that the person has. */
 export function MyIncidents() {
   const { org, session, may } = useOrganization();
   const { data, error, refetch } = useInfiniteQuery(
     incidentSearchQuery(org.orgId, { status: 'open', isMine: true, limit: SHOWN_MAX + 1 }),
   );
   const { data: counts } = useQuery(incidentCountsQuery(org.orgId));
-  const settle = useAnswerIncidents();
+  const answering = useAnswerIncidents();
   const answer = (kind: 'acknowledge' | 'resolve', incidentId: string | null): void => {
-    if (incidentId !== null && may('oncall:edit')) settle.mutate({ answer: kind, incidentIds: [incidentId] });
+    if (incidentId !== null && may('oncall:edit')) answering.mutate({ answer: kind, incidentIds: [incidentId] });
   };
   useShortcut('a', () => answer('acknowledge', focusedRowId()));
   useShortcut('r', () => answer('resolve', focusedRowId()));
@@ -40,7 +40,7 @@ export function MyIncidents() {
   return (
     <Card
       title="Your open incidents"
-      about="What waits for somebody, and what you have acknowledged."
+      about="Incidents that nobody has acknowledged, and those that you have."
       action={
         open > 0 && (
           <Link to="/incidents" className="plain-link">
@@ -65,7 +65,7 @@ export function MyIncidents() {
           ))}
         </ul>
       )}
-      {mine.length > SHOWN_MAX && <Link to="/incidents">And more</Link>}
+      {mine.length > SHOWN_MAX && <Link to="/incidents">Show more</Link>}
     </Card>
   );
 }

@@ -20,7 +20,7 @@ export function MyOnCall() {
   if (found.schedules.length === 0) return null;
   const Icon = isOnCall ? IconBellRinging : next === undefined ? IconMoonStars : IconBell;
   return (
-    <section className={classes.call} data-on-call={isOnCall ? '' : undefined} aria-label="Whether you are on call">
+    <section className={classes.call} data-on-call={isOnCall ? '' : undefined} aria-label="Your on-call status">
       <span className={classes.callIcon} aria-hidden>
         <Icon size={22} stroke={1.75} />
       </span>
@@ -30,11 +30,11 @@ export function MyOnCall() {
           {isOnCall && <Shifts schedules={now} />}
           {!isOnCall && next?.next && (
             <>
-              Your next turn in <Name>{next.name}</Name> begins <Timestamp at={next.next.at} format="date_time" /> (
+              Your next shift in <Name>{next.name}</Name> starts <Timestamp at={next.next.at} format="date_time" /> (
               <Timestamp at={next.next.at} />)
             </>
           )}
-          {!isOnCall && next === undefined && 'No hand-over to you comes next.'}
+          {!isOnCall && next === undefined && 'You are not next in any schedule.'}
         </div>
       </div>
     </section>

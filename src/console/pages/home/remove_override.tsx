@@ -8,14 +8,14 @@ import { showSuccess, showError } from '#console/components/notice.tsx';
 import type { ScheduleOnCall } from '#console/pages/home/use_on_call.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Gives the turn back to whoever the schedule says without the override. */
+/** Returns the shift to the person in the rotation. */
 export function useRemoveOverride(scheduleName: string) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
   return useMutation({
     mutationFn: (overrideId: string) => invoke(orgId, 'delete_schedule_override', { overrideId }),
     onSuccess: () => showSuccess(named`The override of ${scheduleName} is removed.`),
-    onError: (error) => showError(named`The override of ${scheduleName} still stands`, error),
+    onError: (error) => showError(named`The override of ${scheduleName} was not removed`, error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') }),
   });
 }
@@ -39,7 +39,7 @@ export function RemoveOverride({ schedule: { name, onCall }, overrideId, onClose
       onConfirm={() => removing.mutate(overrideId, { onSuccess: onClose })}
       onClose={onClose}
     >
-      {who} on call by it, and no longer from now on: pages go to whoever the rotation says.
+      {who} on call because of this override. Without it, pages go to the person in the rotation.
     </Confirm>
   );
 }

@@ -17,7 +17,7 @@ interface Step {
   readonly isDone: boolean;
 }
 
-/** From nothing to the first page; gone once all of it is done. */
+/** The steps from an empty organization to the first page. Hidden once all are done. */
 export function SetupChecklist() {
   const steps = useSteps();
   if (steps === null || steps.every(({ isDone }) => isDone)) return null;
@@ -46,7 +46,7 @@ export function SetupChecklist() {
 
 function useSteps(): readonly Step[] | null {
   const { orgId } = useOrganization().org;
-  // Everything that is asked about changes under another topic; this is cheap, and looked at by few.
+  // The answer depends on many topics. Asking now and then is cheap, and few people see this card.
   const { data } = useQuery({
     ...actionQuery(orgId, 'settings', 'get_setup_progress', {}),
     refetchInterval: REFRESH_MS,
@@ -57,38 +57,38 @@ function useSteps(): readonly Step[] | null {
   return [
     {
       title: 'Create a service',
-      how: <Link to="/services">What you run, with its keys</Link>,
+      how: <Link to="/services">Add a program that you run and get its keys</Link>,
       isDone: data.hasService,
     },
     {
       title: 'Send data',
       how:
         firstServiceId === null ? (
-          'With the key or the DSN of the service'
+          'Use the key or the DSN of the service'
         ) : (
           <Link to="/services/$serviceId" params={{ serviceId: firstServiceId }}>
-            With the key or the DSN of the service
+            Use the key or the DSN of the service
           </Link>
         ),
       isDone: data.hasData,
     },
     {
       title: 'Create a team with a schedule and an escalation policy',
-      how: <>Who is paged, and who next, {reference}</>,
+      how: <>Decide who is paged and who is paged next, {reference}</>,
       isDone: data.hasTeamWithPolicy,
     },
     {
-      title: 'Say how you are reached',
-      how: <Link to="/me">Your phone, and this device</Link>,
+      title: 'Set up how you are reached',
+      how: <Link to="/me">Add your phone and this device</Link>,
       isDone: data.canBeReached,
     },
     {
       title: 'Create an alert rule that pages somebody',
-      how: <>What turns into an incident, {reference}. Until then no new incident pages anybody.</>,
+      how: <>Choose what becomes an incident, {reference}. Until then, no new incident pages anybody.</>,
       isDone: data.hasPagingRule,
     },
     {
-      title: 'See a message arrive',
+      title: 'Check that a message arrives',
       how: <Link to="/me">Send yourself a test, then let a rule fire</Link>,
       isDone: data.hasSentMessage,
     },

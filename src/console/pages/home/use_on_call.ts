@@ -9,7 +9,7 @@ export type ScheduleOnCall = ResultOf<'who_is_on_call'>['schedules'][number] & {
   readonly teamName: string;
 };
 
-/** Every schedule of the organization with who is on call; null while that is not known. */
+/** Every schedule of the organization and who is on call; null while loading. */
 export function useOnCall(): { schedules: readonly ScheduleOnCall[]; error: unknown } | null {
   const { orgId } = useOrganization().org;
   const teams = useQuery(teamsQuery(orgId));

@@ -16,11 +16,11 @@ import { type ScheduleOnCall, useOnCall } from '#console/pages/home/use_on_call.
 import { RemoveOverride, useRemoveOverride } from '#console/pages/home/remove_override.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Everybody who is on call, and the way to stand in for them. */
+/** Everybody who is on call, and buttons to take over from them. */
 export function WhoIsOnCall() {
   const { session, may } = useOrganization();
   const found = useOnCall();
-  const [taken, setTaken] = useState<ScheduleOnCall | null>(null);
+  const [takingOver, setTakingOver] = useState<ScheduleOnCall | null>(null);
   const [overridden, setOverridden] = useState<ScheduleOnCall | null>(null);
   if (found === null) return <Skeleton height={140} radius="lg" mb="lg" />;
   if (found.schedules.length === 0) return null;
@@ -37,7 +37,7 @@ export function WhoIsOnCall() {
             sub={
               <>
                 <Name>{teamName}</Name>, <Name>{name}</Name>
-                {source === 'override' && ', standing in'}
+                {source === 'override' && ' (override)'}
                 {until !== null && (
                   <>
                     {', until '}
@@ -58,7 +58,12 @@ export function WhoIsOnCall() {
               </Button>
             )}
             {may('oncall:edit') && !isMe && (
-              <Button size="xs" variant="default" onClick={() => setTaken(schedule)} aria-label={`Take over ${name}`}>
+              <Button
+                size="xs"
+                variant="default"
+                onClick={() => setTakingOver(schedule)}
+                aria-label={`Take over ${name}`}
+              >
                 Take over
               </Button>
             )}
@@ -70,7 +75,7 @@ export function WhoIsOnCall() {
         <ErrorAlert error={found.error} title="Not every schedule could be loaded" />
       ) : (
         <>
-          {taken !== null && <TakeOver schedule={taken} onClose={() => setTaken(null)} />}
+          {takingOver !== null && <TakeOver schedule={takingOver} onClose={() => setTakingOver(null)} />}
           {overridden?.overrideId != null && (
             <RemoveOverride
               schedule={overridden}
@@ -91,7 +96,7 @@ interface TakeOverProps {
   readonly onClose: () => void;
 }
 
-/** An override for oneself, from now on. */
+/** Creates an override for oneself that starts now. */
 function TakeOver({ schedule, onClose }: TakeOverProps) {
   const { org, session } = useOrganization();
   const queryClient = useQueryClient();
@@ -115,18 +120,19 @@ function TakeOver({ schedule, onClose }: TakeOverProps) {
     <Dialog onClose={onClose} title={named`Take over ${name}`}>
       <Stack>
         <Text size="sm">
-          {onCall === null ? 'Nobody is on call.' : named`${onCall.name} is on call.`} From now on you are paged
-          instead.
+          {onCall === null ? 'Nobody is on call.' : named`${onCall.name} is on call.`} You will be paged instead.
         </Text>
         <NativeSelect
-          label="Until"
+          label="How long"
           value={end}
           onChange={(event) => setEnd(event.currentTarget.value)}
           data={[
-            ...(until === null ? [] : [{ value: 'shift', label: `the end of this shift, ${dateTimeText(until)}` }]),
+            ...(until === null
+              ? []
+              : [{ value: 'shift', label: `Until the end of this shift, ${dateTimeText(until)}` }]),
             ...HOURS.map((hours) => ({
               value: String(hours),
-              label: `for ${hours} ${hours === 1 ? 'hour' : 'hours'}`,
+              label: `For ${hours} ${hours === 1 ? 'hour' : 'hours'}`,
             })),
           ]}
         />

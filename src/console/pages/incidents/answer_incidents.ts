@@ -11,30 +11,31 @@ import { runLimited } from '#console/pages/incidents/run_limited.ts';
 import { isAnsweredNow, useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-interface Settling {
+interface Answering {
   readonly answer: Answer;
   readonly incidentIds: readonly string[];
 }
 
 const PAST = { acknowledge: 'acknowledged', resolve: 'resolved' } as const;
+
 /**
- * Acknowledges or resolves, and offers to take that back. What is shown changes at once, and back again if the server
- * refuses.
+ * Acknowledges or resolves incidents, and offers to undo it. The page changes immediately, and changes back if the
+ * server refuses.
  */
 export function useAnswerIncidents() {
   const { org, session } = useOrganization();
   const queryClient = useQueryClient();
-  const takeBack = useUndoAnswers();
+  const undoing = useUndoAnswers();
   const key = topicKey(org.orgId, 'incidents');
   return useMutation({
-    async mutationFn({ answer, incidentIds }: Settling) {
+    async mutationFn({ answer, incidentIds }: Answering) {
       const action = answer === 'acknowledge' ? 'acknowledge_incident' : 'resolve_incident';
       return await runLimited(incidentIds, (incidentId) => invoke(org.orgId, action, { incidentId }));
     },
     async onMutate({ answer, incidentIds }) {
       await queryClient.cancelQueries({ queryKey: key });
       const before = queryClient.getQueriesData({ queryKey: key });
-      showSettled(queryClient, key, new Set(incidentIds), answer, session.user.userId);
+      showAnswered(queryClient, key, new Set(incidentIds), answer, session.user.userId);
       return before;
     },
     onSuccess({ done, failures }, { answer }, before) {
@@ -48,7 +49,7 @@ export function useAnswerIncidents() {
       if (first === undefined) return;
       const what =
         others.length === 0 ? `#${first.number} is ${PAST[answer]}.` : `${own.length} incidents ${PAST[answer]}`;
-      showUndoable(what, () => takeBack.mutate({ answer, incidentIds: own.map(({ incidentId }) => incidentId) }));
+      showUndoable(what, () => undoing.mutate({ answer, incidentIds: own.map(({ incidentId }) => incidentId) }));
     },
     onSettled: (_failures, _error, { incidentIds }) => refreshIncidents(queryClient, org.orgId, incidentIds),
   });
@@ -58,27 +59,27 @@ function restore(queryClient: QueryClient, before: readonly (readonly [QueryKey,
   for (const [key, data] of before) queryClient.setQueryData(key, data);
 }
 
-function showSettled(
+function showAnswered(
   queryClient: QueryClient,
   key: QueryKey,
   ids: ReadonlySet<string>,
   answer: Answer,
   userId: string,
 ): void {
-  const settle = <One extends Incident>(incident: One): One =>
-    ids.has(incident.incidentId) ? settled(incident, answer, userId) : incident;
+  const answered = <One extends Incident>(incident: One): One =>
+    ids.has(incident.incidentId) ? withAnswer(incident, answer, userId) : incident;
   queryClient.setQueriesData({ queryKey: [...key, 'search_incidents'] }, (list: IncidentPages | undefined) => {
     if (list === undefined) return list;
-    const pages = list.pages.map((page) => ({ ...page, incidents: page.incidents.map(settle<FoundIncident>) }));
+    const pages = list.pages.map((page) => ({ ...page, incidents: page.incidents.map(answered<FoundIncident>) }));
     return { ...list, pages };
   });
   queryClient.setQueriesData(
     { queryKey: [...key, 'get_incident'] },
-    (incident: IncidentWithLog | undefined) => incident && settle(incident),
+    (incident: IncidentWithLog | undefined) => incident && answered(incident),
   );
 }
 
-function settled<One extends Incident>(incident: One, answer: Answer, userId: string): One {
+function withAnswer<One extends Incident>(incident: One, answer: Answer, userId: string): One {
   const at = new Date(serverNow()).toISOString();
   const by = { userId, via: 'console' as const };
   if (incident.status === 'resolved') return incident;
@@ -91,7 +92,7 @@ function settled<One extends Incident>(incident: One, answer: Answer, userId: st
   return { ...incident, status: 'acknowledged', acknowledgedAt: at, acknowledgedBy: by, escalation };
 }
 
-/** No further step fires; those that have fired stay as they are. */
+/** No further step fires. Steps that have fired stay as they are. */
 function ended(
   escalation: Incident['escalation'] & Partial<IncidentWithLog['escalation']>,
   state: 'paused' | 'finished',

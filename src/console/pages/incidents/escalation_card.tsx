@@ -16,14 +16,14 @@ import { reasonOf } from '#core/incidents/reasons.ts';
 type Escalation = IncidentWithLog['escalation'];
 type Step = Escalation['steps'][number];
 
-/** The steps as they were at the trigger, what became of each, and who is paged next while nobody answers. */
+/** The steps as they were when the incident opened, the outcome of each, and the time until the next one. */
 export function EscalationCard({ incident }: { readonly incident: IncidentWithLog }) {
   const { escalation } = incident;
   const { data } = useQuery({ ...teamsQuery(useOrganization().org.orgId), staleTime: 60_000 });
   const team = data?.teams.find(({ teamId }) => teamId === escalation.teamId)?.name ?? null;
   return (
     <Card title="Escalation">
-      <Standing incident={incident} />
+      <Progress incident={incident} />
       {escalation.steps.length > 0 && (
         <ol className={classes.steps}>
           {escalation.steps.map((step) => (
@@ -38,7 +38,7 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
 interface StepItemProps {
   readonly step: Step;
   readonly isNext: boolean;
-  /** The name of the team whose schedules are asked; null when it was deleted. */
+  /** The team whose schedules are used; null when it was deleted. */
   readonly team: string | null;
 }
 
@@ -51,7 +51,7 @@ function StepItem({ step, isNext, team }: StepItemProps) {
       </span>
       <div>
         <span className="hidden-text">Step {index + 1}: </span>
-        {afterMinutes === 0 ? 'At once' : `After ${durationText(afterMinutes * 60_000)}`}
+        {afterMinutes === 0 ? 'Immediately' : `After ${durationText(afterMinutes * 60_000)}`}
         <span className={classes.channels}>
           {channels.map((channel) => (
             <span key={channel} title={CHANNEL_NAMES[channel]} role="img" aria-label={CHANNEL_NAMES[channel]}>
@@ -87,10 +87,10 @@ const PERSON_WORDS: Record<Step['people'][number]['status'], string> = {
   queued: 'on its way',
   failed: 'not reached',
   cancelled: 'cancelled',
-  skipped: 'no channel on',
+  skipped: 'no channel enabled',
 };
 
-/** Whom a step paged, once it has; before that whom it would page. */
+/** Whom the step paged or, before it fires, whom it would page. */
 function Who({ step: { people, targetUserIds, useSchedule }, team }: Pick<StepItemProps, 'step' | 'team'>) {
   const nameOf = useMemberNames();
   if (people.length > 0) {
@@ -102,13 +102,13 @@ function Who({ step: { people, targetUserIds, useSchedule }, team }: Pick<StepIt
   return <div className={classes.who}>{planned.length === 0 ? 'nobody' : planned.join(', ')}</div>;
 }
 
-/** Null while a step waits for its own time. */
+/** What happened to a step; null while it waits. */
 function Outcome({ step: { state, settledAt, reason, isBroughtForward, dueAt } }: Pick<StepItemProps, 'step'>) {
   const at = <Timestamp at={settledAt ?? dueAt} format="clock" />;
-  const early = isBroughtForward ? ', before its time' : '';
+  const early = isBroughtForward ? ', early' : '';
   switch (state) {
     case 'pending':
-      return isBroughtForward ? 'Fires at once: the step before it did not reach everybody' : null;
+      return isBroughtForward ? 'Fires immediately: the previous step did not reach everybody' : null;
     case 'fired':
       return (
         <>
@@ -129,7 +129,7 @@ function Outcome({ step: { state, settledAt, reason, isBroughtForward, dueAt } }
   }
 }
 
-function Standing({ incident }: { readonly incident: IncidentWithLog }) {
+function Progress({ incident }: { readonly incident: IncidentWithLog }) {
   const { state, nextStep, nextStepAt, stepCount } = incident.escalation;
   if (state === 'running' && nextStepAt !== null && nextStep !== null) {
     return (
@@ -145,16 +145,16 @@ function Standing({ incident }: { readonly incident: IncidentWithLog }) {
 }
 
 function noteOf({ status, escalation: { state, steps } }: IncidentWithLog): string {
-  if (status === 'resolved') return 'It is resolved; nobody is paged any more.';
+  if (status === 'resolved') return 'Resolved. Nobody else will be paged.';
   switch (state) {
     case 'paused':
-      return 'Paused: somebody has it. No further step fires.';
+      return 'Paused: somebody acknowledged it. No further step fires.';
     case 'finished':
       return steps.every((step) => step.state === 'skipped')
-        ? 'No step has reached anybody, and none is left. Nobody else will be paged.'
-        : 'No step is left, and nobody has answered. Nobody else will be paged.';
+        ? 'All steps were skipped. Nobody else will be paged.'
+        : 'No steps are left and nobody has answered. Nobody else will be paged.';
     case 'none':
-      return 'Nobody is paged: when it was triggered, its rule had no escalation policy with steps.';
+      return 'Nobody is paged: when the incident opened, its rule had no escalation policy with steps.';
     case 'running':
       return 'The next step is about to fire.';
   }

@@ -1,6 +1,6 @@
 import type { Incident } from '#console/api/actions.ts';
 
-/** Where an escalation stands in a few words: `step 2 of 3` is the one that fires next. */
+/** The state of an escalation in a few words. `step 2 of 3` is the step that fires next. */
 export function stepText({ escalation: { state, nextStep, stepCount } }: Pick<Incident, 'escalation'>): string {
   switch (state) {
     case 'none':
@@ -8,7 +8,7 @@ export function stepText({ escalation: { state, nextStep, stepCount } }: Pick<In
     case 'paused':
       return 'paused';
     case 'finished':
-      return 'no step left';
+      return 'no steps left';
     case 'running':
       return `step ${(nextStep ?? 0) + 1} of ${stepCount}`;
   }

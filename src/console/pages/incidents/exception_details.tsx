@@ -14,14 +14,14 @@ type Frame = Event['frames'][number];
 
 const FRAMES_SHOWN = 5;
 
-/** The exception behind an incident: its message and where in the program's own code it arose. */
+/** The exception behind an incident: its message and the frames of the program's own code. */
 export function ExceptionDetails({ incident }: { readonly incident: Incident }) {
   const groupId = incident.exceptionGroupId ?? '';
   const { data, error } = useQuery({
     ...actionQuery(useOrganization().org.orgId, 'exceptions', 'get_exception_group', { groupId }),
     enabled: groupId !== '',
   });
-  if (groupId === '') return <Card title="The exception">It is no longer kept.</Card>;
+  if (groupId === '') return <Card title="The exception">It is no longer stored.</Card>;
   if (error !== null) return <ErrorAlert error={error} title="The exception could not be loaded" />;
   if (data === undefined) return <Skeleton height={200} radius="lg" mb="lg" />;
   const event = data.recentEvents[0];
@@ -41,7 +41,7 @@ export function ExceptionDetails({ incident }: { readonly incident: Incident }) 
   );
 }
 
-/** The call that raised it first. */
+/** The innermost frame first. */
 function framesOf(event: Event): Frame[] {
   const frames = event.exceptions.at(-1)?.frames ?? event.frames;
   const own = frames.filter(({ inApp }) => inApp);
@@ -51,9 +51,9 @@ function framesOf(event: Event): Frame[] {
 function Frames({ frames }: { readonly frames: readonly Frame[] }) {
   if (frames.length === 0) return null;
   return (
-    <ol className={classes.frames} aria-label="Own calls, the one that raised it first">
+    <ol className={classes.frames} aria-label="Stack frames of your own code, innermost first">
       {frames.map((frame, index) => (
-        // A stack may hold the same call many times.
+        // A stack can contain the same frame many times.
         // eslint-disable-next-line react/no-array-index-key
         <li key={index} className={classes.frame}>
           {functionOf(frame)}{' '}
@@ -67,7 +67,7 @@ function Frames({ frames }: { readonly frames: readonly Frame[] }) {
   );
 }
 
-/** SDKs of JavaScript call what has no name a question mark. */
+/** JavaScript SDKs send a question mark for a function without a name. */
 function functionOf({ function: name }: Frame): string {
   return name === null || name === '?' ? 'anonymous' : name;
 }

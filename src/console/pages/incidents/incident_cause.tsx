@@ -12,7 +12,7 @@ const MetricChart = lazy(() =>
   import('#console/pages/incidents/metric_chart.tsx').then((m) => ({ default: m.MetricChart })),
 );
 
-/** What made the rule fire. A storm lists it in a card of its own. */
+/** What made the rule fire. A storm shows it in its own card. */
 export function IncidentCause({ incident }: { readonly incident: Incident }) {
   switch (incident.kind) {
     case 'exception':

@@ -4,12 +4,12 @@ import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
 
 export const INCIDENT_TABS = ['open', ...INCIDENT_STATUSES, 'all'] as const;
 
-/** The worst first. */
+/** The most severe first. */
 export const SEVERITIES: readonly Level[] = LEVELS.toReversed();
 
 export type IncidentTab = (typeof INCIDENT_TABS)[number];
 
-/** What the address says of the list; whatever is absent is as by default. */
+/** The filter of the list, as the address holds it. What is absent has its default. */
 export interface IncidentFilter {
   readonly status?: IncidentTab;
   readonly service?: string;

@@ -36,30 +36,30 @@ const TAB_NAMES: Record<IncidentTab, string> = {
   all: 'All',
 };
 
-/** Somebody who types is not asked for after each letter. */
-const TYPED_MS = 200;
+/** Waits until typing pauses before it asks the server. */
+const DEBOUNCE_MS = 200;
 
 export function IncidentList() {
   const { org, may } = useOrganization();
   const filter = route.useSearch();
   const navigate = route.useNavigate();
-  const [text] = useDebouncedValue(filter.q, TYPED_MS);
+  const [text] = useDebouncedValue(filter.q, DEBOUNCE_MS);
   const tab = filter.status ?? 'open';
-  const narrowed = {
+  const search = {
     ...(filter.service !== undefined && { serviceId: filter.service }),
     ...(filter.severity !== undefined && { severity: filter.severity }),
     ...(text !== undefined && { text }),
   };
   const list = useInfiniteQuery({
-    ...incidentSearchQuery(org.orgId, { ...narrowed, status: tab }),
+    ...incidentSearchQuery(org.orgId, { ...search, status: tab }),
     placeholderData: keepPreviousData,
   });
   const { data: counts } = useQuery({
-    ...incidentCountsQuery(org.orgId, narrowed),
+    ...incidentCountsQuery(org.orgId, search),
     placeholderData: keepPreviousData,
   });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const settle = useAnswerIncidents();
+  const answering = useAnswerIncidents();
 
   const {
     data,
@@ -72,7 +72,7 @@ export function IncidentList() {
     isFetchNextPageError,
   } = list;
   const shown = data?.pages.flatMap(({ incidents }) => incidents).filter((incident) => isInTab(incident, tab)) ?? [];
-  const chosen = shown.filter(({ incidentId }) => selected.has(incidentId)).map(({ incidentId }) => incidentId);
+  const selectedIds = shown.filter(({ incidentId }) => selected.has(incidentId)).map(({ incidentId }) => incidentId);
   const mayAnswer = may('oncall:edit');
 
   const show = (change: Partial<IncidentFilter>): void => {
@@ -87,12 +87,12 @@ export function IncidentList() {
   };
   const answer = (kind: Answer, incidentIds: readonly string[]): void => {
     if (!mayAnswer || incidentIds.length === 0) return;
-    settle.mutate({ answer: kind, incidentIds });
+    answering.mutate({ answer: kind, incidentIds });
     setSelected(new Set());
   };
   const answerByKey = (kind: Answer) => () => {
     const focused = focusedRowId();
-    answer(kind, chosen.length > 0 ? chosen : focused === null ? [] : [focused]);
+    answer(kind, selectedIds.length > 0 ? selectedIds : focused === null ? [] : [focused]);
   };
   useShortcut('a', answerByKey('acknowledge'));
   useShortcut('r', answerByKey('resolve'));
@@ -169,15 +169,15 @@ export function IncidentList() {
       {hasNextPage && !isPlaceholderData && (
         <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetchingNextPage} hasFailed={isFetchNextPageError} />
       )}
-      {chosen.length > 0 && (
+      {selectedIds.length > 0 && (
         <div className={classes.selection} role="region" aria-label="Selected incidents">
           <Text size="sm" fw={560} className="numbers">
-            {chosen.length} selected
+            {selectedIds.length} selected
           </Text>
-          <Button size="sm" onClick={() => answer('acknowledge', chosen)}>
+          <Button size="sm" onClick={() => answer('acknowledge', selectedIds)}>
             Acknowledge
           </Button>
-          <Button size="sm" variant="default" onClick={() => answer('resolve', chosen)}>
+          <Button size="sm" variant="default" onClick={() => answer('resolve', selectedIds)}>
             Resolve
           </Button>
           <Button size="sm" variant="subtle" color="gray" onClick={() => setSelected(new Set())}>

@@ -29,7 +29,7 @@ import { actorName } from '#core/incidents/incident_actor.ts';
 
 const route = getRouteApi('/inside/incidents/$incidentId');
 
-/** While it is open somebody may look at it without the live connection working. */
+/** Refreshes an open incident even when the live connection does not work. */
 const REFRESH_MS = 20_000;
 
 export function IncidentPage() {
@@ -44,7 +44,7 @@ export function IncidentPage() {
       <IconArrowLeft size={16} aria-hidden /> Incidents
     </Link>
   );
-  if (data !== undefined) return <Shown key={incidentId} incident={data} back={back} />;
+  if (data !== undefined) return <Incident key={incidentId} incident={data} back={back} />;
   return (
     <Page title="Incident" above={back}>
       {isApiError(error, 404) && <FindInOtherOrganizations incidentId={incidentId} />}
@@ -59,10 +59,10 @@ export function IncidentPage() {
   );
 }
 
-function Shown({ incident, back }: { readonly incident: IncidentWithLog; readonly back: React.ReactNode }) {
+function Incident({ incident, back }: { readonly incident: IncidentWithLog; readonly back: React.ReactNode }) {
   const { may } = useOrganization();
   return (
-    <div className={classes.room}>
+    <div className={classes.incident}>
       <Page
         title={incident.title}
         above={back}
@@ -123,14 +123,17 @@ function Facts({ incident }: { readonly incident: IncidentWithLog }) {
 }
 
 function Answers({ incident: { incidentId, status } }: { readonly incident: IncidentWithLog }) {
-  const settle = useAnswerIncidents();
-  const answer = (kind: Answer) => () => settle.mutate({ answer: kind, incidentIds: [incidentId] });
+  const answering = useAnswerIncidents();
+  const answer = (kind: Answer) => () => answering.mutate({ answer: kind, incidentIds: [incidentId] });
   useShortcut('a', answer('acknowledge'));
   useShortcut('r', answer('resolve'));
   return (
     <div className={classes.actions}>
       {status === 'triggered' && (
-        <Button onClick={answer('acknowledge')} loading={settle.isPending && settle.variables.answer === 'acknowledge'}>
+        <Button
+          onClick={answer('acknowledge')}
+          loading={answering.isPending && answering.variables.answer === 'acknowledge'}
+        >
           Acknowledge
         </Button>
       )}
@@ -141,15 +144,15 @@ function Answers({ incident: { incidentId, status } }: { readonly incident: Inci
   );
 }
 
-/** For a resolution that turns out to be none. */
+/** For an incident that was resolved by mistake. */
 function Reopen({ incident: { incidentId } }: { readonly incident: IncidentWithLog }) {
-  const takeBack = useUndoAnswers();
+  const undoing = useUndoAnswers();
   return (
     <div className={classes.actions}>
       <Button
         variant="default"
-        onClick={() => takeBack.mutate({ answer: 'resolve', incidentIds: [incidentId] })}
-        loading={takeBack.isPending}
+        onClick={() => undoing.mutate({ answer: 'resolve', incidentIds: [incidentId] })}
+        loading={undoing.isPending}
       >
         Reopen
       </Button>

@@ -16,11 +16,11 @@ import { actorName } from '#core/incidents/incident_actor.ts';
 interface IncidentRowProps {
   readonly incident: FoundIncident;
   readonly isSelected?: boolean;
-  /** Absent: it cannot be selected. */
+  /** Without it, the row cannot be selected. */
   readonly onSelect?: (isSelected: boolean) => void;
-  /** Absent: the person may not answer incidents. */
+  /** Without it, the person may not answer incidents. */
   readonly onAcknowledge?: () => void;
-  /** Beside other things, where columns have no room. */
+  /** For a narrow card without room for columns. */
   readonly isShort?: boolean;
 }
 
@@ -82,13 +82,13 @@ const OUTCOME_WORDS: Record<NonNullable<FoundIncident['reached']>['outcome'], st
   failed: 'did not reach',
 };
 
-const LEFT = 'somebody who has left';
+const FORMER_MEMBER = 'a former member';
 
-/** Who has it, or whom its pages have reached. */
+/** Who answered it or, before that, whom its pages have reached. */
 function Reach({ incident, before = '' }: { readonly incident: FoundIncident; readonly before?: string }) {
   const { status, acknowledgedBy, resolvedBy, answeredByName, reached, reachedCount } = incident;
   const { userId } = useOrganization().session.user;
-  const nameOf = (id: string, name: string | null) => (id === userId ? 'you' : (name ?? LEFT));
+  const nameOf = (id: string, name: string | null) => (id === userId ? 'you' : (name ?? FORMER_MEMBER));
   if (status !== 'triggered') {
     const by = status === 'resolved' ? resolvedBy : acknowledgedBy;
     return by === null ? null : `${before}by ${actorName(by, (id) => nameOf(id, answeredByName))}`;

@@ -27,12 +27,12 @@ interface MetricChartProps {
   readonly measured: Measurement;
 }
 
-/** The metric from a while before the trigger until now, and the threshold it went over. */
+/** The metric from 30 minutes before the incident until now, with the threshold. */
 export function MetricChart({ incident, measured }: MetricChartProps) {
   const { org } = useOrganization();
   const { metricName, aggregation } = measured;
   const minutes = Math.ceil((serverNow() - Date.parse(incident.triggeredAt)) / 60_000) + BEFORE_MINUTES;
-  // In steps, so that a page that stays open does not ask for another window every minute.
+  // Rounded up, so that a page that stays open does not ask for a new window every minute.
   const windowMinutes = Math.min(Math.ceil(minutes / 15) * 15, WINDOW_MINUTES_MAX);
   const { data, error } = useQuery({
     ...actionQuery(org.orgId, 'services', 'query_metric', {
@@ -116,11 +116,11 @@ function Chart({ points, from, to, triggeredAt, measured }: ChartProps) {
     return () => chart.destroy();
   }, [points, from, to, triggeredAt, measured, width, height, scheme]);
   const peak = points.reduce((max, { value }) => Math.max(max, value), Number.NEGATIVE_INFINITY);
-  const say = (value: number) => quantityText(value, measureOf(measured.metricName, measured.aggregation));
+  const format = (value: number) => quantityText(value, measureOf(measured.metricName, measured.aggregation));
   const summary =
     points.length === 0
-      ? 'No points in this time.'
-      : `${measured.metricName}: ${points.length} points, highest ${say(peak)}, last ${say(points.at(-1)?.value ?? 0)}; threshold ${say(measured.threshold)}.`;
+      ? 'No points in this period.'
+      : `${measured.metricName}: ${points.length} points, highest ${format(peak)}, last ${format(points.at(-1)?.value ?? 0)}; threshold ${format(measured.threshold)}.`;
   return (
     <div ref={sized} style={{ height: '100%' }} role="img" aria-label={summary}>
       <div ref={holder} />
@@ -131,14 +131,14 @@ function Chart({ points, from, to, triggeredAt, measured }: ChartProps) {
 const CLOCK = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
 const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
 
-/** The viewer's own way of writing times; days where ticks are as far apart. */
+/** Times in the viewer's format, or days when ticks are at least a day apart. */
 function tickTexts(epochSeconds: readonly number[]): string[] {
   const [first = 0, second = 0] = epochSeconds;
   const format = second - first >= 86_400 ? DAY : CLOCK;
   return epochSeconds.map((at) => format.format(at * 1000));
 }
 
-/** So that the threshold is always in sight. */
+/** Always includes the threshold. */
 function rangeWith(low: number | null, high: number | null, threshold: number): [number, number] {
   const min = Math.min(low ?? threshold, threshold, 0);
   const max = Math.max(high ?? threshold, threshold);
@@ -146,7 +146,7 @@ function rangeWith(low: number | null, high: number | null, threshold: number): 
   return [min === 0 ? 0 : min - room, max + room];
 }
 
-/** What the line of the threshold means, at the left above it: series end at the right. */
+/** Labels the threshold line at its left, because series end at the right. */
 function label(chart: uPlot, value: number, text: string, fill: string): void {
   const { ctx, bbox } = chart;
   ctx.save();

@@ -28,14 +28,14 @@ export function NoIncidents({ tab, isFiltered, onClear }: NoIncidentsProps) {
           </Button>
         }
       >
-        No incident here has this service and these words.
+        No incident matches these filters.
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={<IconCheck size={24} />}
-      title={tab === 'resolved' ? 'Nothing was resolved yet' : 'All quiet'}
+      title={tab === 'resolved' ? 'No incident has been resolved yet' : 'All quiet'}
       isCalm
     >
       <LastResolved />
@@ -48,7 +48,7 @@ export function LastResolved() {
   if (data === undefined) return null;
   const last = data.pages[0]?.incidents[0];
   if (last?.resolvedAt == null)
-    return 'There was no incident yet. When a rule fires, it shows here and pages whoever is on call.';
+    return 'There have been no incidents yet. When a rule fires, the incident shows here and pages whoever is on call.';
   const { incidentId, title, resolvedAt } = last;
   return (
     <>

@@ -17,12 +17,12 @@ const TONES: Record<Notification['status'], Tone> = {
   cancelled: 'gray',
 };
 
-/** Every message to everybody, and what has become of it. */
+/** Every message about the incident, with its status. */
 export function NotificationLog({ notifications }: { readonly notifications: readonly Notification[] }) {
   const nameOf = useMemberNames();
   if (notifications.length === 0) {
     return (
-      <Card title="Notification log" about="Nobody was notified yet.">
+      <Card title="Notification log" about="Nobody has been notified yet.">
         {undefined}
       </Card>
     );
@@ -52,10 +52,10 @@ export function NotificationLog({ notifications }: { readonly notifications: rea
   );
 }
 
-/** What the message is about: a step of the policy, or what became of the incident. */
+/** What the message is about: a step of the policy, or an update of the incident. */
 function subjectOf({ step, news }: Notification): string {
   if (step !== null) return `step ${step + 1}`;
-  return news === null ? 'news' : `news: ${news}`;
+  return news === null ? 'update' : `update: ${news}`;
 }
 
 function capital(text: string): string {

@@ -6,7 +6,7 @@ import { Status } from '#console/components/status.tsx';
 
 type Member = IncidentWithLog['members'][number];
 
-/** What one incident stands for that was opened because its service opened too many. */
+/** The alerts behind a storm incident, which replaces many incidents of one service. */
 export function StormMembers({ incident }: { readonly incident: IncidentWithLog }) {
   const { members } = incident;
   if (members.length === 0) return null;
@@ -15,14 +15,14 @@ export function StormMembers({ incident }: { readonly incident: IncidentWithLog 
   return (
     <Card
       title={`Grouped here (${total})`}
-      about={`This service opened too many incidents at once. These are paged for together, by this incident.${shown}`}
+      about={`This service opened too many incidents at once. This incident pages for all of them together.${shown}`}
       rows={members.map((member) => (
         <Row
           key={`${member.ruleId} ${member.exceptionGroupId} ${member.joinedAt}`}
           title={<Name>{member.title}</Name>}
           sub={<Facts member={member} />}
         >
-          <Status tone={member.endedAt === null ? 'red' : 'gray'}>{member.endedAt === null ? 'open' : 'over'}</Status>
+          <Status tone={member.endedAt === null ? 'red' : 'gray'}>{member.endedAt === null ? 'open' : 'ended'}</Status>
         </Row>
       ))}
     />

@@ -33,16 +33,16 @@ const MARKS: Readonly<Record<string, readonly [typeof IconBell, Tone]>> = {
   unacknowledged: [IconArrowBackUp, 'red'],
 };
 
-/** What happened, oldest first, in whole sentences. */
+/** What happened, oldest first. */
 export function Timeline({ timeline }: { readonly timeline: IncidentWithLog['timeline'] }) {
   const isOneDay = new Set(timeline.map(({ at }) => dateText(at))).size <= 1;
   return (
     <Card title="Timeline">
-      <ol className={classes.story}>
+      <ol className={classes.timeline}>
         {timeline.map(({ at, event, text }, index) => {
           const [Icon, tone] = MARKS[event] ?? [IconBell, 'gray'];
           return (
-            // The timeline only grows at its end.
+            // New entries are only added at the end.
             // eslint-disable-next-line react/no-array-index-key
             <li key={index} className={classes.event}>
               <span className={`${classes.mark} ${tone === 'gray' ? '' : classes[tone]}`} aria-hidden>

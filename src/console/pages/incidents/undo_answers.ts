@@ -12,31 +12,31 @@ const OPERATIONS = { acknowledge: 'unacknowledge_incident', resolve: 'reopen_inc
 
 const STILL = { acknowledge: 'acknowledged', resolve: 'resolved' } as const;
 
-interface TakingBack {
+interface Undoing {
   readonly answer: Answer;
   readonly incidentIds: readonly string[];
 }
 
-/** Takes back that incidents were acknowledged or resolved: they are what they were before. */
+/** Undoes that incidents were acknowledged or resolved: they return to their previous status. */
 export function useUndoAnswers() {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: ({ answer, incidentIds }: TakingBack) =>
+    mutationFn: ({ answer, incidentIds }: Undoing) =>
       runLimited(incidentIds, (incidentId) => invoke(orgId, OPERATIONS[answer], { incidentId })),
     onSuccess({ done, failures }, { answer, incidentIds }) {
       const count = incidentIds.length === 1 ? 'The incident is' : `${failures.length} incidents are`;
       if (failures.length > 0) showError(`${count} still ${STILL[answer]}`, failures[0]);
-      else showSuccess(done.length === 1 ? 'Taken back.' : `Taken back for ${done.length} incidents.`);
+      else showSuccess(done.length === 1 ? 'Undone.' : `Undone for ${done.length} incidents.`);
     },
     onSettled: (_done, _error, { incidentIds }) => refreshIncidents(queryClient, orgId, incidentIds),
   });
 }
 
-/** An answer of just now; what the server found to be answered before is not taken back with it. */
+/** Only an answer this recent is undone; one that was given earlier is not. */
 const JUST_NOW_MS = 15_000;
 
-/** Whether this person has given the incident this answer just now. */
+/** Whether this person gave the incident this answer just now. */
 export function isAnsweredNow(incident: Incident, answer: Answer, userId: string): boolean {
   const { acknowledgedAt, acknowledgedBy, resolvedAt, resolvedBy } = incident;
   const [at, by] = answer === 'resolve' ? [resolvedAt, resolvedBy] : [acknowledgedAt, acknowledgedBy];

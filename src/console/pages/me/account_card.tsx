@@ -18,12 +18,12 @@ export function AccountCard() {
   const [isChanging, setIsChanging] = useState(false);
   const form = useForm({
     initialValues: { name: user.name },
-    validate: { name: (name) => (name.trim() === '' ? 'What others call you' : null) },
+    validate: { name: (name) => (name.trim() === '' ? 'Enter your name' : null) },
   });
   const naming = useMutation({
     mutationFn: (name: string) => changeName(name.trim()),
     async onSuccess() {
-      showSuccess('Your name is changed.');
+      showSuccess('Your name was changed.');
       form.resetDirty();
       await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
     },
@@ -38,7 +38,7 @@ export function AccountCard() {
               Save
             </Button>
           </Group>
-          {naming.isError && <ErrorAlert title="Your name is as before" error={naming.error} />}
+          {naming.isError && <ErrorAlert title="Your name was not changed" error={naming.error} />}
           <Group>
             <Button variant="default" onClick={() => setIsChanging(true)}>
               Change your password
@@ -56,12 +56,12 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { before: '', after: '', disconnectApps: true, revokeApiKeys: true },
-    validate: { before: (text) => (text === '' ? 'Your current password' : null), after: passwordError },
+    validate: { before: (text) => (text === '' ? 'Enter your current password' : null), after: passwordError },
   });
   const changing = useMutation({
     mutationFn: ({ before, after, ...ends }: typeof form.values) => changePassword(before, after, ends),
     async onSuccess() {
-      showSuccess('Your password is changed. You are logged out everywhere else.');
+      showSuccess('Your password was changed. You are logged out everywhere else.');
       onClose();
       await queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
     },
@@ -93,9 +93,9 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
             {...form.getInputProps('revokeApiKeys', { type: 'checkbox' })}
             key={form.key('revokeApiKeys')}
             label="Revoke my API keys"
-            description="Programs that use them stop working. Keep them only if nobody else can have them."
+            description="Programs that use them stop working. Keep them only if you are sure that nobody else has them."
           />
-          {changing.isError && <ErrorAlert title="Your password is as before" error={changing.error} />}
+          {changing.isError && <ErrorAlert title="Your password was not changed" error={changing.error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -10,12 +10,12 @@ import { Status, type Tone } from '#console/components/status.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { reasonOf } from '#core/incidents/reasons.ts';
 
-/** Each way to be reached, with a test that shows whether it works. */
+/** Every channel that can reach the person, with a test that shows whether it works. */
 export function ChannelsCard({ me }: { readonly me: Me }) {
   return (
     <Card
       title="How you are reached"
-      about="A test goes the way that a page would. Try each once before you are on call."
+      about="A test takes the same way as a page. Try each channel once before you are on call."
       rows={CHANNELS.map((channel) => (
         <ChannelRow
           key={channel}
@@ -39,14 +39,14 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
   const test = useMutation({
     mutationFn: () => invoke(orgId, 'send_test_notification', { channel }),
   });
-  const where = useWhere(channel, me);
+  const destination = useDestination(channel, me);
   return (
     <Row
       icon={<ChannelIcon channel={channel} size={20} />}
       title={CHANNEL_TITLES[channel]}
       sub={
         <>
-          {isConfigured ? (where ?? missing(channel)) : 'Not set up on this server: ask whoever runs it.'}
+          {isConfigured ? (destination ?? missing(channel)) : 'Not set up on this server. Ask your administrator.'}
           <div aria-live="polite">
             {test.isError && errorMessage(test.error)}
             {test.data?.testNotifications.map((sent) => (
@@ -58,7 +58,7 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
     >
       <Button
         variant="default"
-        disabled={!isConfigured || where === null}
+        disabled={!isConfigured || destination === null}
         loading={test.isPending}
         onClick={() => test.mutate()}
         aria-label={`Send a test by ${CHANNEL_TITLES[channel]}`}
@@ -70,7 +70,7 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
 }
 
 /** Where messages go; null when they cannot. */
-function useWhere(channel: Channel, me: Me): string | null {
+function useDestination(channel: Channel, me: Me): string | null {
   const { email } = useOrganization().session.user;
   switch (channel) {
     case 'email':
@@ -90,7 +90,7 @@ function useWhere(channel: Channel, me: Me): string | null {
 function missing(channel: Channel): string {
   return channel === 'push'
     ? 'No device yet: add this one below.'
-    : 'No number yet: add it below, in a team that you are in.';
+    : 'No number yet: add one below, in one of your teams.';
 }
 
 const POLL_MS = 1_000;
@@ -104,8 +104,8 @@ const RESULTS: Record<TestNotification['status'], readonly [tone: Tone, word: st
   cancelled: ['gray', 'cancelled'],
 };
 
-/** What the provider says may change for a while after it has taken the message. */
-const FOLLOW_MS = 60_000;
+/** The status can change for a while after the provider has accepted the message. */
+const POLL_UNTIL_MS = 60_000;
 
 function TestResult({ sent }: { readonly sent: TestNotification }) {
   const { orgId } = useOrganization().org;
@@ -117,7 +117,7 @@ function TestResult({ sent }: { readonly sent: TestNotification }) {
     staleTime: 0,
     refetchInterval: ({ state }) => {
       const isOver = state.data === undefined || !['queued', 'sent'].includes(state.data.status);
-      return isOver || Date.now() - Date.parse(sent.updatedAt) > FOLLOW_MS ? false : POLL_MS;
+      return isOver || Date.now() - Date.parse(sent.updatedAt) > POLL_UNTIL_MS ? false : POLL_MS;
     },
   });
   const [tone, word] = RESULTS[data.status];

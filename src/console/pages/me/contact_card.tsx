@@ -21,30 +21,32 @@ const SWITCHES = {
 
 const E164 = /^\+[1-9]\d{6,14}$/;
 
-/** One's own number and channels in a team. */
+/** The person's own number and channels in a team. */
 export function ContactCard({ team: { teamId, name, contact } }: { readonly team: Me['teams'][number] }) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
   const { phone, smsEnabled, callEnabled, pushEnabled, emailEnabled } = contact;
   const form = useForm({
     initialValues: { phone: phone ?? '', smsEnabled, callEnabled, pushEnabled, emailEnabled },
-    transformValues: (values) => ({ ...values, phone: compact(values.phone) || null }),
+    transformValues: (values) => ({ ...values, phone: withoutSeparators(values.phone) || null }),
     validate: {
       phone: (text) =>
-        compact(text) === '' || E164.test(compact(text)) ? null : 'With the code of the country, such as +31612345678',
+        withoutSeparators(text) === '' || E164.test(withoutSeparators(text))
+          ? null
+          : 'Include the country code, such as +31612345678',
     },
   });
   const saving = useMutation({
     mutationFn: (body: Contact) => invoke(orgId, 'update_own_contact', { teamId, ...body }),
     async onSuccess() {
-      showSuccess(named`You are reached like this in ${name} from now on.`);
+      showSuccess(named`Your contact details in ${name} are saved.`);
       form.resetDirty();
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') });
     },
   });
   return (
-    <Card title={<Name>{name}</Name>} about="How the policies of this team may reach you.">
+    <Card title={<Name>{name}</Name>} about="How the escalation policies of this team may reach you.">
       <form onSubmit={form.onSubmit((values) => saving.mutate(values))}>
         <Stack>
           <TextInput
@@ -65,7 +67,7 @@ export function ContactCard({ team: { teamId, name, contact } }: { readonly team
               />
             ))}
           </Group>
-          {saving.isError && <ErrorAlert title="It was not saved" error={saving.error} />}
+          {saving.isError && <ErrorAlert title="Your contact details were not saved" error={saving.error} />}
           <Group>
             <Button type="submit" loading={saving.isPending} disabled={!form.isDirty()}>
               Save
@@ -77,6 +79,6 @@ export function ContactCard({ team: { teamId, name, contact } }: { readonly team
   );
 }
 
-function compact(phone: string): string {
+function withoutSeparators(phone: string): string {
   return phone.replaceAll(/[\s().-]/g, '');
 }

@@ -17,18 +17,18 @@ const WHY_NOT: Partial<Record<DeviceState, string>> = {
   impossible: 'This browser cannot show push messages, or the address of Tocsin is not https.',
   needs_installation:
     'On an iPhone or iPad, add Tocsin to the home screen first (Share, then "Add to Home Screen"), and open it from there.',
-  denied: 'This browser does not let Tocsin show messages. Allow it in the settings of this site, then come back.',
+  denied: 'This browser blocks messages from Tocsin. Allow them in the settings of this site, then come back.',
 };
 
-/** The browsers that show pages of this person. */
+/** The browsers that show this person's pages. */
 export function DevicesCard({ me }: { readonly me: Me }) {
   const device = useThisDevice(me.vapidPublicKey, me.pushSubscriptions);
   const adding = useMutation({
     mutationFn: () => device.subscribe(),
-    onSuccess: () => showSuccess('This device shows your pages from now on. Send yourself a test.'),
+    onSuccess: () => showSuccess('This device now shows your pages. Send yourself a test.'),
   });
-  const forgetting = useMutation({
-    mutationFn: (subscriptionId: string) => device.forget(subscriptionId),
+  const removing = useMutation({
+    mutationFn: (subscriptionId: string) => device.remove(subscriptionId),
     onSuccess: () => setRemoved(null),
   });
   const [removed, setRemoved] = useState<PushDevice | null>(null);
@@ -81,12 +81,12 @@ export function DevicesCard({ me }: { readonly me: Me }) {
         <Confirm
           title={`Remove ${removed.label}?`}
           button="Remove"
-          isPending={forgetting.isPending}
-          error={forgetting.error}
-          onConfirm={() => forgetting.mutate(removed.subscriptionId)}
+          isPending={removing.isPending}
+          error={removing.error}
+          onConfirm={() => removing.mutate(removed.subscriptionId)}
           onClose={() => setRemoved(null)}
         >
-          It shows your pages no more. It can only be added again from the device itself.
+          It will no longer show your pages. You can add it again only from the device itself.
         </Confirm>
       )}
       {adding.isError && (

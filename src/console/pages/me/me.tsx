@@ -14,7 +14,7 @@ import { SecondFactorCard } from '#console/pages/me/second_factor_card.tsx';
 import { SessionsCard } from '#console/pages/me/sessions_card.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** How the person is reached, and who else may be them. */
+/** How the person is reached, and how their account is protected. */
 export function MePage() {
   const { org, session } = useOrganization();
   const { data, error, refetch } = useQuery(meQuery(org.orgId));

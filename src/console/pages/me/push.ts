@@ -6,13 +6,13 @@ import type { PushDevice } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Whether this very device shows push messages. */
+/** Whether this device shows push messages. */
 export type DeviceState = 'unknown' | 'impossible' | 'needs_installation' | 'denied' | 'off' | 'on';
 
-/** Which of the person's devices this one is; only the device knows. */
-const SUBSCRIBED_AS = 'tocsin-push-subscription';
+/** Which of the person's devices this one is. Only the browser knows. */
+const STORAGE_KEY = 'tocsin-push-subscription';
 
-interface Kept {
+interface StoredSubscription {
   readonly subscriptionId: string;
   readonly endpoint: string;
 }
@@ -22,18 +22,18 @@ export interface ThisDevice {
   readonly subscriptionId: string | null;
   /** Throws with a sentence for the person when the browser or its push service refuses. */
   subscribe(): Promise<void>;
-  forget(subscriptionId: string): Promise<void>;
+  remove(subscriptionId: string): Promise<void>;
 }
 
 export function useThisDevice(vapidPublicKey: string, devices: readonly PushDevice[]): ThisDevice {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
   const [state, setState] = useState<DeviceState>('unknown');
-  const kept = readKept();
-  const isKnown = devices.some(({ subscriptionId }) => subscriptionId === kept?.subscriptionId);
+  const stored = readStored();
+  const isKnown = devices.some(({ subscriptionId }) => subscriptionId === stored?.subscriptionId);
 
-  const look = useCallback(async (): Promise<void> => setState(await stateOfDevice()), []);
-  useEffect(() => void look(), [look, devices]);
+  const refresh = useCallback(async (): Promise<void> => setState(await stateOfDevice()), []);
+  useEffect(() => void refresh(), [refresh, devices]);
 
   const register = async (subscription: PushSubscription): Promise<void> => {
     const { endpoint = '', keys } = subscription.toJSON();
@@ -43,32 +43,32 @@ export function useThisDevice(vapidPublicKey: string, devices: readonly PushDevi
       label: deviceName(),
     };
     const { subscriptionId } = await invoke(orgId, 'create_push_subscription', body);
-    localStorage.setItem(SUBSCRIBED_AS, JSON.stringify({ subscriptionId, endpoint }));
+    localStorage.setItem(STORAGE_KEY, JSON.stringify({ subscriptionId, endpoint }));
     await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
   };
 
   return {
     state: state === 'on' && !isKnown ? 'off' : state,
-    subscriptionId: isKnown ? (kept?.subscriptionId ?? null) : null,
+    subscriptionId: isKnown ? (stored?.subscriptionId ?? null) : null,
     async subscribe() {
       if ((await Notification.requestPermission()) !== 'granted') {
-        await look();
-        throw new Error('The browser does not let Tocsin show messages. Allow it in the settings of this site.');
+        await refresh();
+        throw new Error('The browser blocks messages from Tocsin. Allow them in the settings of this site.');
       }
       const worker = await navigator.serviceWorker.ready;
       const options = { userVisibleOnly: true, applicationServerKey: bytesOf(vapidPublicKey) };
-      await register(await subscribeAnew(worker.pushManager, options));
-      await look();
+      await register(await subscribeWithKey(worker.pushManager, options));
+      await refresh();
     },
-    async forget(subscriptionId) {
+    async remove(subscriptionId) {
       await invoke(orgId, 'delete_push_subscription', { subscriptionId });
-      if (subscriptionId === kept?.subscriptionId) {
+      if (subscriptionId === stored?.subscriptionId) {
         const worker = await navigator.serviceWorker.ready;
         await (await worker.pushManager.getSubscription())?.unsubscribe();
-        localStorage.removeItem(SUBSCRIBED_AS);
+        localStorage.removeItem(STORAGE_KEY);
       }
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
-      await look();
+      await refresh();
     },
   };
 }
@@ -79,11 +79,11 @@ async function stateOfDevice(): Promise<DeviceState> {
   if (Notification.permission === 'denied') return 'denied';
   const worker = await navigator.serviceWorker.ready;
   const subscription = await worker.pushManager.getSubscription();
-  return subscription !== null && subscription.endpoint === readKept()?.endpoint ? 'on' : 'off';
+  return subscription !== null && subscription.endpoint === readStored()?.endpoint ? 'on' : 'off';
 }
 
-/** A subscription to another key, of an installation that was here before, has to go first. */
-async function subscribeAnew(manager: PushManager, options: PushSubscriptionOptionsInit): Promise<PushSubscription> {
+/** A subscription with the key of a previous installation has to be removed first. */
+async function subscribeWithKey(manager: PushManager, options: PushSubscriptionOptionsInit): Promise<PushSubscription> {
   try {
     return await manager.subscribe(options);
   } catch (error) {
@@ -97,19 +97,19 @@ async function subscribeAnew(manager: PushManager, options: PushSubscriptionOpti
 }
 
 function refusal(cause: unknown): Error {
-  const message = "The browser could not reach its maker's push service. Check the connection, then try again.";
+  const message = 'The browser could not reach its push service. Check the connection, then try again.';
   return new Error(message, { cause });
 }
 
-function readKept(): Kept | null {
+function readStored(): StoredSubscription | null {
   try {
-    return JSON.parse(localStorage.getItem(SUBSCRIBED_AS) ?? 'null') as Kept | null;
+    return JSON.parse(localStorage.getItem(STORAGE_KEY) ?? 'null') as StoredSubscription | null;
   } catch {
     return null;
   }
 }
 
-/** There, only an application on the home screen may show messages. */
+/** On iOS only an application on the home screen may show messages. */
 const isAppleMobile = (): boolean => /iP(?:hone|ad|od)/.test(navigator.userAgent);
 
 function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
@@ -117,7 +117,7 @@ function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 }
 
-/** What the person will recognise it by. */
+/** A name for the device, from the browser and the operating system. */
 export function deviceName(userAgent = navigator.userAgent): string {
   const browsers = [/Edg/, /OPR|Opera/, /SamsungBrowser/, /Firefox|FxiOS/, /Chrome|CriOS/, /Safari/];
   const names = ['Edge', 'Opera', 'Samsung Internet', 'Firefox', 'Chrome', 'Safari'];

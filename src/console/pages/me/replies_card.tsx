@@ -11,7 +11,7 @@ import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** What makes a reply by SMS or call count: a number that is confirmed to be one's own, and a PIN if one wants it. */
+/** Protects replies by SMS and call: confirmed phone numbers and an optional PIN. */
 export function RepliesCard({ me }: { readonly me: Me }) {
   const phones = [...new Set(me.teams.flatMap(({ contact }) => contact.phone ?? []))];
   return (
@@ -55,13 +55,13 @@ function CodeForm({ phone }: { readonly phone: string }) {
   const queryClient = useQueryClient();
   const form = useForm({
     initialValues: { code: '' },
-    validate: { code: (text) => (/^\d{6}$/.test(text.trim()) ? null : 'Type the six digits of the SMS') },
+    validate: { code: (text) => (/^\d{6}$/.test(text.trim()) ? null : 'Enter the six digits from the SMS') },
   });
   const confirm = useMutation({
     mutationFn: (code: string) => invoke(orgId, 'confirm_phone', { phone, code }),
     async onSuccess({ confirmed, triesLeft }) {
       if (!confirmed) {
-        form.setFieldError('code', `This is not the code. You can try ${triesLeft} more times.`);
+        form.setFieldError('code', `Wrong code. You can try ${triesLeft} more times.`);
         return;
       }
       showSuccess(`${phone} is confirmed.`);
@@ -93,13 +93,13 @@ function Pin({ hasPin }: { readonly hasPin: boolean }) {
   const queryClient = useQueryClient();
   const form = useForm({
     initialValues: { pin: '' },
-    validate: { pin: (text) => (/^\d{4,8}$/.test(text) ? null : 'Four to eight digits') },
+    validate: { pin: (text) => (/^\d{4,8}$/.test(text) ? null : 'Enter four to eight digits') },
   });
   const save = useMutation({
     mutationFn: (pin: string | null) => invoke(orgId, 'set_reply_pin', { pin }),
     async onSuccess({ hasReplyPin }) {
       form.reset();
-      showSuccess(hasReplyPin ? 'Replies need your PIN from now on.' : 'Replies need no PIN any more.');
+      showSuccess(hasReplyPin ? 'Replies now need your PIN.' : 'Replies no longer need a PIN.');
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
     },
   });
@@ -108,8 +108,8 @@ function Pin({ hasPin }: { readonly hasPin: boolean }) {
       <Stack gap="xs">
         <Text size="sm">
           {hasPin
-            ? 'Replies must carry your PIN: “ACK 1234 PIN” by SMS, and in a call you are asked for it.'
-            : 'Optional: a PIN that replies by SMS and call must carry.'}
+            ? 'Replies must include your PIN: “ACK 1234 PIN” by SMS. In a call you are asked for it.'
+            : 'Optional: a PIN that replies by SMS and call must include.'}
         </Text>
         <Group align="flex-end">
           <PasswordInput

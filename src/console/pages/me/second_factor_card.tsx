@@ -1,4 +1,4 @@
-import { Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, List, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -17,17 +17,24 @@ import { sessionQuery } from '#console/api/session.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
 import { CopyField } from '#console/components/copy_field.tsx';
+import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 
-type Open = 'passkey' | 'app' | 'remove_app' | 'codes' | { readonly passkeyId: string; readonly name: string } | null;
+type OpenDialog =
+  | 'passkey'
+  | 'app'
+  | 'remove_app'
+  | 'codes'
+  | { readonly passkeyId: string; readonly name: string }
+  | null;
 
-/** Passkeys, an authenticator app, and recovery codes: what is asked for beside the password. */
+/** Passkeys, an authenticator app and recovery codes, which are required in addition to the password. */
 export function SecondFactorCard() {
   const { data, error, refetch } = useQuery(secondFactorsQuery);
   const queryClient = useQueryClient();
-  const [open, setOpen] = useState<Open>(null);
+  const [open, setOpen] = useState<OpenDialog>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   if (error !== null && data === undefined) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return null;
@@ -44,8 +51,8 @@ export function SecondFactorCard() {
       title="Second factor"
       about={
         hasAny
-          ? 'Asked for when you log in, and before keys, roles and deletion.'
-          : 'None yet. With one, your password alone opens nothing.'
+          ? 'Required when you log in, before changes to keys and roles, and before deletions.'
+          : 'Not set up. With one, your password alone is not enough to log in.'
       }
       rows={
         <>
@@ -79,7 +86,7 @@ export function SecondFactorCard() {
           {hasAny && (
             <Row title="Recovery codes" sub={`${data.recoveryCodesLeft} left; each works once`}>
               <Button variant="default" onClick={() => setOpen('codes')}>
-                Make new ones
+                Create new codes
               </Button>
             </Row>
           )}
@@ -101,7 +108,7 @@ export function SecondFactorCard() {
       {open === 'passkey' && (
         <AddPasskey
           onClose={() => setOpen(null)}
-          onAdded={(recoveryCodes) => void changed(recoveryCodes, 'The passkey is added.')}
+          onAdded={(recoveryCodes) => void changed(recoveryCodes, 'The passkey was added.')}
         />
       )}
       {open === 'app' && (
@@ -115,13 +122,13 @@ export function SecondFactorCard() {
           title="Remove the authenticator app?"
           remove={removeApp}
           onClose={() => setOpen(null)}
-          onRemoved={() => void changed(null, 'The authenticator app is removed.')}
+          onRemoved={() => void changed(null, 'The authenticator app was removed.')}
         />
       )}
       {open === 'codes' && (
         <NewCodes
           onClose={() => setOpen(null)}
-          onMade={(recoveryCodes) => void changed(recoveryCodes, 'Your recovery codes are new.')}
+          onCreated={(recoveryCodes) => void changed(recoveryCodes, 'Your new recovery codes are ready.')}
         />
       )}
       {open !== null && typeof open === 'object' && (
@@ -129,10 +136,10 @@ export function SecondFactorCard() {
           title="Remove this passkey?"
           remove={() => removePasskey(open.passkeyId)}
           onClose={() => setOpen(null)}
-          onRemoved={() => void changed(null, 'The passkey is removed.')}
+          onRemoved={() => void changed(null, 'The passkey was removed.')}
         />
       )}
-      {codes !== null && <ShownCodes codes={codes} onClose={() => setCodes(null)} />}
+      {codes !== null && <RecoveryCodes codes={codes} onClose={() => setCodes(null)} />}
     </Card>
   );
 }
@@ -145,20 +152,20 @@ interface AddingProps {
 function AddPasskey({ onClose, onAdded }: AddingProps) {
   const form = useForm({
     initialValues: { name: '' },
-    validate: { name: (name) => (name.trim() === '' ? 'Such as: my phone' : null) },
+    validate: { name: (name) => (name.trim() === '' ? 'Enter a name, such as: my phone' : null) },
   });
   const adding = useMutation({
     mutationFn: (name: string) => addPasskey(name.trim()),
     onSuccess: ({ recoveryCodes }) => onAdded(recoveryCodes),
   });
   return (
-    <Modal opened onClose={onClose} title="Add a passkey">
+    <Dialog onClose={onClose} title="Add a passkey">
       <form onSubmit={form.onSubmit(({ name }) => adding.mutate(name))}>
         <Stack>
           <TextInput
             {...form.getInputProps('name')}
             label="Name"
-            description="To know it again, such as: my phone"
+            description="So that you recognise it, such as: my phone"
             maxLength={100}
             data-autofocus
           />
@@ -173,7 +180,7 @@ function AddPasskey({ onClose, onAdded }: AddingProps) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -187,19 +194,23 @@ function SetUpApp({ onClose, onAdded }: AddingProps) {
   });
   const form = useForm({
     initialValues: { code: '' },
-    validate: { code: (code) => (/^\d{6}$/.test(code.replaceAll(/\s/g, '')) ? null : 'The six digits of the app') },
+    validate: {
+      code: (code) => (/^\d{6}$/.test(code.replaceAll(/\s/g, '')) ? null : 'Enter the six digits from the app'),
+    },
   });
   const confirming = useMutation({
     mutationFn: (code: string) => confirmApp(code.replaceAll(/\s/g, '')),
     onSuccess: ({ recoveryCodes }) => onAdded(recoveryCodes),
   });
   return (
-    <Modal opened onClose={onClose} title="Set up an authenticator app">
-      {error !== null && <ErrorAlert title="It cannot be set up" error={error} />}
+    <Dialog onClose={onClose} title="Set up an authenticator app">
+      {error !== null && <ErrorAlert title="The app could not be set up" error={error} />}
       {data !== undefined && (
         <form onSubmit={form.onSubmit(({ code }) => confirming.mutate(code))}>
           <Stack>
-            <Text size="sm">Scan this with the app, or type the secret into it. Then type the code that it shows.</Text>
+            <Text size="sm">
+              Scan this with the app, or enter the secret there. Then enter the code that the app shows.
+            </Text>
             <img
               src={`data:image/svg+xml;utf8,${encodeURIComponent(renderSVG(data.uri))}`}
               alt="QR code for the authenticator app"
@@ -214,7 +225,7 @@ function SetUpApp({ onClose, onAdded }: AddingProps) {
               autoComplete="one-time-code"
               w={160}
             />
-            {confirming.isError && <ErrorAlert title="The app is not set up" error={confirming.error} />}
+            {confirming.isError && <ErrorAlert title="The app was not set up" error={confirming.error} />}
             <Group justify="flex-end">
               <Button variant="default" onClick={onClose}>
                 Cancel
@@ -226,7 +237,7 @@ function SetUpApp({ onClose, onAdded }: AddingProps) {
           </Stack>
         </form>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -246,37 +257,37 @@ function Removal(props: {
       onConfirm={() => removing.mutate()}
       onClose={props.onClose}
     >
-      From then on it no longer lets you in.
+      You can no longer log in with it.
     </Confirm>
   );
 }
 
-function NewCodes(props: { readonly onClose: () => void; readonly onMade: (codes: readonly string[]) => void }) {
-  const making = useMutation({
+function NewCodes(props: { readonly onClose: () => void; readonly onCreated: (codes: readonly string[]) => void }) {
+  const creating = useMutation({
     mutationFn: replaceRecoveryCodes,
-    onSuccess: ({ recoveryCodes }) => props.onMade(recoveryCodes),
+    onSuccess: ({ recoveryCodes }) => props.onCreated(recoveryCodes),
   });
   return (
     <Confirm
-      title="Make new recovery codes?"
-      button="Make new codes"
+      title="Create new recovery codes?"
+      button="Create new codes"
       isHarmless
-      isPending={making.isPending}
-      error={making.error}
-      onConfirm={() => making.mutate()}
+      isPending={creating.isPending}
+      error={creating.error}
+      onConfirm={() => creating.mutate()}
       onClose={props.onClose}
     >
-      The ones you have now stop working.
+      Your current codes stop working.
     </Confirm>
   );
 }
 
-function ShownCodes({ codes, onClose }: { readonly codes: readonly string[]; readonly onClose: () => void }) {
+function RecoveryCodes({ codes, onClose }: { readonly codes: readonly string[]; readonly onClose: () => void }) {
   return (
-    <Modal opened onClose={onClose} title="Your recovery codes">
+    <Dialog onClose={onClose} title="Your recovery codes" isShownOnce>
       <Stack>
         <Text size="sm">
-          Keep them where you find them without your phone. They are shown this once, and each works once.
+          Store them where you can find them without your phone. They are shown only once, and each works once.
         </Text>
         <List listStyleType="none" ff="monospace">
           {codes.map((code) => (
@@ -285,9 +296,9 @@ function ShownCodes({ codes, onClose }: { readonly codes: readonly string[]; rea
         </List>
         <CopyField label="All codes" value={codes.join(' ')} />
         <Group justify="flex-end">
-          <Button onClick={onClose}>I have kept them</Button>
+          <Button onClick={onClose}>I have saved them</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

@@ -12,7 +12,7 @@ import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { deviceName } from '#console/pages/me/push.ts';
 
-/** Where the person is logged in. */
+/** The devices where the person is logged in. */
 export function SessionsCard() {
   const queryClient = useQueryClient();
   const { data, error, refetch } = useQuery(sessionsQuery);
@@ -22,7 +22,7 @@ export function SessionsCard() {
   const ending = useMutation({
     mutationFn: (which: string) => (which === 'others' ? endOtherSessions() : endSession(which)),
     async onSuccess(_result, which) {
-      showSuccess(which === 'others' ? 'You are logged out everywhere else.' : 'You are logged out there.');
+      showSuccess(which === 'others' ? 'You are logged out everywhere else.' : 'That device is logged out.');
       setEnded(null);
       await refresh();
     },
@@ -65,15 +65,16 @@ export function SessionsCard() {
     >
       {ended !== null && (
         <Confirm
-          title={ended === 'others' ? 'Log out everywhere else?' : 'Log out there?'}
+          title={ended === 'others' ? 'Log out everywhere else?' : 'Log out this device?'}
           button="Log out"
           isPending={ending.isPending}
           error={ending.error}
           onConfirm={() => ending.mutate(ended)}
           onClose={() => setEnded(null)}
         >
-          {ended === 'others' ? 'Every device but this one has' : 'That device has'} to log in again. Push messages that
-          it shows still come.
+          {ended === 'others'
+            ? 'All other devices have to log in again. They still receive push messages.'
+            : 'That device has to log in again. It still receives push messages.'}
         </Confirm>
       )}
     </Card>

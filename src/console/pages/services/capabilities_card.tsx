@@ -14,13 +14,13 @@ import { useServiceChange } from '#console/pages/services/use_service_change.ts'
 import { useOrganization } from '#console/shell/organization.tsx';
 import { CAPABILITIES, RETENTION_DAYS_MAX } from '#core/capabilities/capability.ts';
 
-type Asked = { readonly what: 'enable' | 'disable' | 'retention'; readonly capability: Capability };
+type OpenDialog = { readonly what: 'enable' | 'disable' | 'retention'; readonly capability: Capability };
 
-/** What is enabled, what it costs and until when it is paid, and how long data is kept. */
+/** What is enabled, its price, until when it is paid, and how long data is kept. */
 export function CapabilitiesCard({ service }: { readonly service: ServiceWithKeys }) {
   const { may } = useOrganization();
-  const [asked, setAsked] = useState<Asked | null>(null);
-  const close = () => setAsked(null);
+  const [dialog, setDialog] = useState<OpenDialog | null>(null);
+  const close = () => setDialog(null);
   return (
     <Card
       title="Capabilities"
@@ -39,7 +39,7 @@ export function CapabilitiesCard({ service }: { readonly service: ServiceWithKey
                   days.{' '}
                   {may('services:edit') && (
                     <TextButton
-                      onClick={() => setAsked({ what: 'retention', capability })}
+                      onClick={() => setDialog({ what: 'retention', capability })}
                       aria-label={`Change how long ${CAPABILITY_NAMES[capability]} are kept`}
                     >
                       Change
@@ -54,18 +54,18 @@ export function CapabilitiesCard({ service }: { readonly service: ServiceWithKey
               checked={isOn}
               disabled={!may('services:edit')}
               aria-label={`${CAPABILITY_NAMES[capability]} enabled`}
-              onChange={() => setAsked({ what: isOn ? 'disable' : 'enable', capability })}
+              onChange={() => setDialog({ what: isOn ? 'disable' : 'enable', capability })}
             />
           </Row>
         );
       })}
     >
-      {asked?.what === 'retention' && <Retention service={service} capability={asked.capability} onClose={close} />}
-      {(asked?.what === 'enable' || asked?.what === 'disable') && (
+      {dialog?.what === 'retention' && <Retention service={service} capability={dialog.capability} onClose={close} />}
+      {(dialog?.what === 'enable' || dialog?.what === 'disable') && (
         <Enablement
           service={service}
-          capability={asked.capability}
-          isEnabling={asked.what === 'enable'}
+          capability={dialog.capability}
+          isEnabling={dialog.what === 'enable'}
           onClose={close}
         />
       )}
@@ -73,13 +73,13 @@ export function CapabilitiesCard({ service }: { readonly service: ServiceWithKey
   );
 }
 
-interface OfCapability {
+interface CapabilityProps {
   readonly service: ServiceWithKeys;
   readonly capability: Capability;
 }
 
-/** Until when the current period is paid, and what comes then. */
-function Renewal({ service: { billing, capabilities }, capability }: OfCapability) {
+/** When the current period ends, and whether it renews. */
+function Renewal({ service: { billing, capabilities }, capability }: CapabilityProps) {
   const period = billing.find((candidate) => candidate.capability === capability);
   const isOn = capabilities.includes(capability);
   if (period === undefined || Date.parse(period.endsAt) < Date.now()) return null;
@@ -96,7 +96,7 @@ function Enablement({
   capability,
   isEnabling,
   onClose,
-}: OfCapability & { isEnabling: boolean; onClose: () => void }) {
+}: CapabilityProps & { isEnabling: boolean; onClose: () => void }) {
   const { serviceId, name, billing } = service;
   const changing = useServiceChange(isEnabling ? 'enable_capability' : 'disable_capability', onClose);
   const title = CAPABILITY_NAMES[capability];
@@ -116,13 +116,13 @@ function Enablement({
       {isEnabling ? (
         <>
           {paidUntil === undefined
-            ? `It costs ${euroText(PRICE_EUR)} a month, beginning now, until you disable it.`
-            : 'The period that is paid goes on; nothing is charged now.'}
+            ? `It costs ${euroText(PRICE_EUR)} a month, starting now, until you disable it.`
+            : 'The current period is already paid. Nothing is charged now.'}
         </>
       ) : (
         <>
-          Data of this kind is refused from now on, and rules of this kind stop. What is stored stays for as long as it
-          is kept. Billing ends at the next renewal
+          New data of this kind is refused, and rules of this kind stop. Stored data is kept until its retention ends.
+          Billing ends at the next renewal
           {paidUntil !== undefined && (
             <>
               , <Timestamp at={paidUntil.endsAt} format="date" />
@@ -135,7 +135,7 @@ function Enablement({
   );
 }
 
-function Retention({ service, capability, onClose }: OfCapability & { onClose: () => void }) {
+function Retention({ service, capability, onClose }: CapabilityProps & { onClose: () => void }) {
   const before = service.retentionDays[capability];
   const [days, setDays] = useState<number | string>(before);
   const changing = useServiceChange('set_retention', onClose);
@@ -161,7 +161,7 @@ function Retention({ service, capability, onClose }: OfCapability & { onClose: (
             data-autofocus
           />
           {isValid && days < before && (
-            <Text size="sm">What is older than {days} days is hidden at once and deleted within the hour.</Text>
+            <Text size="sm">Data older than {days} days is hidden immediately and deleted within the hour.</Text>
           )}
           {changing.isError && <ErrorAlert title="Nothing was changed" error={changing.error} />}
           <Group justify="flex-end">

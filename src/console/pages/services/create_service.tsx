@@ -15,7 +15,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 import { CAPABILITIES } from '#core/capabilities/capability.ts';
 
 /** A capability that could not be enabled, and why. */
-interface Failed {
+interface FailedCapability {
   readonly capability: Capability;
   readonly error: unknown;
 }
@@ -34,7 +34,7 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
     async mutationFn({ name, ...others }: ServiceFacts) {
       const given = Object.fromEntries(Object.entries(others).filter(([, text]) => text.trim() !== ''));
       const { serviceId } = await invoke(orgId, 'create_service', { name: name.trim(), ...given });
-      const failed: Failed[] = [];
+      const failed: FailedCapability[] = [];
       for (const capability of wanted) {
         await invoke(orgId, 'enable_capability', { serviceId, capability }).catch((error: unknown) => {
           failed.push({ capability, error });
@@ -43,7 +43,7 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
       return { serviceId, failed };
     },
     async onSuccess({ serviceId, failed }, { name }) {
-      // The service is there: creating it again would make a second one.
+      // The service exists: trying again would create a second one.
       const [first] = failed;
       if (first !== undefined) {
         const names = failed.map(({ capability }) => CAPABILITY_NAMES[capability]).join(' and ');
@@ -70,7 +70,7 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
               ))}
             </Stack>
           </Checkbox.Group>
-          {creating.isError && <ErrorAlert title="It was not created" error={creating.error} />}
+          {creating.isError && <ErrorAlert title="The service was not created" error={creating.error} />}
           <Group justify="space-between">
             <Text size="sm" c="dimmed" className="numbers">
               {euroText(wanted.length * PRICE_EUR)} a month

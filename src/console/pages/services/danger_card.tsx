@@ -12,25 +12,25 @@ import { useServiceChange } from '#console/pages/services/use_service_change.ts'
 import { revealedKeysKey } from '#console/pages/services/use_revealed_keys.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** What cannot be undone: each asks for the name of the service. */
+/** Changes that cannot be undone. Each asks for the name of the service. */
 export function DangerCard({ service }: { readonly service: ServiceWithKeys }) {
   const { may } = useOrganization();
-  const [asked, setAsked] = useState<'rotate' | 'delete' | null>(null);
-  const close = () => setAsked(null);
+  const [dialog, setDialog] = useState<'rotate' | 'delete' | null>(null);
+  const close = () => setDialog(null);
   if (!may('services:edit')) return null;
   return (
     <Card
-      title="What cannot be undone"
+      title="Danger zone"
       rows={
         <>
           <Row title="Rotate the key and the DSN" sub="The current key and DSN stop working immediately.">
-            <Button variant="default" onClick={() => setAsked('rotate')}>
+            <Button variant="default" onClick={() => setDialog('rotate')}>
               Rotate
             </Button>
           </Row>
           {may('services:delete') && (
             <Row title="Delete the service" sub="With its rules, incidents, exceptions, metrics and dashboards.">
-              <Button color="red" variant="light" onClick={() => setAsked('delete')}>
+              <Button color="red" variant="light" onClick={() => setDialog('delete')}>
                 Delete
               </Button>
             </Row>
@@ -38,22 +38,22 @@ export function DangerCard({ service }: { readonly service: ServiceWithKeys }) {
         </>
       }
     >
-      {asked === 'rotate' && <Rotate service={service} onClose={close} />}
-      {asked === 'delete' && <Delete service={service} onClose={close} />}
+      {dialog === 'rotate' && <Rotate service={service} onClose={close} />}
+      {dialog === 'delete' && <Delete service={service} onClose={close} />}
     </Card>
   );
 }
 
-interface AskedProps {
+interface DangerDialogProps {
   readonly service: ServiceWithKeys;
   readonly onClose: () => void;
 }
 
-function Rotate({ service: { serviceId, name }, onClose }: AskedProps) {
+function Rotate({ service: { serviceId, name }, onClose }: DangerDialogProps) {
   const queryClient = useQueryClient();
   const rotating = useServiceChange('rotate_ingest_key', () => {
     void queryClient.resetQueries({ queryKey: revealedKeysKey(serviceId) });
-    showSuccess('A new key and DSN are in force. Give them to the service.');
+    showSuccess('The new key and DSN are active. Configure the service with them.');
     onClose();
   });
   return (
@@ -71,7 +71,7 @@ function Rotate({ service: { serviceId, name }, onClose }: AskedProps) {
   );
 }
 
-function Delete({ service: { serviceId, name }, onClose }: AskedProps) {
+function Delete({ service: { serviceId, name }, onClose }: DangerDialogProps) {
   const navigate = useNavigate();
   const deleting = useServiceChange('delete_service', () => {
     showSuccess(named`${name} is deleted.`);
@@ -87,8 +87,8 @@ function Delete({ service: { serviceId, name }, onClose }: AskedProps) {
       onConfirm={() => deleting.mutate({ serviceId })}
       onClose={onClose}
     >
-      Everything that belongs to it goes with it: rules, incidents, exceptions, metrics, dashboards. This cannot be
-      undone. Billing ends with the periods that are paid.
+      This also deletes its rules, incidents, exceptions, metrics and dashboards. It cannot be undone. Billing ends with
+      the periods that are already paid.
     </Confirm>
   );
 }

@@ -36,7 +36,7 @@ export function EditService({ service, onClose }: EditServiceProps) {
       >
         <Stack>
           <ServiceFields form={form} />
-          {changing.isError && <ErrorAlert title="It was not saved" error={changing.error} />}
+          {changing.isError && <ErrorAlert title="The service was not saved" error={changing.error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -11,17 +11,17 @@ import { refusalText } from '#console/pages/services/refusal_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const REFRESH_MS = 15_000;
-/** Whoever has sent within this time is sending. */
+/** A service that sent data within this time counts as sending. */
 const RECENT_MS = 10 * 60_000;
 const COUNT = new Intl.NumberFormat();
 
-/** Whether data arrives, and what is turned away. */
+/** Whether data arrives, and what is refused. */
 export function IngestCard({ service: { serviceId, capabilities } }: { readonly service: ServiceWithKeys }) {
   const { org } = useOrganization();
   const { data, error } = useQuery({ ...ingestStatusQuery(org.orgId, serviceId), refetchInterval: REFRESH_MS });
   if (error !== null && data === undefined) {
     return (
-      <Card title="Arriving">
+      <Card title="Incoming data">
         <ErrorAlert error={error} />
       </Card>
     );
@@ -30,7 +30,7 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
   const { metrics, exceptions, refused, setAside } = data;
   return (
     <Card
-      title="Arriving"
+      title="Incoming data"
       rows={
         <>
           <Arrival
@@ -65,7 +65,7 @@ interface ArrivalProps {
   readonly isEnabled: boolean;
   readonly lastSeenAt: string | null;
   readonly rate: string;
-  /** Nothing for a while is how it should be. */
+  /** Receiving nothing is the normal state. */
   readonly isQuietGood?: boolean;
 }
 
@@ -87,7 +87,7 @@ function Arrival({ title, isEnabled, lastSeenAt, rate, isQuietGood = false }: Ar
       {!isEnabled && <Status tone="gray">refused: not enabled</Status>}
       {isEnabled && lastSeenAt === null && <Status tone="gray">waiting</Status>}
       {isEnabled && lastSeenAt !== null && (
-        <Status tone={isRecent || isQuietGood ? 'green' : 'amber'}>{isRecent ? 'arriving' : 'quiet'}</Status>
+        <Status tone={isRecent || isQuietGood ? 'green' : 'amber'}>{isRecent ? 'receiving' : 'quiet'}</Status>
       )}
     </Row>
   );
@@ -99,7 +99,7 @@ function SetAside({ setAside: { events, since, nextTryAt } }: { readonly setAsid
       title={`${COUNT.format(events)} ${events === 1 ? 'event' : 'events'} took too long to read`}
       sub={
         <>
-          Set aside <Timestamp at={since ?? ''} />, so that nothing waits for them. Next try{' '}
+          Set aside <Timestamp at={since ?? ''} />, so that other events do not wait. Next try{' '}
           <Timestamp at={nextTryAt ?? ''} />.
         </>
       }
@@ -115,7 +115,7 @@ function Refusal({ refusal }: { readonly refusal: IngestStatus['refused'][number
       title={refusalText(refusal)}
       sub={
         <>
-          In the last 24 hours, at last <Timestamp at={refusal.lastAt} />.
+          In the last 24 hours, most recently <Timestamp at={refusal.lastAt} />.
         </>
       }
     >

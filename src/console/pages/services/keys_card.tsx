@@ -8,14 +8,14 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { useRevealedKeys } from '#console/pages/services/use_revealed_keys.ts';
 import { Snippet } from '#console/pages/services/snippet.tsx';
 
-/** The credentials that the service sends with, and how it begins. */
+/** The credentials of the service, and how to start sending data. */
 export function KeysCard({ service }: { readonly service: ServiceWithKeys }) {
   const { keys, error, isPending, reveal, hide } = useRevealedKeys(service.serviceId);
   const { ingestionKey, dsn } = keys ?? service;
   return (
     <Card
       title="Send data"
-      about="These only send: they read nothing and invoke no action. What they send can page people, so showing them is recorded in the audit log."
+      about="These credentials can only send data: they cannot read anything or invoke actions. What they send can page people, so the audit log records each time they are shown."
       action={
         <Button
           variant="default"
@@ -27,7 +27,9 @@ export function KeysCard({ service }: { readonly service: ServiceWithKeys }) {
         </Button>
       }
     >
-      {error !== null && keys === null && <ErrorAlert title="The keys are not shown" error={error} onRetry={reveal} />}
+      {error !== null && keys === null && (
+        <ErrorAlert title="The keys could not be shown" error={error} onRetry={reveal} />
+      )}
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <CopyField label="Ingestion key" value={ingestionKey} isMasked={keys === null} />
         <CopyField label="DSN" value={dsn} isMasked={keys === null} />

@@ -4,21 +4,21 @@ type Refusal = IngestStatus['refused'][number];
 
 const COUNT = new Intl.NumberFormat();
 
-/** What is counted are the points or events themselves. */
+/** Reasons that count single points or events. */
 const ITEM_REASONS: Partial<Record<Refusal['reason'], string>> = {
   too_many_series: 'too many new series in a day',
-  faulty: 'faulty, as their sender was told',
+  faulty: 'invalid (the sender got an error)',
   too_large: 'larger than 1 MiB',
 };
 
-/** What is counted are requests, refused as a whole. */
+/** Reasons that count whole requests. */
 const REQUEST_REASONS: Partial<Record<Refusal['reason'], string>> = {
-  rate_limited: 'more was sent than the service may send a second',
-  invalid_input: 'what they held could not be read',
+  rate_limited: 'over the rate limit of the service',
+  invalid_input: 'the body could not be read',
   payload_too_large: 'too large',
-  unsupported_media_type: 'of a type or encoding that is not taken',
-  unavailable: 'nothing could be stored at the time',
-  internal: 'something went wrong here',
+  unsupported_media_type: 'unsupported content type or encoding',
+  unavailable: 'the storage was not available',
+  internal: 'internal error',
 };
 
 /** `1,204 points refused: too many new series in a day`. */

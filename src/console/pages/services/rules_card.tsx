@@ -18,7 +18,7 @@ const STATUS: Record<Rule['status'], readonly [Tone, string]> = {
 const NO_DATA: readonly [Tone, string] = ['amber', 'no data yet'];
 const WAITING: readonly [Tone, string] = ['amber', 'waiting for data'];
 
-/** What turns into an incident. */
+/** The rules that open incidents for this service. */
 export function RulesCard({ service }: { readonly service: ServiceWithKeys }) {
   const { alertRules } = service;
   if (alertRules.length === 0) {
@@ -52,7 +52,7 @@ function stateOf(rule: Rule): readonly [Tone, string] {
   return rule.missingMetric === null ? STATUS.active : NO_DATA;
 }
 
-/** When it fires, and whether it can. */
+/** When the rule fires, and what prevents it from firing. */
 function Condition({ rule }: { readonly rule: Rule }) {
   const { missingMetric, waitingForData } = rule;
   return (

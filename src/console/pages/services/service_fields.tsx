@@ -1,7 +1,7 @@
 import { Group, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 
-/** What people say of a service; an empty text stands for nothing. */
+/** The editable fields of a service. An empty text means no value. */
 export interface ServiceFacts {
   name: string;
   environment: string;

@@ -72,7 +72,7 @@ const COLUMNS: readonly Column<Service>[] = [
   },
 ];
 
-/** A column that says something of no service is left out. */
+/** Hides a column that is empty for every service. */
 function useColumns(services: readonly Service[]): readonly Column<Service>[] {
   const open = useQuery(openByServiceQuery(useOrganization().org.orgId)).data?.services;
   return useMemo(() => {
@@ -103,10 +103,10 @@ function OpenIncidents({ counts }: { readonly counts: OpenCounts | undefined }) 
   );
 }
 
-const NONE: readonly Service[] = [];
+const NO_SERVICES: readonly Service[] = [];
 const PAGE = 200;
 
-/** A page at a time, until all are there: rows are sorted by any column here. */
+/** Loads page after page until all services are here, because people can sort by any column. */
 function useAllServices(orgId: string) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetching, isError } = useInfiniteQuery(
     serviceSearchQuery(orgId, { limit: PAGE }),
@@ -130,15 +130,19 @@ export function ServiceList() {
       Create a service
     </Button>
   );
-  const columns = useColumns(services ?? NONE);
+  const columns = useColumns(services ?? NO_SERVICES);
   const isEmpty = services?.length === 0;
   return (
-    <Page title="Services" lead="What you run, and what is watched of it." actions={isEmpty ? undefined : create}>
+    <Page
+      title="Services"
+      lead="The programs that you run, and what is monitored."
+      actions={isEmpty ? undefined : create}
+    >
       {error !== null && services === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {services === undefined && error === null && <Skeleton height={200} radius="lg" />}
       {isEmpty && (
         <EmptyState icon={<IconServer2 size={24} />} title="No service yet" actions={create}>
-          A service is one program that you run. It gets a key to send metrics with and a DSN for Sentry SDKs; each
+          A service is one program that you run. It gets a key for sending metrics and a DSN for Sentry SDKs. Each
           capability costs {euroText(PRICE_EUR)} a month.
         </EmptyState>
       )}

@@ -30,11 +30,11 @@ export function ServicePage() {
       <IconArrowLeft size={16} aria-hidden /> Services
     </Link>
   );
-  if (data !== undefined) return <Shown key={serviceId} service={data} back={back} />;
+  if (data !== undefined) return <Service key={serviceId} service={data} back={back} />;
   return (
     <Page title="Service" above={back}>
       {isApiError(error, 404) && (
-        <EmptyState icon={<IconServerOff size={24} />} title="This service is not here">
+        <EmptyState icon={<IconServerOff size={24} />} title="Service not found">
           It was deleted, or it belongs to another organization.
         </EmptyState>
       )}
@@ -49,7 +49,7 @@ export function ServicePage() {
   );
 }
 
-function Shown({ service, back }: { readonly service: ServiceWithKeys; readonly back: React.ReactNode }) {
+function Service({ service, back }: { readonly service: ServiceWithKeys; readonly back: React.ReactNode }) {
   const { may } = useOrganization();
   const [isEditing, setIsEditing] = useState(false);
   const { name, environment, scmOwner, scmRepo } = service;

@@ -8,15 +8,15 @@ import type { RevealedKeys } from '#console/pages/services/use_revealed_keys.ts'
 import { SNIPPETS } from '#console/pages/services/snippets.ts';
 
 interface SnippetProps {
-  /** With their secrets left out. */
+  /** The credentials with their secrets masked. */
   readonly masked: RevealedKeys;
-  /** null until somebody has asked to see them. */
+  /** null until somebody reveals them. */
   readonly keys: RevealedKeys | null;
   readonly isPending: boolean;
   readonly onReveal: () => void;
 }
 
-/** How a service begins to send: text to copy, once it holds the service's own key. */
+/** How a service starts sending. The text can be copied once it contains the real key. */
 export function Snippet({ masked, keys, isPending, onReveal }: SnippetProps) {
   const [kind, setKind] = useState('node');
   const clipboard = useClipboard({ timeout: 2_000 });
@@ -58,7 +58,7 @@ export function Snippet({ masked, keys, isPending, onReveal }: SnippetProps) {
           </Button>
         )}
       </div>
-      {/* Scrolled sideways by keyboard, too. */}
+      {/* Focusable, so that it scrolls sideways by keyboard. */}
       <pre className={classes.code} tabIndex={0} aria-label={`Set up for ${snippet?.label}`}>
         {text}
       </pre>

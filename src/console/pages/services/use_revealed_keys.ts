@@ -3,15 +3,15 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** The credentials with which a service sends. */
+/** The credentials that a service sends data with. */
 export type RevealedKeys = Pick<ResultOf<'reveal_ingest_key'>, 'ingestionKey' | 'dsn'>;
 
-/** Belongs to no topic: news from the server must not ask for secrets again. */
+/** Not part of any topic: live changes must not load secrets again. */
 export const revealedKeysKey = (serviceId: string) => ['revealed_keys', serviceId] as const;
 
 /**
- * The credentials of a service, asked for only when somebody wants to see them, since each request is in the audit log.
- * Whatever shows them shares one answer, which is forgotten when the last of them leaves the page.
+ * The credentials of a service, loaded only on request, because the audit log records each load. All components that
+ * show them share one answer. It is dropped when the last of them unmounts.
  */
 export function useRevealedKeys(serviceId: string) {
   const { orgId } = useOrganization().org;

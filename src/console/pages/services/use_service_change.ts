@@ -4,7 +4,7 @@ import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/a
 import { topicKey } from '#console/api/queries.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** An action that changes a service; afterwards all that is shown of services is asked for again. */
+/** An action that changes a service. Afterwards all data about services is loaded again. */
 export function useServiceChange<Name extends ActionName>(action: Name, onDone?: (result: ResultOf<Name>) => void) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();

@@ -34,8 +34,8 @@ export function ApiKeys() {
       title="API keys"
       lead={
         <>
-          For programs that call the <a href={addressOf('docs')}>API</a> or speak MCP. Services send data with keys of
-          their own.
+          For programs that call the <a href={addressOf('docs')}>API</a> or use MCP. Services send data with their own
+          ingestion keys.
         </>
       }
       actions={isEmpty ? undefined : create}
@@ -44,8 +44,7 @@ export function ApiKeys() {
       {data === undefined && error === null && <Skeleton height={200} radius="lg" />}
       {isEmpty && (
         <EmptyState icon={<IconKey size={24} />} title="No key yet" actions={create}>
-          A key of your own acts with your role, whatever it is at that moment. A key of the organization has its own
-          permissions.
+          A personal key acts with your current role. A key of the organization has its own permissions.
         </EmptyState>
       )}
       {data !== undefined && data.apiKeys.length > 0 && (
@@ -86,11 +85,11 @@ const columnsWith = (onRevoke: (apiKey: ApiKey) => void): Column<ApiKey>[] => [
     cell: ({ user }) => <Name>{user?.name ?? 'the organization'}</Name>,
   },
   {
-    id: 'maker',
-    title: 'Made by',
+    id: 'creator',
+    title: 'Created by',
     sortBy: ({ createdBy }) => createdBy?.name ?? '',
     cell: ({ createdBy }) =>
-      createdBy === null ? <span className="dimmed">nobody who is here</span> : <Name>{createdBy.name}</Name>,
+      createdBy === null ? <span className="dimmed">a former member</span> : <Name>{createdBy.name}</Name>,
   },
   {
     id: 'permissions',
@@ -135,7 +134,7 @@ const columnsWith = (onRevoke: (apiKey: ApiKey) => void): Column<ApiKey>[] => [
 ];
 
 function permissionsText(permissions: ApiKey['permissions'], kind: ApiKey['kind']): string {
-  if (permissions === null) return kind === 'user' ? 'what the person may' : 'everything';
+  if (permissions === null) return kind === 'user' ? 'same as the person' : 'everything';
   if (permissions.length > 3) return `${permissions.length} permissions`;
   return permissions.join(', ');
 }
@@ -160,7 +159,7 @@ function Revoke({ apiKey: { apiKeyId, name }, onClose }: { readonly apiKey: ApiK
       onConfirm={() => revoking.mutate()}
       onClose={onClose}
     >
-      Whatever uses this key is refused from the next request on. This cannot be undone.
+      Requests with this key are refused immediately. This cannot be undone.
     </Confirm>
   );
 }

@@ -29,15 +29,15 @@ export function Apps() {
       title="ConnectionState apps"
       lead={
         isAdmin
-          ? 'Agents and other MCP clients that members have let act in their names.'
-          : 'Agents and other MCP clients that you have let act in your name.'
+          ? 'Agents and other MCP clients that members allowed to act in their name.'
+          : 'Agents and other MCP clients that you allowed to act in your name.'
       }
     >
       {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Skeleton height={160} radius="lg" />}
       {data?.connections.length === 0 && (
         <EmptyState icon={<IconPlugConnected size={24} />} title="No app is connected">
-          Give this address to an MCP client. It brings you here to log in and to say what it may do.
+          Give this address to an MCP client. It sends you here to log in and choose what it may do.
           <Text component="div" ta="left" mt="md">
             <CopyField label="MCP address" value={addressOf(API_PATHS.mcp)} />
           </Text>
@@ -138,7 +138,7 @@ function Disconnect({ connection: { connectionId, clientName, user }, onClose }:
       onConfirm={() => ending.mutate()}
       onClose={onClose}
     >
-      It no longer acts as <Name>{user.name}</Name>: its very next request is refused. It can ask to be connected again.
+      It can no longer act as <Name>{user.name}</Name>: its next request is refused. It can ask to connect again.
     </Confirm>
   );
 }

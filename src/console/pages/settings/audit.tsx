@@ -32,10 +32,10 @@ export function Audit() {
   return (
     <Page
       title="Audit log"
-      lead="Every change, by whomever and by whatever way, and every change that was refused."
+      lead="Every change and every refused change: who made it, when and how."
       actions={isAdmin && <Export />}
     >
-      {isAdmin ? <Log /> : <AdminsOnly what="The audit log" />}
+      {isAdmin ? <AuditLog /> : <AdminsOnly what="The audit log" />}
     </Page>
   );
 }
@@ -66,7 +66,7 @@ function Export() {
   );
 }
 
-function Log() {
+function AuditLog() {
   const { orgId } = useOrganization().org;
   const filter = route.useSearch();
   const [opened, setOpened] = useState<AuditEntry | null>(null);
@@ -88,7 +88,7 @@ function Log() {
       {data === undefined && error === null && <Skeleton height={320} radius="lg" />}
       {entries?.length === 0 && (
         <EmptyState icon={<IconHistoryOff size={24} />} title="Nothing matches">
-          No change has these marks. Widen the days, or clear a filter.
+          No entry matches these filters. Choose more days, or clear a filter.
         </EmptyState>
       )}
       {entries !== undefined && entries.length > 0 && (
@@ -102,7 +102,7 @@ function Log() {
       {hasNextPage && (
         <div className={classes.more}>
           <Button variant="default" onClick={() => void fetchNextPage()} loading={isFetchingNextPage}>
-            Show older ones
+            Show older entries
           </Button>
         </div>
       )}
@@ -141,14 +141,14 @@ const columnsWith = (onOpen: (entry: AuditEntry) => void, nameOf: (target: strin
   { id: 'at', title: 'When', isRightAligned: true, cell: ({ at }) => <Timestamp at={at} format="date_time" /> },
 ];
 
-/** Its name where it has one: ids say nothing to people. */
+/** The name of the target if it has one, because ids say nothing to people. */
 function targetText(target: string | null, fields: unknown, nameOf: (target: string) => string): string {
   const { name, title, email } = (fields ?? {}) as Readonly<Record<string, unknown>>;
   const known = [name, title, email].find((text) => typeof text === 'string');
   return known ?? (target === null ? '' : nameOf(target));
 }
 
-/** What is shown elsewhere is known by name; of what is gone, the id is all that is left. */
+/** Names of targets that still exist; a deleted target keeps its id. */
 function useTargetNames(entries: readonly AuditEntry[]): (target: string) => string {
   const { orgId } = useOrganization().org;
   const incidents = useQueries({
@@ -172,7 +172,7 @@ function useTargetNames(entries: readonly AuditEntry[]): (target: string) => str
 
 const IDS_MAX = 200;
 
-/** What the entries are about, as many at a time as are asked for at once. */
+/** The ids of the targets with this prefix, in batches of what one request may ask for. */
 function targetsIn(entries: readonly AuditEntry[], prefix: string): string[][] {
   const ids = [...new Set(entries.flatMap(({ target }) => (target?.startsWith(prefix) === true ? [target] : [])))];
   return Array.from({ length: Math.ceil(ids.length / IDS_MAX) }, (_, index) =>
@@ -216,7 +216,7 @@ function Filters({ filter }: { readonly filter: AuditFilter }) {
         label="Via"
         value={filter.via ?? ''}
         onChange={(event) => show({ via: event.currentTarget.value || undefined })}
-        data={[{ value: '', label: 'Any way' }, ...VIAS, 'system']}
+        data={[{ value: '', label: 'Any' }, ...VIAS, 'system']}
       />
       <NativeSelect
         label="Result"
@@ -236,7 +236,7 @@ interface WordFilterProps {
   readonly onChange: (value: string | undefined) => void;
 }
 
-/** The server compares whole words, so it is asked when somebody has finished typing one. */
+/** The server compares whole words, so the filter changes when the person has finished typing. */
 function WordFilter({ label, value = '', onChange }: WordFilterProps) {
   const finish = (text: string): void => {
     if (text.trim() !== value) onChange(text.trim() || undefined);

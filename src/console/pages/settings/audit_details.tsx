@@ -9,10 +9,10 @@ import type { Via } from '#kernel/caller.ts';
 const KINDS: Readonly<Record<string, string>> = {
   system: 'Tocsin itself',
   unknown: 'unknown',
-  user: 'somebody who has left',
+  user: 'a former member',
 };
 
-/** Who it was: a person with the key or app that they acted through, or a key of the organization. */
+/** Who did it: a person, with the key or app that they used, or a key of the organization. */
 export function whoText({ actor, apiKey, connection }: AuditEntry): string {
   const keyName = apiKey?.name == null ? null : `the API key "${isolateBidi(apiKey.name)}"`;
   if (actor.kind === 'api_key') return keyName ?? 'an API key';
@@ -43,7 +43,7 @@ interface AuditDetailsProps {
   readonly onClose: () => void;
 }
 
-/** One entry with the fields before and after. */
+/** One entry, with the changed fields before and after. */
 export function AuditDetails({ entry, onClose }: AuditDetailsProps) {
   const { action, at, target, result, address, requestId, before, after } = entry;
   const facts: readonly (readonly [string, React.ReactNode])[] = [

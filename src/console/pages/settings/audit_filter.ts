@@ -1,6 +1,6 @@
 import type { InputOf } from '#console/api/actions.ts';
 
-/** What the address says of the audit log; days are days of the viewer. */
+/** The filter of the audit log, as the address holds it. Days are in the viewer's time zone. */
 export interface AuditFilter {
   readonly from?: string;
   readonly to?: string;
@@ -24,7 +24,10 @@ export function readAuditFilter(search: Record<string, unknown>): AuditFilter {
 
 type AuditInput = Omit<InputOf<'list_audit_log'>, 'cursor' | 'limit'>;
 
-/** As the server takes it, which refuses values it does not know: from the beginning of the first day to the end of the last. */
+/**
+ * As the server takes it, which refuses values it does not know: from the beginning of the first day to the end of the
+ * last.
+ */
 export function auditInput({ from, to, ...others }: AuditFilter): AuditInput {
   const begin = startOfDay(from, 0);
   const end = startOfDay(to, 1);

@@ -32,8 +32,8 @@ function Months() {
   if (data === undefined) return <Skeleton height={240} radius="lg" />;
   if (data.months.length === 0) {
     return (
-      <EmptyState icon={<IconReceiptOff size={24} />} title="Nothing was charged yet">
-        A period of one month begins when a capability is enabled for a service, and is listed here.
+      <EmptyState icon={<IconReceiptOff size={24} />} title="Nothing has been charged yet">
+        A period of one month starts when a capability is enabled for a service. It is listed here.
       </EmptyState>
     );
   }
@@ -59,7 +59,7 @@ function Month({ month: { month, total, lines } }: { readonly month: BillingMont
 type Line = BillingMonth['lines'][number];
 type Period = readonly [Line, ...Line[]];
 
-/** What one service was charged for the same days, services by name. */
+/** Groups the lines of one service and the same days, sorted by the name of the service. */
 function periodsOf(lines: readonly Line[]): Period[] {
   const periods = new Map<string, [Line, ...Line[]]>();
   for (const line of lines) {

@@ -13,7 +13,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 type Permission = NonNullable<ApiKey['permissions']>[number];
 
-interface Wanted {
+interface KeyFields {
   name: string;
   kind: ApiKey['kind'];
   isNarrowed: boolean;
@@ -24,17 +24,17 @@ interface Wanted {
 export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
   const { org, isAdmin } = useOrganization();
   const queryClient = useQueryClient();
-  const form = useForm<Wanted>({
+  const form = useForm<KeyFields>({
     initialValues: { name: '', kind: 'user', isNarrowed: false, permissions: [], expiresOn: '' },
     validate: {
-      name: (name) => (name.trim() === '' ? 'What it is for' : null),
+      name: (name) => (name.trim() === '' ? 'Enter a name' : null),
       permissions: (permissions, { isNarrowed }) =>
-        isNarrowed && permissions.length === 0 ? 'At least one permission' : null,
-      expiresOn: (day) => (day !== '' && endOfDay(day) <= new Date() ? 'A day to come' : null),
+        isNarrowed && permissions.length === 0 ? 'Choose at least one permission' : null,
+      expiresOn: (day) => (day !== '' && endOfDay(day) <= new Date() ? 'Choose a day in the future' : null),
     },
   });
   const creating = useMutation({
-    mutationFn: ({ name, kind, isNarrowed, permissions, expiresOn }: Wanted) =>
+    mutationFn: ({ name, kind, isNarrowed, permissions, expiresOn }: KeyFields) =>
       invoke(org.orgId, 'create_api_key', {
         name: name.trim(),
         kind,
@@ -65,15 +65,15 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
               />
               <Text size="sm" c="dimmed" mt={4}>
                 {form.values.kind === 'user'
-                  ? 'It acts with your role, whatever it is at that moment, and ends when you leave.'
-                  : 'It stays when people leave, and belongs to nobody.'}
+                  ? 'It acts with your current role and stops working when you leave.'
+                  : 'It keeps working when people leave.'}
               </Text>
             </div>
           )}
           <Switch
             {...form.getInputProps('isNarrowed', { type: 'checkbox' })}
             label="Only some permissions"
-            description={isNarrowed ? undefined : 'Off: it may do all that whom it acts as may.'}
+            description={isNarrowed ? undefined : 'Off: it has all permissions of the account it acts as.'}
           />
           {isNarrowed && (
             <Checkbox.Group {...form.getInputProps('permissions')} label="Permissions">
@@ -88,7 +88,7 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
             {...form.getInputProps('expiresOn')}
             type="date"
             label="Last day"
-            description="Empty: it works until it is revoked."
+            description="Leave empty for a key that works until it is revoked."
             maw={220}
           />
           {creating.isError && <ErrorAlert title="No key was created" error={creating.error} />}
@@ -106,12 +106,12 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/** The secret is known here and now, and never again. */
+/** Shows the secret, which cannot be shown again. */
 function Created({ apiKey: { name, secret }, onClose }: { readonly apiKey: NewApiKey; readonly onClose: () => void }) {
   return (
     <Dialog onClose={onClose} title={named`${name} is created`} isShownOnce>
       <Stack>
-        <Text size="sm">Copy the key now. Tocsin keeps only its hash and cannot show it again.</Text>
+        <Text size="sm">Copy the key now. Tocsin stores only its hash and cannot show it again.</Text>
         <CopyField label="API key" value={secret} />
         <Group justify="flex-end">
           <Button onClick={onClose}>I have copied it</Button>
@@ -121,7 +121,7 @@ function Created({ apiKey: { name, secret }, onClose }: { readonly apiKey: NewAp
   );
 }
 
-/** In the viewer's zone. */
+/** In the viewer's time zone. */
 function endOfDay(day: string): Date {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
   return new Date(year, month - 1, date + 1);

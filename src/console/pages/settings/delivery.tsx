@@ -13,12 +13,12 @@ import { reasonOf } from '#core/incidents/reasons.ts';
 
 const VIA: Record<NonNullable<ChannelHealth['via']>, string> = {
   twilio: 'by Twilio',
-  simulator: 'to the phone simulator, since no Twilio account is configured',
+  simulator: 'to the phone simulator, because no Twilio account is configured',
   smtp: 'by the mail server',
   'web-push': "by the browsers' push services",
 };
 
-const SETTINGS_NAVIGATION = {
+const REQUIRED_SETTINGS = {
   sms: 'TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM',
   call: 'TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM',
   push: '',
@@ -27,12 +27,12 @@ const SETTINGS_NAVIGATION = {
 
 const REFRESH_MS = 15_000;
 
-/** Whether messages leave this server, channel by channel. */
+/** Whether each channel can deliver messages. */
 export function Delivery() {
   const { org } = useOrganization();
   const { data, error, refetch } = useQuery({ ...deliveryQuery(org.orgId), refetchInterval: REFRESH_MS });
   return (
-    <Page title="Delivery" lead="Whether messages to people leave this server." isNarrow>
+    <Page title="Delivery" lead="Whether this server can send messages to people." isNarrow>
       {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Skeleton height={260} radius="lg" />}
       {data !== undefined && (
@@ -58,7 +58,7 @@ function Channel({ health }: { readonly health: ChannelHealth }) {
             <div>Sent {via === null ? '' : VIA[via]}.</div>
             {lastSucceededAt !== null && (
               <div>
-                The last message was taken <Timestamp at={lastSucceededAt} />.
+                The last message was accepted <Timestamp at={lastSucceededAt} />.
               </div>
             )}
             {lastFailedAt !== null && (
@@ -69,7 +69,7 @@ function Channel({ health }: { readonly health: ChannelHealth }) {
             )}
           </>
         ) : (
-          `Not set up. Whoever runs this server sets ${SETTINGS_NAVIGATION[channel]}.`
+          `Not set up. The administrator of this server has to set ${REQUIRED_SETTINGS[channel]}.`
         )
       }
     >

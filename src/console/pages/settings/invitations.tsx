@@ -15,7 +15,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import classes from '#console/pages/settings/invitations.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Who was invited and has not come yet. */
+/** Invitations that nobody has accepted yet. */
 export function Invitations() {
   const { org } = useOrganization();
   const { data, error } = useQuery(invitationsQuery(org.orgId));
@@ -63,9 +63,9 @@ function InvitationRow({ invitation: { email, role, invitedBy, expiresAt, status
         variant="subtle"
         color="red"
         onClick={onRevoke}
-        aria-label={`Take back the invitation of ${email}`}
+        aria-label={`Revoke the invitation of ${email}`}
       >
-        Take back
+        Revoke
       </Button>
     </Row>
   );
@@ -78,21 +78,21 @@ function Revoke({ invitation, onClose }: { readonly invitation: Invited; readonl
   const revoking = useMutation({
     mutationFn: () => invoke(orgId, 'revoke_invitation', { invitationId }),
     async onSuccess() {
-      showSuccess(named`The invitation of ${email} is taken back.`);
+      showSuccess(named`The invitation of ${email} is revoked.`);
       onClose();
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'settings') });
     },
   });
   return (
     <Confirm
-      title={named`Take back the invitation of ${email}?`}
-      button="Take back"
+      title={named`Revoke the invitation of ${email}?`}
+      button="Revoke"
       isPending={revoking.isPending}
       error={revoking.error}
       onConfirm={() => revoking.mutate()}
       onClose={onClose}
     >
-      The link that was sent stops working at once. You can invite <Name>{email}</Name> again with a new one.
+      The link stops working immediately. You can invite <Name>{email}</Name> again.
     </Confirm>
   );
 }

@@ -18,7 +18,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   const queryClient = useQueryClient();
   const form = useForm({
     initialValues: { email: '', role: 'responder' as Role },
-    validate: { email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'A mail address') },
+    validate: { email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter a mail address') },
   });
   const inviting = useMutation({
     mutationFn: ({ email, role }: typeof form.values) =>
@@ -31,8 +31,8 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
       <Dialog onClose={onClose} title={named`${email} is invited`} isShownOnce>
         <Stack>
           <Text size="sm">
-            The link is on its way by mail, if a mail server is set up. You may also hand it over yourself: it is shown
-            here this once, works once, and for seven days.
+            If a mail server is set up, the link is on its way by mail. You can also pass it on yourself. It is shown
+            only once, works once, and expires after seven days.
           </Text>
           <CopyField label="Invitation link" value={link} />
           <Group justify="flex-end">

@@ -97,7 +97,7 @@ function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
       title: 'Reachable',
       cell: ({ teams, warnings }) =>
         teams.length === 0 ? (
-          <span className="dimmed">in no team</span>
+          <span className="dimmed">not in a team</span>
         ) : warnings.length === 0 ? (
           <Status tone="green">yes</Status>
         ) : (
@@ -135,7 +135,7 @@ function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
   ];
 }
 
-/** Only an owner makes or unmakes owners. An arrow key is enough to choose, so nothing changes before it is confirmed. */
+/** Only owners can add or remove owners. Arrow keys change a select, so every change has to be confirmed. */
 function RoleChoice({ member }: { readonly member: Member }) {
   const { org, isAdmin } = useOrganization();
   const [next, setNext] = useState<Role | null>(null);
@@ -171,7 +171,7 @@ function ChangeRole({ member: { userId, name, role }, next, onClose }: ChangeRol
   const changing = useMutation({
     mutationFn: () => invoke(org.orgId, 'change_role', { userId, role: next }),
     async onSuccess() {
-      showSuccess(named`${name} is ${next} from now on.`);
+      showSuccess(named`${name} is now ${next}.`);
       onClose();
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
       await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
@@ -187,7 +187,7 @@ function ChangeRole({ member: { userId, name, role }, next, onClose }: ChangeRol
       onConfirm={() => changing.mutate()}
       onClose={onClose}
     >
-      {isMe ? 'You are' : named`${name} is`} {role} now: {sentence(ROLE_DESCRIPTIONS[role])} As {next}:{' '}
+      {isMe ? 'You are' : named`${name} is`} now {role}: {sentence(ROLE_DESCRIPTIONS[role])} As {next}:{' '}
       {sentence(ROLE_DESCRIPTIONS[next])}
       {isMe && ' You may not be able to change this back yourself.'}
     </Confirm>
@@ -205,7 +205,7 @@ function RemoveMember({ member, onClose }: { readonly member: Member; readonly o
   const isMe = userId === session.user.userId;
   const [revokeApiKeyIds, setRevoked] = useState<string[]>([]);
   const { data: keys } = useQuery({ ...apiKeysQuery(org.orgId), enabled: isAdmin });
-  const made =
+  const createdKeys =
     keys?.apiKeys.filter(({ kind, createdBy }) => kind === 'organization' && createdBy?.userId === userId) ?? [];
   const removing = useMutation({
     mutationFn: () => invoke(org.orgId, 'remove_member', { userId, revokeApiKeyIds }),
@@ -224,18 +224,18 @@ function RemoveMember({ member, onClose }: { readonly member: Member; readonly o
       onConfirm={() => removing.mutate()}
       onClose={onClose}
     >
-      {isMe ? 'You lose access at once' : named`${name} loses access with the very next request`}: sessions, API keys
-      and connected apps in this organization end, and schedules pass over the turns.
-      {made.length > 0 && (
+      {isMe ? 'You lose access immediately' : named`${name} loses access immediately`}: sessions, personal API keys and
+      connected apps in this organization stop working, and schedules skip the shifts.
+      {createdKeys.length > 0 && (
         <Checkbox.Group
           mt="md"
-          label={named`Keys of the organization that ${isMe ? 'you' : name} made`}
-          description="They go on working. Tick those to revoke now."
+          label={named`Organization keys that ${isMe ? 'you' : name} created`}
+          description="They keep working. Select the ones to revoke now."
           value={revokeApiKeyIds}
           onChange={setRevoked}
         >
           <Stack gap="xs" mt="xs">
-            {made.map(({ apiKeyId, name: keyName, hint }) => (
+            {createdKeys.map(({ apiKeyId, name: keyName, hint }) => (
               <Checkbox key={apiKeyId} value={apiKeyId} label={named`${keyName} (${hint})`} />
             ))}
           </Stack>

@@ -15,9 +15,7 @@ export function SecondFactorPolicy() {
   const setting = useMutation({
     mutationFn: (required: boolean) => invoke(org.orgId, 'set_second_factor_policy', { required }),
     async onSuccess({ required }) {
-      showSuccess(
-        required ? 'Owners and admins need a second factor now.' : 'A second factor is up to everybody again.',
-      );
+      showSuccess(required ? 'Owners and admins need a second factor now.' : 'A second factor is optional again.');
       await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
     },
   });
@@ -26,14 +24,14 @@ export function SecondFactorPolicy() {
     <Card title="Second factor">
       <Switch
         label="Owners and admins must have a second factor"
-        description="Whoever has none sets one up before going on."
+        description="Those without one must set it up before they can continue."
         checked={org.secondFactorRequired}
         disabled={isBlocked || setting.isPending}
         onChange={(event) => setting.mutate(event.currentTarget.checked)}
       />
       {isBlocked && (
         <Text size="sm" c="dimmed" mt="xs">
-          Set up one of your own first, on your own page, or you would lock yourself out.
+          Set up your own second factor first, on the page Me. Otherwise you would lock yourself out.
         </Text>
       )}
       {setting.isError && <ErrorAlert title="Nothing was changed" error={setting.error} />}

@@ -5,12 +5,12 @@ import classes from '#console/pages/settings/settings.module.css';
 import { SETTINGS_NAVIGATION } from '#console/shell/navigation.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** What concerns the organization as a whole. */
+/** Settings of the organization. */
 export function Settings() {
   const { isAdmin } = useOrganization();
   const nav = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
-  // On a phone they do not all fit.
+  // On a phone not all tabs fit.
   useEffect(() => {
     nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [pathname]);

@@ -6,6 +6,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { isApiError } from '#console/api/http.ts';
 import { acceptInvitation, type Invitation, invitationQuery, sessionQuery } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { named } from '#console/components/name.tsx';
 import { PASSWORD_HINT, passwordError } from '#console/components/password_rule.ts';
 import { ROLE_DESCRIPTIONS } from '#console/components/role.ts';
 import { SignInLayout } from '#console/pages/sign_in/sign_in_layout.tsx';
@@ -16,15 +17,15 @@ const route = getRouteApi('/invitation/$token');
 export function AcceptInvitation() {
   const { token } = route.useParams();
   const { data: invitation, error } = useQuery(invitationQuery(token));
-  const { data: session, isPending: isLooking } = useQuery(sessionQuery);
+  const { data: session, isPending: isLoadingSession } = useQuery(sessionQuery);
   if (isApiError(error, 404)) {
     return (
       <SignInLayout
         title="This invitation no longer works"
-        lead="It was used already, was taken back, or has expired: invitations work once, within seven days."
+        lead="It was already used, was revoked, or has expired. An invitation works once, within seven days."
         foot={
           <>
-            Ask who invited you for another one, or{' '}
+            Ask the person who invited you for a new one, or{' '}
             <Anchor component={Link} to="/login" size="sm" underline="always">
               log in
             </Anchor>
@@ -41,7 +42,7 @@ export function AcceptInvitation() {
       </SignInLayout>
     );
   }
-  if (invitation === undefined || isLooking) {
+  if (invitation === undefined || isLoadingSession) {
     return (
       <SignInLayout title="Invitation">
         <Skeleton height={200} />
@@ -49,39 +50,44 @@ export function AcceptInvitation() {
     );
   }
   const isSignedIn = session?.user.email.toLowerCase() === invitation.email.toLowerCase();
-  const invitedBy = invitation.invitedBy === null ? 'You are invited' : `${invitation.invitedBy} invites you`;
+  const { organization, role } = invitation;
+  const invited = invitation.invitedBy === null ? 'You are invited' : named`${invitation.invitedBy} invites you`;
   return (
     <SignInLayout
-      title={`Join ${invitation.organization.name}`}
-      lead={`${invitedBy} as ${invitation.role}: ${ROLE_DESCRIPTIONS[invitation.role].toLowerCase()}.`}
+      title={`Join ${organization.name}`}
+      heading={named`Join ${organization.name}`}
+      lead={
+        <>
+          {invited} as {role}. {ROLE_DESCRIPTIONS[role]}.
+        </>
+      }
     >
       {session && !isSignedIn && (
         <Alert color="orange" variant="light" mb="md">
-          You are logged in as {session.user.email}; this invitation is for {invitation.email}. Accepting it changes
-          over.
+          {named`You are logged in as ${session.user.email}, but this invitation is for ${invitation.email}. If you accept it, you are logged in with that account instead.`}
         </Alert>
       )}
-      <Accepting token={token} invitation={invitation} isSignedIn={isSignedIn} />
+      <AcceptForm token={token} invitation={invitation} isSignedIn={isSignedIn} />
     </SignInLayout>
   );
 }
 
-interface AcceptingProps {
+interface AcceptFormProps {
   readonly token: string;
   readonly invitation: Invitation;
   readonly isSignedIn: boolean;
 }
 
-function Accepting({ token, invitation: { email, hasAccount }, isSignedIn }: AcceptingProps) {
+function AcceptForm({ token, invitation: { email, hasAccount }, isSignedIn }: AcceptFormProps) {
   const { proceed, step } = useCompleteSignIn();
   const isNew = !hasAccount;
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { name: '', password: '' },
     validate: {
-      name: (name) => (isNew && name.trim() === '' ? 'What others call you' : null),
+      name: (name) => (isNew && name.trim() === '' ? 'Enter your name' : null),
       password: (password) =>
-        isNew ? passwordError(password) : !isSignedIn && password === '' ? 'Your password' : null,
+        isNew ? passwordError(password) : !isSignedIn && password === '' ? 'Enter your password' : null,
     },
   });
   const accepting = useMutation({
@@ -111,7 +117,7 @@ function Accepting({ token, invitation: { email, hasAccount }, isSignedIn }: Acc
             key={form.key('password')}
             size="md"
             label={isNew ? 'Choose a password' : 'Your password'}
-            description={isNew ? PASSWORD_HINT : 'You have an account here already.'}
+            description={isNew ? PASSWORD_HINT : 'You already have an account here.'}
             autoComplete={isNew ? 'new-password' : 'current-password'}
           />
         )}

@@ -3,27 +3,27 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { type Access, approve, type ConnectRequest, connectQuery, refuse } from '#console/api/connect.ts';
+import { type Access, approve, type ConnectRequest, connectQuery, deny } from '#console/api/connect.ts';
 import { isApiError } from '#console/api/http.ts';
 import { type Organization, sessionQuery } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { isolateBidi } from '#console/components/bidi.ts';
-import { Name } from '#console/components/name.tsx';
+import { Name, named } from '#console/components/name.tsx';
 import classes from '#console/pages/sign_in/connect.module.css';
 import { SignInLayout } from '#console/pages/sign_in/sign_in_layout.tsx';
 
 const route = getRouteApi('/connect/$uid');
 
-/** Whether an application may act in the name of the person, where, and how far. */
+/** Asks whether an application may act in the name of the person, in which organization, and with which access. */
 export function Connect() {
   const { uid } = route.useParams();
-  const { data: asked, error } = useQuery(connectQuery(uid));
+  const { data: request, error } = useQuery(connectQuery(uid));
   const { data: session } = useQuery(sessionQuery);
   if (isApiError(error, 404)) {
     return (
       <SignInLayout
         title="This request is over"
-        lead="It was answered already, or nobody answered it in time. Start again from the application that wants to connect."
+        lead="It was already answered, or nobody answered it in time. Start again from the application that wants to connect."
       />
     );
   }
@@ -34,7 +34,7 @@ export function Connect() {
       </SignInLayout>
     );
   }
-  if (asked === undefined) {
+  if (request === undefined) {
     return (
       <SignInLayout title="Connect an application">
         <Skeleton height={280} />
@@ -43,26 +43,27 @@ export function Connect() {
   }
   return (
     <SignInLayout
-      title={`Connect ${asked.client.name}?`}
-      lead="It will act in your name and never do more than you may yourself. You can disconnect it at any time in the settings."
-      foot={`You are logged in as ${session?.user.email ?? 'somebody'}.`}
+      title={`Connect ${request.client.name}?`}
+      heading={named`Connect ${request.client.name}?`}
+      lead="It acts in your name and can never do more than you can. You can disconnect it at any time in the settings."
+      foot={session ? named`You are logged in as ${session.user.email}.` : undefined}
     >
-      <Consent uid={uid} asked={asked} />
+      <Consent uid={uid} request={request} />
     </SignInLayout>
   );
 }
 
-function Consent({ uid, asked }: { readonly uid: string; readonly asked: ConnectRequest }) {
-  const { client, organizations, canChange } = asked;
+function Consent({ uid, request }: { readonly uid: string; readonly request: ConnectRequest }) {
+  const { client, organizations, canChange } = request;
   const [orgId, setOrgId] = useState(organizations[0]?.orgId ?? '');
-  const [access, setAccess] = useState<Access>(asked.access);
+  const [access, setAccess] = useState<Access>(request.access);
   const { data: session } = useQuery(sessionQuery);
   const permissions = session?.organizations.find((organization) => organization.orgId === orgId)?.permissions ?? [];
-  const goOn = ({ redirectTo }: { redirectTo: string }) => location.assign(redirectTo);
-  const approving = useMutation({ mutationFn: () => approve(uid, { orgId, access }), onSuccess: goOn });
-  const refusing = useMutation({ mutationFn: () => refuse(uid), onSuccess: goOn });
-  const isLeaving = approving.isPending || refusing.isPending || approving.isSuccess || refusing.isSuccess;
-  const failed = approving.error ?? refusing.error;
+  const leave = ({ redirectTo }: { redirectTo: string }) => location.assign(redirectTo);
+  const approving = useMutation({ mutationFn: () => approve(uid, { orgId, access }), onSuccess: leave });
+  const denying = useMutation({ mutationFn: () => deny(uid), onSuccess: leave });
+  const isLeaving = approving.isPending || denying.isPending || approving.isSuccess || denying.isSuccess;
+  const failed = approving.error ?? denying.error;
   return (
     <form
       onSubmit={(event) => {
@@ -86,8 +87,8 @@ function Consent({ uid, asked }: { readonly uid: string; readonly asked: Connect
       </dl>
       <Text size="sm" c="dimmed" mb="md">
         {client.kind === 'registered'
-          ? 'The application chose its name itself. Go on only if you have just started this, and know where it returns to.'
-          : 'The application is described at its own address. Go on only if you have just started this.'}
+          ? 'The application chose this name itself. Continue only if you just started this and recognise the address it returns to.'
+          : 'The application describes itself at its own address. Continue only if you just started this.'}
       </Text>
       <Stack>
         {failed !== null && <ErrorAlert title="Nothing was connected" error={failed} />}
@@ -106,14 +107,14 @@ function Consent({ uid, asked }: { readonly uid: string; readonly asked: Connect
             <AccessChoice
               value="read_only"
               title="Read only"
-              text="Sees services, dashboards, metrics, exceptions, incidents, and teams with their phone numbers. Ingestion keys and DSNs are masked, and it changes nothing."
+              text="It can see services, dashboards, metrics, exceptions, incidents, and teams with their phone numbers. Ingestion keys and DSNs are masked. It cannot change anything."
             />
             {canChange && <AccessChoice value="changes" title="Also make changes" text={changesOf(permissions)} />}
           </Stack>
         </Radio.Group>
         <Group grow mt="xs">
-          <Button variant="default" size="md" disabled={isLeaving} onClick={() => refusing.mutate()}>
-            Refuse
+          <Button variant="default" size="md" disabled={isLeaving} onClick={() => denying.mutate()}>
+            Deny
           </Button>
           <Button type="submit" size="md" loading={isLeaving} disabled={orgId === ''}>
             Connect
@@ -125,18 +126,19 @@ function Consent({ uid, asked }: { readonly uid: string; readonly asked: Connect
 }
 
 const CHANGES: Readonly<Partial<Record<Organization['permissions'][number], string>>> = {
-  'services:edit': 'creates and edits services, enables what costs money and rotates keys',
+  'services:edit': 'creates and edits services, enables paid capabilities and rotates keys',
   'services:delete': 'deletes services',
   'dashboards:edit': 'edits dashboards',
   'exceptions:edit': 'resolves and ignores exceptions',
   'oncall:edit': 'answers incidents and edits alert rules, teams, schedules and escalation policies',
 };
 
-/** What a connection does beyond looking, for somebody who may do this. */
+/** What a connection can change, for somebody with these permissions. */
 function changesOf(permissions: Organization['permissions']): string {
   const changes = permissions.flatMap((permission) => CHANGES[permission] ?? []);
-  if (changes.length === 0) return 'Your role changes nothing in this organization, so this is the same as read only.';
-  return `Also ${new Intl.ListFormat('en').format(changes)}. Sees ingestion keys and DSNs, with which data can be sent that pages people.`;
+  if (changes.length === 0)
+    return 'Your role cannot change anything in this organization, so this is the same as read only.';
+  return `Also ${new Intl.ListFormat('en').format(changes)}. It can see ingestion keys and DSNs. Anyone who has them can send data that pages people.`;
 }
 
 function AccessChoice({

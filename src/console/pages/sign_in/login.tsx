@@ -18,8 +18,8 @@ export function Login() {
     mode: 'uncontrolled',
     initialValues: { email: '', password: '' },
     validate: {
-      email: (email) => (/\S+@\S+/.test(email) ? null : 'Your mail address'),
-      password: (password) => (password === '' ? 'Your password' : null),
+      email: (email) => (/\S+@\S+/.test(email) ? null : 'Enter your mail address'),
+      password: (password) => (password === '' ? 'Enter your password' : null),
     },
   });
   const attempt = useMutation({
@@ -28,7 +28,7 @@ export function Login() {
   });
   if (step) {
     return (
-      <SignInLayout title="One more step" lead="Show your second factor.">
+      <SignInLayout title="One more step" lead="Confirm with your second factor.">
         {step}
       </SignInLayout>
     );
@@ -36,12 +36,12 @@ export function Login() {
   return (
     <SignInLayout
       title="Log in"
-      lead={next === undefined ? 'to see what is going on.' : 'and go on where you were.'}
+      lead={next === undefined ? 'to see what is going on.' : 'to continue where you were.'}
       foot="New here? An owner or admin of your organization can invite you."
     >
       <form onSubmit={form.onSubmit((values) => attempt.mutate(values))} noValidate>
         <Stack>
-          {attempt.isError && <ErrorAlert title="You are not logged in" error={inWords(attempt.error)} />}
+          {attempt.isError && <ErrorAlert title="You are not logged in" error={inPlainWords(attempt.error)} />}
           <TextInput
             {...form.getInputProps('email')}
             key={form.key('email')}
@@ -72,9 +72,9 @@ export function Login() {
   );
 }
 
-/** The server does not tell which of the two was wrong, so that nobody can find out who has an account. */
-function inWords(error: unknown): unknown {
+/** The server does not say which of the two was wrong, so that nobody can find out who has an account. */
+function inPlainWords(error: unknown): unknown {
   if (!isApiError(error, 401)) return error;
-  const message = 'Mail address or password are not right. Check both, or reset your password.';
+  const message = 'The mail address or the password is wrong. Check both, or reset your password.';
   return new ApiError({ status: error.status, code: error.code, message });
 }

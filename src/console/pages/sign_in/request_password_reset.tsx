@@ -3,36 +3,37 @@ import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
-import { askForReset } from '#console/api/session.ts';
+import { requestPasswordReset } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { named } from '#console/components/name.tsx';
 import { SignInLayout } from '#console/pages/sign_in/sign_in_layout.tsx';
 
 export function RequestPasswordReset() {
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { email: '' },
-    validate: { email: (email) => (/\S+@\S+/.test(email) ? null : 'Your mail address') },
+    validate: { email: (email) => (/\S+@\S+/.test(email) ? null : 'Enter your mail address') },
   });
-  const asking = useMutation({ mutationFn: (email: string) => askForReset(email.trim()) });
+  const requesting = useMutation({ mutationFn: (email: string) => requestPasswordReset(email.trim()) });
   const back = (
     <Anchor component={Link} to="/login" size="sm">
       Back to log in
     </Anchor>
   );
-  if (asking.isSuccess) {
+  if (requesting.isSuccess) {
     return (
       <SignInLayout
-        title="Look into your mail"
-        lead={`If ${asking.variables.trim()} has an account here, a link to choose a new password is on its way. It works once.`}
+        title="Check your mail"
+        lead={named`If ${requesting.variables.trim()} has an account here, we have sent a link to choose a new password. It works once.`}
         foot={back}
       />
     );
   }
   return (
-    <SignInLayout title="Reset your password" lead="We send you a link to choose a new one." foot={back}>
-      <form onSubmit={form.onSubmit(({ email }) => asking.mutate(email))} noValidate>
+    <SignInLayout title="Reset your password" lead="We will send you a link to choose a new one." foot={back}>
+      <form onSubmit={form.onSubmit(({ email }) => requesting.mutate(email))} noValidate>
         <Stack>
-          {asking.isError && <ErrorAlert title="The mail was not sent" error={asking.error} />}
+          {requesting.isError && <ErrorAlert title="The mail was not sent" error={requesting.error} />}
           <TextInput
             {...form.getInputProps('email')}
             key={form.key('email')}
@@ -42,7 +43,7 @@ export function RequestPasswordReset() {
             autoComplete="username"
             autoFocus
           />
-          <Button type="submit" size="md" loading={asking.isPending}>
+          <Button type="submit" size="md" loading={requesting.isPending}>
             Send the link
           </Button>
         </Stack>

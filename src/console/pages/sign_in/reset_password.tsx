@@ -27,7 +27,7 @@ export function ResetPassword() {
   });
   if (step) {
     return (
-      <SignInLayout title="One more step" lead="Show your second factor.">
+      <SignInLayout title="One more step" lead="Confirm with your second factor.">
         {step}
       </SignInLayout>
     );
@@ -36,7 +36,7 @@ export function ResetPassword() {
     return (
       <SignInLayout
         title="This link no longer works"
-        lead="It was used already, or it has expired."
+        lead="It was already used, or it has expired."
         foot={
           <Anchor component={Link} to="/reset" size="sm">
             Ask for a new one
@@ -46,16 +46,13 @@ export function ResetPassword() {
     );
   }
   return (
-    <SignInLayout
-      title="Choose a new password"
-      lead="You are logged out everywhere else, and your connected apps are disconnected."
-    >
+    <SignInLayout title="Choose a new password" lead="This logs you out everywhere else and disconnects your apps.">
       {error !== null && <ErrorAlert error={error} />}
       {data === undefined && error === null && <Skeleton height={160} />}
       {data !== undefined && (
         <form onSubmit={form.onSubmit((values) => attempt.mutate(values))} noValidate>
           <Stack>
-            {attempt.isError && <ErrorAlert title="Your password is as before" error={attempt.error} />}
+            {attempt.isError && <ErrorAlert title="Your password was not changed" error={attempt.error} />}
             <TextInput size="md" label="Account" value={data.email} readOnly autoComplete="username" />
             <PasswordInput
               {...form.getInputProps('password')}
@@ -71,11 +68,11 @@ export function ResetPassword() {
                 {...form.getInputProps('revokeApiKeys', { type: 'checkbox' })}
                 key={form.key('revokeApiKeys')}
                 label={`Revoke my ${data.apiKeys === 1 ? 'API key' : `${data.apiKeys} API keys`}`}
-                description="Programs that use them stop working. Keep them only if nobody else can have them."
+                description="Programs that use them stop working. Keep them only if you are sure that nobody else has them."
               />
             )}
             <Button type="submit" size="md" loading={attempt.isPending}>
-              Set it and log in
+              Save and log in
             </Button>
           </Stack>
         </form>

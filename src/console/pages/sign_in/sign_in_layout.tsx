@@ -7,20 +7,22 @@ import classes from '#console/pages/sign_in/sign_in_layout.module.css';
 
 interface SignInLayoutProps {
   readonly title: string;
+  /** The title with names in it, when it has any. */
+  readonly heading?: ReactNode;
   readonly lead?: ReactNode;
   readonly children?: ReactNode;
   readonly foot?: ReactNode;
 }
 
-/** A page for somebody who is not inside yet. */
-export function SignInLayout({ title, lead, children, foot }: SignInLayoutProps) {
+/** The frame of pages for people who are not logged in yet. */
+export function SignInLayout({ title, heading = title, lead, children, foot }: SignInLayoutProps) {
   useDocumentTitle(title);
   return (
-    <main className={classes.doorway}>
+    <main className={classes.page}>
       <div className={classes.box}>
         <img src={addressOf('favicon.svg')} alt="Tocsin" className={classes.mark} />
         <Title order={1} className={classes.title} tabIndex={-1}>
-          {title}
+          {heading}
         </Title>
         <p className={classes.lead}>{lead}</p>
         {children}

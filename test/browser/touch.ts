@@ -1,17 +1,17 @@
 import type { CDPSession, Locator, Page } from 'playwright-core';
 
-interface Place {
+interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-interface Finger {
-  /** Taps so many milliseconds after the tap before, on what is at this place by now. */
-  tap(place: Place, afterMs: number): Promise<void>;
+interface TouchScreen {
+  /** Taps so many milliseconds after the previous tap, on whatever is at this point. */
+  tap(point: Point, afterMs: number): Promise<void>;
 }
 
-/** A finger with a watch of its own: a test says how far apart two taps are, and nobody waits. */
-export async function fingerOn(page: Page): Promise<Finger> {
+/** Touches with a clock of their own: the test sets the time between two taps, and nobody waits. */
+export async function touchScreen(page: Page): Promise<TouchScreen> {
   const devtools: CDPSession = await page.context().newCDPSession(page);
   let seconds = Date.now() / 1000;
   return {
@@ -24,7 +24,7 @@ export async function fingerOn(page: Page): Promise<Finger> {
   };
 }
 
-export async function middleOf(locator: Locator): Promise<Place> {
+export async function centerOf(locator: Locator): Promise<Point> {
   const { x, y, width, height } = (await locator.boundingBox())!;
   return { x: x + width / 2, y: y + height / 2 };
 }

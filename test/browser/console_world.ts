@@ -5,7 +5,7 @@ import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Config } from '#kernel/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
-import { openContext } from '#test/browser/chrome.ts';
+import { openContext } from '#test/browser/chromium.ts';
 import { givenPerson, PASSWORD, signedIn } from '#test/kit/browser.ts';
 import { runningClock } from '#test/kit/clock.ts';
 import { openPostOffice, type PostOffice } from '#test/kit/post_office.ts';
@@ -14,7 +14,7 @@ import { type World, world } from '#test/kit/world.ts';
 import { freePort } from '#test/oauth/stage.ts';
 import { openIncident } from '#incidents/open_incident.ts';
 
-/** Somebody at a browser. */
+/** Somebody who is logged in, in their own browser. */
 export interface Visitor {
   readonly userId: Id<'user'>;
   readonly name: string;
@@ -22,15 +22,15 @@ export interface Visitor {
   readonly page: Page;
 }
 
-/** Everything that runs in production but the phones: the console at its address, workers, and a post office. */
-export interface OpenHouse extends World {
+/** A running server with workers, a mail server and the console at its address; only phones are missing. */
+export interface ConsoleWorld extends World {
   readonly baseUrl: string;
   readonly post: PostOffice;
-  /** A page of a browser in which nobody is logged in. */
+  /** A page of a browser without a session. */
   stranger(options?: BrowserContextOptions): Promise<Page>;
-  /** Somebody who is logged in, on the page at this path. */
+  /** A new member of the organization who is logged in and at this path. */
   visitor(options?: { role?: Role; name?: string; path?: string } & BrowserContextOptions): Promise<Visitor>;
-  /** Opens an incident as a breach of a rule of this service would. */
+  /** Opens an incident the way a breached rule of this service does. */
   incident(
     serviceId: Id<'service'>,
     title: string,
@@ -38,16 +38,16 @@ export interface OpenHouse extends World {
   ): Promise<Id<'incident'>>;
 }
 
-interface Place {
-  /** Where the product lives below its host. */
+interface Address {
+  /** The path of the product below its host. */
   readonly path?: string;
-  /** Where people reach it, when that is somewhere else than where it listens. */
+  /** The public address, when it differs from where the server listens. */
   readonly publicUrl?: string;
   readonly port?: number;
   readonly settings?: Partial<Config>;
 }
 
-export async function openHouse({ path = '', publicUrl, port, settings: own }: Place = {}): Promise<OpenHouse> {
+export async function openConsole({ path = '', publicUrl, port, settings: own }: Address = {}): Promise<ConsoleWorld> {
   const post = await openPostOffice();
   const listening = port ?? (await freePort());
   const baseUrl = publicUrl ?? `http://127.0.0.1:${listening}${path}`;
@@ -95,7 +95,7 @@ export async function openHouse({ path = '', publicUrl, port, settings: own }: P
   };
 }
 
-/** Fills in who one is, and goes in. */
+/** Fills in the login form and submits it. */
 export async function logIn(page: Page, email: string, password = PASSWORD): Promise<void> {
   await page.getByLabel('Mail address').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 
-import { inBrowser, PHONE } from '#test/browser/chrome.ts';
-import { fingerOn, middleOf } from '#test/browser/finger.ts';
-import { openHouse } from '#test/browser/house.ts';
+import { inBrowser, PHONE } from '#test/browser/chromium.ts';
+import { touchScreen, centerOf } from '#test/browser/touch.ts';
+import { openConsole } from '#test/browser/console_world.ts';
 
-/** On a busy machine. */
+/** Long enough for a busy machine. */
 const SOON = { timeout: 20_000 };
 
-inBrowser('slips', () => {
-  test('letters typed into the palette, or while it is loaded, do nothing to the incident behind; it closes in every way', async () => {
-    const h = await openHouse();
+inBrowser('mistakes', () => {
+  test('letters typed into the palette, or while it loads, never act on the incident behind it; it closes in every way', async () => {
+    const h = await openConsole();
     const { serviceId } = await h.given.service({ name: 'checkout' });
     const incidentId = await h.incident(serviceId, 'Checkout is slow');
     const { page } = await h.visitor({ path: '/incidents' });
@@ -19,7 +19,7 @@ inBrowser('slips', () => {
     page.on('request', (request) => {
       if (/actions\/(?:acknowledge|resolve)/.test(request.url())) asked.push(request.url());
     });
-    const search = page.getByLabel('Where to go');
+    const search = page.getByLabel('Search pages, services and incidents');
     const isGone = () => search.waitFor({ state: 'detached' });
 
     let letLoad = (): void => {};
@@ -56,7 +56,7 @@ inBrowser('slips', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('menu').waitFor({ state: 'detached' });
 
-    // What follows g and names no place does nothing either.
+    // A letter after g that names no page does nothing.
     for (const key of ['g', 'r', 'g', 'a']) await page.keyboard.press(key);
     await page.keyboard.press('Control+k');
     await search.fill('billing');
@@ -68,39 +68,39 @@ inBrowser('slips', () => {
   });
 
   test('a second tap within 600 ms never reaches what took the place of the first target', async () => {
-    const h = await openHouse();
+    const h = await openConsole();
     const { serviceId } = await h.given.service({ name: 'checkout' });
     const incidentId = await h.incident(serviceId, 'Checkout is slow');
     const other = await h.incident(serviceId, 'Disk is full');
     const statusOf = async (id: string) => (await h.expectOk('get_incident', { incidentId: id })).status;
     const { page } = await h.visitor({ path: `/incidents/${incidentId}`, viewport: PHONE, hasTouch: true });
-    const finger = await fingerOn(page);
+    const touch = await touchScreen(page);
     const acknowledge = page.getByRole('button', { name: 'Acknowledge' });
-    const place = await middleOf(acknowledge);
-    await finger.tap(place, 0);
+    const place = await centerOf(acknowledge);
+    await touch.tap(place, 0);
     await acknowledge.waitFor({ state: 'detached' });
-    // Resolve is there by now. An impatient finger begins anew with each tap.
-    for (const afterMs of [120, 300, 450, 590]) await finger.tap(place, afterMs);
+    // Resolve has replaced it. Every further tap starts the 600 ms again.
+    for (const afterMs of [120, 300, 450, 590]) await touch.tap(place, afterMs);
     await expect.poll(() => statusOf(incidentId), SOON).toBe('acknowledged');
-    await finger.tap(place, 610);
+    await touch.tap(place, 610);
     await expect.poll(() => statusOf(incidentId), SOON).toBe('resolved');
 
-    // In a list the row below moves up.
+    // In a list, the row below moves up.
     await h.incident(serviceId, 'Queue is long');
     await page.goto(`${h.baseUrl}/incidents?status=triggered`);
     const rows = page.locator('li[data-row]');
     await rows.nth(1).waitFor();
     const first = rows.first().getByRole('button');
-    const inList = await middleOf(first);
-    await finger.tap(inList, 5_000);
+    const inList = await centerOf(first);
+    await touch.tap(inList, 5_000);
     await rows.nth(1).waitFor({ state: 'detached' });
-    await finger.tap(inList, 200);
+    await touch.tap(inList, 200);
     await page.getByRole('link', { name: 'Disk is full' }).waitFor();
     expect(await statusOf(other)).toBe('triggered');
   });
 
-  test('what was answered or taken over is undone by one tap or one key, and an override is removed later', async () => {
-    const h = await openHouse();
+  test('an answer and a takeover are undone by one tap or key, and an override can be removed later', async () => {
+    const h = await openConsole();
     const { serviceId } = await h.given.service({ name: 'checkout' });
     const incidentId = await h.incident(serviceId, 'Checkout is slow');
     const { teamId } = await h.expectOk('create_team', { name: 'Platform' });

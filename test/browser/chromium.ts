@@ -35,8 +35,8 @@ export function inBrowser(name: string, tests: () => void): void {
   });
 }
 
-/** People take their time between two clicks of a mouse, which Playwright does not: each is a second after the one before. */
-const UNHURRIED = `{
+/** Playwright clicks faster than people do: this puts a second between two clicks of the mouse. */
+const SLOW_CLICKS = `{
   let clicks = 0;
   const own = Object.getOwnPropertyDescriptor(Event.prototype, 'timeStamp').get;
   addEventListener('pointerdown', ({ pointerType }) => { if (pointerType === 'mouse') clicks += 1; }, true);
@@ -49,29 +49,29 @@ const UNHURRIED = `{
   });
 }`;
 
-/** A browser of somebody's own. What goes wrong in its pages fails the test at its end. */
+/** A separate browser profile. Errors in its pages fail the test when it ends. */
 export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
   if (browser === null) throw new Error('no browser was started');
   const context = await browser.newContext({ viewport: DESK, ...options });
   context.setDefaultTimeout(60_000);
-  const faults: string[] = [];
+  const errors: string[] = [];
   await context.addInitScript(
     `document.addEventListener('securitypolicyviolation', (e) => console.error('POLICY ' + e.violatedDirective + ' ' + e.blockedURI));`,
   );
-  await context.addInitScript(UNHURRIED);
-  context.on('page', (page) => watch(page, faults));
+  await context.addInitScript(SLOW_CLICKS);
+  context.on('page', (page) => watch(page, errors));
   onTestFinished(async () => {
     await context.close();
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
   });
   return context;
 }
 
-/** A refused or failed request is part of many stories; a fault of the page's own never is. */
-function watch(page: Page, faults: string[]): void {
-  page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.message}`));
+/** Failed requests belong to many tests; errors of the page itself never do. */
+function watch(page: Page, errors: string[]): void {
+  page.on('pageerror', (error) => errors.push(`${page.url()}: ${error.message}`));
   page.on('console', (message) => {
     if (message.type() !== 'error' || message.text().startsWith('Failed to load resource')) return;
-    faults.push(`${page.url()}: ${message.text()}`);
+    errors.push(`${page.url()}: ${message.text()}`);
   });
 }
