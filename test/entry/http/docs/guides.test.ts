@@ -82,6 +82,14 @@ test('a guide is Markdown alone, with one title, and needs no document that is n
   }
 });
 
+test('every file of the repository that a guide names exists', () => {
+  for (const { file, markdown } of guides) {
+    const named = [...markdown.matchAll(/(?<![\w./-])((?:src|workers|infra|test)\/[\w/-]+(?:\.\w+)*)/g)];
+    const missing = named.map(([, name = '']) => name).filter((name) => !existsSync(path.join(ROOT, name)));
+    expect(missing, file).toEqual([]);
+  }
+});
+
 test('what a guide calls a setting is one', () => {
   const settings = readFileSync(path.join(ROOT, 'src/kernel/config.ts'), 'utf8');
   const others = new Set(['PHONE_PORT', 'API_KEY', 'NODE_COMPILE_CACHE']);
