@@ -363,7 +363,7 @@ async function holdUp({ house, orgId, clock }: StaffedWorld, serviceId: Id<'serv
   const { durableJobs } = storesOf(house.db.session());
   const job = { jobId: newId('job'), orgId, serviceId, items: 1, bytes: Buffer.alloc(0) };
   await durableJobs.insert('store_points', [job], clock.now());
-  await durableJobs.prolong([{ jobId: job.jobId, number: 0 }], 3_600_000);
+  await durableJobs.extend([{ jobId: job.jobId, number: 0 }], 3_600_000);
 }
 
 async function arrive({ house }: StaffedWorld): Promise<void> {

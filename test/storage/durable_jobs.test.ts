@@ -7,6 +7,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
+import { openDatabase } from '#storage/postgres/database.ts';
 import { DurableJobStore } from '#storage/postgres/durable_job_store.ts';
 import { connectQueue } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
@@ -147,13 +148,13 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a kept job on 
 
 test('a job whose worker died is run by another once the lease has ended; only a failure counts as an attempt', async () => {
   const w = await world();
-  const store = new DurableJobStore(w.house.db);
+  const store = new DurableJobStore(w.house.db.session());
   await store.insert('group_exceptions', [{ ...jobOf('text'), jobId: 'job_1' }], w.clock.now());
   const place = { jobId: 'job_1', number: 0 };
   expect(await store.claim([place], 60_000)).toMatchObject([{ attempt: 1 }]);
   expect(await store.listReady('group_exceptions', 10)).toEqual([]);
   expect(await store.claim([place], 60_000)).toEqual([]);
-  await store.prolong([place], 0);
+  await store.extend([place], 0);
   expect(await store.listReady('group_exceptions', 10)).toMatchObject([place]);
   expect(await store.claim([place], 60_000)).toMatchObject([{ attempt: 1 }]);
   await store.putBack(place, 0);
@@ -167,7 +168,7 @@ test('the oldest job of every service may be next, however many jobs others have
      select 'job_' || to_char(n, 'FM00000'), 0, 'group_exceptions', '', 'org_' || least(n / 1000, 3), 'service_' || n % 100
      from generate_series(0, 3001) n`,
   );
-  const ready = await new DurableJobStore(w.house.db).listReady('group_exceptions', 400);
+  const ready = await new DurableJobStore(w.house.db.session()).listReady('group_exceptions', 400);
   expect(ready).toHaveLength(400);
   expect(new Set(ready.map(({ serviceId }) => serviceId)).size).toBe(100);
   expect(ready.filter(({ orgId }) => orgId === 'org_3')).toHaveLength(2);
@@ -183,7 +184,8 @@ test('jobs are stored whether or not the queue answers, and refused while Postgr
   const hanging: JobQueue = { ...queue, add: () => new Promise(() => {}) };
   await durableQueue(hanging, { db, clock, log: silentLog }).addDurable(groupExceptions, jobs);
   expect(await listKept(w)).toHaveLength(2);
-  const broken = { ...db, sql: { ...db.sql, run: away } };
+  const broken = await openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none' });
+  onTestFinished(() => broken.close());
   await expect(
     durableQueue(queue, { db: broken, clock, log: silentLog }).addDurable(groupExceptions, jobs),
   ).rejects.toMatchObject({ code: 'unavailable' });

@@ -1,7 +1,12 @@
-import type { Temporal } from '#kernel/time.ts';
-import type { Session, Sql } from '#storage/postgres/database.ts';
+import { type Expression, sql } from 'kysely';
 
-/** Where a job is. */
+import type { Temporal } from '#kernel/time.ts';
+import { holdLock } from '#storage/postgres/advisory_lock.ts';
+import { rowsOf, toColumns } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { DurableJobEntity } from '#storage/postgres/entities/work.ts';
+
+/** Identifies a stored job. */
 export interface DurableJobKey {
   /** Sorts by the time at which it was made, roughly. */
   readonly jobId: string;
@@ -9,13 +14,13 @@ export interface DurableJobKey {
   readonly number: number;
 }
 
-/** Whose data it is; empty for jobs that an earlier release kept. */
+/** Whose data it is; empty for jobs of a release that named no owner. */
 interface Owner {
   readonly orgId: string;
   readonly serviceId: string;
 }
 
-/** A job whose bytes are the only home of what it is about. */
+/** A job whose bytes exist nowhere else. */
 export interface DurableJob extends Owner {
   readonly jobId: string;
   /** Points, or events. */
@@ -28,31 +33,34 @@ export type ReadyJob = DurableJobKey & Owner & Pick<DurableJob, 'items'>;
 
 /** A job that is this worker's to run until its lease ends. */
 export interface ClaimedJob extends DurableJobKey {
-  /** From 1; a try whose worker died does not count, for it says nothing of the job. */
+  /** From 1; an attempt whose worker died does not count, for it says nothing about the job. */
   readonly attempt: number;
   readonly bytes: Buffer;
 }
 
-/** Jobs that must survive the loss of the queue, until they have run. Leases are the database's own matter, and its clock's. */
-export class DurableJobStore {
-  readonly #sql: Sql;
+/** The oldest jobs of one service that `listReady` reads, however many it has. */
+const OF_SERVICE_MAX = 50;
 
-  constructor({ sql }: Pick<Session, 'sql'>) {
-    this.#sql = sql;
+/** Jobs that must survive the loss of the queue, until they have run. Their leases go by the clock of the database. */
+export class DurableJobStore {
+  readonly #session: Pick<Session, 'db'>;
+
+  constructor(session: Pick<Session, 'db'>) {
+    this.#session = session;
   }
 
   async insert(jobName: string, jobs: readonly DurableJob[], now: Temporal.Instant): Promise<void> {
-    const values = jobs.map((_, index) => `($1, $2, 0, ${[3, 4, 5, 6, 7].map((n) => `$${index * 5 + n}`).join(', ')})`);
-    await this.#sql.run(
-      `insert into kept_jobs (job_name, kept_at, number, kept_id, org_id, service_id, items, payload)
-       values ${values.join(', ')}`,
-      [jobName, now.toString(), ...jobs.flatMap((job) => [job.jobId, job.orgId, job.serviceId, job.items, job.bytes])],
-    );
+    const rows = jobs.map(({ jobId, orgId, serviceId, items, bytes }) => {
+      const payload = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      const job = { keptId: jobId, number: 0, orgId, serviceId, items, payload };
+      return toColumns(DurableJobEntity, { jobName, keptAt: now, ...job });
+    });
+    await this.#session.db.insertInto('kept_jobs').values(rows).execute();
   }
 
   /** Until the transaction ends nobody else decides what to begin. */
   async holdTurns(jobName: string): Promise<void> {
-    await this.#sql.run("select pg_advisory_xact_lock(hashtextextended('turns ' || $1, 0))", [jobName]);
+    await holdLock(this.#session, `turns ${jobName}`);
   }
 
   /**
@@ -60,125 +68,207 @@ export class DurableJobStore {
    * none is left out however much others have.
    */
   async listReady(jobName: string, limit: number): Promise<ReadyJob[]> {
-    return await this.#sql.rows(
-      `with recursive ${OWNERS}, ready as (
-         select k.*, row_number() over (partition by k.org_id, k.service_id order by k.kept_id, k.number) as nth
-         from owners cross join lateral (
-           select kept_id, number, org_id, service_id, items from kept_jobs
-           where job_name = $1 and org_id = owners.org_id and service_id = owners.service_id and ready_at <= now()
-           order by kept_id, number limit ${OF_SERVICE_MAX}) k
-       ), turns as (
-         select *, row_number() over (partition by org_id order by nth, kept_id) as turn from ready
-       )
-       select kept_id as "jobId", number, org_id as "orgId", service_id as "serviceId", items
-       from turns order by turn, kept_id, number limit $2`,
-      [jobName, limit],
-    );
+    const ready = this.#owners(jobName)
+      .crossJoinLateral(({ selectFrom }) =>
+        selectFrom('kept_jobs')
+          .select(['kept_id', 'number', 'items'])
+          .where('job_name', '=', jobName)
+          .whereRef('kept_jobs.org_id', '=', 'owners.org_id')
+          .whereRef('kept_jobs.service_id', '=', 'owners.service_id')
+          .where('ready_at', '<=', sql<Temporal.Instant>`now()`)
+          .orderBy('kept_id')
+          .orderBy('number')
+          .limit(OF_SERVICE_MAX)
+          .as('k'),
+      )
+      .select(['k.kept_id as jobId', 'k.number', 'k.items', 'owners.org_id as orgId', 'owners.service_id as serviceId'])
+      .select(({ fn }) =>
+        fn
+          .agg<number>('row_number')
+          .over((over) =>
+            over.partitionBy(['owners.org_id', 'owners.service_id']).orderBy('k.kept_id').orderBy('k.number'),
+          )
+          .as('nth'),
+      );
+    const turns = this.#session.db
+      .selectFrom(ready.as('ready'))
+      .select(['ready.jobId', 'ready.number', 'ready.items', 'ready.orgId', 'ready.serviceId'])
+      .select(({ fn }) =>
+        fn
+          .agg<number>('row_number')
+          .over((over) => over.partitionBy('ready.orgId').orderBy('ready.nth').orderBy('ready.jobId'))
+          .as('turn'),
+      );
+    return await this.#session.db
+      .selectFrom(turns.as('turns'))
+      .select(['turns.jobId', 'turns.number', 'turns.items', 'turns.orgId', 'turns.serviceId'])
+      .orderBy('turns.turn')
+      .orderBy('turns.jobId')
+      .orderBy('turns.number')
+      .limit(limit)
+      .execute();
   }
 
   /** Takes jobs for as long as the lease lasts. Those that are gone, or taken, are left out. */
-  async claim(places: readonly DurableJobKey[], leaseMs: number): Promise<ClaimedJob[]> {
-    // The driver reads bytes as hexadecimal digits, which take half as much again.
-    const rows = await this.#sql.rows<{ jobId: string; number: number; attempt: number; text: string }>(
-      `update kept_jobs k set ready_at = now() + $3 * interval '1 millisecond' ${AT_PLACES}
-         and k.ready_at <= now()
-       returning k.kept_id as "jobId", k.number, k.attempts + 1 as attempt, encode(k.payload, 'base64') as text`,
-      [...columnsOf(places), leaseMs],
-    );
-    return rows.map(({ text, ...job }) => ({ ...job, bytes: Buffer.from(text, 'base64') }));
+  async claim(keys: readonly DurableJobKey[], leaseMs: number): Promise<ClaimedJob[]> {
+    const claimed = await this.#updating(keys)
+      .set({ ready_at: inMilliseconds(leaseMs) })
+      .where('k.ready_at', '<=', sql<Temporal.Instant>`now()`)
+      .returning(({ eb, ref }) => [
+        'k.kept_id as jobId',
+        'k.number',
+        eb('k.attempts', '+', 1).as('attempt'),
+        // The driver reads bytes as hexadecimal digits, which take half as much again.
+        sql<string>`encode(${ref('k.payload')}, 'base64')`.as('text'),
+      ])
+      .execute();
+    return claimed.map(({ text, ...job }) => ({ ...job, bytes: Buffer.from(text, 'base64') }));
   }
 
-  async prolong(places: readonly DurableJobKey[], leaseMs: number): Promise<void> {
-    await this.#sql.run(`update kept_jobs k set ready_at = now() + $3 * interval '1 millisecond' ${AT_PLACES}`, [
-      ...columnsOf(places),
-      leaseMs,
-    ]);
+  /** Extends the leases. */
+  async extend(keys: readonly DurableJobKey[], leaseMs: number): Promise<void> {
+    await this.#updating(keys)
+      .set({ ready_at: inMilliseconds(leaseMs) })
+      .execute();
   }
 
-  /** Has a job that failed wait so long. */
-  async putBack(place: DurableJobKey, waitMs: number): Promise<void> {
-    await this.#sql.run(
-      `update kept_jobs k set ready_at = now() + $3 * interval '1 millisecond', attempts = attempts + 1 ${AT_PLACES}`,
-      [...columnsOf([place]), waitMs],
-    );
+  /** Makes a job that failed ready again after so long. */
+  async putBack(key: DurableJobKey, waitMs: number): Promise<void> {
+    await this.#updating([key])
+      .set(({ eb }) => ({ ready_at: inMilliseconds(waitMs), attempts: eb('k.attempts', '+', 1) }))
+      .execute();
   }
 
-  async remove(places: readonly DurableJobKey[]): Promise<void> {
-    await this.#sql.run(
-      `delete from kept_jobs k using unnest($1::text[], $2::integer[]) as p(kept_id, number)
-       where k.kept_id = p.kept_id and k.number = p.number`,
-      columnsOf(places),
-    );
+  async remove(keys: readonly DurableJobKey[]): Promise<void> {
+    await this.#session.db
+      .deleteFrom('kept_jobs as k')
+      .using(asRows(keys))
+      .whereRef('k.kept_id', '=', 'p.kept_id')
+      .whereRef('k.number', '=', 'p.number')
+      .execute();
   }
 
   /** Since when the oldest data of each service waits that is not stored yet, whether or not a worker has it. */
   async listWaiting(jobName: string): Promise<Map<string, Temporal.Instant>> {
-    const rows = await this.#sql.rows<{ serviceId: string; since: Temporal.Instant }>(
-      `with recursive ${OWNERS}
-       select service_id as "serviceId", (
-         select kept_at from kept_jobs where job_name = $1 and org_id = owners.org_id
-           and service_id = owners.service_id order by kept_id limit 1) as since from owners`,
-      [jobName],
-    );
-    return new Map(rows.flatMap(({ serviceId, since }) => (since === null ? [] : [[serviceId, since] as const])));
+    const waiting = await this.#owners(jobName)
+      .select(({ selectFrom }) => [
+        'owners.service_id as serviceId',
+        selectFrom('kept_jobs as k')
+          .select('k.kept_at')
+          .where('k.job_name', '=', jobName)
+          .whereRef('k.org_id', '=', 'owners.org_id')
+          .whereRef('k.service_id', '=', 'owners.service_id')
+          .orderBy('k.kept_id')
+          .limit(1)
+          .as('since'),
+      ])
+      .execute();
+    return new Map(waiting.flatMap(({ serviceId, since }) => (since === null ? [] : [[serviceId, since] as const])));
   }
 
   /** As `listWaiting`, of one service; null when nothing waits. */
   async findWaiting(jobName: string, orgId: string, serviceId: string): Promise<Temporal.Instant | null> {
-    const row = await this.#sql.row<{ since: Temporal.Instant }>(
-      `select kept_at as since from kept_jobs where job_name = $1 and org_id = $2 and service_id = $3
-       order by kept_id limit 1`,
-      [jobName, orgId, serviceId],
-    );
-    return row?.since ?? null;
+    const oldest = await this.#session.db
+      .selectFrom('kept_jobs')
+      .select('kept_at')
+      .where('job_name', '=', jobName)
+      .where('org_id', '=', orgId)
+      .where('service_id', '=', serviceId)
+      .orderBy('kept_id')
+      .limit(1)
+      .executeTakeFirst();
+    return oldest?.kept_at ?? null;
   }
 
-  /** The kinds of which there are jobs that might have been begun so long ago. */
-  async listOverdue(thanMs: number): Promise<string[]> {
-    const rows = await this.#sql.rows<{ jobName: string }>(
-      `with recursive names as (
-         (select job_name from kept_jobs order by job_name limit 1)
-         union all
-         select (select job_name from kept_jobs where job_name > names.job_name order by job_name limit 1)
-         from names where names.job_name is not null)
-       select job_name as "jobName" from names where exists (
-         select 1 from kept_jobs k where k.job_name = names.job_name
-           and k.ready_at < now() - $1 * interval '1 millisecond')`,
-      [thanMs],
-    );
-    return rows.map(({ jobName }) => jobName);
+  /** The names of which there are jobs that have been ready for so long. */
+  async listOverdue(names: readonly string[], forMs: number): Promise<string[]> {
+    const overdue = await this.#session.db
+      .selectFrom(rowsOf('names', { name: ['text', names] }))
+      .select('names.name')
+      .where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('kept_jobs as k')
+            .select('k.number')
+            .whereRef('k.job_name', '=', 'names.name')
+            .where('k.ready_at', '<', inMilliseconds(-forMs)),
+        ),
+      )
+      .execute();
+    return overdue.map(({ name }) => name);
   }
 
   /**
-   * What they take, in bytes: never less, and exact from `bytesOfInterest` on. Adding up takes long when there are
-   * many, and the size of the table, which costs nothing, is no less.
+   * The size of all jobs in bytes: never too low, and exact from `bytesOfInterest` on. Adding up takes long when there
+   * are many, and the size of the table, which costs nothing, is no lower.
    */
   async bytes(bytesOfInterest: number): Promise<number> {
-    const table = await this.#bytes(`select pg_total_relation_size('kept_jobs')`);
-    if (table < bytesOfInterest) return table;
-    return await this.#bytes('select coalesce(sum(pg_column_size(payload)), 0) from kept_jobs');
+    const { db } = this.#session;
+    const table = await db
+      .selectNoFrom(({ fn }) => fn<number>('pg_total_relation_size', [sql.lit('kept_jobs')]).as('bytes'))
+      .executeTakeFirstOrThrow();
+    if (table.bytes < bytesOfInterest) return table.bytes;
+    const jobs = await db
+      .selectFrom('kept_jobs')
+      .select(({ fn, cast }) =>
+        cast<number | null>(fn.sum(fn<number>('pg_column_size', ['payload'])), 'bigint').as('bytes'),
+      )
+      .executeTakeFirstOrThrow();
+    return jobs.bytes ?? 0;
   }
 
-  async #bytes(query: string): Promise<number> {
-    return (await this.#sql.row<{ bytes: number }>(`select (${query})::float8 as bytes`))?.bytes ?? 0;
+  /** The services that have jobs, each found by one step in the index however many jobs the ones before have. */
+  #owners(jobName: string) {
+    return this.#session.db
+      .withRecursive('owners', (db) =>
+        db
+          .selectFrom(
+            db
+              .selectFrom('kept_jobs')
+              .select(['org_id', 'service_id'])
+              .where('job_name', '=', jobName)
+              .orderBy('org_id')
+              .orderBy('service_id')
+              .limit(1)
+              .as('first'),
+          )
+          .selectAll()
+          .unionAll(
+            db
+              .selectFrom('owners')
+              .crossJoinLateral(({ selectFrom }) =>
+                selectFrom('kept_jobs as k')
+                  .select(['k.org_id', 'k.service_id'])
+                  .where('k.job_name', '=', jobName)
+                  .where(({ eb, refTuple }) =>
+                    eb(refTuple('k.org_id', 'k.service_id'), '>', refTuple('owners.org_id', 'owners.service_id')),
+                  )
+                  .orderBy('k.org_id')
+                  .orderBy('k.service_id')
+                  .limit(1)
+                  .as('next'),
+              )
+              .selectAll('next'),
+          ),
+      )
+      .selectFrom('owners');
+  }
+
+  #updating(keys: readonly DurableJobKey[]) {
+    return this.#session.db
+      .updateTable('kept_jobs as k')
+      .from(asRows(keys))
+      .whereRef('k.kept_id', '=', 'p.kept_id')
+      .whereRef('k.number', '=', 'p.number');
   }
 }
 
-/** A service is asked for no more at once, whatever it has. */
-const OF_SERVICE_MAX = 50;
+function asRows(keys: readonly DurableJobKey[]) {
+  return rowsOf('p', {
+    kept_id: ['text', keys.map(({ jobId }) => jobId)],
+    number: ['integer', keys.map(({ number }) => number)],
+  });
+}
 
-/** The services that have jobs, each found by one step in the index however many jobs the ones before have. */
-const OWNERS = `owners as (
-    (select org_id, service_id from kept_jobs where job_name = $1 order by org_id, service_id limit 1)
-    union all
-    select next.org_id, next.service_id from owners cross join lateral (
-      select org_id, service_id from kept_jobs
-      where job_name = $1 and (org_id, service_id) > (owners.org_id, owners.service_id)
-      order by org_id, service_id limit 1) next)`;
-
-const AT_PLACES = `from unnest($1::text[], $2::integer[]) as p(kept_id, number)
-  where k.kept_id = p.kept_id and k.number = p.number`;
-
-function columnsOf(places: readonly DurableJobKey[]): [string[], number[]] {
-  return [places.map(({ jobId }) => jobId), places.map(({ number }) => number)];
+function inMilliseconds(milliseconds: number): Expression<Temporal.Instant> {
+  return sql<Temporal.Instant>`now() + ${milliseconds} * interval '1 millisecond'`;
 }

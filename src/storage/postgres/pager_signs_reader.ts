@@ -1,5 +1,6 @@
 import { type PagerSigns, WATCHED_WORK } from '#core/oncall/pager_health.ts';
-import type { Temporal } from '#kernel/time.ts';
+import { Temporal } from '#kernel/time.ts';
+import { rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 
 /**
@@ -8,9 +9,7 @@ import type { Session } from '#storage/postgres/database.ts';
  */
 const SHARE_JOBS_MAX = 200;
 
-/** As of when all of the named work was done; long ago when some of it never was. */
-const doneAt = (names: string): string =>
-  `(select coalesce(min(coalesce(l.done_at, 'epoch')), 'epoch') from unnest(${names}::text[]) w (name) left join leases l using (name))`;
+const NEVER = Temporal.Instant.fromEpochMilliseconds(0);
 
 /** What is left to do between accepted data and people, of all organizations. */
 export class PagerSignsReader {
@@ -22,39 +21,105 @@ export class PagerSignsReader {
 
   /** What belongs to deleted services is nobody's any more. */
   async find(now: Temporal.Instant): Promise<PagerSigns> {
-    const signs = await this.#session.sql.row<PagerSigns>(
-      `with recursive owners as (
-         (select job_name, org_id, service_id from kept_jobs order by job_name, org_id, service_id limit 1)
-         union all
-         select next.* from owners cross join lateral (
-           select job_name, org_id, service_id from kept_jobs
-           where (job_name, org_id, service_id) > (owners.job_name, owners.org_id, owners.service_id)
-           order by job_name, org_id, service_id limit 1) next
-       ), waiting as (
-         select first.kept_at, (
-           select count(*) from (
-             select from kept_jobs k
-             where k.job_name = o.job_name and k.org_id = o.org_id and k.service_id = o.service_id
-             limit ${SHARE_JOBS_MAX} + 1) own) <= ${SHARE_JOBS_MAX} as is_in_share
-         from owners o cross join lateral (
-           select kept_at from kept_jobs k
-           where k.job_name = o.job_name and k.org_id = o.org_id and k.service_id = o.service_id
-           order by kept_id, number limit 1) first
-       )
-       select
-         least((select min(kept_at) from waiting), (select min(oldest_at) from spooled_data)) as "acceptedAt",
-         least((select min(kept_at) from waiting where is_in_share), (select min(oldest_at) from spooled_data))
-           as "acceptedInShareAt",
-         ${doneAt('$2')} as "rulesAsOf",
-         ${doneAt('$3')} as "pagerSeenAt",
-         (select min(t.due_at) from incident_steps t
-            join incidents i on i.id = t.incident_id join services s on s.id = i.service_id and s.deleted_at is null
-          where t.state = 'pending' and t.due_at <= $1) as "stepDueAt",
-         (select min(n.due_at) from notifications n
-          where n.status in ('queued', 'sending') and n.due_at <= $1) as "messageDueAt"`,
-      [now.toString(), WATCHED_WORK.rules, WATCHED_WORK.pager],
-    );
-    if (signs === null) throw new Error('no row came back');
-    return signs;
+    const { db } = this.#session;
+    const spooled = db.selectFrom('spooled_data').select(({ fn }) => fn.min('oldest_at').as('at'));
+    const waiting = this.#waiting();
+    const steps = db
+      .selectFrom('incident_steps as t')
+      .innerJoin('incidents as i', 'i.id', 't.incident_id')
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
+      .select(({ fn }) => fn.min('t.due_at').as('at'))
+      .where('t.state', '=', 'pending')
+      .where('t.due_at', '<=', now);
+    const messages = db
+      .selectFrom('notifications')
+      .select(({ fn }) => fn.min('due_at').as('at'))
+      .where('status', 'in', ['queued', 'sending'])
+      .where('due_at', '<=', now);
+    return await db
+      .with('waiting', () => waiting)
+      .selectNoFrom(({ selectFrom, fn }) => {
+        const oldest = selectFrom('waiting').select(({ fn }) => fn.min('kept_at').as('at'));
+        const inShare = oldest.where('is_in_share', '=', true);
+        return [
+          fn<Temporal.Instant | null>('least', [oldest, spooled]).as('acceptedAt'),
+          fn<Temporal.Instant | null>('least', [inShare, spooled]).as('acceptedInShareAt'),
+          this.#doneAt(WATCHED_WORK.rules).$asScalar().$notNull().as('rulesAsOf'),
+          this.#doneAt(WATCHED_WORK.pager).$asScalar().$notNull().as('pagerSeenAt'),
+          steps.$asScalar().as('stepDueAt'),
+          messages.$asScalar().as('messageDueAt'),
+        ];
+      })
+      .executeTakeFirstOrThrow();
+  }
+
+  /** As of when all of the named work was done; long ago when some of it never was. */
+  #doneAt(names: readonly string[]) {
+    return this.#session.db
+      .selectFrom(rowsOf('w', { name: ['text', names] }))
+      .leftJoin('leases as l', 'l.name', 'w.name')
+      .select(({ fn, val }) => fn.min(fn.coalesce('l.done_at', val(NEVER))).as('at'));
+  }
+
+  /** Since when the first job of each kind and service waits, and whether the service has few enough to be in its share. */
+  #waiting() {
+    return this.#session.db
+      .withRecursive('owners', (db) =>
+        db
+          .selectFrom(
+            db
+              .selectFrom('kept_jobs')
+              .select(['job_name', 'org_id', 'service_id'])
+              .orderBy('job_name')
+              .orderBy('org_id')
+              .orderBy('service_id')
+              .limit(1)
+              .as('first'),
+          )
+          .selectAll()
+          .unionAll(
+            db
+              .selectFrom('owners')
+              .crossJoinLateral(({ selectFrom }) =>
+                selectFrom('kept_jobs as k')
+                  .select(['k.job_name', 'k.org_id', 'k.service_id'])
+                  .where(({ eb, refTuple }) =>
+                    eb(
+                      refTuple('k.job_name', 'k.org_id', 'k.service_id'),
+                      '>',
+                      refTuple('owners.job_name', 'owners.org_id', 'owners.service_id'),
+                    ),
+                  )
+                  .orderBy('k.job_name')
+                  .orderBy('k.org_id')
+                  .orderBy('k.service_id')
+                  .limit(1)
+                  .as('next'),
+              )
+              .selectAll('next'),
+          ),
+      )
+      .selectFrom('owners as o')
+      .crossJoinLateral(({ selectFrom }) =>
+        selectFrom('kept_jobs as k')
+          .select('k.kept_at')
+          .whereRef('k.job_name', '=', 'o.job_name')
+          .whereRef('k.org_id', '=', 'o.org_id')
+          .whereRef('k.service_id', '=', 'o.service_id')
+          .orderBy('k.kept_id')
+          .orderBy('k.number')
+          .limit(1)
+          .as('first'),
+      )
+      .select(({ eb, fn, selectFrom }) => {
+        const own = selectFrom('kept_jobs as k')
+          .select('k.number')
+          .whereRef('k.job_name', '=', 'o.job_name')
+          .whereRef('k.org_id', '=', 'o.org_id')
+          .whereRef('k.service_id', '=', 'o.service_id')
+          .limit(SHARE_JOBS_MAX + 1);
+        const count = selectFrom(own.as('own')).select(fn.countAll<number>().as('count'));
+        return ['first.kept_at', eb(count, '<=', SHARE_JOBS_MAX).as('is_in_share')];
+      });
   }
 }

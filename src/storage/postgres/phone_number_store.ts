@@ -1,21 +1,16 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { PhoneCodeEntity, ReplyPinEntity } from '#storage/postgres/entities/messages.ts';
+
+const CODE = ['notificationId', 'phone', 'code', 'wrongTries'] as const;
 
 /** A code on its way to a phone. */
-export interface PhoneCode {
-  readonly notificationId: Id<'notification'>;
-  readonly phone: string;
-  readonly code: string;
-  readonly wrongTries: number;
-}
+export type PhoneCode = Pick<Row<typeof PhoneCodeEntity>, (typeof CODE)[number]>;
 
 /** The PIN that a person's replies must carry. */
-export interface ReplyPin {
-  readonly pinHash: string;
-  readonly wrongTries: number;
-  readonly lockedUntil: Temporal.Instant | null;
-}
+export type ReplyPin = Omit<Row<typeof ReplyPinEntity>, 'userId'>;
 
 /** Somebody who was paged, and what about. */
 export interface PagedAtNumber {
@@ -33,71 +28,92 @@ export class PhoneNumberStore {
   }
 
   async isConfirmed(userId: Id<'user'>, phone: string): Promise<boolean> {
-    const row = await this.#session.sql.row('select 1 from confirmed_numbers where user_id = $1 and phone = $2', [
-      userId,
-      phone,
-    ]);
-    return row !== null;
+    const confirmed = await this.#session.db
+      .selectFrom('confirmed_numbers')
+      .select('phone')
+      .where('user_id', '=', userId)
+      .where('phone', '=', phone)
+      .executeTakeFirst();
+    return confirmed !== undefined;
   }
 
   async listConfirmed(userId: Id<'user'>): Promise<string[]> {
-    const rows = await this.#session.sql.rows<{ phone: string }>(
-      'select phone from confirmed_numbers where user_id = $1 order by confirmed_at limit 100',
-      [userId],
-    );
-    return rows.map(({ phone }) => phone);
+    const numbers = await this.#session.db
+      .selectFrom('confirmed_numbers')
+      .select('phone')
+      .where('user_id', '=', userId)
+      .orderBy('confirmed_at')
+      .limit(100)
+      .execute();
+    return numbers.map(({ phone }) => phone);
   }
 
   async confirm(userId: Id<'user'>, phone: string, now: Temporal.Instant): Promise<void> {
-    await this.#session.sql.run(
-      'insert into confirmed_numbers (user_id, phone, confirmed_at) values ($1, $2, $3) on conflict do nothing',
-      [userId, phone, now.toString()],
-    );
-    await this.#session.sql.run('delete from phone_codes where user_id = $1 and phone = $2', [userId, phone]);
+    const { db } = this.#session;
+    await db
+      .insertInto('confirmed_numbers')
+      .values({ user_id: userId, phone, confirmed_at: now })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await db.deleteFrom('phone_codes').where('user_id', '=', userId).where('phone', '=', phone).execute();
   }
 
   async insertCode(
-    code: Omit<PhoneCode, 'wrongTries'> & { readonly userId: Id<'user'> },
+    { notificationId, userId, phone, code }: Omit<PhoneCode, 'wrongTries'> & { readonly userId: Id<'user'> },
     expiresAt: Temporal.Instant,
   ): Promise<void> {
-    await this.#session.sql.run(
-      'insert into phone_codes (notification_id, user_id, phone, code, expires_at) values ($1, $2, $3, $4, $5)',
-      [code.notificationId, code.userId, code.phone, code.code, expiresAt.toString()],
-    );
+    const row = { notificationId, userId, phone, code, expiresAt };
+    await this.#session.db.insertInto('phone_codes').values(toColumns(PhoneCodeEntity, row)).execute();
   }
 
   /** The code that a message carries; null once it was used. */
   async findCodeOf(notificationId: Id<'notification'>): Promise<string | null> {
-    const row = await this.#session.sql.row<{ code: string }>(
-      'select code from phone_codes where notification_id = $1',
-      [notificationId],
-    );
-    return row?.code ?? null;
+    const found = await this.#session.db
+      .selectFrom('phone_codes')
+      .select('code')
+      .where('notification_id', '=', notificationId)
+      .executeTakeFirst();
+    return found?.code ?? null;
   }
 
   /** The newest code for this number that has not expired, locked; null without one. */
   async lockCode(userId: Id<'user'>, phone: string, now: Temporal.Instant): Promise<PhoneCode | null> {
-    return await this.#session.sql.row<PhoneCode>(
-      `select notification_id as "notificationId", phone, code, wrong_tries as "wrongTries" from phone_codes
-       where user_id = $1 and phone = $2 and expires_at > $3 order by expires_at desc limit 1 for update`,
-      [userId, phone, now.toString()],
-    );
+    const code = await this.#session.db
+      .selectFrom('phone_codes as c')
+      .select(columns(PhoneCodeEntity, 'c', CODE))
+      .where('c.user_id', '=', userId)
+      .where('c.phone', '=', phone)
+      .where('c.expires_at', '>', now)
+      .orderBy('c.expires_at', 'desc')
+      .limit(1)
+      .forUpdate()
+      .executeTakeFirst();
+    return code ?? null;
   }
 
   async countWrongTry(notificationId: Id<'notification'>): Promise<void> {
-    await this.#session.sql.run('update phone_codes set wrong_tries = wrong_tries + 1 where notification_id = $1', [
-      notificationId,
-    ]);
+    await this.#session.db
+      .updateTable('phone_codes')
+      .set(({ eb }) => ({ wrong_tries: eb('wrong_tries', '+', 1) }))
+      .where('notification_id', '=', notificationId)
+      .execute();
   }
 
   /** Whether the number belongs to somebody: a member's, or confirmed by its owner. */
   async isKnown(phone: string): Promise<boolean> {
-    const row = await this.#session.sql.row(
-      `select 1 from team_members where phone = $1
-       union all select 1 from confirmed_numbers c join memberships using (user_id) where c.phone = $1 limit 1`,
-      [phone],
-    );
-    return row !== null;
+    const known = await this.#session.db
+      .selectFrom('team_members')
+      .select('user_id')
+      .where('phone', '=', phone)
+      .unionAll(({ selectFrom }) =>
+        selectFrom('confirmed_numbers as c')
+          .innerJoin('memberships as m', 'm.user_id', 'c.user_id')
+          .select('c.user_id')
+          .where('c.phone', '=', phone),
+      )
+      .limit(1)
+      .executeTakeFirst();
+    return known !== undefined;
   }
 
   /**
@@ -108,56 +124,100 @@ export class PhoneNumberStore {
    * are the one that was paged about last.
    */
   async listPagedAt(phone: string, number: number | null): Promise<PagedAtNumber[]> {
-    return await this.#session.sql.rows<PagedAtNumber>(
-      `with page as (
-         select n.org_id, n.user_id, n.incident_id, n.created_at from notifications n
-         where n.address = $1 and n.channel in ('sms', 'call') and n.kind = 'page' and ${HAS_LEFT}
-         union all
-         select n.org_id, n.user_id, n.incident_id, n.created_at from confirmed_numbers c
-         join notifications n on n.user_id = c.user_id and n.kind = 'page' and ${HAS_LEFT}
-         where c.phone = $1
-       ), asked as (
-         select page.org_id, page.user_id, page.incident_id, max(page.created_at) as at,
-           own.user_id is null as is_unconfirmed, i.status <> 'resolved' as is_open
-         from page join incidents i on i.id = page.incident_id
-         join memberships m on m.org_id = page.org_id and m.user_id = page.user_id
-         left join confirmed_numbers own on own.user_id = page.user_id and own.phone = $1
-         where (own.user_id is not null or not exists (select 1 from confirmed_numbers c where c.user_id = page.user_id))
-           and case when $2::bigint is null then i.status = 'triggered' else i.number = $2 end
-         group by page.org_id, page.user_id, page.incident_id, own.user_id, i.status
-       )
-       select org_id as "orgId", user_id as "userId", incident_id as "incidentId" from asked
-       where $2::bigint is null or incident_id = (select incident_id from asked order by is_open desc, at desc limit 1)
-       order by is_unconfirmed, org_id, user_id, incident_id limit 5000`,
-      [phone, number],
-    );
+    const asked = this.#askedAt(phone, number);
+    return await this.#session.db
+      .with('asked', () => asked)
+      .selectFrom('asked')
+      .select(['asked.orgId', 'asked.userId', 'asked.incidentId'])
+      .$if(number !== null, (query) =>
+        query.where('asked.incidentId', '=', ({ selectFrom }) =>
+          selectFrom('asked')
+            .select('asked.incidentId')
+            .orderBy('asked.isOpen', 'desc')
+            .orderBy('asked.at', 'desc')
+            .limit(1),
+        ),
+      )
+      .orderBy('asked.isUnconfirmed')
+      .orderBy('asked.orgId')
+      .orderBy('asked.userId')
+      .orderBy('asked.incidentId')
+      .limit(5000)
+      .execute();
   }
 
   async findPin(userId: Id<'user'>): Promise<ReplyPin | null> {
-    return await this.#session.sql.row<ReplyPin>(
-      `select pin_hash as "pinHash", wrong_tries as "wrongTries", locked_until as "lockedUntil" from reply_pins
-       where user_id = $1`,
-      [userId],
-    );
+    const pin = await this.#session.db
+      .selectFrom('reply_pins as p')
+      .select(columns(ReplyPinEntity, 'p', ['pinHash', 'wrongTries', 'lockedUntil']))
+      .where('p.user_id', '=', userId)
+      .executeTakeFirst();
+    return pin ?? null;
   }
 
   async setPin(userId: Id<'user'>, pinHash: string | null): Promise<void> {
-    await this.#session.sql.run('delete from reply_pins where user_id = $1', [userId]);
+    const { db } = this.#session;
+    await db.deleteFrom('reply_pins').where('user_id', '=', userId).execute();
     if (pinHash === null) return;
-    await this.#session.sql.run('insert into reply_pins (user_id, pin_hash) values ($1, $2)', [userId, pinHash]);
+    await db.insertInto('reply_pins').values({ user_id: userId, pin_hash: pinHash }).execute();
   }
 
   async notePinTry(
     userId: Id<'user'>,
     { wrongTries, lockedUntil }: Pick<ReplyPin, 'wrongTries' | 'lockedUntil'>,
   ): Promise<void> {
-    await this.#session.sql.run('update reply_pins set wrong_tries = $2, locked_until = $3 where user_id = $1', [
-      userId,
-      wrongTries,
-      lockedUntil?.toString() ?? null,
-    ]);
+    await this.#session.db
+      .updateTable('reply_pins')
+      .set(toColumns(ReplyPinEntity, { wrongTries, lockedUntil }))
+      .where('user_id', '=', userId)
+      .execute();
+  }
+
+  /** Pages that their receivers may have got: by themselves, or as part of a digest. */
+  #pagesThatLeft() {
+    return this.#session.db
+      .selectFrom('notifications as n')
+      .select(['n.org_id', 'n.user_id', 'n.incident_id', 'n.created_at'])
+      .where('n.kind', '=', 'page')
+      .where(({ eb, or }) =>
+        or([eb('n.status', 'in', ['sending', 'sent', 'delivered', 'failed']), eb('n.digest_id', 'is not', null)]),
+      );
+  }
+
+  /** Who was paged about what, by this number or as its owner. */
+  #askedAt(phone: string, number: number | null) {
+    const pages = this.#pagesThatLeft()
+      .where('n.address', '=', phone)
+      .where('n.channel', 'in', ['sms', 'call'])
+      .unionAll(
+        this.#pagesThatLeft()
+          .innerJoin('confirmed_numbers as c', 'c.user_id', 'n.user_id')
+          .where('c.phone', '=', phone),
+      );
+    return this.#session.db
+      .selectFrom(pages.as('page'))
+      .innerJoin('incidents as i', 'i.id', 'page.incident_id')
+      .innerJoin('memberships as m', (join) =>
+        join.onRef('m.org_id', '=', 'page.org_id').onRef('m.user_id', '=', 'page.user_id'),
+      )
+      .leftJoin('confirmed_numbers as own', (join) =>
+        join.onRef('own.user_id', '=', 'page.user_id').on('own.phone', '=', phone),
+      )
+      .select(({ eb, fn }) => [
+        'page.org_id as orgId',
+        'page.user_id as userId',
+        'i.id as incidentId',
+        fn.max('page.created_at').as('at'),
+        eb('own.user_id', 'is', null).as('isUnconfirmed'),
+        eb('i.status', '<>', 'resolved').as('isOpen'),
+      ])
+      .where(({ eb, or, not, exists, selectFrom }) => {
+        const others = selectFrom('confirmed_numbers as c')
+          .select('c.phone')
+          .whereRef('c.user_id', '=', 'page.user_id');
+        return or([eb('own.user_id', 'is not', null), not(exists(others))]);
+      })
+      .where(({ eb }) => (number === null ? eb('i.status', '=', 'triggered') : eb('i.number', '=', number)))
+      .groupBy(['page.org_id', 'page.user_id', 'i.id', 'own.user_id', 'i.status']);
   }
 }
-
-/** A page that its receiver may have got: by itself, or as part of a digest. */
-const HAS_LEFT = `(n.status in ('sending', 'sent', 'delivered', 'failed') or n.digest_id is not null)`;

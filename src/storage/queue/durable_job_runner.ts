@@ -55,7 +55,7 @@ class DurableJobRunner {
   constructor(db: Database, handler: DurableJobHandler) {
     this.#db = db;
     this.#handler = handler;
-    this.#store = new DurableJobStore(db);
+    this.#store = new DurableJobStore(db.session());
   }
 
   /** Resolves once no job is ready, or the runner is stopped, and all jobs that were begun have ended. */
@@ -108,8 +108,8 @@ class DurableJobRunner {
   /** Holds a lock while it chooses, so that no two processes choose the same jobs. */
   async #claim(running: readonly RunningJob[]): Promise<RunningJob[]> {
     const { job, capacity } = this.#handler;
-    return await this.#db.transaction(async ({ sql }) => {
-      const store = new DurableJobStore({ sql });
+    return await this.#db.transaction(async (session) => {
+      const store = new DurableJobStore(session);
       await store.holdTurns(job.name);
       const ready = await store.listReady(job.name, READY_MAX);
       const taken = takeTurns(ready, running, capacity);
@@ -162,7 +162,7 @@ class DurableJobRunner {
   }
 
   #extend(log: Log): void {
-    this.#store.prolong([...this.#running], LEASE_MS).catch((error: unknown) => {
+    this.#store.extend([...this.#running], LEASE_MS).catch((error: unknown) => {
       log.warn({ err: error }, 'failed to extend the leases of jobs');
     });
   }

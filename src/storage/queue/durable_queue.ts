@@ -1,4 +1,4 @@
-import { findJob } from '#jobs/registry.ts';
+import { findJob, JOBS } from '#jobs/registry.ts';
 import { newId } from '#kernel/ids.ts';
 import type { JobContract, DurableJobContract } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
@@ -40,7 +40,7 @@ export function durableQueue(
   queue: JobQueue,
   { db, clock, log, graceMs = GRACE_MS }: DurableQueueOptions,
 ): DurableQueue {
-  const store = new DurableJobStore(db);
+  const store = new DurableJobStore(db.session());
   const unanswered = new Set<Promise<void>>();
 
   const wakeUps = new WakeUpCoalescer<DurableJobContract>((job) => {
@@ -60,7 +60,8 @@ export function durableQueue(
       wakeUps.request(job);
     },
     async wakeOverdue() {
-      const jobs = (await store.listOverdue(graceMs)).flatMap((name) => findJob(name) ?? []);
+      const names = JOBS.map(({ name }) => name);
+      const jobs = (await store.listOverdue(names, graceMs)).flatMap((name) => findJob(name) ?? []);
       if (jobs.length > 0) await queue.add(jobs.map(wakeUpOf));
     },
     durableBytes: (bytesOfInterest) => store.bytes(bytesOfInterest),
