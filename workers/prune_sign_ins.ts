@@ -12,6 +12,6 @@ export async function pruneSignIns(runtime: UnitOfWorkRuntime): Promise<void> {
     await stores.sessions.removeEnded(livenessAt(now));
     await stores.passwordResets.removeOld(now.subtract({ hours: KEEP_ATTEMPTS_HOURS }));
     await stores.invitations.removeOld(now.subtract({ hours: KEEP_INVITATIONS_DAYS * 24 }));
-    await stores.signInBrakes.removeOld(now.subtract({ hours: KEEP_ATTEMPTS_HOURS }));
+    await stores.signInLimits.removeOld(now.subtract({ hours: KEEP_ATTEMPTS_HOURS }));
   });
 }

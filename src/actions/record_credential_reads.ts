@@ -26,7 +26,7 @@ export async function recordCredentialReads(
     if (key !== null && (await wasRead(storesOf(runtime.db.session()), key, now))) continue;
     await inUnitOfWork(runtime, async ({ stores }) => {
       if (key !== null) {
-        const { tries } = await stores.signInBrakes.count(key, windowAt(now), now);
+        const { tries } = await stores.signInLimits.count(key, windowAt(now), now);
         if (tries > 1) return;
       }
       const what = { action, target, before: null, after: { credentials: 'shown' }, result: 'done' } as const;
@@ -37,7 +37,7 @@ export async function recordCredentialReads(
 
 /** Answers most reads of a busy program without a write. */
 async function wasRead(stores: Stores, key: string, now: Temporal.Instant): Promise<boolean> {
-  return (await stores.signInBrakes.findSince(key, windowAt(now))) !== null;
+  return (await stores.signInLimits.findSince(key, windowAt(now))) !== null;
 }
 
 function windowAt(now: Temporal.Instant): Temporal.Instant {

@@ -27,7 +27,7 @@ export interface SignInTry {
  * has signed in before are counted by themselves, and a new password by mail is never slowed by them.
  */
 export async function countSignInTry(
-  stores: Pick<Stores, 'signInBrakes'>,
+  stores: Pick<Stores, 'signInLimits'>,
   clock: Clock,
   { email, address, isKnown, device }: SignInTry,
 ): Promise<() => Promise<void>> {
@@ -46,7 +46,7 @@ export async function countSignInTry(
         ];
   for (const { key, max } of limits) await countTry(stores, clock, { key, max, windowSeconds: WINDOW_SECONDS });
   return async () => {
-    for (const { key } of limits) await stores.signInBrakes.takeBack(key);
+    for (const { key } of limits) await stores.signInLimits.uncount(key);
   };
 }
 
@@ -58,12 +58,12 @@ interface AttemptLimit {
 
 /** Throws `rate_limited` when there are more tries in the window than `max`. */
 export async function countTry(
-  stores: Pick<Stores, 'signInBrakes'>,
+  stores: Pick<Stores, 'signInLimits'>,
   clock: Clock,
   { key, max, windowSeconds }: AttemptLimit,
 ): Promise<void> {
   const now = clock.now();
-  const { tries, since } = await stores.signInBrakes.count(key, now.subtract({ seconds: windowSeconds }), now);
+  const { tries, since } = await stores.signInLimits.count(key, now.subtract({ seconds: windowSeconds }), now);
   if (tries <= max) return;
   const retryAfterSeconds = Math.max(1, Math.ceil(since.add({ seconds: windowSeconds }).since(now).total('seconds')));
   throw new AppError('rate_limited', 'too many tries; wait, or set a new password by mail', { retryAfterSeconds });

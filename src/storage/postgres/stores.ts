@@ -39,7 +39,7 @@ import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
 import { SetupReader } from '#storage/postgres/setup_reader.ts';
 import { SpooledDataStore } from '#storage/postgres/spooled_data_store.ts';
 import { SessionStore } from '#storage/postgres/session_store.ts';
-import { SignInBrakeStore } from '#storage/postgres/sign_in_brake_store.ts';
+import { SignInLimitStore } from '#storage/postgres/sign_in_limit_store.ts';
 import { StepTimerStore } from '#storage/postgres/step_timer_store.ts';
 import { StormStore } from '#storage/postgres/storm_store.ts';
 import { TeamStore } from '#storage/postgres/team_store.ts';
@@ -49,7 +49,7 @@ export interface Stores {
   readonly people: PeopleStore;
   readonly sessions: SessionStore;
   readonly secondFactors: SecondFactorStore;
-  readonly signInBrakes: SignInBrakeStore;
+  readonly signInLimits: SignInLimitStore;
   readonly invitations: InvitationStore;
   readonly passwordResets: PasswordResetStore;
   readonly apiKeys: ApiKeyStore;
@@ -99,7 +99,7 @@ export function storesOf(session: Session): Stores {
     people,
     sessions: new SessionStore(session),
     secondFactors: new SecondFactorStore(session),
-    signInBrakes: new SignInBrakeStore(session),
+    signInLimits: new SignInLimitStore(session),
     invitations: new InvitationStore(session),
     passwordResets: new PasswordResetStore(session),
     apiKeys: new ApiKeyStore(session),

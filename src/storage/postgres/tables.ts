@@ -52,7 +52,7 @@ import {
   RecoveryCodeEntity,
   SecondFactorLockEntity,
   SessionEntity,
-  SignInBrakeEntity,
+  SignInLimitEntity,
 } from '#storage/postgres/entities/sign_in.ts';
 import {
   DurableJobEntity,
@@ -70,7 +70,7 @@ export const ENTITIES = [
   SessionEntity,
   InvitationEntity,
   PasswordResetEntity,
-  SignInBrakeEntity,
+  SignInLimitEntity,
   PasskeyEntity,
   AuthenticatorAppEntity,
   RecoveryCodeEntity,

@@ -50,8 +50,8 @@ export const PasswordResetEntity = defineEntity({
   },
 });
 
-export const SignInBrakeEntity = defineEntity({
-  name: 'SignInBrake',
+export const SignInLimitEntity = defineEntity({
+  name: 'SignInLimit',
   tableName: 'sign_in_brakes',
   properties: {
     /** What is tried, and by whom or for whom. */

@@ -1,15 +1,15 @@
 import type { Temporal } from '#kernel/time.ts';
 import type { Row } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import type { SignInBrakeEntity } from '#storage/postgres/entities/sign_in.ts';
+import type { SignInLimitEntity } from '#storage/postgres/entities/sign_in.ts';
 
 /** How often something was tried since its window began. */
-export type Tries = Pick<Row<typeof SignInBrakeEntity>, 'tries' | 'since'>;
+export type Tries = Pick<Row<typeof SignInLimitEntity>, 'tries' | 'since'>;
 
 const TRIES_MAX = 1_000_000;
 
 /** Counts tries, for all processes together: each in a window of its own that begins with its first try. */
-export class SignInBrakeStore {
+export class SignInLimitStore {
   readonly #session: Session;
 
   constructor(session: Session) {
@@ -50,8 +50,8 @@ export class SignInBrakeStore {
     return found?.since ?? null;
   }
 
-  /** Takes back one try that turned out well. */
-  async takeBack(key: string): Promise<void> {
+  /** No longer counts one try, which succeeded. */
+  async uncount(key: string): Promise<void> {
     await this.#session.db
       .updateTable('sign_in_brakes')
       .set(({ eb }) => ({ tries: eb('tries', '-', 1) }))
