@@ -110,7 +110,7 @@ describe('an installation', () => {
     expect(order.slice(8)).toEqual(['phone ends']);
   });
 
-  test('starts what dies again, at the same addresses', async () => {
+  test('restarts what dies, at the same addresses', async () => {
     const progress: Progress[] = [];
     const installation = build(progress);
     const facts = await installation.start();
@@ -147,7 +147,7 @@ describe('an installation', () => {
 });
 
 describe('the secret of an installation', () => {
-  test('is made once, readable by its owner alone, and never replaced', () => {
+  test('is created once, readable by its owner only, and never replaced', () => {
     const file = path.join(folder, 'app-secret');
     const secret = readOrCreateAppSecret(file);
     expect(secret.length).toBeGreaterThanOrEqual(32);
@@ -296,7 +296,7 @@ describe('the banner', () => {
     return output;
   };
 
-  test('says what runs where', () => {
+  test('shows what runs where', () => {
     expect(shown(false)).toBe(`✗ API               died (exit code 1); restarting in 0.2 s
 
 Tocsin is running after 2.3 s

@@ -37,19 +37,19 @@ test('the lock of a dead process is taken over', async () => {
   lock.release();
 });
 
-test('the lock of an earlier process with a pid that lives again is taken over', () => {
+test('the lock of a dead process whose pid was reused is taken over', () => {
   writeFileSync(file, JSON.stringify({ pid: process.pid, birth: 'before the machine started' }));
   takeLock(file).release();
   expect(existsSync(file)).toBe(false);
 });
 
-test('a lock file that says nothing is taken over', () => {
+test('an unreadable lock file is taken over', () => {
   writeFileSync(file, '');
   takeLock(file).release();
   expect(existsSync(file)).toBe(false);
 });
 
-test('a lock that somebody else has taken over is not released', () => {
+test('a lock that another process has taken over is not released', () => {
   const lock = takeLock(file);
   const other = JSON.stringify({ pid: 1, birth: 'another' });
   writeFileSync(file, other);

@@ -42,7 +42,7 @@ async function ask(server: Postgres, sql: string): Promise<unknown[]> {
 
 const pidFile = () => path.join(folder, 'data/postmaster.pid');
 
-test('a first start makes the database, a later one finds the data again', async () => {
+test('a first start creates the database, a later one finds the data', async () => {
   const first = await start();
   expect(first.adopted).toBe(false);
   await ask(first, 'create table kept as select 42 as answer');
@@ -79,7 +79,7 @@ test('the server of a killed parent is adopted, watched and stopped', async () =
   expect(existsSync(pidFile())).toBe(false);
 });
 
-test('a lock left by a pid that another program has now does not hinder', async () => {
+test('a lock whose pid now belongs to another program is ignored', async () => {
   const first = await start();
   const lock = readFileSync(pidFile(), 'utf8').split('\n');
   await first.stop();
@@ -88,7 +88,7 @@ test('a lock left by a pid that another program has now does not hinder', async 
   expect(second.adopted).toBe(false);
 });
 
-test('a first start that was killed in the middle leaves nothing in the way', async () => {
+test('a first start that was killed half-way does not prevent the next one', async () => {
   mkdirSync(path.join(folder, 'data.init-1/base'), { recursive: true });
   await start();
   expect(existsSync(path.join(folder, 'data.init-1'))).toBe(false);
@@ -105,7 +105,7 @@ test('a folder too long for a socket gets a private one elsewhere, and the serve
   rmSync(socketFolder, { recursive: true });
 });
 
-test('a start that is called off leaves no server', async () => {
+test('an aborted start leaves no server', async () => {
   await expect(startPostgres(folder, { durable: false, signal: AbortSignal.timeout(1) })).rejects.toThrow(/abort/i);
   expect(existsSync(pidFile())).toBe(false);
   await start();

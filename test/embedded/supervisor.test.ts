@@ -50,7 +50,7 @@ const programService = (program: string, name = 'program'): Service => {
 const kinds = () => events.map((event) => event.kind);
 
 describe('a supervised service', () => {
-  test('is started again when its process dies', async () => {
+  test('is restarted when its process dies', async () => {
     const service = keep(programService(OBEDIENT));
     await service.ready;
     const firstPid = service.pid ?? 0;
@@ -60,7 +60,7 @@ describe('a supervised service', () => {
     expect(service.pid).not.toBe(firstPid);
   });
 
-  test('waits ever longer while it keeps dying, up to the limit', async () => {
+  test('waits longer each time it dies, up to the limit', async () => {
     keep(programService(`${READY} setImmediate(() => process.exit(3));`));
     await vi.waitFor(() => expect(events.filter((event) => event.kind === 'died').length).toBeGreaterThan(4), {
       timeout: 10_000,
@@ -69,7 +69,7 @@ describe('a supervised service', () => {
     expect(delays.slice(0, 5)).toEqual([10, 20, 40, 40, 40]);
   });
 
-  test('that ran well for a while is started again without delay', async () => {
+  test('that was healthy for a while is restarted without delay', async () => {
     keep(programService(`${READY} setImmediate(() => process.exit(3));`), { ...FAST, healthyAfterMs: 0 });
     await vi.waitFor(() => expect(events.filter((event) => event.kind === 'died').length).toBeGreaterThan(2), {
       timeout: 10_000,
@@ -78,7 +78,7 @@ describe('a supervised service', () => {
     expect(new Set(delays)).toEqual(new Set([10]));
   });
 
-  test('is tried again when a later start fails', async () => {
+  test('is retried when a later start fails', async () => {
     let starts = 0;
     const good = programService(OBEDIENT);
     const service = keep({
@@ -94,7 +94,7 @@ describe('a supervised service', () => {
     await vi.waitFor(() => expect(kinds()).toEqual(['ready', 'died', 'start_failed', 'ready']));
   });
 
-  test('whose first start fails says why, and is left', async () => {
+  test('whose first start fails says why and is not retried', async () => {
     const service = keep(programService('console.error("no such port"); process.exit(7);'));
     await expect(service.ready).rejects.toThrow('it ended before it was ready (exit code 7)');
     expect(events).toEqual([]);
@@ -109,7 +109,7 @@ describe('a supervised service', () => {
     expect(kinds()).toEqual(['ready']);
   });
 
-  test('is killed when it does not obey in time', async () => {
+  test('is killed when it does not end in time', async () => {
     const service = keep(programService(STUBBORN));
     await service.ready;
     const pid = service.pid ?? 0;
@@ -117,7 +117,7 @@ describe('a supervised service', () => {
     expect(findProcess(pid)).toBeNull();
   });
 
-  test('that is just starting is called off', async () => {
+  test('that is starting is aborted', async () => {
     const service = keep(programService('setInterval(() => {}, 1000);'));
     const outcome = service.ready.catch((error: Error) => error.message);
     await service.stop(5_000);

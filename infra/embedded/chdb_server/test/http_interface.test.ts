@@ -81,7 +81,7 @@ describe('parameters', () => {
     expect(await (await client.query(inForm)).json()).toEqual([{ count: 4000 }]);
   });
 
-  test('also stand in a statement that inserts values', async () => {
+  test('can be used in a statement that inserts values', async () => {
     for (const [id, word] of HOSTILE.entries()) {
       const query = 'INSERT INTO words VALUES ({id:UInt64}, {word:String})';
       await client.command({ query, query_params: { id, word } });
@@ -222,7 +222,7 @@ describe('requests', () => {
     await expect(wrongSetting).rejects.toMatchObject({ code: '115', type: 'UNKNOWN_SETTING' });
   });
 
-  test('for too much memory fail alone', async () => {
+  test('that need too much memory fail without affecting others', async () => {
     const greedy = rowsOf('SELECT length(groupArray(repeat(toString(number), 100))) FROM numbers(100000000)');
     await expect(greedy).rejects.toMatchObject({ code: '241' });
     expect(await single('SELECT 1')).toBe(1);
@@ -299,7 +299,7 @@ describe('what reaches beyond the tables', () => {
     expect(await written.text()).toMatch(refused);
   });
 
-  test('is all that the engine has but what is named as harmless', async () => {
+  test('covers every table function of the engine that is not listed as harmless', async () => {
     const functions = await rowsOf<{ name: string }>('SELECT name FROM system.table_functions');
     expect(functions.length).toBeGreaterThan(50);
     const passed = functions.filter(({ name }) => {

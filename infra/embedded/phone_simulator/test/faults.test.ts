@@ -58,7 +58,7 @@ describe('faults', () => {
     expect(product.statuses()).toEqual(['sending', 'sent', 'delivered']);
   });
 
-  test('a fault strikes its number only, and as often as it says', async () => {
+  test('a fault applies to its number only, and as often as it says', async () => {
     const { phone, client } = await start();
     const send = (to: string) => client.messages.create({ to, from: OURS, body: 'x' });
     phone.addFault({ kind: 'http_error', status: 500, code: 20500, number: ANNA, on: 'message', times: 2 });

@@ -18,7 +18,7 @@ describe('records', () => {
     await expect(waiting).rejects.toThrow(/"matching":"\/cpu\/".*disk is full/s);
   });
 
-  test('with a clock of its own, what is late comes by itself', async () => {
+  test('with a real clock, late call-backs come by themselves', async () => {
     const product = await startReceiver();
     const phone = await startPhone({
       accountSid: ACCOUNT,
