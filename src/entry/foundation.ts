@@ -77,7 +77,7 @@ export async function openFoundation(
   const vapidKeys = deriveVapidKeys(config.appSecret);
   const mail = mailServerOf(config);
   const senders = createSenders({
-    baseUrl: config.baseUrl,
+    config,
     links: answerLinks,
     twilio,
     mail,

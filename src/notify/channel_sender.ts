@@ -1,4 +1,3 @@
-import type { Channel } from '#core/oncall/channel.ts';
 import type { OutgoingMessage } from '#notify/message.ts';
 
 /** What a provider made of a message. Reasons are our own words, never a provider's text. */
@@ -13,7 +12,6 @@ export type Delivery =
 
 /** A way to reach people. Senders keep no state and retry nothing. */
 export interface ChannelSender {
-  readonly channel: Channel;
   /** No call to `send` takes longer. */
   readonly timeoutMs: number;
   /** How often in all a message is sent whose fate stays unknown, before it counts as sent, unconfirmed. */

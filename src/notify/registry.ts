@@ -1,19 +1,20 @@
-import type { Channel } from '#core/oncall/channel.ts';
+import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
+import type { Config } from '#kernel/config.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender } from '#notify/channel_sender.ts';
 import { callSender } from '#notify/channels/call/sender.ts';
 import { emailSender } from '#notify/channels/email/sender.ts';
 import { type PushPost, pushSender, type PushSubscriptions } from '#notify/channels/push/sender.ts';
+import type { VapidKeys } from '#notify/channels/push/vapid.ts';
 import { smsSender } from '#notify/channels/sms/sender.ts';
 import type { MailServer } from '#notify/mail/send_mail.ts';
-import { createTwilioClient, type TwilioAccount } from '#notify/twilio/client.ts';
-import type { VapidKeys } from '#notify/channels/push/vapid.ts';
+import { createTwilioClient, type TwilioAccount, type TwilioClient } from '#notify/twilio/client.ts';
 
 /** The channels that the operator has set up; a channel that is absent is not configured. */
 export type Senders = ReadonlyMap<Channel, ChannelSender>;
 
 interface NotifySettings {
-  readonly baseUrl: string;
+  readonly config: Config;
   readonly links: AnswerLinks;
   /** null: neither SMS nor calls. */
   readonly twilio: TwilioAccount | null;
@@ -23,21 +24,27 @@ interface NotifySettings {
   readonly push: { readonly keys: VapidKeys; readonly subscriptions: PushSubscriptions; readonly post: PushPost };
 }
 
-export function createSenders({ baseUrl, links, twilio, mail, push }: NotifySettings): Senders {
-  const senders: ChannelSender[] = [];
-  if (twilio !== null) {
-    const client = createTwilioClient(twilio);
-    senders.push(smsSender(client, twilio, baseUrl), callSender(client, twilio, baseUrl));
-  }
-  const contact = contactOf(baseUrl, mail);
-  senders.push(pushSender(push.subscriptions, { keys: push.keys, post: push.post, contact, baseUrl }, links));
-  if (mail !== null) senders.push(emailSender(mail, links, baseUrl));
-  return new Map(senders.map((sender) => [sender.channel, sender]));
+/** What senders are made of. */
+interface SenderContext extends Omit<NotifySettings, 'twilio'> {
+  readonly baseUrl: string;
+  readonly twilio: { readonly account: TwilioAccount; readonly client: TwilioClient } | null;
 }
 
-/** Push services take only these two kinds of address. */
-function contactOf(baseUrl: string, mail: MailServer | null): string {
-  if (baseUrl.startsWith('https://')) return baseUrl;
-  const address = mail === null ? 'tocsin@localhost' : (/<([^>]+)>\s*$/.exec(mail.from)?.[1] ?? mail.from);
-  return `mailto:${address.trim()}`;
+/** The sender of each channel; null where the operator has not set it up. */
+const SENDERS: Readonly<Record<Channel, (context: SenderContext) => ChannelSender | null>> = {
+  sms: ({ twilio, baseUrl }) => twilio && smsSender(twilio.client, twilio.account, baseUrl),
+  call: ({ twilio, baseUrl }) => twilio && callSender(twilio.client, twilio.account, baseUrl),
+  push: ({ push, mail, links, baseUrl }) => pushSender({ ...push, mailFrom: mail?.from ?? null, baseUrl }, links),
+  email: ({ mail, links, baseUrl }) => mail && emailSender(mail, links, baseUrl),
+};
+
+export function createSenders({ twilio: account, ...settings }: NotifySettings): Senders {
+  const twilio = account && { account, client: createTwilioClient(account) };
+  const context = { ...settings, baseUrl: settings.config.baseUrl, twilio };
+  return new Map(
+    CHANNELS.flatMap((channel) => {
+      const sender = SENDERS[channel](context);
+      return sender === null ? [] : [[channel, sender]];
+    }),
+  );
 }

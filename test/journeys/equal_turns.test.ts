@@ -49,7 +49,6 @@ test('a provider that does not answer one organization delays neither the pages 
   const asked: string[] = [];
   const silent = Promise.withResolvers<void>();
   const sender: ChannelSender = {
-    channel: 'sms',
     timeoutMs: 10_000,
     uncertainTriesMax: 1,
     listSent: async () => [],

@@ -3,18 +3,17 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, nullable } from '#actions/fields.ts';
 import { ChannelName } from '#actions/policies/view.ts';
-import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
+import { type Channel, CHANNELS, declarationOf, type Provider, PROVIDERS } from '#core/oncall/channel.ts';
 import { CHANNEL_STATES, channelStateOf } from '#core/oncall/channel_state.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
-
-const VIAS = ['twilio', 'simulator', 'smtp', 'web-push'] as const;
+import { keysOf } from '#kernel/keys_of.ts';
 
 const DeliveryHealthView = Type.Object({
   channels: Type.Array(
     Type.Object({
       channel: ChannelName,
       configured: Type.Boolean(),
-      via: nullable(Type.Enum([...VIAS])),
+      via: nullable(Type.Enum(keysOf(PROVIDERS))),
       state: Type.Enum([...CHANNEL_STATES], {
         description: 'failing: its provider refused the last message or did not answer, and has taken none since',
       }),
@@ -52,7 +51,7 @@ export const getDeliveryHealth = defineAction({
           channel,
           configured,
           state: channelStateOf(configured, found),
-          via: configured ? viaOf(channel, installation.phoneProvider) : null,
+          via: configured ? providerOf(channel, installation.phoneProvider) : null,
           lastSucceededAt: toTimestampOrNull(found?.lastSucceededAt ?? null),
           lastFailedAt: toTimestampOrNull(found?.lastFailedAt ?? null),
           lastFailure: found?.lastFailure ?? null,
@@ -62,14 +61,7 @@ export const getDeliveryHealth = defineAction({
   },
 });
 
-function viaOf(channel: Channel, phoneProvider: 'twilio' | 'simulator'): (typeof VIAS)[number] {
-  switch (channel) {
-    case 'sms':
-    case 'call':
-      return phoneProvider;
-    case 'push':
-      return 'web-push';
-    case 'email':
-      return 'smtp';
-  }
+function providerOf(channel: Channel, phoneProvider: 'twilio' | 'simulator'): Provider {
+  const { provider } = declarationOf(channel);
+  return provider === 'twilio' ? phoneProvider : provider;
 }

@@ -1,17 +1,17 @@
 import { Type } from 'typebox';
 
 import { nullable } from '#actions/fields.ts';
+import { CHANNEL_SWITCHES_VIEW } from '#actions/teams/contact_fields.ts';
+import { CHANNEL_PREFERENCES } from '#core/oncall/channel.ts';
+import { recordOf } from '#kernel/record_of.ts';
 import type { MemberContact } from '#storage/postgres/team_store.ts';
 
 /** How a team reaches somebody. */
 export const ContactView = Type.Object({
   phone: nullable(Type.String({ description: 'E.164' })),
-  smsEnabled: Type.Boolean(),
-  callEnabled: Type.Boolean(),
-  pushEnabled: Type.Boolean(),
-  emailEnabled: Type.Boolean(),
+  ...CHANNEL_SWITCHES_VIEW,
 });
 
-export function toContactView({ phone, smsEnabled, callEnabled, pushEnabled, emailEnabled }: MemberContact) {
-  return { phone, smsEnabled, callEnabled, pushEnabled, emailEnabled };
+export function toContactView(contact: MemberContact) {
+  return { phone: contact.phone, ...recordOf(CHANNEL_PREFERENCES, (preference) => contact[preference]) };
 }

@@ -5,7 +5,7 @@ import { CLOSED } from '#actions/fields.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
 import { readTestNotification, TestNotificationView } from '#actions/me/test_notification_view.ts';
 import { ChannelName } from '#actions/policies/view.ts';
-import type { Channel } from '#core/oncall/channel.ts';
+import { type AddressKind, type Channel, declarationOf } from '#core/oncall/channel.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -15,10 +15,9 @@ const PER_MINUTE_MAX = 3;
 /** Tests cost money, and ring a phone. */
 const PER_DAY_MAX = 30;
 
-const NO_ADDRESS: Record<Channel, string> = {
-  sms: 'no team that you are in knows a phone number of yours',
-  call: 'no team that you are in knows a phone number of yours',
-  push: 'you have not subscribed a browser',
+const NO_ADDRESS: Record<AddressKind, string> = {
+  phone: 'no team that you are in knows a phone number of yours',
+  browser: 'you have not subscribed a browser',
   email: 'your account has no mail address',
 };
 
@@ -39,7 +38,7 @@ export const sendTestNotification = defineAction({
     const userId = callerUser(caller);
     if (!configuredChannels.has(channel)) throw new AppError('conflict', `${channel} is not set up on this server`);
     const addresses = await listOwnAddresses(stores, orgId, userId, channel);
-    if (addresses.length === 0) throw new AppError('conflict', NO_ADDRESS[channel]);
+    if (addresses.length === 0) throw new AppError('conflict', NO_ADDRESS[declarationOf(channel).addressKind]);
     const askedFor = (hours: number) =>
       stores.notifications.countAskedFor('test', userId, channel, {
         since: now.subtract({ seconds: Math.round(hours * 3_600) }),
@@ -74,11 +73,10 @@ async function listOwnAddresses(
   userId: Id<'user'>,
   channel: Channel,
 ): Promise<(string | null)[]> {
-  switch (channel) {
-    case 'sms':
-    case 'call':
+  switch (declarationOf(channel).addressKind) {
+    case 'phone':
       return await stores.teams.listPhonesOf(orgId, userId);
-    case 'push':
+    case 'browser':
       return (await stores.pushSubscriptions.listOf(userId)).length > 0 ? [null] : [];
     case 'email': {
       const person = (await stores.people.listPeople(orgId, [userId])).get(userId);

@@ -5,6 +5,8 @@ import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { CHANNEL_SWITCHES, Phone } from '#actions/teams/contact_fields.ts';
 import { MemberView, readMember, toMemberRecord, MEMBER_EXAMPLE } from '#actions/teams/view.ts';
+import { CHANNEL_PREFERENCES } from '#core/oncall/channel.ts';
+import { recordOf } from '#kernel/record_of.ts';
 
 export const addTeamMember = defineAction({
   name: 'add_team_member',
@@ -34,10 +36,7 @@ export const addTeamMember = defineAction({
       input.userId,
       {
         phone: input.phone ?? null,
-        smsEnabled: input.smsEnabled ?? true,
-        callEnabled: input.callEnabled ?? true,
-        pushEnabled: input.pushEnabled ?? true,
-        emailEnabled: input.emailEnabled ?? true,
+        ...recordOf(CHANNEL_PREFERENCES, (preference) => input[preference] ?? true),
       },
       now,
     );

@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 
+import { CHANNEL_PREFERENCES } from '#core/oncall/channel.ts';
 import { E164_PATTERN } from '#core/oncall/e164.ts';
+import { recordOf } from '#kernel/record_of.ts';
 
 export const Phone = Type.String({
   pattern: E164_PATTERN,
@@ -8,9 +10,7 @@ export const Phone = Type.String({
 });
 
 /** The channels that a member wants to be reached through. */
-export const CHANNEL_SWITCHES = {
-  smsEnabled: Type.Optional(Type.Boolean()),
-  callEnabled: Type.Optional(Type.Boolean()),
-  pushEnabled: Type.Optional(Type.Boolean()),
-  emailEnabled: Type.Optional(Type.Boolean()),
-};
+export const CHANNEL_SWITCHES = recordOf(CHANNEL_PREFERENCES, () => Type.Optional(Type.Boolean()));
+
+/** The same in results. */
+export const CHANNEL_SWITCHES_VIEW = recordOf(CHANNEL_PREFERENCES, () => Type.Boolean());

@@ -5,7 +5,10 @@ import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { EXAMPLE_PEOPLE } from '#actions/example_people.ts';
 import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
 import { IdText, nullable, SafeInteger, Timestamp } from '#actions/fields.ts';
+import { CHANNEL_SWITCHES_VIEW } from '#actions/teams/contact_fields.ts';
+import { CHANNEL_PREFERENCES } from '#core/oncall/channel.ts';
 import { maskPhone } from '#core/oncall/masking.ts';
+import { recordOf } from '#kernel/record_of.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { TeamMemberRow, TeamMemberWithPerson, TeamRow } from '#storage/postgres/team_store.ts';
 
@@ -26,10 +29,7 @@ export const MemberView = Type.Object({
   email: Type.String({ description: 'of the user' }),
   phone: nullable(Type.String({ description: 'E.164' })),
   phoneConfirmed: Type.Boolean({ description: 'whether the person has confirmed that the number is theirs' }),
-  smsEnabled: Type.Boolean(),
-  callEnabled: Type.Boolean(),
-  pushEnabled: Type.Boolean(),
-  emailEnabled: Type.Boolean(),
+  ...CHANNEL_SWITCHES_VIEW,
   sortOrder: SafeInteger,
   createdAt: Timestamp,
   updatedAt: Timestamp,
@@ -88,10 +88,7 @@ function fieldsOf(member: TeamMemberRow) {
     teamId: member.teamId,
     userId: member.userId,
     phone: member.phone,
-    smsEnabled: member.smsEnabled,
-    callEnabled: member.callEnabled,
-    pushEnabled: member.pushEnabled,
-    emailEnabled: member.emailEnabled,
+    ...recordOf(CHANNEL_PREFERENCES, (preference) => member[preference]),
     sortOrder: member.sortOrder,
     createdAt: toTimestamp(member.createdAt),
     updatedAt: toTimestamp(member.updatedAt),

@@ -1,16 +1,18 @@
-import { IconBellRinging, IconMail, IconMessage, IconPhone } from '@tabler/icons-react';
+import { IconBellRinging, IconMail, IconMessage, IconPhone, IconSend, type TablerIcon } from '@tabler/icons-react';
 
-import type { Channel } from '#console/api/organization.ts';
+import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
 
-export const CHANNELS: readonly Channel[] = ['push', 'sms', 'call', 'email'];
+/** Push first: it reaches this very device. */
+export const SHOWN_CHANNELS: readonly Channel[] = ['push', ...CHANNELS.filter((channel) => channel !== 'push')];
 
-export const CHANNEL_NAMES: Record<Channel, string> = { sms: 'SMS', call: 'phone call', push: 'push', email: 'mail' };
-
-export const CHANNEL_TITLES: Record<Channel, string> = { sms: 'SMS', call: 'Phone call', push: 'Push', email: 'Mail' };
-
-const ICONS = { sms: IconMessage, call: IconPhone, push: IconBellRinging, email: IconMail };
+const ICONS: Readonly<Partial<Record<Channel, TablerIcon>>> = {
+  sms: IconMessage,
+  call: IconPhone,
+  push: IconBellRinging,
+  email: IconMail,
+};
 
 export function ChannelIcon({ channel, size = 18 }: { readonly channel: Channel; readonly size?: number }) {
-  const Icon = ICONS[channel];
+  const Icon = ICONS[channel] ?? IconSend;
   return <Icon size={size} stroke={1.75} aria-hidden />;
 }

@@ -6,10 +6,10 @@ import { useEffect, useState } from 'react';
 
 import { deliveryQuery } from '#console/api/organization.ts';
 import { teamsQuery } from '#console/api/queries.ts';
-import { CHANNEL_NAMES } from '#console/components/channel.tsx';
 import classes from '#console/shell/banners.module.css';
 import { useConnectionState } from '#console/shell/live_changes.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
 
 /** Warnings that are shown on every page. */
 export function Banners() {
@@ -57,7 +57,7 @@ function MissingChannels() {
   );
   const missing = (delivery?.channels ?? []).filter(({ channel, configured }) => !configured && used.has(channel));
   if (missing.length === 0) return null;
-  const names = missing.map(({ channel }) => CHANNEL_NAMES[channel]).join(' and ');
+  const names = missing.map(({ channel }) => CHANNEL_DECLARATIONS[channel].name).join(' and ');
   return (
     <div className={classes.banner}>
       <IconBellOff size={18} aria-hidden />

@@ -1,7 +1,7 @@
 import type { IncidentActor } from '#core/incidents/incident.ts';
 import { reasonOf, unusedBecause } from '#core/incidents/reasons.ts';
 import { actorText } from '#core/incidents/incident_actor.ts';
-import type { Channel } from '#core/oncall/channel.ts';
+import { declarationOf, isChannel } from '#core/oncall/channel.ts';
 
 /** An event of a timeline. Its data is stored as JSON, possibly by another version, so no field is trusted. */
 interface Entry {
@@ -13,10 +13,6 @@ type Data = Readonly<Record<string, unknown>>;
 
 /** A person by name. */
 type NameOf = (userId: unknown) => string;
-
-const MESSAGE: Readonly<Record<Channel, string>> = { sms: 'SMS', call: 'call', push: 'push message', email: 'mail' };
-
-const BY: Readonly<Record<Channel, string>> = { sms: 'SMS', call: 'phone', push: 'push', email: 'mail' };
 
 /** If there are more, they are counted and not named. */
 const NAMED_MAX = 5;
@@ -65,7 +61,10 @@ export function timelineText(event: string, data: Data, names: ReadonlyMap<strin
 function firedStep(data: Data, nameOf: NameOf): string {
   const people = Number(data['people'] ?? 0);
   const pages = recordsOf(data['pages']).map(({ userId, channels }) => {
-    return { name: nameOf(userId), by: `by ${joined(listOf(channels).map((channel) => BY[channel as Channel]))}` };
+    return {
+      name: nameOf(userId),
+      by: `by ${joined(listOf(channels).map((channel) => channelOf(channel)?.by ?? 'a channel'))}`,
+    };
   });
   if (pages.length === 0 || people > NAMED_MAX) {
     return `Step ${stepNumber(data)} fires, paging ${plural(people, 'person', 'people')}.`;
@@ -81,26 +80,26 @@ function unusedChannels(data: Data, nameOf: NameOf): string {
   const unused = recordsOf(data['unused']);
   if (unused.length === 0) return '';
   const shown = unused.slice(0, NAMED_MAX).map(({ userId, channel, reason }) => {
-    return `${nameOf(userId)} by ${BY[channel as Channel] ?? 'a channel'} (${unusedBecause(textOf(reason))})`;
+    return `${nameOf(userId)} by ${channelOf(channel)?.by ?? 'a channel'} (${unusedBecause(textOf(reason))})`;
   });
   const left = unused.length - shown.length;
   return ` Not ${joined(left > 0 ? [...shown, `${left} more`] : shown, 'nor')}.`;
 }
 
 function pageSentence(event: string, data: Data, person: string): string {
-  const channel = textOf(data['channel']);
-  const message = `${capital(MESSAGE[channel as Channel] ?? 'message')} to ${person}`;
+  const channel = channelOf(data['channel']);
+  const message = `${capital(channel?.message ?? 'message')} to ${person}`;
   switch (event) {
     case 'page_delayed':
       return `${message} could not be sent yet${because(data)}; it is tried again.`;
     case 'page_sent': {
       const digest = data['digest'] === true;
       const unconfirmed = data['unconfirmed'] === true ? ', without confirmation by the provider' : '';
-      if (channel === 'call') return `Calling ${person}${digest ? ' about this and others' : ''}${unconfirmed}.`;
+      if (channel?.isCall === true) return `Calling ${person}${digest ? ' about this and others' : ''}${unconfirmed}.`;
       return `${message} sent${digest ? ' in a digest with others' : ''}${unconfirmed}.`;
     }
     case 'page_delivered':
-      return channel === 'call' ? `${person} answered the call.` : `${message} arrived.`;
+      return channel?.isCall === true ? `${person} answered the call.` : `${message} arrived.`;
     default:
       return failedPage(data, message, person);
   }
@@ -176,6 +175,11 @@ function actor(data: Data, nameOf: NameOf): string {
 
 function stepNumber(data: Data): number {
   return Number(data['stepIndex'] ?? 0) + 1;
+}
+
+/** Null for a channel of a later version. */
+function channelOf(name: unknown) {
+  return typeof name === 'string' && isChannel(name) ? declarationOf(name) : null;
 }
 
 function textOf(value: unknown): string {

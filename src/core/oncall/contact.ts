@@ -1,30 +1,29 @@
 import type { Id } from '#kernel/ids.ts';
+import { recordOf } from '#kernel/record_of.ts';
 
-import type { Channel } from './channel.ts';
+import { type Channel, CHANNEL_PREFERENCES, type ChannelPreference, declarationOf } from './channel.ts';
 
 /** How one person can be reached: addresses and the person's own preferences. */
-export interface Contact {
+export interface Contact extends Readonly<Record<ChannelPreference, boolean>> {
   readonly userId: Id<'user'>;
   /** E.164. */
   readonly phone: string | null;
   readonly email: string | null;
   /** Whether a browser of theirs has subscribed to push. */
   readonly hasPush: boolean;
-  readonly smsEnabled: boolean;
-  readonly callEnabled: boolean;
-  readonly pushEnabled: boolean;
-  readonly emailEnabled: boolean;
 }
+
+const ALL_ON = recordOf(CHANNEL_PREFERENCES, () => true);
 
 /**
  * The contact of somebody whom a step names or an override puts on call, but who is not a member of the team. Their phone
  * and preferences are not known, so they are reached by the email of their account and by push.
  */
 export function contactOfNonMember(account: Pick<Contact, 'userId' | 'email' | 'hasPush'>): Contact {
-  return { ...account, phone: null, smsEnabled: true, callEnabled: true, pushEnabled: true, emailEnabled: true };
+  return { ...account, phone: null, ...ALL_ON };
 }
 
-type Preferences = Pick<Contact, 'userId' | 'phone' | 'smsEnabled' | 'callEnabled' | 'pushEnabled' | 'emailEnabled'>;
+type Preferences = Pick<Contact, 'userId' | 'phone' | ChannelPreference>;
 
 /** How a team reaches each of these accounts: by the settings of its member, if the account is one. */
 export function contactsOf(
@@ -43,13 +42,8 @@ export function contactsOf(
 }
 
 export function wantsChannel(contact: Contact, channel: Channel): boolean {
-  const preferences: Record<Channel, boolean> = {
-    sms: contact.smsEnabled,
-    call: contact.callEnabled,
-    push: contact.pushEnabled,
-    email: contact.emailEnabled,
-  };
-  return preferences[channel];
+  const { preference } = declarationOf(channel);
+  return preference === null || contact[preference];
 }
 
 /** Where a channel reaches somebody: null for push, which goes to every browser that they have subscribed. */
@@ -58,8 +52,13 @@ export interface Address {
 }
 
 /** Null when no address is known. */
-export function findAddress(contact: Contact, channel: Channel): Address | null {
-  if (channel === 'push') return contact.hasPush ? { to: null } : null;
-  const to = channel === 'email' ? contact.email : contact.phone;
-  return to === null ? null : { to };
+export function findAddress({ phone, email, hasPush }: Contact, channel: Channel): Address | null {
+  switch (declarationOf(channel).addressKind) {
+    case 'phone':
+      return phone === null ? null : { to: phone };
+    case 'email':
+      return email === null ? null : { to: email };
+    case 'browser':
+      return hasPush ? { to: null } : null;
+  }
 }

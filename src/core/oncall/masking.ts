@@ -1,4 +1,4 @@
-import type { Channel } from './channel.ts';
+import { type Channel, declarationOf } from './channel.ts';
 
 /** Shorter numbers could be guessed from the digits that are left. */
 const SHOWN_DIGITS_FROM = 8;
@@ -9,7 +9,14 @@ const SHOWN_DIGITS_FROM = 8;
  */
 export function maskAddress(channel: Channel, to: string | null): string | null {
   if (to === null) return null;
-  return channel === 'email' ? maskEmail(to) : maskPhone(to);
+  switch (declarationOf(channel).addressKind) {
+    case 'phone':
+      return maskPhone(to);
+    case 'email':
+      return maskEmail(to);
+    case 'browser':
+      return null;
+  }
 }
 
 /** "+31612345678" is "+31••••••78". */

@@ -10,6 +10,8 @@ import { type Answer, ANSWER_PATH } from '#notify/answer_link.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { declarationOf } from '#core/oncall/channel.ts';
+import type { Via } from '#kernel/caller.ts';
 
 interface Params {
   readonly answer: string;
@@ -100,8 +102,8 @@ async function act(house: House, request: FastifyRequest, found: ReadAnswer): Pr
   return { status: STATUS[answered.outcome], heading: answeredSentence(answered, answer), paragraphs };
 }
 
-function viaOf(notification: NotificationRow | null): 'push' | 'email' {
-  return notification?.channel === 'push' ? 'push' : 'email';
+function viaOf(notification: NotificationRow | null): Via {
+  return notification === null ? 'email' : declarationOf(notification.channel).linkVia;
 }
 
 const FORGED: AnswerPage = {

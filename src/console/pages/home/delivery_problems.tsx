@@ -4,12 +4,13 @@ import { Link } from '@tanstack/react-router';
 import { deliveryQuery } from '#console/api/organization.ts';
 import { teamsQuery } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { CHANNEL_TITLES, ChannelIcon } from '#console/components/channel.tsx';
+import { ChannelIcon } from '#console/components/channel.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Name, Sentence } from '#console/components/name.tsx';
 import { Status } from '#console/components/status.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { reasonOf } from '#core/incidents/reasons.ts';
+import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
 
 const SHOWN_MAX = 6;
 
@@ -33,7 +34,7 @@ export function DeliveryProblems() {
             <Row
               key={channel}
               icon={<ChannelIcon channel={channel} />}
-              title={`${CHANNEL_TITLES[channel]} is failing`}
+              title={`${CHANNEL_DECLARATIONS[channel].title} is failing`}
               sub={
                 <>
                   The last message failed {lastFailedAt !== null && <Timestamp at={lastFailedAt} />}

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { teamsQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
-import { CHANNEL_NAMES, ChannelIcon } from '#console/components/channel.tsx';
+import { ChannelIcon } from '#console/components/channel.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { useNow } from '#console/components/use_now.ts';
 import { countdownText, durationText } from '#console/components/time_text.ts';
@@ -12,6 +12,7 @@ import classes from '#console/pages/incidents/escalation_card.module.css';
 import { useMemberNames } from '#console/pages/incidents/use_member_names.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { reasonOf } from '#core/incidents/reasons.ts';
+import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
 
 type Escalation = IncidentWithLog['escalation'];
 type Step = Escalation['steps'][number];
@@ -54,7 +55,12 @@ function StepItem({ step, isNext, team }: StepItemProps) {
         {afterMinutes === 0 ? 'Immediately' : `After ${durationText(afterMinutes * 60_000)}`}
         <span className={classes.channels}>
           {channels.map((channel) => (
-            <span key={channel} title={CHANNEL_NAMES[channel]} role="img" aria-label={CHANNEL_NAMES[channel]}>
+            <span
+              key={channel}
+              title={CHANNEL_DECLARATIONS[channel].name}
+              role="img"
+              aria-label={CHANNEL_DECLARATIONS[channel].name}
+            >
               <ChannelIcon channel={channel} size={16} />
             </span>
           ))}

@@ -1,10 +1,11 @@
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { CHANNEL_TITLES, ChannelIcon } from '#console/components/channel.tsx';
+import { ChannelIcon } from '#console/components/channel.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { useMemberNames } from '#console/pages/incidents/use_member_names.ts';
 import { reasonOf } from '#core/incidents/reasons.ts';
+import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
 
 type Notification = IncidentWithLog['notifications'][number];
 
@@ -37,7 +38,7 @@ export function NotificationLog({ notifications }: { readonly notifications: rea
           title={capital(nameOf(entry.userId))}
           sub={
             <>
-              {CHANNEL_TITLES[entry.channel]}
+              {CHANNEL_DECLARATIONS[entry.channel].title}
               {entry.to !== null && ` to ${entry.to}`}, {subjectOf(entry)},{' '}
               <Timestamp at={entry.updatedAt} format="clock" />
               {entry.reason !== null && <div>{capital(reasonOf(entry.reason))}</div>}

@@ -4,11 +4,12 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { invoke } from '#console/api/actions.ts';
 import type { Channel, Me, TestNotification } from '#console/api/organization.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { CHANNEL_TITLES, CHANNELS, ChannelIcon } from '#console/components/channel.tsx';
+import { SHOWN_CHANNELS, ChannelIcon } from '#console/components/channel.tsx';
 import { errorMessage } from '#console/components/error_alert.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { reasonOf } from '#core/incidents/reasons.ts';
+import { CHANNEL_DECLARATIONS, declarationOf } from '#core/oncall/channel.ts';
 
 /** Every channel that can reach the person, with a test that shows whether it works. */
 export function ChannelsCard({ me }: { readonly me: Me }) {
@@ -16,7 +17,7 @@ export function ChannelsCard({ me }: { readonly me: Me }) {
     <Card
       title="How you are reached"
       about="A test takes the same way as a page. Try each channel once before you are on call."
-      rows={CHANNELS.map((channel) => (
+      rows={SHOWN_CHANNELS.map((channel) => (
         <ChannelRow
           key={channel}
           channel={channel}
@@ -43,7 +44,7 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
   return (
     <Row
       icon={<ChannelIcon channel={channel} size={20} />}
-      title={CHANNEL_TITLES[channel]}
+      title={CHANNEL_DECLARATIONS[channel].title}
       sub={
         <>
           {isConfigured ? (destination ?? missing(channel)) : 'Not set up on this server. Ask your administrator.'}
@@ -61,7 +62,7 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
         disabled={!isConfigured || destination === null}
         loading={test.isPending}
         onClick={() => test.mutate()}
-        aria-label={`Send a test by ${CHANNEL_TITLES[channel]}`}
+        aria-label={`Send a test by ${CHANNEL_DECLARATIONS[channel].title}`}
       >
         Send a test
       </Button>
@@ -72,15 +73,14 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
 /** Where messages go; null when they cannot. */
 function useDestination(channel: Channel, me: Me): string | null {
   const { email } = useOrganization().session.user;
-  switch (channel) {
+  switch (declarationOf(channel).addressKind) {
     case 'email':
       return email;
-    case 'push': {
+    case 'browser': {
       const count = me.pushSubscriptions.length;
       return count === 0 ? null : `${count} ${count === 1 ? 'device' : 'devices'}`;
     }
-    case 'sms':
-    case 'call': {
+    case 'phone': {
       const phones = new Set(me.teams.flatMap(({ contact }) => contact.phone ?? []));
       return phones.size === 0 ? null : [...phones].join(', ');
     }
@@ -88,9 +88,14 @@ function useDestination(channel: Channel, me: Me): string | null {
 }
 
 function missing(channel: Channel): string {
-  return channel === 'push'
-    ? 'No device yet: add this one below.'
-    : 'No number yet: add one below, in one of your teams.';
+  switch (declarationOf(channel).addressKind) {
+    case 'browser':
+      return 'No device yet: add this one below.';
+    case 'phone':
+      return 'No number yet: add one below, in one of your teams.';
+    case 'email':
+      return 'Your account has no mail address.';
+  }
 }
 
 const POLL_MS = 1_000;

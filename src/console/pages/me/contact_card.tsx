@@ -3,21 +3,15 @@ import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
-import type { Channel, Contact, Me } from '#console/api/organization.ts';
+import type { Contact, Me } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
-import { CHANNEL_TITLES, CHANNELS } from '#console/components/channel.tsx';
+import { SHOWN_CHANNELS } from '#console/components/channel.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name, named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-
-const SWITCHES = {
-  sms: 'smsEnabled',
-  call: 'callEnabled',
-  push: 'pushEnabled',
-  email: 'emailEnabled',
-} as const satisfies Record<Channel, keyof Contact>;
+import { declarationOf } from '#core/oncall/channel.ts';
 
 const E164 = /^\+[1-9]\d{6,14}$/;
 
@@ -25,9 +19,9 @@ const E164 = /^\+[1-9]\d{6,14}$/;
 export function ContactCard({ team: { teamId, name, contact } }: { readonly team: Me['teams'][number] }) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
-  const { phone, smsEnabled, callEnabled, pushEnabled, emailEnabled } = contact;
+  const { phone, ...switches } = contact;
   const form = useForm({
-    initialValues: { phone: phone ?? '', smsEnabled, callEnabled, pushEnabled, emailEnabled },
+    initialValues: { phone: phone ?? '', ...switches },
     transformValues: (values) => ({ ...values, phone: withoutSeparators(values.phone) || null }),
     validate: {
       phone: (text) =>
@@ -59,13 +53,11 @@ export function ContactCard({ team: { teamId, name, contact } }: { readonly team
             maw={320}
           />
           <Group gap="lg">
-            {CHANNELS.map((channel) => (
-              <Switch
-                key={channel}
-                {...form.getInputProps(SWITCHES[channel], { type: 'checkbox' })}
-                label={CHANNEL_TITLES[channel]}
-              />
-            ))}
+            {SHOWN_CHANNELS.map((channel) => {
+              const { title, preference } = declarationOf(channel);
+              if (preference === null) return null;
+              return <Switch key={channel} {...form.getInputProps(preference, { type: 'checkbox' })} label={title} />;
+            })}
           </Group>
           {saving.isError && <ErrorAlert title="Your contact details were not saved" error={saving.error} />}
           <Group>

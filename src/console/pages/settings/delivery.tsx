@@ -3,27 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 
 import { type ChannelHealth, deliveryQuery } from '#console/api/organization.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { CHANNEL_TITLES, ChannelIcon } from '#console/components/channel.tsx';
+import { ChannelIcon } from '#console/components/channel.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { reasonOf } from '#core/incidents/reasons.ts';
-
-const VIA: Record<NonNullable<ChannelHealth['via']>, string> = {
-  twilio: 'by Twilio',
-  simulator: 'to the phone simulator, because no Twilio account is configured',
-  smtp: 'by the mail server',
-  'web-push': "by the browsers' push services",
-};
-
-const REQUIRED_SETTINGS = {
-  sms: 'TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM',
-  call: 'TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM',
-  push: '',
-  email: 'SMTP_URL and MAIL_FROM',
-};
+import { CHANNEL_DECLARATIONS, PROVIDERS } from '#core/oncall/channel.ts';
 
 const REFRESH_MS = 15_000;
 
@@ -51,11 +38,11 @@ function Channel({ health }: { readonly health: ChannelHealth }) {
   return (
     <Row
       icon={<ChannelIcon channel={channel} size={20} />}
-      title={CHANNEL_TITLES[channel]}
+      title={CHANNEL_DECLARATIONS[channel].title}
       sub={
         configured ? (
           <>
-            <div>Sent {via === null ? '' : VIA[via]}.</div>
+            <div>Sent {via === null ? '' : PROVIDERS[via]}.</div>
             {lastSucceededAt !== null && (
               <div>
                 The last message was accepted <Timestamp at={lastSucceededAt} />.
@@ -69,7 +56,7 @@ function Channel({ health }: { readonly health: ChannelHealth }) {
             )}
           </>
         ) : (
-          `Not set up. The administrator of this server has to set ${REQUIRED_SETTINGS[channel]}.`
+          `Not set up. The administrator of this server has to set ${CHANNEL_DECLARATIONS[channel].settings}.`
         )
       }
     >

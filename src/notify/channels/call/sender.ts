@@ -14,7 +14,6 @@ const LOOKED_AT_MAX = 50;
 /** Voice calls by Twilio. What is said, and what a pressed digit does, is asked of us when the call is answered. */
 export function callSender(client: TwilioClient, account: TwilioAccount, baseUrl: string): ChannelSender {
   return {
-    channel: 'call',
     timeoutMs: REQUEST_TIMEOUT_MS,
     uncertainTriesMax: UNCERTAIN_TRIES_MAX,
     async send(outgoing) {

@@ -11,7 +11,6 @@ import { mailText } from '#notify/channels/email/text.ts';
 export function emailSender(server: MailServer, links: AnswerLinks, baseUrl: string): ChannelSender {
   const host = new URL(baseUrl).hostname;
   return {
-    channel: 'email',
     timeoutMs: SEND_TIMEOUT_MS,
     uncertainTriesMax: 1,
     send: (outgoing) =>

@@ -35,8 +35,9 @@ export type PushPost = (
 export interface PushSettings {
   readonly post: PushPost;
   readonly keys: VapidKeys;
-  /** Whom a push service may turn to: a mailto: or https: address. */
-  readonly contact: string;
+  readonly subscriptions: PushSubscriptions;
+  /** Sender of mail; null where there is none. */
+  readonly mailFrom: string | null;
   readonly baseUrl: string;
 }
 
@@ -48,13 +49,9 @@ const REQUEST_TIMEOUT_MS = 10_000;
  * Web Push (RFC 8030, 8291, 8292) to every browser of a person; one that takes it is enough. A second try takes the
  * place of a first one that did get through, so that an unknown fate can be tried again without harm.
  */
-export function pushSender(
-  subscriptions: PushSubscriptions,
-  settings: PushSettings,
-  links: AnswerLinks,
-): ChannelSender {
+export function pushSender(settings: PushSettings, links: AnswerLinks): ChannelSender {
+  const { subscriptions } = settings;
   return {
-    channel: 'push',
     timeoutMs: REQUEST_TIMEOUT_MS,
     uncertainTriesMax: 3,
     async send(outgoing) {
@@ -97,14 +94,21 @@ function encrypt(
   { endpoint, p256dh, auth }: PushSubscription,
   text: string,
   { notificationId }: OutgoingMessage,
-  { keys, contact }: PushSettings,
+  { keys, baseUrl, mailFrom }: PushSettings,
 ) {
   return webPush.generateRequestDetails({ endpoint, keys: { p256dh, auth } }, text, {
     TTL: LIFE_SECONDS,
     urgency: 'high',
     topic: createHash('sha256').update(notificationId).digest('base64url').slice(0, 32),
-    vapidDetails: { subject: contact, ...keys },
+    vapidDetails: { subject: contactOf(baseUrl, mailFrom), ...keys },
   });
+}
+
+/** Whom a push service may turn to: it takes only these two kinds of address. */
+function contactOf(baseUrl: string, mailFrom: string | null): string {
+  if (baseUrl.startsWith('https://')) return baseUrl;
+  const address = mailFrom === null ? 'tocsin@localhost' : (/<([^>]+)>\s*$/.exec(mailFrom)?.[1] ?? mailFrom);
+  return `mailto:${address.trim()}`;
 }
 
 function deliveryOfAnswer({ status, retryAfter }: Awaited<ReturnType<PushPost>>): Delivery | 'gone' {

@@ -16,7 +16,6 @@ const LOOKED_AT_MAX = 50;
 /** SMS by Twilio. */
 export function smsSender(client: TwilioClient, account: TwilioAccount, baseUrl: string): ChannelSender {
   return {
-    channel: 'sms',
     timeoutMs: REQUEST_TIMEOUT_MS,
     uncertainTriesMax: UNCERTAIN_TRIES_MAX,
     async send(outgoing) {
