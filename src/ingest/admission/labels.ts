@@ -65,9 +65,14 @@ export function tooLong(what: 'metric name' | 'label', textBytesMax: number): st
 
 function sorted(labels: readonly Label[]): readonly Label[] | string {
   const copy = labels.toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
-  const twice = copy.find(({ name }, i) => name === copy[i - 1]?.name);
-  if (twice !== undefined) return `the label ${JSON.stringify(twice.name)} twice`;
-  return copy.filter(({ value }) => value !== '');
+  let previous: string | null = null;
+  let hasEmpty = false;
+  for (const { name, value } of copy) {
+    if (name === previous) return `the label ${JSON.stringify(name)} twice`;
+    previous = name;
+    hasEmpty ||= value === '';
+  }
+  return hasEmpty ? copy.filter(({ value }) => value !== '') : copy;
 }
 
 function faultOf(name: string, value: string, bytesMax: number): string | null {

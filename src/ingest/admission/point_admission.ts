@@ -122,11 +122,20 @@ export class PointAdmission {
     if (known !== -1) return this.#positions[known] ?? -1;
     if (!this.#isAdmitted()) return this.#tooManySeries;
     const position = this.#addSeries(name, canonical, key);
-    this.#positions[this.#added.add(high, low)] = position;
+    this.#positions[this.#added.addSought()] = position;
     return position;
   }
 
-  /** The same for a series of an earlier request; null if it is not accepted now, for any reason. */
+  /** The halves of the key of the series that `addSeries` has just added. */
+  get keyHigh(): number {
+    return this.#hasher.high;
+  }
+
+  get keyLow(): number {
+    return this.#hasher.low;
+  }
+
+  /** Adds a series of an earlier request; null if it is not accepted now, for any reason. */
   addAcceptedSeries(accepted: AcceptedSeries): number | null {
     const allowance = this.limits.series;
     if (!this.hasRoomFor(1)) return null;

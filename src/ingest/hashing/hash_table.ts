@@ -1,5 +1,7 @@
-const SLOTS_FIRST = 64;
+const SLOTS_FIRST = 128;
+const GROWTH = 4;
 const FREE = -1;
+const EMPTY = new Int32Array(0);
 /** The share of slots in use above which the table grows. */
 const LOAD_MAX = 0.7;
 /** Below this share it does not grow, however badly hashes collide: no input makes it larger than its entries justify. */
@@ -10,48 +12,54 @@ const LOAD_MIN = 0.1;
  */
 export const PROBES_MAX = 64;
 
-/** The owner of the table keeps the keys. */
-interface Keys {
-  /** The hash of an entry's key, from `keyed_hash.ts`. */
-  readonly hashOf: (entry: number) => number;
-  /** Whether the entry's key is the one that is being looked for. */
-  readonly isSought: (entry: number) => boolean;
-}
-
 /**
  * A growable hash table. It numbers entries from 0 in the order in which they are added and finds their numbers; keys and
- * values are its owner's, in arrays by that number. It takes 6 to 12 bytes per entry and no object.
+ * values are its owner's, in arrays by that number. It takes 10 to 29 bytes per entry and no object.
  */
 export class HashTable {
   /** How many entries were added. */
   size = 0;
-  readonly #keys: Keys;
-  /** Entry numbers. Allocated with the first entry, because many tables stay empty. */
-  #slots = new Int32Array(0);
+  /** Entry numbers. Allocated with the first entry, because most tables stay empty. */
+  #slots = EMPTY;
+  /** By entry number. */
+  #hashes = EMPTY;
+  /** Where `next` continues. */
+  #slot = 0;
+  #probe = 1;
 
-  constructor(keys: Keys) {
-    this.#keys = keys;
+  /** The first entry with this hash, or -1; its key may still be another. The hash must come from `keyed_hash.ts`. */
+  first(hash: number): number {
+    this.#slot = hash & (this.#slots.length - 1);
+    this.#probe = 1;
+    return this.next(hash);
   }
 
-  /** The number of the entry that `isSought`, or -1. */
-  find(hash: number): number {
+  /** The next entry with the same hash, after the one that `first` or `next` has just returned. */
+  next(hash: number): number {
     const slots = this.#slots;
+    const hashes = this.#hashes;
     const mask = slots.length - 1;
-    let slot = hash & mask;
-    for (let probe = 1; probe <= PROBES_MAX; probe += 1) {
+    let slot = this.#slot;
+    for (let probe = this.#probe; probe <= PROBES_MAX; probe += 1) {
       const entry = slots[slot] ?? FREE;
-      if (entry === FREE || this.#keys.isSought(entry)) return entry;
       slot = (slot + probe) & mask;
+      if (entry !== FREE && hashes[entry] !== hash) continue;
+      this.#slot = slot;
+      this.#probe = probe + 1;
+      return entry;
     }
     return -1;
   }
 
-  /** Numbers a new entry, whose key must be in place. */
+  /** Numbers a new entry. */
   add(hash: number): number {
     const entry = this.size;
     this.size += 1;
-    if (this.size > this.#slots.length * LOAD_MAX) this.#grow();
-    else if (!this.#place(entry, hash) && this.size > this.#slots.length * LOAD_MIN) this.#grow();
+    if (this.size > this.#hashes.length) this.#grow();
+    this.#hashes[entry] = hash;
+    if (this.#place(entry, hash) || this.size < this.#slots.length * LOAD_MIN) return entry;
+    this.#grow();
+    this.#place(entry, hash);
     return entry;
   }
 
@@ -70,7 +78,10 @@ export class HashTable {
   }
 
   #grow(): void {
-    this.#slots = new Int32Array(Math.max(SLOTS_FIRST, this.#slots.length * 2)).fill(FREE);
-    for (let entry = 0; entry < this.size; entry += 1) this.#place(entry, this.#keys.hashOf(entry));
+    const before = this.#hashes;
+    this.#slots = new Int32Array(Math.max(SLOTS_FIRST, this.#slots.length * GROWTH)).fill(FREE);
+    this.#hashes = new Int32Array(this.#slots.length * LOAD_MAX);
+    this.#hashes.set(before);
+    for (let entry = 0; entry < this.size - 1; entry += 1) this.#place(entry, before[entry] ?? 0);
   }
 }

@@ -7,8 +7,7 @@ const KEY_HIGH = KEY.readInt32LE(4);
 
 /**
  * HalfSipHash-1-3 of the bytes from `start` up to, but not including, `end`. Without the key of this process nobody can
- * predict its 32 bits, so no sender can choose bytes that collide. The rounds are written out, because a call per round
- * would make it slower.
+ * predict its 32 bits, so no sender can choose bytes that collide.
  */
 export function hashSpan(view: DataView, start: number, end: number): number {
   const length = end - start;
@@ -19,8 +18,13 @@ export function hashSpan(view: DataView, start: number, end: number): number {
   let v1 = KEY_HIGH;
   let v2 = KEY_LOW ^ 0x6c796765;
   let v3 = KEY_HIGH ^ 0x74656462;
-  for (let at = start; at <= wordsEnd; at += 4) {
-    const word = at < wordsEnd ? view.getInt32(at, true) : tail;
+  // One round for each word and for the tail, and three more.
+  const lastAt = wordsEnd + 12;
+  for (let at = start; at <= lastAt; at += 4) {
+    let word = 0;
+    if (at < wordsEnd) word = view.getInt32(at, true);
+    else if (at === wordsEnd) word = tail;
+    else if (at === wordsEnd + 4) v2 ^= 0xff;
     v3 ^= word;
     v0 = (v0 + v1) | 0;
     v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
@@ -33,47 +37,15 @@ export function hashSpan(view: DataView, start: number, end: number): number {
     v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
     v2 = (v2 << 16) | (v2 >>> 16);
     v0 ^= word;
-  }
-  return finish(v0, v1, v2, v3);
-}
-
-/** The same of two 32-bit words, for keys that are hashes without a secret. */
-export function hashPair(high: number, low: number): number {
-  let v0 = KEY_LOW;
-  let v1 = KEY_HIGH;
-  let v2 = KEY_LOW ^ 0x6c796765;
-  let v3 = KEY_HIGH ^ 0x74656462;
-  for (let i = 0; i < 3; i += 1) {
-    const word = i === 0 ? high : i === 1 ? low : 8 << 24;
-    v3 ^= word;
-    v0 = (v0 + v1) | 0;
-    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
-    v0 = (v0 << 16) | (v0 >>> 16);
-    v2 = (v2 + v3) | 0;
-    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
-    v0 = (v0 + v3) | 0;
-    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
-    v2 = (v2 + v1) | 0;
-    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
-    v2 = (v2 << 16) | (v2 >>> 16);
-    v0 ^= word;
-  }
-  return finish(v0, v1, v2, v3);
-}
-
-function finish(a: number, b: number, c: number, d: number): number {
-  let [v0, v1, v2, v3] = [a, b, c ^ 0xff, d];
-  for (let round = 0; round < 3; round += 1) {
-    v0 = (v0 + v1) | 0;
-    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
-    v0 = (v0 << 16) | (v0 >>> 16);
-    v2 = (v2 + v3) | 0;
-    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
-    v0 = (v0 + v3) | 0;
-    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
-    v2 = (v2 + v1) | 0;
-    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
-    v2 = (v2 << 16) | (v2 >>> 16);
   }
   return v1 ^ v3;
+}
+
+const PAIR = new DataView(new ArrayBuffer(8));
+
+/** The same of two 32-bit words. */
+export function hashPair(high: number, low: number): number {
+  PAIR.setInt32(0, high, true);
+  PAIR.setInt32(4, low, true);
+  return hashSpan(PAIR, 0, 8);
 }

@@ -5,24 +5,15 @@ import { hashSpan } from '#ingest/hashing/keyed_hash.ts';
 export class SpanIndex {
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
-  readonly #hashes: number[] = [];
-  readonly #table: HashTable;
+  /** For each number, the one that `numberOf` gave after it the last time. */
+  readonly #followers: number[] = [];
+  #last = -1;
+  readonly #table = new HashTable();
   #view: DataView;
-  #sought: DataView;
-  #soughtStart = 0;
-  #soughtEnd = 0;
-  #soughtHash = 0;
 
   /** Of spans in the bytes of `view`. */
   constructor(view: DataView) {
     this.#view = view;
-    this.#sought = view;
-    this.#table = new HashTable({
-      hashOf: (number) => this.#hashes[number] ?? 0,
-      isSought: (number) =>
-        this.#hashes[number] === this.#soughtHash &&
-        this.matches(number, this.#sought, this.#soughtStart, this.#soughtEnd),
-    });
   }
 
   get size(): number {
@@ -34,27 +25,35 @@ export class SpanIndex {
     this.#view = view;
   }
 
-  /** Equal numbers mean equal bytes. In rare cases the same bytes get another number. */
+  /**
+   * The span's number, which equal bytes share. In rare cases the same bytes get another number. Labels usually follow
+   * each other as they did before, and comparing a span with the expected one is faster than hashing it.
+   */
   numberOf(start: number, end: number): number {
+    const expected = this.#followers[this.#last] ?? -1;
+    if (expected !== -1 && this.matches(expected, this.#view, start, end)) return (this.#last = expected);
     const hash = hashSpan(this.#view, start, end);
     const known = this.find(hash, this.#view, start, end);
-    return known === -1 ? this.add(hash, start, end) : known;
+    const number = known === -1 ? this.add(hash, start, end) : known;
+    if (this.#last !== -1) this.#followers[this.#last] = number;
+    return (this.#last = number);
   }
 
   /** The number of a span with these bytes, which may be in another view; -1 for none. */
   find(hash: number, view: DataView, start: number, end: number): number {
-    this.#sought = view;
-    this.#soughtStart = start;
-    this.#soughtEnd = end;
-    this.#soughtHash = hash;
-    return this.#table.find(hash);
+    let number = this.#table.first(hash);
+    while (number !== -1 && !this.matches(number, view, start, end)) number = this.#table.next(hash);
+    return number;
   }
 
   add(hash: number, start: number, end: number): number {
     this.#starts.push(start);
     this.#ends.push(end);
-    this.#hashes.push(hash);
     return this.#table.add(hash);
+  }
+
+  startOf(number: number): number {
+    return this.#starts[number] ?? 0;
   }
 
   /** Whether the span has the bytes between `start` and `end` of `view`. */

@@ -153,9 +153,16 @@ class WriteRequestDecoder {
     reader.pos = start;
     const series = this.#readNewSeries(end);
     if (series === null || !isPlain) return;
-    const [high, low] = halvesOf(series.key);
+    const { keyHigh: high, keyLow: low } = this.#admission;
     const kind = kindOfSeries(series.name, this.#hasLabel, this.#types);
-    this.#memory.add(reader.view, start, { series, high, low, admittedBy: null, length: samplesStart - start, kind });
+    this.#memory.addSought(reader.view, start, {
+      series,
+      high,
+      low,
+      admittedBy: null,
+      length: samplesStart - start,
+      kind,
+    });
   }
 
   /** Skips the labels at the start of a series and returns where they end. */
@@ -261,8 +268,4 @@ function textOf({ name, labels }: Series): string {
     value: labels[i * 2 + 1] ?? '',
   }));
   return toSeriesText(name, named);
-}
-
-function halvesOf(key: bigint): readonly [high: number, low: number] {
-  return [Number(BigInt.asIntN(32, key >> 32n)), Number(BigInt.asIntN(32, key))];
 }

@@ -3,6 +3,7 @@ import { hashPair } from '#ingest/hashing/keyed_hash.ts';
 
 const CAPACITY_FIRST = 32;
 const GROWTH = 1.5;
+const EMPTY = new Int32Array(0);
 
 /**
  * Numbers the 64-bit keys of series from 0 in the order in which they are added, and finds a key's number. A key is given
@@ -10,14 +11,12 @@ const GROWTH = 1.5;
  * were added are found by one comparison. A sender can compute the keys of its series, so they are hashed with a secret.
  */
 export class SeriesIndex {
-  readonly #table = new HashTable({
-    hashOf: (number) => hashPair(this.#keys[number * 2] ?? 0, this.#keys[number * 2 + 1] ?? 0),
-    isSought: (number) => this.#isAt(number, this.#soughtHigh, this.#soughtLow),
-  });
+  readonly #table = new HashTable();
   /** High and low halves in turn. */
-  #keys = new Int32Array(CAPACITY_FIRST * 2);
+  #keys = EMPTY;
   #soughtHigh = 0;
   #soughtLow = 0;
+  #soughtHash = 0;
   /** The number that was found last. */
   #last = -1;
 
@@ -30,19 +29,23 @@ export class SeriesIndex {
     this.#soughtHigh = high | 0;
     this.#soughtLow = low | 0;
     const next = this.#last + 1;
-    const number = this.#isAt(next, this.#soughtHigh, this.#soughtLow) ? next : this.#table.find(hashPair(high, low));
+    if (this.#isAt(next, this.#soughtHigh, this.#soughtLow)) return (this.#last = next);
+    this.#soughtHash = hashPair(high, low);
+    let number = this.#table.first(this.#soughtHash);
+    while (number !== -1 && !this.#isAt(number, this.#soughtHigh, this.#soughtLow)) {
+      number = this.#table.next(this.#soughtHash);
+    }
     if (number !== -1) this.#last = number;
     return number;
   }
 
-  /** Adds a key that `find` did not find. */
-  add(high: number, low: number): number {
+  /** Adds the key that `find` has just not found. */
+  addSought(): number {
     const number = this.size;
     if (number * 2 === this.#keys.length) this.#grow();
-    this.#keys[number * 2] = high;
-    this.#keys[number * 2 + 1] = low;
-    this.#last = this.#table.add(hashPair(high, low));
-    return number;
+    this.#keys[number * 2] = this.#soughtHigh;
+    this.#keys[number * 2 + 1] = this.#soughtLow;
+    return (this.#last = this.#table.add(this.#soughtHash));
   }
 
   #isAt(number: number, high: number, low: number): boolean {
@@ -51,7 +54,7 @@ export class SeriesIndex {
 
   #grow(): void {
     const before = this.#keys;
-    this.#keys = new Int32Array(Math.ceil((before.length / 2) * GROWTH) * 2);
+    this.#keys = new Int32Array(Math.max(CAPACITY_FIRST, Math.ceil((before.length / 2) * GROWTH)) * 2);
     this.#keys.set(before);
   }
 }

@@ -17,7 +17,7 @@ export class SeriesSet {
   /** False when the key was there already. */
   add(high: number, low: number): boolean {
     if (this.has(high, low)) return false;
-    this.#index.add(high, low);
+    this.#index.addSought();
     return true;
   }
 

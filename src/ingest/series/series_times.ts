@@ -31,9 +31,9 @@ export class SeriesTimes {
     return this.#index.find(this.#halves[1] ?? 0, this.#halves[0] ?? 0);
   }
 
-  /** Adds the key that was looked for last. */
+  /** Adds the key that was not found. */
   #add(): number {
-    const number = this.#index.add(this.#halves[1] ?? 0, this.#halves[0] ?? 0);
+    const number = this.#index.addSought();
     if (number === this.#times.length) {
       const times = new Float64Array(number * 2);
       times.set(this.#times);

@@ -50,6 +50,8 @@ export class MetricMapper {
   readonly #nowMs: number;
   #resource: readonly Label[] = [];
   #name: string | null = '';
+  /** The metric's name as a label, by its suffix: a metric has many points. */
+  readonly #nameLabels = new Map<string, Label>();
 
   constructor(admission: PointAdmission, nowMs: number) {
     this.#admission = admission;
@@ -64,6 +66,7 @@ export class MetricMapper {
   /** Null means that the name is not UTF-8; its points are refused. */
   beginMetric(name: string | null): void {
     this.#name = name;
+    this.#nameLabels.clear();
   }
 
   gauge(head: PointHead, value: number | null): void {
@@ -142,7 +145,12 @@ export class MetricMapper {
   }
 
   #nameLabel(suffix: string): Label {
-    return this.#name === null ? faultyLabel('', NOT_UTF8) : this.labels.of(NAME_LABEL, this.#name + suffix);
+    let label = this.#nameLabels.get(suffix);
+    if (label === undefined) {
+      label = this.#name === null ? faultyLabel('', NOT_UTF8) : this.labels.of(NAME_LABEL, this.#name + suffix);
+      this.#nameLabels.set(suffix, label);
+    }
+    return label;
   }
 
   /** A point's attribute takes precedence over its resource's. */

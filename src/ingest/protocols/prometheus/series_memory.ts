@@ -1,7 +1,7 @@
 import type { PointKind } from '#core/metrics/point.ts';
 import type { AcceptedSeries } from '#ingest/admission/point_admission.ts';
 import { hashSpan } from '#ingest/hashing/keyed_hash.ts';
-import { SpanIndex } from '#ingest/hashing/span_index.ts';
+import { isSameSpan, SpanIndex } from '#ingest/hashing/span_index.ts';
 
 /** A decoded series, remembered by the bytes of its labels. */
 export interface RememberedSeries extends AcceptedSeries {
@@ -22,6 +22,8 @@ const BYTES_MAX = 8 * 1024 * 1024;
 export class SeriesMemory {
   #current = new Generation();
   #previous = new Generation();
+  /** Of the span that was looked for last. */
+  #soughtHash = 0;
 
   /**
    * The series that was added after the one found last, if the bytes from `start` begin with its bytes: series usually
@@ -33,7 +35,7 @@ export class SeriesMemory {
 
   /** The series with exactly the bytes from `start` to `end`. */
   find(view: DataView, start: number, end: number): RememberedSeries | undefined {
-    const hash = hashSpan(view, start, end);
+    const hash = (this.#soughtHash = hashSpan(view, start, end));
     const current = this.#current.find(hash, view, start, end);
     if (current !== undefined) return current;
     const previous = this.#previous.find(hash, view, start, end);
@@ -41,9 +43,9 @@ export class SeriesMemory {
     return previous;
   }
 
-  /** Remembers the series by its bytes, which begin at `start`. */
-  add(view: DataView, start: number, series: RememberedSeries): void {
-    this.#add(hashSpan(view, start, start + series.length), view, start, series);
+  /** Remembers a series that `find` has just not found, by its bytes, which begin at `start`. */
+  addSought(view: DataView, start: number, series: RememberedSeries): void {
+    this.#add(this.#soughtHash, view, start, series);
   }
 
   #add(hash: number, view: DataView, start: number, series: RememberedSeries): void {
@@ -70,7 +72,7 @@ class Generation {
     const number = this.#last + 1;
     const next = this.#series[number];
     if (next === undefined || next.length > end - start) return undefined;
-    if (!this.#index.matches(number, view, start, start + next.length)) return undefined;
+    if (!isSameSpan(this.#view, this.#index.startOf(number), view, start, next.length)) return undefined;
     this.#last = number;
     return next;
   }
