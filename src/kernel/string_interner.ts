@@ -2,17 +2,9 @@
 export class StringInterner {
   readonly strings: string[] = [];
   readonly #numbers = new Map<string, number>();
-  #last = -1;
 
   /** The string's position in `strings`. */
   intern(text: string): number {
-    // Strings usually come in the same order as before, and a comparison is cheaper than a look-up.
-    const next = this.#last + 1;
-    this.#last = this.strings[next] === text ? next : this.#lookUp(text);
-    return this.#last;
-  }
-
-  #lookUp(text: string): number {
     const known = this.#numbers.get(text);
     if (known !== undefined) return known;
     const number = this.strings.push(text) - 1;

@@ -83,6 +83,7 @@ export class PointAdmission {
   #seen = 0;
   #dropped = 0;
   #beyondSeries = 0;
+  readonly fullMessage: string;
   readonly #tooManySeries: string;
   readonly #oldest: number;
   readonly #newest: number;
@@ -91,6 +92,7 @@ export class PointAdmission {
   constructor(now: Temporal.Instant, limits: PointLimits, pointsExpected?: number) {
     this.limits = limits;
     this.batch = new PointBatch(pointsExpected === undefined ? undefined : Math.min(pointsExpected, limits.pointsMax));
+    this.fullMessage = `beyond the ${limits.pointsMax} points that one request may hold: send the rest in another`;
     this.#tooManySeries = `a new series beyond the ${limits.series.max} that the service may have a day (UTC)`;
     this.#oldest = now.epochMilliseconds - limits.ageMsMax;
     this.#newest = now.epochMilliseconds + limits.aheadMsMax;
@@ -168,10 +170,6 @@ export class PointAdmission {
 
   hasRoomFor(points: number): boolean {
     return this.#seen + points <= this.limits.pointsMax;
-  }
-
-  get fullMessage(): string {
-    return `beyond the ${this.limits.pointsMax} points that one request may hold: send the rest in another`;
   }
 
   result(): DecodedPoints {

@@ -30,7 +30,6 @@ const SHARE_MS = 2_000;
 const TIMEOUT_MS = 1_000;
 /** At most some 70 MB; what was not asked for longest is looked up again when it is. */
 const HELD_SERIES_MAX = 3_000_000;
-const DAY_MS = 86_400_000;
 /** Rows may become visible behind this many with later marks. */
 const MARKS_ASKED_AGAIN = 1_000;
 
@@ -51,8 +50,6 @@ export class SeriesQuota {
   /** Up to where others' rows have been read in the last two rounds. */
   #marks: readonly [before: number, last: number] | null = null;
   #forgottenOn = '';
-  /** The last that was asked for, by how many there were before it since 1970. */
-  #day = { number: Number.NaN, text: '' };
 
   constructor(options: SeriesQuotaOptions) {
     this.#options = options;
@@ -197,11 +194,7 @@ export class SeriesQuota {
   }
 
   #today(): string {
-    const now = this.#options.clock.now();
-    const number = Math.floor(now.epochMilliseconds / DAY_MS);
-    // Each request asks, and to write a date takes longer than the rest of the answer.
-    if (number !== this.#day.number) this.#day = { number, text: dayOf(now) };
-    return this.#day.text;
+    return dayOf(this.#options.clock.now());
   }
 
   #noteAway(error: unknown): void {

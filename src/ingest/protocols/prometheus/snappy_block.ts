@@ -71,7 +71,8 @@ const PAUSE_AFTER = 65_536;
 
 /**
  * Copies in steps of 16 bytes, and so up to 15 bytes too many: the next element overwrites them, and there is space after
- * the last. The values are integers because a NaN read as a double may lose the bits that mark a stale series.
+ * the last. Copying byte by byte makes decoding a recorded scrape take 35 % longer, and Buffer.copy twice as long, because most
+ * elements are short. The values are integers because a NaN read as a double may lose the bits that mark a stale series.
  */
 function copySteps(from: DataView, pos: number, out: DataView, at: number, length: number): void {
   for (let i = 0; i < length; i += STEP) {
