@@ -6,12 +6,12 @@ import { expect, test } from 'vitest';
 import { ACTIONS } from '#actions/registry.ts';
 import { JOBS } from '#jobs/registry.ts';
 import { QUEUE_NAMES } from '#kernel/job.ts';
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import { pagerRole } from '#workers/pager_role.ts';
 import type { Role } from '#workers/run_role.ts';
 import { workerRole } from '#workers/worker_role.ts';
 
-const houseOfNothing = {} as House;
+const contextOfNothing = {} as AppContext;
 const ROOT = path.join(import.meta.dirname, '..');
 
 const filesBelow = (folder: string): string[] =>
@@ -26,7 +26,7 @@ test('every job is in the registry under the name of its file, and has one handl
       .filter((name) => name !== 'registry')
       .toSorted(),
   );
-  const roles = [workerRole(houseOfNothing, { db: {} } as never), pagerRole(houseOfNothing, {} as never)];
+  const roles = [workerRole(contextOfNothing, { db: {} } as never), pagerRole(contextOfNothing, {} as never)];
   const handled = roles.flatMap(({ handlers }) => handlers.map(({ job }) => job.name));
   expect(handled.toSorted()).toEqual(names);
   for (const job of JOBS) expect(QUEUE_NAMES).toContain(job.queue);
@@ -34,8 +34,8 @@ test('every job is in the registry under the name of its file, and has one handl
 
 test('each queue is consumed by one role: pages wait behind nothing that senders can cause', () => {
   const queuesOf = ({ handlers }: Role) => [...new Set(handlers.map(({ job }) => job.queue))].toSorted();
-  const worker = queuesOf(workerRole(houseOfNothing, { db: {} } as never));
-  const pager = queuesOf(pagerRole(houseOfNothing, {} as never));
+  const worker = queuesOf(workerRole(contextOfNothing, { db: {} } as never));
+  const pager = queuesOf(pagerRole(contextOfNothing, {} as never));
   expect({ worker, pager }).toEqual({ worker: ['ingest', 'upkeep'], pager: ['paging'] });
 });
 

@@ -2,7 +2,7 @@ import { createCipher, type Cipher } from '#auth/cipher.ts';
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import { WATCHED_WORK } from '#core/oncall/pager_health.ts';
 import { cutBuffersFromSmallPieces } from '#entry/buffer_pool.ts';
-import { compose, type House } from '#entry/compose.ts';
+import { compose, type AppContext } from '#entry/compose.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { type NewOrRegressed, openExceptionIncidents } from '#incidents/open_exception_incidents.ts';
 import type { Log } from '#kernel/log.ts';
@@ -32,8 +32,8 @@ import { onStorePoints } from '#workers/store_points.ts';
 
 export async function startWorker(config: RunningConfig, log: Log): Promise<StartedRole> {
   cutBuffersFromSmallPieces();
-  const house = await compose(config, { log });
-  return { running: runRole(house, workerRole(house)), close: () => house.close() };
+  const context = await compose(config, { log });
+  return { running: runRole(context, workerRole(context)), close: () => context.close() };
 }
 
 export interface WorkerRuntime extends UnitOfWorkRuntime {
@@ -56,27 +56,27 @@ export interface WorkerRuntime extends UnitOfWorkRuntime {
   readonly newGroupsPerMinute: number;
 }
 
-export function workerRuntime(house: House): WorkerRuntime {
+export function workerRuntime(context: AppContext): WorkerRuntime {
   return {
-    db: house.db,
-    clock: house.clock,
-    log: house.log,
-    onOutbox: () => house.outbox.wake(),
-    baseUrl: house.config.baseUrl,
-    mail: house.mail,
-    invitationCipher: createCipher(house.config.appSecret, 'invitations'),
-    eventCipher: createCipher(house.config.appSecret, 'waiting-events'),
-    clickhouse: house.clickhouse,
-    metricWriter: new MetricWriter(house.clickhouse),
-    exceptionWriter: new ExceptionWriter(house.clickhouse),
-    exceptions: new ExceptionReader(house.clickhouse),
-    rules: new RuleReader(house.clickhouse),
-    expiredRows: new ExpiredRows(house.clickhouse),
+    db: context.db,
+    clock: context.clock,
+    log: context.log,
+    onOutbox: () => context.outbox.wake(),
+    baseUrl: context.config.baseUrl,
+    mail: context.mail,
+    invitationCipher: createCipher(context.config.appSecret, 'invitations'),
+    eventCipher: createCipher(context.config.appSecret, 'waiting-events'),
+    clickhouse: context.clickhouse,
+    metricWriter: new MetricWriter(context.clickhouse),
+    exceptionWriter: new ExceptionWriter(context.clickhouse),
+    exceptions: new ExceptionReader(context.clickhouse),
+    rules: new RuleReader(context.clickhouse),
+    expiredRows: new ExpiredRows(context.clickhouse),
     incidentLimit: {
-      incidents: house.config.incidentsPerService || Infinity,
-      minutes: house.config.incidentsPerServiceMinutes,
+      incidents: context.config.incidentsPerService || Infinity,
+      minutes: context.config.incidentsPerServiceMinutes,
     },
-    newGroupsPerMinute: house.config.newGroupsPerMinute || Infinity,
+    newGroupsPerMinute: context.config.newGroupsPerMinute || Infinity,
   };
 }
 
@@ -88,7 +88,7 @@ const KEPT_MS = 4_000;
  * Everything that senders can cause, and maintenance: stores points, groups exceptions, evaluates rules and opens
  * incidents. Sends mail about accounts too, because anybody can ask for it. Pages nobody.
  */
-export function workerRole(house: House, runtime = workerRuntime(house)): Role {
+export function workerRole(context: AppContext, runtime = workerRuntime(context)): Role {
   const kept = runDurableJobs(runtime.db);
   const grouping = {
     ...runtime,
@@ -119,8 +119,8 @@ export function workerRole(house: House, runtime = workerRuntime(house)): Role {
       { name: 'forget_sign_ins', everySeconds: 3_600, run: () => pruneSignIns(runtime) },
     ],
     ticks: [
-      { name: 'wake_overdue', everyMs: KEPT_MS, run: () => house.queue.wakeOverdue() },
-      { name: 'publish_outbox', everyMs: OUTBOX_MS, run: () => house.outbox.publishAll() },
+      { name: 'wake_overdue', everyMs: KEPT_MS, run: () => context.queue.wakeOverdue() },
+      { name: 'publish_outbox', everyMs: OUTBOX_MS, run: () => context.outbox.publishAll() },
     ],
   };
 }

@@ -6,7 +6,7 @@ import { fastify } from 'fastify';
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { hashSecret, newSecretText } from '#auth/secret_text.ts';
 import { buildApp } from '#entry/http/app.ts';
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -34,9 +34,9 @@ export const actions: Bench = {
   about:
     'actions over REST against a bare Fastify route doing the same SQL (goal: reads within 1.5 ×), and API-key checks',
   run: () =>
-    withStores(async ({ house, firstRun }) => {
+    withStores(async ({ context, firstRun }) => {
       printInputs({ services: SERVICES, connections: CONNECTIONS, seconds: SECONDS, 'API keys': count(KEYS) });
-      const quiet = { ...house, log: silentLog };
+      const quiet = { ...context, log: silentLog };
       const key = firstRun.apiKey;
       const product = await buildApp(quiet);
       const bare = bareServer(quiet, firstRun.organizationId, key);
@@ -58,16 +58,16 @@ export const actions: Bench = {
     }),
 };
 
-function bareServer(house: House, orgId: string, key: string) {
+function bareServer(context: AppContext, orgId: string, key: string) {
   const app = fastify({ logger: false });
   const hash = hashSecret(key);
   app.post('/read', async () => {
-    await house.db.sql.rows(BARE_KEY, [hash]);
-    return { result: { services: await house.db.sql.rows(BARE_LIST, [orgId]) } };
+    await context.db.sql.rows(BARE_KEY, [hash]);
+    return { result: { services: await context.db.sql.rows(BARE_LIST, [orgId]) } };
   });
   const write = async ({ serviceId, environment }: { serviceId: string; environment: string }) => {
-    await house.db.sql.rows(BARE_KEY, [hash]);
-    await house.db.transaction(({ sql }) => sql.run(BARE_WRITE, [serviceId, environment]));
+    await context.db.sql.rows(BARE_KEY, [hash]);
+    await context.db.transaction(({ sql }) => sql.run(BARE_WRITE, [serviceId, environment]));
     return { result: {} };
   };
   app.post<{ Body: { serviceId: string; environment: string } }>('/write', ({ body }) => write(body));
@@ -119,18 +119,18 @@ async function fire(url: string, key: string, body: () => object): Promise<autoc
   return result;
 }
 
-async function checkKeys(house: House, orgId: string): Promise<void> {
+async function checkKeys(context: AppContext, orgId: string): Promise<void> {
   const texts = Array.from({ length: KEYS }, () => newSecretText('tocsin_key'));
-  await house.db.sql.run(
+  await context.db.sql.run(
     `insert into api_keys (id, org_id, name, hash, hint, created_at, last_used_at)
      select id, $1, 'bench', decode(hash, 'hex'), '', now(), now() from unnest($2::text[], $3::text[]) t(id, hash)`,
     [orgId, texts.map(() => newId('apikey')), texts.map((text) => hashSecret(text).toString('hex'))],
   );
-  await house.db.sql.run('analyze api_keys');
+  await context.db.sql.run('analyze api_keys');
   const samples = await timed(
     async () => {
       const text = texts[Math.floor(Math.random() * texts.length)];
-      await authenticateApiKey(storesOf(house.db.session()), `Bearer ${text}`, 'rest', house.clock.now());
+      await authenticateApiKey(storesOf(context.db.session()), `Bearer ${text}`, 'rest', context.clock.now());
     },
     { times: KEY_CHECKS, secondsMax: 20 },
   );
@@ -140,7 +140,7 @@ async function checkKeys(house: House, orgId: string): Promise<void> {
     Array.from({ length: parallel }, async () => {
       for (let index = 0; index < KEY_CHECKS / parallel; index += 1) {
         const text = texts[Math.floor(Math.random() * texts.length)];
-        await authenticateApiKey(storesOf(house.db.session()), `Bearer ${text}`, 'rest', house.clock.now());
+        await authenticateApiKey(storesOf(context.db.session()), `Bearer ${text}`, 'rest', context.clock.now());
       }
     }),
   );

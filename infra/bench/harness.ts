@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { compose, type House } from '#entry/compose.ts';
+import { compose, type AppContext } from '#entry/compose.ts';
 import { requireStores } from '#entry/running_config.ts';
 import { ensureFirstRun, type FirstRun } from '#entry/first_run.ts';
 import { createLogger } from '#entry/logger.ts';
@@ -38,9 +38,9 @@ export interface BenchInstallation {
   readonly dataDir: string;
 }
 
-/** The migrated stores and a house over them in this process, with one organization; for members that call no HTTP. */
+/** The migrated stores and a context over them in this process, with one organization; for members that call no HTTP. */
 export interface BenchStores {
-  readonly house: House;
+  readonly context: AppContext;
   readonly firstRun: FirstRun;
 }
 
@@ -59,13 +59,13 @@ export async function withStores<Result>(work: (stores: BenchStores) => Promise<
         appSecret: 'a secret that is long enough for benchmarks',
       });
       await migrate(config);
-      const house = await compose(config, { log: createLogger(config, 'cli') });
+      const context = await compose(config, { log: createLogger(config, 'cli') });
       try {
-        const firstRun = await ensureFirstRun(house);
+        const firstRun = await ensureFirstRun(context);
         if (firstRun === null) throw new Error('the stores are not new');
-        return await work({ house, firstRun });
+        return await work({ context, firstRun });
       } finally {
-        await house.close();
+        await context.close();
       }
     } finally {
       await Promise.all([postgres.stop(), clickhouse.stop()]);

@@ -42,7 +42,7 @@ export const hostile: Bench = {
     }),
 };
 
-async function serve({ house, firstRun }: BenchStores) {
+async function serve({ context, firstRun }: BenchStores) {
   // Limits of what one sender may send would spare the API most of it.
   const unlimited = {
     callsPerMinute: 0,
@@ -50,7 +50,7 @@ async function serve({ house, firstRun }: BenchStores) {
     ingestPointsPerSecond: 0,
     ingestSeriesPerDay: 100_000_000,
   };
-  const app = await buildApp({ ...house, log: silentLog, config: { ...house.config, ...unlimited } });
+  const app = await buildApp({ ...context, log: silentLog, config: { ...context.config, ...unlimited } });
   const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' });
   const call = async (name: string, body: object): Promise<Record<string, string>> => {
     const headers = { authorization: `Bearer ${firstRun.apiKey}`, 'content-type': 'application/json' };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { FastifyInstance } from 'fastify';
 
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { type Id, newId, uuidOf } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
@@ -26,7 +26,7 @@ export const lists: Bench = {
   name: 'lists',
   about: `lists over REST with ${count(GROUPS)} exception groups and ${count(INCIDENTS)} incidents (goal: p50 50 ms)`,
   run: () =>
-    withStores(async ({ house, firstRun }) => {
+    withStores(async ({ context, firstRun }) => {
       printInputs({
         services: SERVICES,
         groups: count(GROUPS),
@@ -34,7 +34,7 @@ export const lists: Bench = {
         incidents: `${count(INCIDENTS)}, every tenth open`,
         turns: `${TIMES} after ${WARM_UP} to warm up, one at a time`,
       });
-      const quiet = { ...house, log: silentLog };
+      const quiet = { ...context, log: silentLog };
       const app = await buildApp(quiet);
       try {
         await fill(quiet, firstRun.organizationId);
@@ -67,9 +67,9 @@ async function measure(app: FastifyInstance, key: string, action: string): Promi
   return { action, first: duration(first), ...spreadCells(spreadOf(samples)), bytes: count(bytes) };
 }
 
-async function fill(house: House, orgId: Id<'org'> | string): Promise<void> {
+async function fill(context: AppContext, orgId: Id<'org'> | string): Promise<void> {
   const serviceIds = Array.from({ length: SERVICES }, () => newId('service'));
-  await house.db.sql.run(
+  await context.db.sql.run(
     `insert into services (id, org_id, name, created_at, updated_at)
      select id, $1, 'service ' || n, now(), now() from unnest($2::text[]) with ordinality _(id, n)`,
     [orgId, serviceIds],
@@ -80,7 +80,7 @@ async function fill(house: House, orgId: Id<'org'> | string): Promise<void> {
     serviceId: serviceIds[Math.floor(random() * SERVICES)] ?? '',
     ageSeconds: Math.floor(random() * DAYS * 86_400),
   }));
-  await house.db.sql.run(
+  await context.db.sql.run(
     `insert into exception_groups (id, org_id, service_id, key, grouping_version, grouping_parts, title, type, culprit,
        pattern, level, status_changed_at, first_seen_at, last_seen_at, first_release, last_release, created_at, updated_at)
      select g->>'groupId', $1, g->>'serviceId', g->>'groupId', 1,
@@ -92,8 +92,8 @@ async function fill(house: House, orgId: Id<'org'> | string): Promise<void> {
        lateral (select now() - make_interval(secs => (g->>'ageSeconds')::float8)) t(at)`,
     [orgId, JSON.stringify(placed)],
   );
-  await insertEvents(house, placed);
-  await house.db.sql.run(
+  await insertEvents(context, placed);
+  await context.db.sql.run(
     `insert into incidents (id, org_id, service_id, kind, dedup_key, title, severity, details, steps, status,
        triggered_at, resolved_at, resolved_by, counted_at, created_at, updated_at)
      select 'incident_' || lpad(n::text, 26, '0'), $1, $2, 'metric_threshold', n::text,
@@ -104,11 +104,11 @@ async function fill(house: House, orgId: Id<'org'> | string): Promise<void> {
      from generate_series(1, ${INCIDENTS}) n, lateral (select now() - make_interval(mins => n)) t(at)`,
     [orgId, serviceIds[0]],
   );
-  await house.db.sql.run('analyze');
+  await context.db.sql.run('analyze');
 }
 
 async function insertEvents(
-  { clickhouse }: House,
+  { clickhouse }: AppContext,
   placed: readonly { readonly groupId: Id<'group'>; readonly serviceId: string }[],
 ): Promise<void> {
   const random = seeded(2);

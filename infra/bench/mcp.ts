@@ -53,9 +53,9 @@ export const mcp: Bench = {
   name: 'mcp',
   about: 'tools/call of both generations against the same action over REST (goal: within 2 ×)',
   run: () =>
-    withStores(async ({ house, firstRun }) => {
+    withStores(async ({ context, firstRun }) => {
       printInputs({ services: SERVICES, connections: CONNECTIONS, seconds: SECONDS, rounds: ROUNDS });
-      const app = await buildApp({ ...house, log: silentLog });
+      const app = await buildApp({ ...context, log: silentLog });
       const url = await app.listen({ port: 0, host: '127.0.0.1' });
       const invoke = invoker(url, firstRun.apiKey);
       for (let index = 0; index < SERVICES; index += 1) await invoke('create_service', { name: `service ${index}` });

@@ -58,8 +58,8 @@ export const query: Bench = {
 };
 
 async function compare(history: History, question: Question): Promise<Record<string, string>> {
-  const { house, now } = history;
-  const reader = new MetricReader(house.clickhouse);
+  const { context, now } = history;
+  const reader = new MetricReader(context.clickhouse);
   const { aggregation, windowMinutes, isCounter = false, selector: [selector, condition] = ['', null] } = question;
   const buckets = cutWindow(windowMinutes, now);
   const keptSince = now.subtract({ hours: 24 * 30 });
@@ -75,7 +75,7 @@ async function compare(history: History, question: Question): Promise<Record<str
   };
   const byHand = async (index: number): Promise<unknown> => {
     const asked = { ...placeOf(history, question, index), condition, aggregation, isCounter, buckets };
-    const result = await house.clickhouse.query({ query: queryByHand(asked), format: 'JSONCompactEachRow' });
+    const result = await context.clickhouse.query({ query: queryByHand(asked), format: 'JSONCompactEachRow' });
     return await result.json();
   };
   const times = { product: [] as number[], byHand: [] as number[] };
@@ -109,8 +109,8 @@ function windowText(minutes: number): string {
   return minutes < 1_440 ? `${minutes} min` : `${minutes / 1_440} d`;
 }
 
-async function names({ house, services, now }: History): Promise<Record<string, string>> {
-  const reader = new MetricReader(house.clickhouse);
+async function names({ context, services, now }: History): Promise<Record<string, string>> {
+  const reader = new MetricReader(context.clickhouse);
   const since = now.subtract({ hours: 24 * 30 });
   const serviceOf = (index: number) => services[index % SERVICES] ?? services[0];
   const own: number[] = [];
@@ -121,7 +121,7 @@ async function names({ house, services, now }: History): Promise<Record<string, 
       if (serviceId === undefined) throw new Error('there are no services');
       own.push(...(await timed(() => reader.listNames(serviceId, since), { times: 1 })));
       const sql = `SELECT DISTINCT metric FROM metric_names WHERE service_id = '${uuidOf(serviceId)}' ORDER BY metric`;
-      const ask = async () => (await house.clickhouse.query({ query: sql, format: 'JSONCompactEachRow' })).json();
+      const ask = async () => (await context.clickhouse.query({ query: sql, format: 'JSONCompactEachRow' })).json();
       bare.push(...(await timed(ask, { times: 1 })));
     },
     { times: TIMES, secondsMax: SECONDS_MAX },
@@ -138,7 +138,7 @@ async function names({ house, services, now }: History): Promise<Record<string, 
 
 /** The whole action: authentication, permission, and the answer as JSON. */
 async function overRest(history: History): Promise<Record<string, string>[]> {
-  const app = await buildApp({ ...history.house, log: silentLog });
+  const app = await buildApp({ ...history.context, log: silentLog });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   const call = async (action: string, body: object): Promise<void> => {
     const response = await fetch(`${url}/api/rest/actions/${action}`, {

@@ -34,11 +34,11 @@ export const rules: Bench = {
   run: () =>
     withHistory(async (history) => {
       printInputs({ ...history.inputs, rules: RULE_SHARES });
-      const runtime = { ...workerRuntime(history.house), clock: { now: () => history.now } };
+      const runtime = { ...workerRuntime(history.context), clock: { now: () => history.now } };
       const cycles = await measureCycles(runtime, history);
       await besidePrometheus(cycles);
-      printTable([await byWorkers(runtime, history.house.db)]);
-      printTable([await oneByOne(runtime, history.now), await opening(runtime, history.house.db)]);
+      printTable([await byWorkers(runtime, history.context.db)]);
+      printTable([await oneByOne(runtime, history.now), await opening(runtime, history.context.db)]);
     }),
 };
 
@@ -181,7 +181,7 @@ async function opening(runtime: EvaluationRuntime, db: Database): Promise<Record
 }
 
 /** As many rules as wanted in all. */
-async function insertRules({ house, services }: History, wanted: number): Promise<void> {
+async function insertRules({ context, services }: History, wanted: number): Promise<void> {
   const made = makeRules(wanted).map(({ service, metric, host, windowMinutes, aggregation }) => ({
     id: newId('rule'),
     service_id: services[service] satisfies Id<'service'> | undefined,
@@ -193,8 +193,8 @@ async function insertRules({ house, services }: History, wanted: number): Promis
       aggregation,
     },
   }));
-  await house.db.sql.run('delete from alert_rules');
-  await house.db.sql.run(
+  await context.db.sql.run('delete from alert_rules');
+  await context.db.sql.run(
     `insert into alert_rules (id, org_id, service_id, name, kind, config, enabled, created_at, updated_at)
      select r->>'id', s.org_id, s.id, 'rule', 'metric_threshold', r->'config', true, now(), now()
      from json_array_elements($1::json) r join services s on s.id = r->>'service_id'`,

@@ -18,13 +18,13 @@ await runProgram(async () => {
   const log = createLogger(config, 'api');
   const warning = linksWarning();
   if (warning !== null && process.send === undefined) log.warn({}, warning);
-  const house = await compose(config, { log });
-  await retryWhileUnavailable(() => ensureFirstRun(house), {
+  const context = await compose(config, { log });
+  await retryWhileUnavailable(() => ensureFirstRun(context), {
     pauseMs: 200,
     timeoutMs: 30_000,
     onFailure: (err) => log.warn({ err }, 'a store does not answer; waiting for it'),
   });
-  const app = await buildApp(house);
+  const app = await buildApp(context);
   const { host, port } = config;
   await app.listen({ host, port }).catch((error: unknown) => {
     const fault = toListenFault(error, host, port);
@@ -35,6 +35,6 @@ await runProgram(async () => {
 
   onStop(log, [
     { name: 'requests', stop: async () => app.close() },
-    { name: 'connections to the stores', stop: () => house.close() },
+    { name: 'connections to the stores', stop: () => context.close() },
   ]);
 });

@@ -9,7 +9,7 @@ import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
 
 /** What the API and the worker run on, built once and handed on as arguments. */
-export interface House extends Foundation {
+export interface AppContext extends Foundation {
   readonly config: RunningConfig;
   readonly clickhouse: ClickHouseClient;
   readonly actions: ActionRuntime;
@@ -19,7 +19,7 @@ export interface House extends Foundation {
   close(): Promise<void>;
 }
 
-export async function compose(config: RunningConfig, options: FoundationOptions): Promise<House> {
+export async function compose(config: RunningConfig, options: FoundationOptions): Promise<AppContext> {
   const foundation = await openFoundation(config, options);
   const { db, clock, log, senders, outbox } = foundation;
   const clickhouse = openClickHouse(config.clickhouseUrl);

@@ -5,7 +5,7 @@ import { addApiKey } from '#actions/keys/add_api_key.ts';
 import { addMember } from '#actions/people/add_member.ts';
 import { createOrganization } from '#actions/people/create_organization.ts';
 import { hashPassword, newPassword } from '#auth/passwords.ts';
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import { newId } from '#kernel/ids.ts';
 import type { AuditedBy } from '#storage/postgres/audit_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -27,7 +27,7 @@ const EMAIL = 'owner@localhost';
  * all permissions. They are written to a file that only its owner can read, before they are committed, so that they
  * cannot be lost. Null on every later run.
  */
-export async function ensureFirstRun({ db, clock, config }: House): Promise<FirstRun | null> {
+export async function ensureFirstRun({ db, clock, config }: AppContext): Promise<FirstRun | null> {
   if (await storesOf(db.session()).people.hasAnyOrganization()) return null;
   const password = newPassword();
   const passwordHash = await hashPassword(password);

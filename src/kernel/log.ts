@@ -1,6 +1,6 @@
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 
-/** The little of a logger that the rooms need; `entry/logger.ts` builds the real one. */
+/** The little of a logger that modules need; `entry/logger.ts` builds the real one. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

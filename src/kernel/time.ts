@@ -1,4 +1,4 @@
-/** The one door to Temporal: Node 24 has no global of that name. */
+/** The one import of Temporal: Node 24 has no global of that name. */
 import { Temporal } from 'temporal-polyfill';
 
 export { Temporal };

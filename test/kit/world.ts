@@ -9,7 +9,7 @@ import { expect, inject, onTestFinished } from 'vitest';
 
 import { issueApiKey } from '#auth/api_keys.ts';
 import { type Capability, CAPABILITIES } from '#core/capabilities/capability.ts';
-import { compose, type House } from '#entry/compose.ts';
+import { compose, type AppContext } from '#entry/compose.ts';
 import { requireStores } from '#entry/running_config.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { type Config, loadConfig } from '#kernel/config.ts';
@@ -45,7 +45,7 @@ interface Organization {
 
 /** One organization on stores of its own, with the real HTTP application and a clock that stands still. */
 export interface World extends Organization {
-  readonly house: House;
+  readonly house: AppContext;
   readonly app: FastifyInstance;
   readonly clock: TestClock;
   /** Invokes an action, with the organization's key unless another is named; `key: null` sends none. */
@@ -176,7 +176,7 @@ async function createClickHouseDatabase(name: string): Promise<string> {
   return withDatabase(url, name);
 }
 
-async function createOrganization(house: House, name: string): Promise<Organization> {
+async function createOrganization(house: AppContext, name: string): Promise<Organization> {
   const now = house.clock.now();
   const { orgId, orgKey } = await house.db.transaction(async (session) => {
     const stores = storesOf(session);
@@ -191,7 +191,7 @@ async function createOrganization(house: House, name: string): Promise<Organizat
   return { orgId, orgKey, owner: await createPerson(house, orgId, 'owner', 'Olga') };
 }
 
-async function createPerson(house: House, orgId: Id<'org'>, role: Role, name: string): Promise<Person> {
+async function createPerson(house: AppContext, orgId: Id<'org'>, role: Role, name: string): Promise<Person> {
   const now = house.clock.now();
   return await house.db.transaction(async (session) => {
     const stores = storesOf(session);

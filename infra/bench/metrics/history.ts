@@ -1,4 +1,4 @@
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import type { FirstRun } from '#entry/first_run.ts';
 import { type Id, newId, uuidOf } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -20,7 +20,7 @@ const SETTLED_WITHIN_MS = 60_000;
 
 /** A hundred million points, and the services that they are of. */
 export interface History {
-  readonly house: House;
+  readonly context: AppContext;
   readonly firstRun: FirstRun;
   readonly services: readonly Id<'service'>[];
   /** The newest points were taken a moment before. */
@@ -65,14 +65,14 @@ function open(): { history: Promise<History>; close: () => Promise<void> } {
   };
 }
 
-async function make({ house, firstRun }: BenchStores): Promise<History> {
+async function make({ context, firstRun }: BenchStores): Promise<History> {
   const began = performance.now();
-  const services = await insertServices(house.db, firstRun.organizationId as Id<'org'>);
-  const nowMs = Math.floor(house.clock.now().epochMilliseconds / 1_000) * 1_000;
-  await insertSeries(house.clickhouse, services, nowMs);
-  const points = await insertPoints(house.clickhouse, services, nowMs);
+  const services = await insertServices(context.db, firstRun.organizationId as Id<'org'>);
+  const nowMs = Math.floor(context.clock.now().epochMilliseconds / 1_000) * 1_000;
+  await insertSeries(context.clickhouse, services, nowMs);
+  const points = await insertPoints(context.clickhouse, services, nowMs);
   return {
-    house,
+    context,
     firstRun,
     services,
     now: Temporal.Instant.fromEpochMilliseconds(nowMs),

@@ -36,7 +36,7 @@ const FoundIncidentView = Type.Object({
 
 type FoundIncident = Static<typeof FoundIncidentView>;
 
-/** What the rooms of the console list: however many incidents there are, none is out of reach. */
+/** What the pages of the console list: however many incidents there are, none is out of reach. */
 export const searchIncidents = defineAction({
   name: 'search_incidents',
   consoleOnly: true,

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
 import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
 import { runAction } from '#actions/run_action.ts';
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import type { Caller, RequestOrigin, Via } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -30,22 +30,22 @@ const CONCURRENCY = 8;
 
 /** Acknowledges or resolves through the same actions as everybody, with the role that the person has at this moment. */
 export async function answerAsPerson(
-  house: House,
+  context: AppContext,
   { orgId, userId, via, origin }: Answerer,
   incidentIds: readonly Id<'incident'>[],
   answer: Answer,
 ): Promise<Answered> {
-  const role = await storesOf(house.db.session()).people.findRole(orgId, userId);
+  const role = await storesOf(context.db.session()).people.findRole(orgId, userId);
   if (role === null) return { outcome: 'left_organization', count: 0 };
   const actor = { kind: 'user', userId, apiKeyId: null } as const;
   const caller: Caller = { orgId, actor, via, permissions: new Set(ROLE_PERMISSIONS[role]) };
-  const outcomes = await pLimit(CONCURRENCY).map(incidentIds, (id) => answerOne(house, caller, origin, id, answer));
+  const outcomes = await pLimit(CONCURRENCY).map(incidentIds, (id) => answerOne(context, caller, origin, id, answer));
   const count = outcomes.filter((outcome) => outcome === 'done').length;
   return { outcome: count > 0 ? 'done' : (outcomes[0] ?? 'nothing_left'), count };
 }
 
 async function answerOne(
-  house: House,
+  context: AppContext,
   caller: Caller,
   origin: RequestOrigin,
   incidentId: Id<'incident'>,
@@ -53,7 +53,7 @@ async function answerOne(
 ): Promise<Answered['outcome']> {
   const action = answer === 'acknowledge' ? acknowledgeIncident : resolveIncident;
   try {
-    await runAction(house.actions, action, caller, { incidentId }, origin);
+    await runAction(context.actions, action, caller, { incidentId }, origin);
     return 'done';
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

@@ -1,7 +1,7 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answer_as_person.ts';
 import { type AnswerPage, sendAnswerPage } from '#entry/http/answer_page.ts';
 import { recordRefusal } from '#entry/http/record_refusal.ts';
@@ -42,30 +42,39 @@ const LISTED_MAX = 20;
  * The links in mail and push messages. GET only asks, since mail scanners open every link; POST acts, as the person
  * whom the message was sent to. What is forged, altered or expired is 403 and audited.
  */
-export async function mountAnswers(root: FastifyInstance, house: House): Promise<void> {
+export async function mountAnswers(root: FastifyInstance, context: AppContext): Promise<void> {
   await root.register(async (app) => {
     await app.register(formbody, { bodyLimit: 1024 });
 
     app.get<{ Params: Params }>(ANSWER_PATH, async (request, reply) => {
-      const found = await readAnswer(house, request, request.params);
+      const found = await readAnswer(context, request, request.params);
       return sendAnswerPage(reply, 'heading' in found ? found : questionOf(found));
     });
 
     app.post<{ Params: Params }>(ANSWER_PATH, async (request, reply) => {
-      const found = await readAnswer(house, request, request.params);
-      return sendAnswerPage(reply, 'heading' in found ? found : await act(house, request, found));
+      const found = await readAnswer(context, request, request.params);
+      return sendAnswerPage(reply, 'heading' in found ? found : await act(context, request, found));
     });
   });
 }
 
-async function readAnswer(house: House, request: FastifyRequest, params: Params): Promise<ReadAnswer | AnswerPage> {
+async function readAnswer(
+  context: AppContext,
+  request: FastifyRequest,
+  params: Params,
+): Promise<ReadAnswer | AnswerPage> {
   const { answer, notificationId, seal } = params;
-  const read = house.answerLinks.read(answer, notificationId, seal, house.clock.now());
-  const stores = storesOf(house.db.session());
+  const read = context.answerLinks.read(answer, notificationId, seal, context.clock.now());
+  const stores = storesOf(context.db.session());
   const notification = await stores.notifications.find(read.notificationId);
   if (read.kind !== 'valid') {
     const via = viaOf(notification);
-    await recordRefusal(house, request, { action: `${answer}_incident`, via, notification, why: `${read.kind} link` });
+    await recordRefusal(context, request, {
+      action: `${answer}_incident`,
+      via,
+      notification,
+      why: `${read.kind} link`,
+    });
     return read.kind === 'expired' ? EXPIRED : FORGED;
   }
   const { orgId, userId } = notification ?? {};
@@ -90,13 +99,13 @@ function questionOf({ answer, incidents }: ReadAnswer): AnswerPage {
     : { status: 200, heading: 'There is nothing left to do here.', paragraphs };
 }
 
-async function act(house: House, request: FastifyRequest, found: ReadAnswer): Promise<AnswerPage> {
+async function act(context: AppContext, request: FastifyRequest, found: ReadAnswer): Promise<AnswerPage> {
   const { answer, notification, incidents } = found;
   const { orgId, userId } = notification;
   const origin = { requestId: request.id, address: request.ip };
   const answerer = { orgId, userId, via: viaOf(notification), origin };
   const ids = incidents.map(({ id }) => id);
-  const answered = await answerAsPerson(house, answerer, ids, answer);
+  const answered = await answerAsPerson(context, answerer, ids, answer);
   const paragraphs =
     incidents.length === 1 ? incidents.map(({ serviceName, title }) => `${serviceName}: ${title}`) : [];
   return { status: STATUS[answered.outcome], heading: answeredSentence(answered, answer), paragraphs };

@@ -1,6 +1,6 @@
 import { fastify, type FastifyInstance } from 'fastify';
 
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { mountAnswers } from '#entry/http/answers.ts';
 import { mountCalendar } from '#entry/http/calendar.ts';
@@ -31,15 +31,15 @@ import { LimitLog } from '#kernel/limit_log.ts';
 const MEGABYTE = 1024 * 1024;
 
 /** The HTTP surface. Every error leaves as a problem with the request id that the log bears. */
-export async function buildApp(house: House): Promise<FastifyInstance> {
-  const prefix = new URL(house.config.baseUrl).pathname.replace(/\/+$/, '');
-  const headers = securityHeadersOf(house.config.baseUrl);
+export async function buildApp(context: AppContext): Promise<FastifyInstance> {
+  const prefix = new URL(context.config.baseUrl).pathname.replace(/\/+$/, '');
+  const headers = securityHeadersOf(context.config.baseUrl);
   const app = fastify({
     logger: false,
     genReqId: () => newId('req'),
     requestIdHeader: false,
     bodyLimit: ANONYMOUS_BODY_BYTES_MAX,
-    trustProxy: house.config.trustedProxies ?? false,
+    trustProxy: context.config.trustedProxies ?? false,
     forceCloseConnections: 'idle',
     requestTimeout: HTTP_TIMEOUTS.requestTimeout,
     keepAliveTimeout: HTTP_TIMEOUTS.keepAliveTimeout,
@@ -49,24 +49,24 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
     clientErrorHandler: answerClientError,
     // No hook runs before these.
     frameworkErrors: (error, request, reply) =>
-      void sendProblem(error, request, reply.headers({ ...headers }), house.log),
+      void sendProblem(error, request, reply.headers({ ...headers }), context.log),
   });
-  sendSecurityHeaders(app, house.config.baseUrl);
+  sendSecurityHeaders(app, context.config.baseUrl);
   readNoBodies(app);
-  const limitLog = new LimitLog(house.log, house.clock);
-  const { trustedProxies } = house.config;
+  const limitLog = new LimitLog(context.log, context.clock);
+  const { trustedProxies } = context.config;
   const guard = guardConnections(app.server, CONNECTION_LIMITS, { limitLog, trustedProxies });
   app.addHook('onClose', async () => guard.close());
   new BodyBudget(BODY_LIMITS, limitLog).mount(app);
   const budget = new CallBudget(
     {
-      callsPerMinute: house.config.callsPerMinute,
-      answerBytesPerMinute: house.config.answerMegabytesPerMinute * MEGABYTE,
+      callsPerMinute: context.config.callsPerMinute,
+      answerBytesPerMinute: context.config.answerMegabytesPerMinute * MEGABYTE,
     },
     limitLog,
   );
   budget.mount(app);
-  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, house.log));
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, context.log));
   app.addHook('onSend', async (request, reply) => {
     void reply.header('x-request-id', request.id);
   });
@@ -77,33 +77,33 @@ export async function buildApp(house: House): Promise<FastifyInstance> {
       url: request.routeOptions.url,
       status: reply.statusCode,
     };
-    house.log.debug({ ...fields, elapsedMs: Math.round(reply.elapsedTime) }, 'request answered');
+    context.log.debug({ ...fields, elapsedMs: Math.round(reply.elapsedTime) }, 'request answered');
   });
   const ingestCounters = new IngestCounters();
   const disk = new DiskSpace({
-    folder: house.config.dataDir,
-    bytesMin: house.config.ingestDiskMegabytes * MEGABYTE,
-    log: house.log,
+    folder: context.config.dataDir,
+    bytesMin: context.config.ingestDiskMegabytes * MEGABYTE,
+    log: context.log,
   });
   app.addHook('onClose', async () => disk.close());
-  mountHealth(app, house, disk);
-  mountMetrics(app, house, ingestCounters, limitLog);
-  await mountOpenApi(app, house.config.baseUrl);
+  mountHealth(app, context, disk);
+  mountMetrics(app, context, ingestCounters, limitLog);
+  await mountOpenApi(app, context.config.baseUrl);
   mountDocs(app);
-  await mountRest(app, house.actions, budget);
-  await mountMcp(app, house, budget);
-  const context = httpContextOf(house);
-  await mountOAuth(app, context);
-  await mountCallbacks(app, house);
-  await mountAnswers(app, house);
-  mountCalendar(app, house);
-  await mountConsole(app, context, budget);
-  await mountIngest(app, house, ingestCounters, disk);
-  const answerUnknownPage = await mountConsolePages(app, house.config);
+  await mountRest(app, context.actions, budget);
+  await mountMcp(app, context, budget);
+  const httpContext = httpContextOf(context);
+  await mountOAuth(app, httpContext);
+  await mountCallbacks(app, context);
+  await mountAnswers(app, context);
+  mountCalendar(app, context);
+  await mountConsole(app, httpContext, budget);
+  await mountIngest(app, context, ingestCounters, disk);
+  const answerUnknownPage = await mountConsolePages(app, context.config);
   app.setNotFoundHandler(async (request, reply) => {
     if (await answerUnknownPage(request, reply)) return reply;
     const error = new AppError('not_found', `nothing is served at ${request.method} ${request.url.split('?')[0]}`);
-    return sendProblem(error, request, reply, house.log);
+    return sendProblem(error, request, reply, context.log);
   });
   return app;
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { type AuthorizationServer, createAuthorizationServer } from '#auth/oauth/authorization_server.ts';
 import { authenticateSession, sessionCookieOf } from '#auth/sessions.ts';
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import { ANSWER_PAGE_HEADERS, type AnswerPage, renderAnswerPage } from '#entry/http/answer_page.ts';
 import { outsideOptionsOf } from '#entry/outside_options.ts';
 import { MCP_PATH } from '#entry/http/mcp/resource_metadata.ts';
@@ -14,8 +14,10 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 export const clientAddresses = new WeakMap<IncomingMessage, string>();
 
 /** Tied to the console: it knows who is signed in, and one of its pages asks. */
-export function openAuthorizationServer(house: Pick<House, 'config' | 'db' | 'clock' | 'log'>): AuthorizationServer {
-  const { config, db, clock, log } = house;
+export function openAuthorizationServer(
+  context: Pick<AppContext, 'config' | 'db' | 'clock' | 'log'>,
+): AuthorizationServer {
+  const { config, db, clock, log } = context;
   const cookie = sessionCookieOf(config.baseUrl);
   return createAuthorizationServer({
     db,

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import ical, { ICalCalendarMethod, ICalEventTransparency } from 'ical-generator';
 
 import { calendarSecretHash } from '#auth/calendar_secret.ts';
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Temporal, toDate } from '#kernel/time.ts';
 import type { ScheduleShifts } from '#storage/postgres/on_call_reader.ts';
@@ -18,18 +18,18 @@ const REFRESH_SECONDS = 3_600;
 const FRESH_SECONDS = 300;
 
 /** `GET /api/calendar/{secret}.ics`: who is on call in a schedule, for calendar programs (RFC 5545). */
-export function mountCalendar(app: FastifyInstance, house: House): void {
+export function mountCalendar(app: FastifyInstance, context: AppContext): void {
   app.get<{ Params: { file: string } }>('/api/calendar/:file', async (request, reply) => {
     const { file } = request.params;
     const secretHash = file.endsWith('.ics') ? calendarSecretHash(file.slice(0, -'.ics'.length)) : null;
-    const stores = storesOf(house.db.session());
+    const stores = storesOf(context.db.session());
     const feed = secretHash && (await stores.calendarFeeds.findBySecret(secretHash));
-    const now = house.clock.now();
+    const now = context.clock.now();
     const [from, to] = [now.subtract({ hours: DAYS_BACK * 24 }), now.add({ hours: DAYS_AHEAD * 24 })];
     const found =
       feed && (await stores.onCall.ofSchedule(feed.orgId, feed.scheduleId, { from, to, limit: SHIFTS_MAX }));
     if (!found) throw new AppError('not_found', 'no calendar has this address; it may have been revoked');
-    const text = render(found, to, new URL(house.config.baseUrl).hostname);
+    const text = render(found, to, new URL(context.config.baseUrl).hostname);
     const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
     void reply.headers({ etag, 'cache-control': `private, max-age=${FRESH_SECONDS}` });
     if (request.headers['if-none-match'] === etag) return reply.code(304).send();

@@ -1,7 +1,7 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { recordRefusal } from '#entry/http/record_refusal.ts';
 import { answerSms } from '#entry/http/sms_replies.ts';
@@ -39,31 +39,31 @@ const VIA: Record<CallbackName, Via> = {
  * unsigned, stale or of a call that is over is 403 and audited where it names a message. Whoever acts this way acts
  * through the same actions, as the person paged.
  */
-export async function mountCallbacks(root: FastifyInstance, house: House): Promise<void> {
+export async function mountCallbacks(root: FastifyInstance, context: AppContext): Promise<void> {
   await root.register(async (app) => {
     await app.register(formbody, { bodyLimit: ANONYMOUS_BODY_BYTES_MAX });
 
     const take = async (notification: NotificationRow, report: DeliveryReport | null): Promise<string> => {
-      if (report !== null) await inUnitOfWork(house.actions, (unit) => recordOutcome(unit, notification, report));
+      if (report !== null) await inUnitOfWork(context.actions, (unit) => recordOutcome(unit, notification, report));
       return '<Response/>';
     };
-    onMessage(app, house, 'sms-status', (notification, fields) => take(notification, reportOfSms(fields)));
-    onMessage(app, house, 'call-status', async (notification, fields) => {
-      await noteEndOfCall(house, notification, fields);
+    onMessage(app, context, 'sms-status', (notification, fields) => take(notification, reportOfSms(fields)));
+    onMessage(app, context, 'call-status', async (notification, fields) => {
+      await noteEndOfCall(context, notification, fields);
       return await take(notification, reportOfCall(fields));
     });
-    onMessage(app, house, 'voice', (notification, fields) => answerVoice(house, notification, fields));
-    onMessage(app, house, 'voice-digit', (notification, fields) => answerDigit(house, notification, fields));
-    onMessage(app, house, 'voice-pin-acknowledge', (notification, fields) =>
-      answerPin(house, notification, fields, 'acknowledge'),
+    onMessage(app, context, 'voice', (notification, fields) => answerVoice(context, notification, fields));
+    onMessage(app, context, 'voice-digit', (notification, fields) => answerDigit(context, notification, fields));
+    onMessage(app, context, 'voice-pin-acknowledge', (notification, fields) =>
+      answerPin(context, notification, fields, 'acknowledge'),
     );
-    onMessage(app, house, 'voice-pin-resolve', (notification, fields) =>
-      answerPin(house, notification, fields, 'resolve'),
+    onMessage(app, context, 'voice-pin-resolve', (notification, fields) =>
+      answerPin(context, notification, fields, 'resolve'),
     );
 
     app.post('/api/callbacks/twilio/sms', async (request, reply) => {
-      const fields = await signedFields(house, request, { action: 'reply_by_sms', via: 'sms' });
-      return sendTwiml(reply, await answerSms(house, request, fields));
+      const fields = await signedFields(context, request, { action: 'reply_by_sms', via: 'sms' });
+      return sendTwiml(reply, await answerSms(context, request, fields));
     });
   });
 }
@@ -71,39 +71,39 @@ export async function mountCallbacks(root: FastifyInstance, house: House): Promi
 /** A call-back about one message. */
 function onMessage(
   app: FastifyInstance,
-  house: House,
+  context: AppContext,
   name: CallbackName,
   answer: (notification: NotificationRow, fields: Fields) => Promise<string>,
 ): void {
   app.post<{ Params: { id: string } }>(`/api/callbacks/twilio/${name}/:id`, async (request, reply) => {
     const what = { action: `report_${name.replaceAll('-', '_')}`, via: VIA[name], notificationId: request.params.id };
-    const fields = await signedFields(house, request, what);
-    const notification = await storesOf(house.db.session()).notifications.find(request.params.id);
+    const fields = await signedFields(context, request, what);
+    const notification = await storesOf(context.db.session()).notifications.find(request.params.id);
     if (notification === null) throw new AppError('not_found', 'no such message');
-    const oldest = house.clock.now().subtract({ hours: STALE_HOURS });
+    const oldest = context.clock.now().subtract({ hours: STALE_HOURS });
     if (notification.createdAt.epochMilliseconds < oldest.epochMilliseconds) {
-      await recordRefusal(house, request, { ...what, notification, why: 'stale call-back' });
+      await recordRefusal(context, request, { ...what, notification, why: 'stale call-back' });
       throw new AppError('forbidden', 'this message is too old for a report about it');
     }
-    if (name.startsWith('voice') && (await isCallLongOver(house, fields))) {
-      await recordRefusal(house, request, { ...what, notification, why: 'replayed call-back' });
+    if (name.startsWith('voice') && (await isCallLongOver(context, fields))) {
+      await recordRefusal(context, request, { ...what, notification, why: 'replayed call-back' });
       throw new AppError('forbidden', 'this call has ended');
     }
     return sendTwiml(reply, await answer(notification, fields));
   });
 }
 
-async function noteEndOfCall(house: House, { id }: NotificationRow, fields: Fields): Promise<void> {
+async function noteEndOfCall(context: AppContext, { id }: NotificationRow, fields: Fields): Promise<void> {
   const call = callOf(fields);
   if (call === null || !isEndOfCall(fields)) return;
-  await storesOf(house.db.session()).endedCalls.note(call, id, house.clock.now());
+  await storesOf(context.db.session()).endedCalls.note(call, id, context.clock.now());
 }
 
-async function isCallLongOver(house: House, fields: Fields): Promise<boolean> {
+async function isCallLongOver(context: AppContext, fields: Fields): Promise<boolean> {
   const call = callOf(fields);
-  const endedAt = call === null ? null : await storesOf(house.db.session()).endedCalls.findEnd(call);
+  const endedAt = call === null ? null : await storesOf(context.db.session()).endedCalls.findEnd(call);
   if (endedAt === null) return false;
-  return endedAt.add({ minutes: OVERTAKING_MINUTES }).epochMilliseconds < house.clock.now().epochMilliseconds;
+  return endedAt.add({ minutes: OVERTAKING_MINUTES }).epochMilliseconds < context.clock.now().epochMilliseconds;
 }
 
 function sendTwiml(reply: FastifyReply, twiml: string): FastifyReply {
@@ -111,22 +111,22 @@ function sendTwiml(reply: FastifyReply, twiml: string): FastifyReply {
 }
 
 async function signedFields(
-  house: House,
+  context: AppContext,
   request: FastifyRequest,
   what: { action: string; via: Via; notificationId?: string },
 ): Promise<Fields> {
   const fields = parseFields(request.body ?? {});
   if (fields === null) throw invalidInput([{ path: '', message: 'send each field of the form once' }]);
   const signature = request.headers['x-twilio-signature'];
-  const publicUrl = house.config.baseUrl + request.url;
+  const publicUrl = context.config.baseUrl + request.url;
   const isSigned =
-    house.twilio !== null &&
+    context.twilio !== null &&
     typeof signature === 'string' &&
-    isSignedByTwilio(house.twilio.authToken, signature, publicUrl, fields);
+    isSignedByTwilio(context.twilio.authToken, signature, publicUrl, fields);
   if (!isSigned) {
-    const { notifications } = storesOf(house.db.session());
+    const { notifications } = storesOf(context.db.session());
     const notification = what.notificationId === undefined ? null : await notifications.find(what.notificationId);
-    await recordRefusal(house, request, { ...what, notification, why: 'unsigned call-back' });
+    await recordRefusal(context, request, { ...what, notification, why: 'unsigned call-back' });
     throw new AppError('forbidden', 'the signature of this call-back is missing or wrong');
   }
   return fields;

@@ -17,12 +17,12 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 export const CONSOLE_PATH = API_PATHS.console;
 
 /** What the console needs beside the actions. No answer is kept by anything on the way. */
-export async function mountConsole(app: FastifyInstance, house: HttpContext, budget: CallBudget): Promise<void> {
-  const own = new URL(house.config.baseUrl).origin;
-  const cookie = sessionCookieOf(house.config.baseUrl);
-  const devices = deviceCookieOf(house.config.baseUrl, house.config.appSecret);
+export async function mountConsole(app: FastifyInstance, context: HttpContext, budget: CallBudget): Promise<void> {
+  const own = new URL(context.config.baseUrl).origin;
+  const cookie = sessionCookieOf(context.config.baseUrl);
+  const devices = deviceCookieOf(context.config.baseUrl, context.config.appSecret);
   // Else the streams of consoles would keep the server from closing.
-  app.addHook('preClose', async () => house.changes.close());
+  app.addHook('preClose', async () => context.changes.close());
   await app.register(
     async (scope) => {
       takeJsonBodies(scope);
@@ -31,14 +31,14 @@ export async function mountConsole(app: FastifyInstance, house: HttpContext, bud
         void reply.header('cache-control', 'no-store');
         // A browser tells who made it send a change, and lets no page tell otherwise.
         const { origin, host } = request.headers;
-        if (request.method !== 'GET' && !isOwnOrigin(origin, host, house.config.baseUrl)) {
+        if (request.method !== 'GET' && !isOwnOrigin(origin, host, context.config.baseUrl)) {
           throw new AppError(
             'forbidden',
             `a change must come from a page of ${own}, as the header Origin tells: open the console there, or set BASE_URL to the address that you use`,
           );
         }
       });
-      const serving = { house, cookie, devices, budget };
+      const serving = { context, cookie, devices, budget };
       serveOrganizationOperations(scope, serving);
       for (const operation of CONSOLE_OPERATIONS) {
         if (operation.sends !== undefined) serveDownload(scope, serving, operation);

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import type { PagerHealth } from '#core/oncall/pager_health.ts';
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import { keptForASecond } from '#entry/http/kept_for_a_second.ts';
 import { checkPager } from '#entry/pager_check.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
@@ -24,21 +24,23 @@ const UNKNOWN = 'nobody can tell whether pages are late';
  * or nearly so, or pages are late. `/readyz`: whether to send traffic here, and if not, why; 503 also while starting or
  * draining. With `ingestion: false` it takes changes but no data. Anybody may ask, so an answer is kept for a second.
  */
-export function mountHealth(app: FastifyInstance, house: House, disk: DiskSpace): void {
+export function mountHealth(app: FastifyInstance, context: AppContext, disk: DiskSpace): void {
   let isDraining = false;
   app.addHook('preClose', async () => {
     isDraining = true;
   });
 
-  const checkAll = keptForASecond(house.clock, async () => {
+  const checkAll = keptForASecond(context.clock, async () => {
     const [postgres, clickhouse, queue] = await Promise.all([
-      check(() => askDatabase(house)),
-      check(() => house.clickhouse.query({ query: 'SELECT 1', format: 'JSONEachRow' }).then((result) => result.json())),
-      check(() => house.queue.ping()),
+      check(() => askDatabase(context)),
+      check(() =>
+        context.clickhouse.query({ query: 'SELECT 1', format: 'JSONEachRow' }).then((result) => result.json()),
+      ),
+      check(() => context.queue.ping()),
     ]);
-    return { postgres, clickhouse, queue: { ...queue, engine: house.queue.engine } };
+    return { postgres, clickhouse, queue: { ...queue, engine: context.queue.engine } };
   });
-  const tellPager = keptForASecond(house.clock, () => pagerState(house));
+  const tellPager = keptForASecond(context.clock, () => pagerState(context));
 
   app.get('/healthz', async (_request, reply) => {
     const [stores, { unreadyBecause: _, ...pager }] = await Promise.all([checkAll(), tellPager()]);
@@ -61,7 +63,7 @@ export function mountHealth(app: FastifyInstance, house: House, disk: DiskSpace)
     const [stores, pager] = await Promise.all([checkAll(), tellPager()]);
     const because = [
       ...(isDraining ? ['this process is stopping'] : []),
-      ...(house.db.isFull() ? [DISK_FULL_TEXT] : []),
+      ...(context.db.isFull() ? [DISK_FULL_TEXT] : []),
       ...Object.entries(stores).flatMap(([name, { status }]) => (status === 'up' ? [] : [`${name} is ${status}`])),
       ...pager.unreadyBecause,
     ];
@@ -71,7 +73,7 @@ export function mountHealth(app: FastifyInstance, house: House, disk: DiskSpace)
 }
 
 /** A database whose disk is full answers questions, and refuses every change. */
-async function askDatabase({ db }: House): Promise<void> {
+async function askDatabase({ db }: AppContext): Promise<void> {
   await db.sql.row('select 1');
   if (db.isFull()) throw new Error(DISK_FULL_TEXT);
 }
@@ -92,9 +94,9 @@ type PagerState = Pick<PagerHealth, 'problems' | 'unreadyBecause'> & {
 } & { readonly [Figure in Exclude<keyof PagerHealth, 'problems' | 'unreadyBecause'>]: number | null };
 
 /** Whether what is accepted pages people in time, whichever process should have seen to it. */
-async function pagerState(house: House): Promise<PagerState> {
+async function pagerState(context: AppContext): Promise<PagerState> {
   try {
-    const health = await withTimeout(checkPager(house), CHECK_TIMEOUT_MS, noAnswer);
+    const health = await withTimeout(checkPager(context), CHECK_TIMEOUT_MS, noAnswer);
     return { status: health.problems.length === 0 ? 'up' : 'degraded', ...health };
   } catch {
     return {

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { createIngestAccess } from '#auth/ingest_access.ts';
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import type { IngestContext } from '#entry/http/ingest_context.ts';
 import { mountMetricIngest } from '#entry/http/ingest_metrics.ts';
 import { mountSentryIngest } from '#entry/http/ingest_sentry.ts';
@@ -28,23 +28,23 @@ const MEGABYTE = 1024 * 1024;
 /** Mounts the routes that accept metrics and exceptions. Closing the app first stores everything that they accepted. */
 export async function mountIngest(
   app: FastifyInstance,
-  house: House,
+  context: AppContext,
   counters: IngestCounters,
   disk: DiskSpace,
 ): Promise<void> {
-  const { clock, config, db, log } = house;
+  const { clock, config, db, log } = context;
   const spoolFolder = path.resolve(config.dataDir, 'spool');
-  const context: IngestContext = {
+  const ingest: IngestContext = {
     access: createIngestAccess(db, clock, log),
     badKeys: createBadKeyLimiter(clock),
     intake: openIntake({
-      queue: house.queue,
+      queue: context.queue,
       queueBytesMax: config.ingestQueueMegabytes * MEGABYTE || Infinity,
       disk,
       log,
       cipher: createCipher(config.appSecret, 'waiting-events'),
       spoolFolder,
-      reportSpooled: reportSpooledIn(house, spoolFolder),
+      reportSpooled: reportSpooledIn(context, spoolFolder),
     }),
     unpacking: new KeyedLimit(UNPACKING),
     pointRates: new RateLimiter({ perSecond: config.ingestPointsPerSecond, noun: 'points', clock }),
@@ -57,12 +57,12 @@ export async function mountIngest(
   };
   const refusals = new RefusalRecorder({ counters, db, clock, log });
   app.addHook('onClose', async () => {
-    await Promise.all([context.intake.close(), context.series.close(), refusals.close()]);
+    await Promise.all([ingest.intake.close(), ingest.series.close(), refusals.close()]);
   });
   for (const mount of [mountMetricIngest, mountSentryIngest]) {
     await app.register(async (scope) => {
       takeRawBodies(scope);
-      mount(scope, context);
+      mount(scope, ingest);
     });
   }
 }
@@ -70,7 +70,7 @@ export async function mountIngest(
 /** Reports about a folder that no process reads any more are deleted: it is gone, or out of reach. */
 const SPOOL_REPORT_HOURS = 1;
 
-function reportSpooledIn({ db, clock }: House, folder: string) {
+function reportSpooledIn({ db, clock }: AppContext, folder: string) {
   const place = `${os.hostname()}:${folder}`;
   return async (oldestAt: Temporal.Instant | null): Promise<void> => {
     const now = clock.now();

@@ -7,7 +7,7 @@ import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { authenticateConnection } from '#auth/oauth/connections.ts';
 import { ALL_SCOPES } from '#auth/oauth/scopes.ts';
 import { bearerTokenOf } from '#auth/oauth/tokens.ts';
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { takeJsonBodies } from '#entry/http/json_body.ts';
 import { answer } from '#entry/http/mcp/answer.ts';
@@ -31,8 +31,8 @@ const ENVELOPE_BYTES_MAX = 64 * 1024;
  * The endpoint of agents: Streamable HTTP without sessions, for both generations of the protocol. Who calls is settled
  * before the body is read, as for REST.
  */
-export async function mountMcp(app: FastifyInstance, house: House, budget: CallBudget): Promise<void> {
-  const { baseUrl } = house.config;
+export async function mountMcp(app: FastifyInstance, context: AppContext, budget: CallBudget): Promise<void> {
+  const { baseUrl } = context.config;
   mountResourceMetadata(app, baseUrl);
   await app.register(async (scope) => {
     takeJsonBodies(scope);
@@ -40,13 +40,13 @@ export async function mountMcp(app: FastifyInstance, house: House, budget: CallB
     // A proxy in front may call the product by these; no foreign page can make a browser do so.
     scope.addHook('onRequest', hostHeaderValidation([own, ...LOOPBACK_NAMES]));
     scope.addHook('onRequest', originValidation(LOOPBACK_NAMES.includes(own) ? [...LOOPBACK_NAMES] : [own]));
-    scope.setErrorHandler((error, request, reply) => sendRpcError(error, request, reply, house));
-    mountEndpoint(scope, house, budget);
+    scope.setErrorHandler((error, request, reply) => sendRpcError(error, request, reply, context));
+    mountEndpoint(scope, context, budget);
   });
 }
 
-function mountEndpoint(scope: FastifyInstance, house: House, budget: CallBudget): void {
-  const { actions: runtime, clock, db, log } = house;
+function mountEndpoint(scope: FastifyInstance, context: AppContext, budget: CallBudget): void {
+  const { actions: runtime, clock, db, log } = context;
   const callers = new WeakMap<FastifyRequest, Caller>();
   const badKeys = createBadKeyLimiter(clock);
   const watch = new ToolListWatch();
@@ -57,7 +57,7 @@ function mountEndpoint(scope: FastifyInstance, house: House, budget: CallBudget)
     const token = bearerTokenOf(authorization);
     return token === null
       ? authenticateApiKey(storesOf(db.session()), authorization, 'mcp', clock.now())
-      : authenticateConnection(db.session(), token, house.config.baseUrl + MCP_PATH, clock.now());
+      : authenticateConnection(db.session(), token, context.config.baseUrl + MCP_PATH, clock.now());
   };
 
   scope.route({
@@ -85,7 +85,7 @@ function mountEndpoint(scope: FastifyInstance, house: House, budget: CallBudget)
       await requireGrant(runtime, caller, request.body, origin);
       const { authorization = '' } = request.headers;
       return await answer(
-        { request: toWebRequest(request, house.config.baseUrl), body: request.body },
+        { request: toWebRequest(request, context.config.baseUrl), body: request.body },
         { runtime, budget, log, caller, origin },
         watch,
         { credential: authorization, caller, recheck: () => authenticate(authorization) },
@@ -105,10 +105,10 @@ function toWebRequest({ method, headers }: FastifyRequest, baseUrl: string): Req
 const SERVER_ERROR = -32_000;
 
 /** What is refused before a message was read: an error of JSON-RPC, whose data is the problem that REST answers. */
-function sendRpcError(error: unknown, request: FastifyRequest, reply: FastifyReply, house: House): FastifyReply {
-  const known = toLoggedAppError(error, request.id, house.log);
+function sendRpcError(error: unknown, request: FastifyRequest, reply: FastifyReply, context: AppContext): FastifyReply {
+  const known = toLoggedAppError(error, request.id, context.log);
   if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds));
-  if (known.code in CHALLENGES) void reply.header('www-authenticate', challenge(request, known, house));
+  if (known.code in CHALLENGES) void reply.header('www-authenticate', challenge(request, known, context));
   return reply
     .code(known.status)
     .headers({ 'cache-control': 'no-store', 'x-request-id': request.id })
@@ -135,7 +135,7 @@ const CHALLENGES: Readonly<Partial<Record<ErrorCode, string>>> = {
  * Where a client learns how to sign in (RFC 9728), and that it should ask for everything: the person decides what is
  * granted. Without a token there is no error to tell (RFC 6750).
  */
-function challenge({ headers }: FastifyRequest, error: AppError, { config }: House): string {
+function challenge({ headers }: FastifyRequest, error: AppError, { config }: AppContext): string {
   const parameters = {
     ...(headers.authorization === undefined ? {} : { error: CHALLENGES[error.code], error_description: error.message }),
     resource_metadata: resourceMetadataUrl(config.baseUrl),

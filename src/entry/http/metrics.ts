@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import { registerIngestCounters } from '#entry/http/ingest_counters.ts';
 import { keptForASecond } from '#entry/http/kept_for_a_second.ts';
 import { registerPagerGauges } from '#entry/http/pager_gauges.ts';
@@ -20,7 +20,12 @@ import { type LimitLog, LIMITS } from '#kernel/limit_log.ts';
 const LAG_PRECISION_MS = 200;
 
 /** `/metrics`: the process about itself, as Prometheus text, behind a token or on a listener of its own. */
-export function mountMetrics(app: FastifyInstance, house: House, counters: IngestCounters, limitLog: LimitLog): void {
+export function mountMetrics(
+  app: FastifyInstance,
+  context: AppContext,
+  counters: IngestCounters,
+  limitLog: LimitLog,
+): void {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'tocsin_', eventLoopMonitoringPrecision: LAG_PRECISION_MS });
   const requests = new Histogram({
@@ -36,7 +41,7 @@ export function mountMetrics(app: FastifyInstance, house: House, counters: Inges
     labelNames: ['queue', 'state'],
     registers: [],
     async collect() {
-      for (const [queue, { ready, delayed }] of Object.entries(await house.queue.depths())) {
+      for (const [queue, { ready, delayed }] of Object.entries(await context.queue.depths())) {
         this.set({ queue, state: 'ready' }, ready);
         this.set({ queue, state: 'delayed' }, delayed);
       }
@@ -44,30 +49,30 @@ export function mountMetrics(app: FastifyInstance, house: House, counters: Inges
   });
   registry.registerMetric(queueJobs);
   registerIngestCounters(registry, counters);
-  registerPagerGauges(registry, house);
+  registerPagerGauges(registry, context);
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none';
     requests.observe({ method: request.method, route, status: String(reply.statusCode) }, reply.elapsedTime / 1000);
   });
-  registry.registerMetric(setAsideGauge(house));
-  registry.registerMetric(waitingGauge(house));
+  registry.registerMetric(setAsideGauge(context));
+  registry.registerMetric(waitingGauge(context));
   registry.registerMetric(limitCounter(limitLog));
-  const render = keptForASecond(house.clock, () => registry.metrics());
+  const render = keptForASecond(context.clock, () => registry.metrics());
   app.get('/metrics', async (request, reply) => {
-    requireMetricsToken(house.config.metricsToken, request.headers.authorization);
+    requireMetricsToken(context.config.metricsToken, request.headers.authorization);
     return reply.type(registry.contentType).send(await render());
   });
-  if (house.config.metricsPort !== 0) serveMetricsAlone(app, house, registry.contentType, render);
+  if (context.config.metricsPort !== 0) serveMetricsAlone(app, context, registry.contentType, render);
 }
 
 /** A listener for metrics alone, which no proxy shows to the world. */
 function serveMetricsAlone(
   app: FastifyInstance,
-  house: House,
+  context: AppContext,
   contentType: string,
   render: () => Promise<string>,
 ): void {
-  const { metricsHost: host, metricsPort: port } = house.config;
+  const { metricsHost: host, metricsPort: port } = context.config;
   const server = createServer((request, response) => {
     if (request.url?.split('?')[0] !== '/metrics') {
       response.writeHead(404).end();
@@ -76,7 +81,7 @@ function serveMetricsAlone(
     render().then(
       (text) => response.writeHead(200, { 'content-type': contentType }).end(text),
       (error: unknown) => {
-        house.log.error({ err: error }, 'metrics cannot be read');
+        context.log.error({ err: error }, 'metrics cannot be read');
         response.writeHead(503).end();
       },
     );
@@ -84,7 +89,7 @@ function serveMetricsAlone(
   app.addHook('onReady', async () => {
     server.listen(port, host);
     await once(server, 'listening');
-    house.log.info({ host, port }, 'metrics are served here');
+    context.log.info({ host, port }, 'metrics are served here');
   });
   app.addHook('onClose', async () => {
     server.closeAllConnections();
@@ -120,7 +125,7 @@ function limitCounter(limitLog: LimitLog): Counter {
 }
 
 /** Not a number while the database is away. */
-function waitingGauge({ db, clock }: House): Gauge {
+function waitingGauge({ db, clock }: AppContext): Gauge {
   return new Gauge({
     name: 'tocsin_services_waiting_for_points',
     help: 'Services whose points wait to be stored for over 5 s; rules over short windows do not judge them meanwhile.',
@@ -136,7 +141,7 @@ function waitingGauge({ db, clock }: House): Gauge {
 }
 
 /** Not a number while the database is away. */
-function setAsideGauge({ db }: House): Gauge {
+function setAsideGauge({ db }: AppContext): Gauge {
   return new Gauge({
     name: 'tocsin_ingest_set_aside_events',
     help: 'Events that took too long to read and wait to be tried again; "tocsin set-aside list" shows them.',

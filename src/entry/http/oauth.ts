@@ -23,9 +23,9 @@ const ROUTES = [
 ] as const;
 
 /** The authorization server (OAuth 2.1) of the MCP endpoint, and its metadata. */
-export async function mountOAuth(app: FastifyInstance, house: HttpContext): Promise<void> {
-  mountMetadata(app, house.config.baseUrl);
-  const registrations = createRateLimit(house.clock, { perMinute: REGISTRATIONS_PER_MINUTE });
+export async function mountOAuth(app: FastifyInstance, context: HttpContext): Promise<void> {
+  mountMetadata(app, context.config.baseUrl);
+  const registrations = createRateLimit(context.clock, { perMinute: REGISTRATIONS_PER_MINUTE });
   await app.register(async (scope) => {
     // The provider reads the body itself.
     scope.removeAllContentTypeParsers();
@@ -43,7 +43,7 @@ export async function mountOAuth(app: FastifyInstance, house: HttpContext): Prom
             retryAfterSeconds: waitSeconds,
           });
         },
-        handler: (request, reply) => handOver(house, request, reply),
+        handler: (request, reply) => handOver(context, request, reply),
       });
     }
   });
@@ -59,8 +59,8 @@ function refuseLargeBody(headers: FastifyRequest['headers']): void {
   );
 }
 
-async function handOver(house: HttpContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { handle } = house.authorizationServer();
+async function handOver(context: HttpContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { handle } = context.authorizationServer();
   reply.raw.setHeader('x-request-id', request.id);
   reply.hijack();
   clientAddresses.set(request.raw, request.ip);

@@ -1,15 +1,15 @@
 import { Gauge, type Registry } from 'prom-client';
 
 import type { PagerHealth } from '#core/oncall/pager_health.ts';
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import { checkPager } from '#entry/pager_check.ts';
 
 /** What keeps people from being paged in time, in figures; not numbers while the database is away. */
-export function registerPagerGauges(registry: Registry, house: House): void {
+export function registerPagerGauges(registry: Registry, context: AppContext): void {
   let underWay: Promise<PagerHealth | null> | null = null;
   /** One question for all figures of a scrape. */
   const look = (): Promise<PagerHealth | null> =>
-    (underWay ??= checkPager(house)
+    (underWay ??= checkPager(context)
       .catch(() => null)
       .finally(() => (underWay = null)));
   const register = (name: string, help: string, figure: (health: PagerHealth) => number): void => {

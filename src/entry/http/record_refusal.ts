@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 
 import { recordRefusedAnswer } from '#actions/audit/record_refused_answer.ts';
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import type { Via } from '#kernel/caller.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 
@@ -15,10 +15,10 @@ interface Refusal {
 }
 
 /** Notes an answer or report that was forged, altered or too old (decisions §6). Nobody knows who sent it. */
-export async function recordRefusal(house: House, request: FastifyRequest, refusal: Refusal): Promise<void> {
+export async function recordRefusal(context: AppContext, request: FastifyRequest, refusal: Refusal): Promise<void> {
   const { action, via, notification, why } = refusal;
   const origin = { requestId: request.id, address: request.ip };
-  house.log.warn({ ...origin, action, why, notificationId: notification?.id }, 'refused');
+  context.log.warn({ ...origin, action, why, notificationId: notification?.id }, 'refused');
   if (notification === null) return;
-  await recordRefusedAnswer(house, notification, { action, via, why, origin });
+  await recordRefusedAnswer(context, notification, { action, via, why, origin });
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 
 import { checkReplyPin } from '#auth/reply_pins.ts';
 import { parseSmsReply } from '#core/oncall/sms_reply.ts';
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answer_as_person.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { type InboundSms, inboundSms } from '#notify/channels/sms/reports.ts';
@@ -15,15 +15,15 @@ import { storesOf } from '#storage/postgres/stores.ts';
  * Does what somebody asks for by SMS, and answers. The same message sent again gets the same answer and does nothing.
  * A number that belongs to nobody learns nothing, not even that an incident exists.
  */
-export async function answerSms(house: House, request: FastifyRequest, fields: Fields): Promise<string> {
+export async function answerSms(context: AppContext, request: FastifyRequest, fields: Fields): Promise<string> {
   const sms = inboundSms(fields);
   if (sms === null) throw invalidInput([{ path: '', message: 'MessageSid and From are missing' }]);
-  const { inboundMessages } = storesOf(house.db.session());
-  if (!(await inboundMessages.take(sms.providerId, house.clock.now()))) {
+  const { inboundMessages } = storesOf(context.db.session());
+  if (!(await inboundMessages.take(sms.providerId, context.clock.now()))) {
     return replyBySms(await inboundMessages.findAnswer(sms.providerId));
   }
   try {
-    const answer = await act(house, request, sms);
+    const answer = await act(context, request, sms);
     await inboundMessages.setAnswer(sms.providerId, answer);
     return replyBySms(answer);
   } catch (error) {
@@ -55,12 +55,12 @@ const OUTCOMES: readonly Answered['outcome'][] = [
  * confirmed it and were paged otherwise, in every organization that paged them.
  */
 async function act(
-  house: House,
+  context: AppContext,
   request: FastifyRequest,
   { from, text, isOptOut }: InboundSms,
 ): Promise<string | null> {
   if (isOptOut) return null;
-  const stores = storesOf(house.db.session());
+  const stores = storesOf(context.db.session());
   const reply = parseSmsReply(text);
   const isOrder = reply.kind !== 'unknown' && reply.kind !== 'which';
   const number = isOrder && reply.kind !== 'acknowledge_all' ? reply.number : null;
@@ -77,9 +77,9 @@ async function act(
   for (const [{ orgId, userId }, own] of byPerson(paged)) {
     const incidentIds = own.map(({ incidentId }) => incidentId).filter((id) => !settled.has(id));
     if (incidentIds.length === 0) continue;
-    const pin = await checkReplyPin(stores, userId, reply.pin, house.clock.now());
+    const pin = await checkReplyPin(stores, userId, reply.pin, context.clock.now());
     if (pin === 'missing' || pin === 'wrong' || pin === 'locked') return PIN_REFUSALS[pin];
-    const outcome = await answerAsPerson(house, { orgId, userId, via: 'sms', origin }, incidentIds, answer);
+    const outcome = await answerAsPerson(context, { orgId, userId, via: 'sms', origin }, incidentIds, answer);
     answered.push(outcome);
     if (outcome.outcome === 'done') for (const id of incidentIds) settled.add(id);
   }

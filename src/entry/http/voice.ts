@@ -1,5 +1,5 @@
 import { checkReplyPin } from '#auth/reply_pins.ts';
-import type { House } from '#entry/compose.ts';
+import type { AppContext } from '#entry/compose.ts';
 import { answerAsPerson, answeredSentence } from '#entry/http/answer_as_person.ts';
 import { listIncidentsOf } from '#incidents/incidents_of_notification.ts';
 import { type Outcome, recordOutcome } from '#incidents/record_outcome.ts';
@@ -17,58 +17,58 @@ import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
  * What a call says once it is answered. A machine is told nothing, and has reached nobody; a person has answered, which
  * the log says before it says what they pressed.
  */
-export async function answerVoice(house: House, notification: NotificationRow, fields: Fields): Promise<string> {
+export async function answerVoice(context: AppContext, notification: NotificationRow, fields: Fields): Promise<string> {
   const { isMachine, providerId } = answeredCall(fields);
   const outcome: Outcome = isMachine
     ? { status: 'failed', reason: 'answering_machine', providerId }
     : { status: 'delivered', reason: null, providerId };
-  await inUnitOfWork(house.actions, (unit) => recordOutcome(unit, notification, outcome));
-  if (!isMachine) return await ask(house, notification);
+  await inUnitOfWork(context.actions, (unit) => recordOutcome(unit, notification, outcome));
+  if (!isMachine) return await ask(context, notification);
   return sayAndHangUp('This is Tocsin. An incident needs attention.');
 }
 
 /** 1 acknowledges, 2 resolves a single incident, anything else says it again. Whoever has set a PIN is asked for it. */
-export async function answerDigit(house: House, notification: NotificationRow, fields: Fields): Promise<string> {
+export async function answerDigit(context: AppContext, notification: NotificationRow, fields: Fields): Promise<string> {
   const { userId, kind } = notification;
   const digit = fields['Digits'] ?? '';
   const answer = digit === '1' ? 'acknowledge' : digit === '2' && kind !== 'digest' ? 'resolve' : null;
-  if (answer === null) return await ask(house, notification);
-  const stores = storesOf(house.db.session());
-  if ((await stores.phoneNumbers.findPin(userId)) === null) return await settle(house, notification, answer);
-  return askForPin(callbackUrl(house.config.baseUrl, `voice-pin-${answer}`, notification.id));
+  if (answer === null) return await ask(context, notification);
+  const stores = storesOf(context.db.session());
+  if ((await stores.phoneNumbers.findPin(userId)) === null) return await settle(context, notification, answer);
+  return askForPin(callbackUrl(context.config.baseUrl, `voice-pin-${answer}`, notification.id));
 }
 
 /** The PIN that was typed after 1 or 2. */
 export async function answerPin(
-  house: House,
+  context: AppContext,
   notification: NotificationRow,
   fields: Fields,
   answer: Answer,
 ): Promise<string> {
-  const stores = storesOf(house.db.session());
-  const pin = await checkReplyPin(stores, notification.userId, fields['Digits'] ?? '', house.clock.now());
+  const stores = storesOf(context.db.session());
+  const pin = await checkReplyPin(stores, notification.userId, fields['Digits'] ?? '', context.clock.now());
   switch (pin) {
     case 'none_set':
     case 'right':
-      return await settle(house, notification, answer);
+      return await settle(context, notification, answer);
     case 'missing':
     case 'wrong':
-      return askForPin(callbackUrl(house.config.baseUrl, `voice-pin-${answer}`, notification.id));
+      return askForPin(callbackUrl(context.config.baseUrl, `voice-pin-${answer}`, notification.id));
     case 'locked':
       return sayAndHangUp('Too many wrong PINs. Try again in 15 minutes, or use the console.');
   }
 }
 
-async function settle(house: House, notification: NotificationRow, answer: Answer): Promise<string> {
+async function settle(context: AppContext, notification: NotificationRow, answer: Answer): Promise<string> {
   const { orgId, userId } = notification;
-  const incidents = await listIncidentsOf(storesOf(house.db.session()), notification);
+  const incidents = await listIncidentsOf(storesOf(context.db.session()), notification);
   const answerer = { orgId, userId, via: 'call', origin: { requestId: notification.id, address: null } } as const;
   const ids = incidents.map(({ id }) => id);
-  return sayAndHangUp(answeredSentence(await answerAsPerson(house, answerer, ids, answer), answer));
+  return sayAndHangUp(answeredSentence(await answerAsPerson(context, answerer, ids, answer), answer));
 }
 
-async function ask(house: House, notification: NotificationRow): Promise<string> {
-  const outgoing = await writeMessage(storesOf(house.db.session()), notification);
+async function ask(context: AppContext, notification: NotificationRow): Promise<string> {
+  const outgoing = await writeMessage(storesOf(context.db.session()), notification);
   if (outgoing === null) return sayAndHangUp('This is Tocsin. The incident is gone. No need to act.');
-  return askForDigit(outgoing.message, callbackUrl(house.config.baseUrl, 'voice-digit', notification.id));
+  return askForDigit(outgoing.message, callbackUrl(context.config.baseUrl, 'voice-digit', notification.id));
 }

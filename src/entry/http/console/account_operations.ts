@@ -11,7 +11,7 @@ import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
 
 /** Serves an operation on an account at its route. Who asks is settled before the body is read. */
 export function serveAccountOperation(scope: FastifyInstance, serving: Serving, operation: AnyAccountOperation): void {
-  const { house, budget } = serving;
+  const { context, budget } = serving;
   const { method, path } = routeOf(operation);
   const sessions = new WeakMap<FastifyRequest, SessionOfPerson>();
   scope.route<{ Params: Readonly<Record<string, string>> }>({
@@ -23,7 +23,7 @@ export function serveAccountOperation(scope: FastifyInstance, serving: Serving, 
       if (operation.scope === 'anyone') return;
       const session = await authenticateRequest(serving, request);
       noteSender(request, session.userId);
-      requireSession(operation, session, house.clock.now());
+      requireSession(operation, session, context.clock.now());
       sessions.set(request, session);
     },
     async handler(request, reply) {
@@ -31,7 +31,7 @@ export function serveAccountOperation(scope: FastifyInstance, serving: Serving, 
       const browser = browserOf(serving, request, reply);
       const origin = { requestId: request.id, address: request.ip };
       const input = takesBody(method) ? withParameters(request.body, request.params) : request.params;
-      const run = () => runAccountOperation(house.actions, operation, { session, browser, origin }, input);
+      const run = () => runAccountOperation(context.actions, operation, { session, browser, origin }, input);
       const result = await (session === null ? run() : budget.run(session.userId, run));
       browser.giveCookies();
       return reply.code(operation.status ?? 200).send({ result });

@@ -13,7 +13,7 @@ export interface BrowserOfRequest extends Browser {
 }
 
 export function browserOf(serving: Serving, request: FastifyRequest, reply: FastifyReply): BrowserOfRequest {
-  const { house, cookie, devices } = serving;
+  const { context, cookie, devices } = serving;
   const cookies: string[] = [];
   return {
     address: request.ip,
@@ -34,7 +34,7 @@ export function browserOf(serving: Serving, request: FastifyRequest, reply: Fast
       cookies.push(cookie.takeAway());
     },
     async getConnectRequest(uid) {
-      const server = house.authorizationServer();
+      const server = context.authorizationServer();
       return await server.getConnectRequest(uid, request.raw, reply.raw);
     },
     giveCookies: () => {
@@ -45,8 +45,8 @@ export function browserOf(serving: Serving, request: FastifyRequest, reply: Fast
 
 /** Who is signed in in the browser of this request. Throws `unauthenticated`. */
 export async function authenticateRequest(
-  { house, cookie }: Pick<Serving, 'house' | 'cookie'>,
+  { context, cookie }: Pick<Serving, 'context' | 'cookie'>,
   request: FastifyRequest,
 ): Promise<SessionOfPerson> {
-  return await authenticateSession(storesOf(house.db.session()), cookie, request.headers.cookie, house.clock.now());
+  return await authenticateSession(storesOf(context.db.session()), cookie, request.headers.cookie, context.clock.now());
 }

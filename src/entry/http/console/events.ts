@@ -11,7 +11,7 @@ const WAITING_BYTES_MAX = 1024 * 1024;
 
 /** Serves the changes of an organization to its members, as server-sent events. Nothing is read but what the feed says. */
 export function serveEvents(scope: FastifyInstance, serving: Serving): void {
-  const { house } = serving;
+  const { context } = serving;
   scope.get<{ Params: { org: string } }>(EVENTS_PATH, { exposeHeadRoute: false }, async (request, reply) => {
     const { session, caller } = await authenticateMember(serving, request, request.params.org);
     const { raw } = reply;
@@ -22,7 +22,7 @@ export function serveEvents(scope: FastifyInstance, serving: Serving): void {
       else if (raw.writableLength > WAITING_BYTES_MAX) raw.destroy();
       else raw.write(text);
     };
-    const stop = await house.changes.listen(
+    const stop = await context.changes.listen(
       { sessionId: session.sessionId, orgId: caller.orgId },
       {
         tell: (changes) => {

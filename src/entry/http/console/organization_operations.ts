@@ -34,7 +34,7 @@ export function serveOrganizationOperations(scope: FastifyInstance, serving: Ser
     async onRequest(request) {
       const { caller } = await authenticateMember(serving, request, request.params.org);
       const operation = getConsoleOperation(request.params.action);
-      await requirePermission(serving.house.actions, operation, caller, originOf(request));
+      await requirePermission(serving.context.actions, operation, caller, originOf(request));
       invocations.set(request, { operation, caller });
     },
     async handler(request, reply) {
@@ -62,13 +62,13 @@ export function serveDownload(scope: FastifyInstance, serving: Serving, operatio
 }
 
 async function answer(
-  { house, budget }: Serving,
+  { context, budget }: Serving,
   { operation, caller }: Invocation,
   input: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const run = () => runAction(house.actions, operation, caller, input, originOf(request));
+  const run = () => runAction(context.actions, operation, caller, input, originOf(request));
   const result = await budget.run(caller.actor.userId, run);
   if (operation.consoleOnly !== true || operation.sends === undefined) return reply.send({ result });
   const { name, mediaType, content } = result as FileAnswer;
@@ -84,10 +84,10 @@ export async function authenticateMember(
   request: FastifyRequest,
   org: string,
 ): Promise<{ session: SessionOfPerson; caller: MemberCaller }> {
-  const { house } = serving;
+  const { context } = serving;
   const session = await authenticateRequest(serving, request);
   noteSender(request, session.userId);
-  return { session, caller: await memberCallerOf(storesOf(house.db.session()), session, org, house.clock.now()) };
+  return { session, caller: await memberCallerOf(storesOf(context.db.session()), session, org, context.clock.now()) };
 }
 
 function originOf(request: FastifyRequest) {

@@ -5,7 +5,7 @@ import type { CallBudget } from '#entry/http/call_budget.ts';
 
 /** What every endpoint of the console is served with. */
 export interface Serving {
-  readonly house: HttpContext;
+  readonly context: HttpContext;
   readonly cookie: SessionCookie;
   readonly devices: DeviceCookie;
   readonly budget: CallBudget;
