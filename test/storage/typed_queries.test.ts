@@ -2,10 +2,12 @@ import { defineEntity, type InferKyselyDB, p } from '@mikro-orm/postgresql';
 import type { Kysely } from 'kysely';
 import { expect, test } from 'vitest';
 
-import { newId } from '#kernel/ids.ts';
-import { anyOf, columns, json, rowsOf, toColumns } from '#storage/postgres/columns.ts';
+import { type Id, newId } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { anyOf, columns, json, recordsOf, rowsOf, toColumns, toRecords } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { DashboardEntity } from '#storage/postgres/entities/services.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import { world } from '#test/kit/world.ts';
 
 const Declared = defineEntity({
@@ -81,4 +83,46 @@ test('a row is read as it was written, whatever its columns hold', async () => {
     .whereRef('d.id', '=', 'moved.id')
     .execute();
   expect(await read.executeTakeFirst()).toEqual({ ...row, name: 'new', updatedAt: now });
+});
+
+const NAMES = prepared(
+  (db, { ids, until }: Values<{ ids: readonly Id<'dashboard'>[]; until: Temporal.Instant | null }>) =>
+    db
+      .selectFrom('dashboards')
+      .select('name')
+      .where('id', '=', anyOf(ids))
+      .where((eb) => eb.or([eb('created_at', '<=', until), eb(eb.cast(until, 'timestamptz'), 'is', null)]))
+      .orderBy('name'),
+);
+
+test('a prepared query takes other values each time it runs, in the transaction that it is given', async () => {
+  const w = await world();
+  const now = w.clock.now();
+  const rows = ['a', 'b'].map((name, index) => ({
+    id: newId('dashboard'),
+    orgId: w.orgId,
+    serviceId: null,
+    name,
+    layout: [{ text: 'half a pair: \uD83E' }],
+    createdAt: now.add({ hours: index }),
+    updatedAt: now,
+  }));
+  const ids = rows.map(({ id }) => id);
+  const failed = w.house.db.transaction(async (session) => {
+    await session.db
+      .insertInto('dashboards')
+      .columns(['id', 'org_id', 'name', 'layout', 'created_at', 'updated_at'])
+      .expression((eb) =>
+        eb
+          .selectFrom(recordsOf('n', DashboardEntity, toRecords(rows)))
+          .select(['n.id', 'n.org_id', 'n.name', 'n.layout', 'n.created_at', 'n.updated_at']),
+      )
+      .execute();
+    expect(await NAMES.rows(session, { ids, until: null })).toEqual([{ name: 'a' }, { name: 'b' }]);
+    expect(await NAMES.rows(session, { ids, until: now })).toEqual([{ name: 'a' }]);
+    expect(await NAMES.row(session, { ids: ids.slice(1), until: now })).toBeNull();
+    expect(await NAMES.rows(w.house.db.session(), { ids, until: null })).toEqual([]);
+    throw new RangeError('undo');
+  });
+  await expect(failed).rejects.toThrow('undo');
 });

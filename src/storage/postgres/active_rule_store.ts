@@ -9,6 +9,7 @@ import { anyOf, columns, field, type Row } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import type { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
 import { AlertRuleEntity } from '#storage/postgres/entities/oncall.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 const RULE = ['orgId', 'serviceId', 'name', 'config'] as const;
 
@@ -38,6 +39,15 @@ export type OpenIncident = Pick<Row<typeof IncidentEntity>, 'countedAt' | 'clear
   readonly isMember: boolean;
 };
 
+const METRIC_CHECKS = prepared((db, { min, max }: Values<{ min: number; max: number }>) =>
+  active(db, 'metric_threshold')
+    .select(['r.id as ruleId', 's.id as serviceId', 'r.config', 's.retention_metrics as retentionDays'])
+    .where((eb) => eb.between(sql<number>`(${field(eb.ref('r.config'), 'windowMinutes')})::int`, min, max))
+    .$narrowType<{ config: MetricThreshold }>(),
+);
+
+const OPEN_METRIC_INCIDENTS = prepared((db) => openMetricIncidents(db));
+
 /** Rules that are enabled and whose service has `oncall` and the capability that feeds them. */
 export class ActiveRuleStore {
   readonly #session: Session;
@@ -47,12 +57,8 @@ export class ActiveRuleStore {
   }
 
   /** What is to be evaluated, with windows of `windowMinutes.min` up to `windowMinutes.max`. */
-  async listMetricChecks({ min, max }: { readonly min: number; readonly max: number }): Promise<MetricCheck[]> {
-    return await this.#active('metric_threshold')
-      .select(['r.id as ruleId', 's.id as serviceId', 'r.config', 's.retention_metrics as retentionDays'])
-      .where((eb) => eb.between(sql<number>`(${field(eb.ref('r.config'), 'windowMinutes')})::int`, min, max))
-      .$narrowType<{ config: MetricThreshold }>()
-      .execute();
+  async listMetricChecks(windowMinutes: { readonly min: number; readonly max: number }): Promise<MetricCheck[]> {
+    return await METRIC_CHECKS.rows(this.#session, windowMinutes);
   }
 
   /** Those of the metric rules named that are active; all of them for null. */
@@ -71,15 +77,15 @@ export class ActiveRuleStore {
   }
 
   async listOpenMetricIncidents(): Promise<OpenIncident[]> {
-    return await this.#openMetricIncidents().execute();
+    return await OPEN_METRIC_INCIDENTS.rows(this.#session, {});
   }
 
   async findOpenIncident(ruleId: Id<'rule'>): Promise<OpenIncident | null> {
-    return (await this.#openMetricIncidents().where('open.ruleId', '=', ruleId).executeTakeFirst()) ?? null;
+    return (await openMetricIncidents(this.#session.db).where('open.ruleId', '=', ruleId).executeTakeFirst()) ?? null;
   }
 
   #rules(kind: RuleKind) {
-    return this.#active(kind)
+    return active(this.#session.db, kind)
       .leftJoin('escalation_policies as p', 'p.id', 'r.escalation_policy_id')
       .select(columns(AlertRuleEntity, 'r', RULE))
       .select((eb) => [
@@ -90,51 +96,50 @@ export class ActiveRuleStore {
       ])
       .orderBy('r.id');
   }
+}
 
-  #active(kind: RuleKind) {
-    return this.#session.db
-      .selectFrom('alert_rules as r')
-      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
-      .innerJoin('service_capabilities as o', (join) =>
-        join.onRef('o.service_id', '=', 's.id').on('o.capability', '=', 'oncall').on('o.is_enabled', '=', true),
-      )
-      .innerJoin('service_capabilities as f', (join) =>
-        join
-          .onRef('f.service_id', '=', 's.id')
-          .on('f.capability', '=', RULE_KINDS[kind].fedBy)
-          .on('f.is_enabled', '=', true),
-      )
-      .where('r.enabled', '=', true)
-      .where('r.kind', '=', kind);
-  }
+function active(db: Session['db'], kind: RuleKind) {
+  return db
+    .selectFrom('alert_rules as r')
+    .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
+    .innerJoin('service_capabilities as o', (join) =>
+      join.onRef('o.service_id', '=', 's.id').on('o.capability', '=', 'oncall').on('o.is_enabled', '=', true),
+    )
+    .innerJoin('service_capabilities as f', (join) =>
+      join
+        .onRef('f.service_id', '=', 's.id')
+        .on('f.capability', '=', RULE_KINDS[kind].fedBy)
+        .on('f.is_enabled', '=', true),
+    )
+    .where('r.enabled', '=', true)
+    .where('r.kind', '=', kind);
+}
 
-  #openMetricIncidents() {
-    const { db } = this.#session;
-    const own = db
-      .selectFrom('incidents as i')
-      .select((eb) => [
-        'i.id as incidentId',
-        eb.ref('i.rule_id').$notNull().as('ruleId'),
-        'i.counted_at as countedAt',
-        'i.clear_since as clearSince',
-        sql<boolean>`false`.as('isMember'),
-      ])
-      .where('i.status', '<>', 'resolved')
-      .where('i.storm_until', 'is', null)
-      .where('i.kind', '=', 'metric_threshold')
-      .where('i.rule_id', 'is not', null);
-    const members = db
-      .selectFrom('incident_members as m')
-      .select((eb) => [
-        'm.incident_id as incidentId',
-        eb.ref('m.rule_id').$notNull().as('ruleId'),
-        'm.counted_at as countedAt',
-        'm.clear_since as clearSince',
-        sql<boolean>`true`.as('isMember'),
-      ])
-      .where('m.ended_at', 'is', null)
-      .where('m.kind', '=', 'metric_threshold')
-      .where('m.rule_id', 'is not', null);
-    return db.selectFrom(own.unionAll(members).as('open')).selectAll();
-  }
+function openMetricIncidents(db: Session['db']) {
+  const own = db
+    .selectFrom('incidents as i')
+    .select((eb) => [
+      'i.id as incidentId',
+      eb.ref('i.rule_id').$notNull().as('ruleId'),
+      'i.counted_at as countedAt',
+      'i.clear_since as clearSince',
+      sql<boolean>`false`.as('isMember'),
+    ])
+    .where('i.status', '<>', 'resolved')
+    .where('i.storm_until', 'is', null)
+    .where('i.kind', '=', 'metric_threshold')
+    .where('i.rule_id', 'is not', null);
+  const members = db
+    .selectFrom('incident_members as m')
+    .select((eb) => [
+      'm.incident_id as incidentId',
+      eb.ref('m.rule_id').$notNull().as('ruleId'),
+      'm.counted_at as countedAt',
+      'm.clear_since as clearSince',
+      sql<boolean>`true`.as('isMember'),
+    ])
+    .where('m.ended_at', 'is', null)
+    .where('m.kind', '=', 'metric_threshold')
+    .where('m.rule_id', 'is not', null);
+  return db.selectFrom(own.unionAll(members).as('open')).selectAll();
 }

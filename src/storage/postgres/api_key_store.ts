@@ -6,6 +6,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ApiKeyEntity } from '#storage/postgres/entities/credentials.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 export type ApiKeyRow = InferEntity<typeof ApiKeyEntity>;
 
@@ -25,6 +26,19 @@ export type ListedApiKey = Pick<Row<typeof ApiKeyEntity>, (typeof LISTED)[number
   readonly createdByName: string | null;
 };
 
+const FIND_LIVE = prepared((db, { hash, now }: Values<{ hash: Buffer; now: Temporal.Instant }>) =>
+  db
+    .selectFrom('api_keys as k')
+    .leftJoin('memberships as m', (join) =>
+      join.onRef('m.org_id', '=', 'k.org_id').onRef('m.user_id', '=', 'k.user_id'),
+    )
+    .select(columns(ApiKeyEntity, 'k', LIVE))
+    .select('m.role')
+    .where('k.hash', '=', hash)
+    .where('k.revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('k.expires_at', 'is', null), eb('k.expires_at', '>', now)])),
+);
+
 /** API keys, found by the hash of their secret. */
 export class ApiKeyStore {
   readonly #session: Session;
@@ -41,18 +55,7 @@ export class ApiKeyStore {
 
   /** The key with its user's role as of now; null when unknown, revoked or expired. */
   async findLive(hash: Buffer, now: Temporal.Instant): Promise<LiveApiKey | null> {
-    const key = await this.#session.db
-      .selectFrom('api_keys as k')
-      .leftJoin('memberships as m', (join) =>
-        join.onRef('m.org_id', '=', 'k.org_id').onRef('m.user_id', '=', 'k.user_id'),
-      )
-      .select(columns(ApiKeyEntity, 'k', LIVE))
-      .select('m.role')
-      .where('k.hash', '=', hash)
-      .where('k.revoked_at', 'is', null)
-      .where((eb) => eb.or([eb('k.expires_at', 'is', null), eb('k.expires_at', '>', now)]))
-      .executeTakeFirst();
-    return key ?? null;
+    return await FIND_LIVE.row(this.#session, { hash, now });
   }
 
   async touch(id: Id<'apikey'>, now: Temporal.Instant): Promise<void> {

@@ -12,7 +12,8 @@ import {
   type UpdateResult,
 } from 'kysely';
 
-import type { Temporal } from '#kernel/time.ts';
+import { Temporal } from '#kernel/time.ts';
+import { instantText } from '#storage/postgres/dialect.ts';
 
 /** A row of the entity's table, with the entity's names. */
 export type Row<E extends EntitySchemaWithMeta> = Readonly<
@@ -100,7 +101,7 @@ type Written<T> = [T] extends [Plain]
     : Json<Exclude<T, null | undefined>> | Extract<T, null | undefined>;
 
 /** For `where(column, '=', anyOf(values))`: one parameter however many values there are; none matches an empty list. */
-export function anyOf<T>(values: readonly T[]): Expression<T> {
+export function anyOf<T>(values: readonly T[] | Expression<readonly T[]>): Expression<T> {
   return sql<T>`any(${values})`;
 }
 
@@ -116,8 +117,14 @@ export function daysBefore(now: Temporal.Instant, days: Expression<number>): Raw
 
 type ColumnValues = readonly [
   type: 'text' | 'integer' | 'bigint' | 'boolean' | 'bytea' | 'date' | 'json' | 'timestamptz',
-  values: readonly unknown[],
+  values: readonly unknown[] | Expression<readonly unknown[]>,
 ];
+
+type ValueIn<C extends ColumnValues> = C[1] extends readonly (infer Value)[]
+  ? Value
+  : C[1] extends Expression<readonly (infer Value)[]>
+    ? Value
+    : never;
 
 /**
  * Rows that stand in the statement, as a table to select from or join: one parameter a column, however many rows there
@@ -126,34 +133,48 @@ type ColumnValues = readonly [
 export function rowsOf<A extends string, C extends Readonly<Record<string, ColumnValues>>>(
   alias: A,
   byColumn: C,
-): AliasedRawBuilder<{ [N in keyof C]: C[N][1][number] }, A> {
+): AliasedRawBuilder<{ [N in keyof C]: ValueIn<C[N]> }, A> {
   const entries = Object.entries(byColumn);
   const arrays = sql.join(entries.map(([, [type, values]]) => sql`${values}::${sql.raw(type)}[]`));
   const names = sql.join(entries.map(([name]) => sql.id(name)));
-  return sql<{ [N in keyof C]: C[N][1][number] }>`unnest(${arrays})`.as<A>(sql`${sql.id(alias)}(${names})`);
+  return sql<{ [N in keyof C]: ValueIn<C[N]> }>`unnest(${arrays})`.as<A>(sql`${sql.id(alias)}(${names})`);
 }
 
-/**
- * The same for rows of an entity, of which all have the same properties: one parameter, however many rows and columns
- * there are. Not for rows with bytes.
- */
-export function recordsOf<A extends string, E extends EntitySchemaWithMeta, const V extends Partial<Row<E>>>(
+declare const recorded: unique symbol;
+
+/** Rows of an entity as one text, for `recordsOf`. */
+export type Records<V> = string & { readonly [recorded]: V };
+
+/** All rows have the same properties, none of them bytes. */
+export function toRecords<V extends Readonly<Record<string, unknown>>>(rows: readonly V[]): Records<V> {
+  const names = Object.keys(rows[0] ?? {}).map((property) => [property, columnOf(property)] as const);
+  const records = rows.map((row) => {
+    const record: Record<string, unknown> = {};
+    for (const [property, name] of names) {
+      const value = row[property];
+      record[name] = value instanceof Temporal.Instant ? instantText(value) : value;
+    }
+    return record;
+  });
+  return wellFormedJson(records) as Records<V>;
+}
+
+/** The same for rows of an entity: one parameter, however many rows and columns there are. */
+export function recordsOf<A extends string, E extends EntitySchemaWithMeta, V extends Partial<Row<E>>>(
   alias: A,
   entity: E,
-  rows: readonly V[],
+  records: Records<V> | Expression<Records<V>>,
 ): AliasedRawBuilder<{ [P in keyof V & string as SnakeCase<P>]: V[P] }, A> {
-  const records = rows.map((row) =>
-    Object.fromEntries(Object.entries(row).map(([property, value]) => [columnOf(property), value])),
-  );
-  const text = JSON.stringify(records, wellFormed);
   return sql<{
     [P in keyof V & string as SnakeCase<P>]: V[P];
-  }>`json_populate_recordset(null::${sql.table(entity.tableName)}, ${text}::json)`.as(alias);
+  }>`json_populate_recordset(null::${sql.table(entity.tableName)}, ${records}::json)`.as(alias);
 }
 
-/** PostgreSQL refuses half a surrogate pair, which a text cut short may end in. */
-function wellFormed(_name: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.toWellFormed() : value;
+/** PostgreSQL refuses half a surrogate pair, which a text cut short may end in. JSON writes nothing else as `\\ud…`. */
+function wellFormedJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (!text.includes('\\ud')) return text;
+  return JSON.stringify(value, (_name, part: unknown) => (typeof part === 'string' ? part.toWellFormed() : part));
 }
 
 /** How many rows a statement without `returning` has inserted, updated or deleted. */

@@ -10,7 +10,7 @@ import {
 } from 'kysely';
 import type { Pool } from 'pg';
 
-import { Temporal } from '#kernel/time.ts';
+import { Temporal, toTimestamp } from '#kernel/time.ts';
 import { isDiskFull, toFault } from '#storage/postgres/faults.ts';
 
 /**
@@ -44,9 +44,15 @@ class InstantCompiler extends PostgresQueryCompiler {
   }
 }
 
-function toParameter(value: unknown): unknown {
-  if (value instanceof Temporal.Instant) return value.toString();
+/** A value as the driver takes it. */
+export function toParameter(value: unknown): unknown {
+  if (value instanceof Temporal.Instant) return instantText(value);
   return Array.isArray(value) ? value.map(toParameter) : value;
+}
+
+/** As `toString` says it, which takes twice as long. */
+export function instantText(instant: Temporal.Instant): string {
+  return instant.epochNanoseconds % 1_000_000n === 0n ? toTimestamp(instant) : instant.toString();
 }
 
 type Translate = (error: unknown) => unknown;

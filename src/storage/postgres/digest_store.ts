@@ -8,6 +8,7 @@ import { toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { NotificationEntity } from '#storage/postgres/entities/messages.ts';
 import { isMessageDue, NOTIFICATION, type NotificationRow } from '#storage/postgres/notification_row.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
 /** One person on one channel, at one address: what must not get more than a few messages a minute. */
@@ -16,6 +17,49 @@ type Line = Pick<NotificationRow, 'orgId' | 'userId' | 'channel' | 'address'>;
 export interface DigestOnLine extends WaitingDigest {
   readonly id: Id<'notification'>;
 }
+
+type LineAt = Line & { readonly now: Temporal.Instant; readonly since: Temporal.Instant };
+
+const LOCK_WAITING = prepared((db, { id, now }: Values<{ id: Id<'notification'>; now: Temporal.Instant }>) =>
+  db
+    .selectFrom('notifications as n')
+    .select('n.id')
+    .where('n.id', '=', id)
+    .where('n.status', '=', 'queued')
+    .where('n.released_at', 'is', null)
+    .where((eb) => isMessageDue(eb.ref('n.due_at'), now))
+    .forUpdate(),
+);
+
+const SENT = prepared((db, line: Values<LineAt>) =>
+  onLine(db, line)
+    .select((eb) => [
+      eb.ref('n.released_at').$notNull().as('at'),
+      eb
+        .or([eb('n.kind', '=', 'page'), standsForAPage(eb)])
+        .$castTo<boolean>()
+        .as('carriesPage'),
+    ])
+    .where('n.released_at', '>', line.since)
+    .where('n.released_at', '<=', line.now)
+    .where('n.kind', 'in', ['page', 'update', 'digest'])
+    .where((eb) => eb.not(eb.and([eb('n.kind', '=', 'digest'), eb('n.status', '=', 'cancelled')])))
+    .orderBy('n.released_at', 'desc')
+    .limit(100),
+);
+
+const DIGESTS = prepared((db, line: Values<Line>) =>
+  onLine(db, line)
+    .select((eb) => [
+      'n.id',
+      eb.ref('n.due_at').$notNull().as('dueAt'),
+      standsForAPage(eb).$castTo<boolean>().as('carriesPage'),
+    ])
+    .where('n.kind', '=', 'digest')
+    .where('n.status', '=', 'queued')
+    .where('n.released_at', 'is', null)
+    .orderBy('n.id'),
+);
 
 /** How messages to one person are kept few: what has left lately, and digests that stand for what would be too many. */
 export class DigestStore {
@@ -32,16 +76,7 @@ export class DigestStore {
 
   /** Locks a message that waits to be let through; false when it does so no more. */
   async lockWaiting(notificationId: Id<'notification'>, now: Temporal.Instant): Promise<boolean> {
-    const waiting = await this.#session.db
-      .selectFrom('notifications as n')
-      .select('n.id')
-      .where('n.id', '=', notificationId)
-      .where('n.status', '=', 'queued')
-      .where('n.released_at', 'is', null)
-      .where((eb) => isMessageDue(eb.ref('n.due_at'), now))
-      .forUpdate()
-      .executeTakeFirst();
-    return waiting !== undefined;
+    return (await LOCK_WAITING.row(this.#session, { id: notificationId, now })) !== null;
   }
 
   /**
@@ -49,32 +84,10 @@ export class DigestStore {
    * digest that was given up because at most one message was left for it.
    */
   async listRecent(line: Line, now: Temporal.Instant): Promise<RecentMessages<DigestOnLine>> {
-    const sent = await this.#onLine(line)
-      .select((eb) => [
-        eb.ref('n.released_at').$notNull().as('at'),
-        eb
-          .or([eb('n.kind', '=', 'page'), standsForAPage(eb)])
-          .$castTo<boolean>()
-          .as('carriesPage'),
-      ])
-      .where('n.released_at', '>', now.subtract({ minutes: 1 }))
-      .where('n.released_at', '<=', now)
-      .where('n.kind', 'in', ['page', 'update', 'digest'])
-      .where((eb) => eb.not(eb.and([eb('n.kind', '=', 'digest'), eb('n.status', '=', 'cancelled')])))
-      .orderBy('n.released_at', 'desc')
-      .limit(100)
-      .execute();
-    const digests = await this.#onLine(line)
-      .select((eb) => [
-        'n.id',
-        eb.ref('n.due_at').$notNull().as('dueAt'),
-        standsForAPage(eb).$castTo<boolean>().as('carriesPage'),
-      ])
-      .where('n.kind', '=', 'digest')
-      .where('n.status', '=', 'queued')
-      .where('n.released_at', 'is', null)
-      .orderBy('n.id')
-      .execute();
+    const { orgId, userId, channel, address } = line;
+    const own = { orgId, userId, channel, address };
+    const sent = await SENT.rows(this.#session, { ...own, now, since: now.subtract({ minutes: 1 }) });
+    const digests = await DIGESTS.rows(this.#session, own);
     return { sent, digests };
   }
 
@@ -146,15 +159,15 @@ export class DigestStore {
       .where('n.digest_id', '=', digestId)
       .orderBy('n.id');
   }
+}
 
-  #onLine({ orgId, userId, channel, address }: Line) {
-    return this.#session.db
-      .selectFrom('notifications as n')
-      .where('n.org_id', '=', orgId)
-      .where('n.user_id', '=', userId)
-      .where('n.channel', '=', channel)
-      .where('n.address', 'is not distinct from', address);
-  }
+function onLine(db: Session['db'], { orgId, userId, channel, address }: Values<Line>) {
+  return db
+    .selectFrom('notifications as n')
+    .where('n.org_id', '=', orgId)
+    .where('n.user_id', '=', userId)
+    .where('n.channel', '=', channel)
+    .where('n.address', 'is not distinct from', address);
 }
 
 /** Whether it is a digest of which a message pages somebody. */

@@ -12,9 +12,20 @@ import {
 import type { EventDecision } from '#core/exceptions/triage.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { allBut, anyOf, columnNames, columns, recordsOf, type Row, rowsOf } from '#storage/postgres/columns.ts';
+import {
+  allBut,
+  anyOf,
+  columnNames,
+  columns,
+  type Records,
+  recordsOf,
+  type Row,
+  rowsOf,
+  toRecords,
+} from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ExceptionGroupEntity } from '#storage/postgres/entities/exceptions.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 /** What the events of one batch meant to one group: the most telling decision, and the worst level among them. */
 export interface SeenGroup {
@@ -32,6 +43,86 @@ type Place = Pick<Group, 'id' | 'serviceId' | 'key'>;
 /** What is read of a group that events come to. */
 const KNOWN = allBut(ExceptionGroupEntity, 'orgId', 'groupingVersion', 'groupingParts', 'createdAt');
 type KnownGroup = Pick<Group, (typeof KNOWN)[number]>;
+
+interface Places {
+  readonly serviceIds: readonly Id<'service'>[];
+  readonly keys: readonly string[];
+}
+
+const FIND_EXISTING = prepared((db, { serviceIds, keys }: Values<Places>) =>
+  db
+    .selectFrom(rowsOf('wanted', { service_id: ['text', serviceIds], key: ['text', keys] }))
+    .innerJoin('exception_groups as g', (join) =>
+      join.onRef('g.service_id', '=', 'wanted.service_id').onRef('g.key', '=', 'wanted.key'),
+    )
+    .select(['g.service_id as serviceId', 'g.key']),
+);
+
+const COUNT_BEGUN = prepared(
+  (db, { serviceIds, since }: Values<{ serviceIds: readonly Id<'service'>[]; since: Temporal.Instant }>) =>
+    db
+      .selectFrom('exception_groups')
+      .select((eb) => ['service_id as serviceId', eb.fn.countAll<number>().as('count')])
+      .where('service_id', '=', anyOf(serviceIds))
+      .where('created_at', '>', since)
+      .groupBy('service_id'),
+);
+
+const INSERT_UNKNOWN = prepared((db, { groups }: Values<{ groups: Records<Group> }>) =>
+  db
+    .insertInto('exception_groups')
+    .columns(columnNames(ExceptionGroupEntity))
+    .expression((eb) =>
+      eb
+        .selectFrom(recordsOf('g', ExceptionGroupEntity, groups))
+        .innerJoin('services as s', (join) =>
+          join.onRef('s.id', '=', 'g.service_id').onRef('s.org_id', '=', 'g.org_id').on('s.deleted_at', 'is', null),
+        )
+        .select(columns(ExceptionGroupEntity, 'g'))
+        .orderBy('g.service_id')
+        .orderBy('g.key'),
+    )
+    .onConflict((conflict) => conflict.columns(['service_id', 'key']).doNothing())
+    .returning(['id', 'service_id as serviceId', 'key']),
+);
+
+const LOCK_KNOWN = prepared(
+  (db, { orgIds, serviceIds, keys }: Values<Places & { readonly orgIds: readonly Id<'org'>[] }>) =>
+    db
+      .selectFrom(rowsOf('wanted', { org_id: ['text', orgIds], service_id: ['text', serviceIds], key: ['text', keys] }))
+      .innerJoin('exception_groups as g', (join) =>
+        join
+          .onRef('g.org_id', '=', 'wanted.org_id')
+          .onRef('g.service_id', '=', 'wanted.service_id')
+          .onRef('g.key', '=', 'wanted.key'),
+      )
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'g.service_id').on('s.deleted_at', 'is', null))
+      .select(columns(ExceptionGroupEntity, 'g', KNOWN))
+      .orderBy('g.service_id')
+      .orderBy('g.key')
+      .forUpdate('g'),
+);
+
+const UPDATE = prepared((db, { groups }: Values<{ groups: Records<KnownGroup> }>) =>
+  db
+    .updateTable('exception_groups as g')
+    .from(recordsOf('u', ExceptionGroupEntity, groups))
+    .set((eb) => ({
+      title: eb.ref('u.title'),
+      pattern: eb.ref('u.pattern'),
+      level: eb.ref('u.level'),
+      status: eb.ref('u.status'),
+      status_changed_at: eb.ref('u.status_changed_at'),
+      resolved_in_release: eb.ref('u.resolved_in_release'),
+      regressed_at: eb.ref('u.regressed_at'),
+      first_seen_at: eb.ref('u.first_seen_at'),
+      last_seen_at: eb.ref('u.last_seen_at'),
+      first_release: eb.ref('u.first_release'),
+      last_release: eb.ref('u.last_release'),
+      updated_at: eb.ref('u.updated_at'),
+    }))
+    .whereRef('g.id', '=', 'u.id'),
+);
 
 /** Brings batches of events to their groups, whole batches by single statements. */
 export class GroupSightings {
@@ -73,13 +164,7 @@ export class GroupSightings {
 
   /** Groups that services have begun within the last minute. */
   async #countBegun(serviceIds: readonly Id<'service'>[], now: Temporal.Instant): Promise<Map<string, number>> {
-    const begun = await this.#session.db
-      .selectFrom('exception_groups')
-      .select((eb) => ['service_id as serviceId', eb.fn.countAll<number>().as('count')])
-      .where('service_id', '=', anyOf(serviceIds))
-      .where('created_at', '>', now.subtract({ minutes: 1 }))
-      .groupBy('service_id')
-      .execute();
+    const begun = await COUNT_BEGUN.rows(this.#session, { serviceIds, since: now.subtract({ minutes: 1 }) });
     return new Map(begun.map(({ serviceId, count }) => [serviceId, count]));
   }
 
@@ -110,13 +195,7 @@ export class GroupSightings {
 
   /** Places that have a group, as far as is seen without waiting: most events are of groups long known. */
   async #findExisting(bundles: readonly EventBundle[]): Promise<ReadonlySet<string>> {
-    const existing = await this.#session.db
-      .selectFrom(wantedOf(bundles))
-      .innerJoin('exception_groups as g', (join) =>
-        join.onRef('g.service_id', '=', 'wanted.service_id').onRef('g.key', '=', 'wanted.key'),
-      )
-      .select(['g.service_id as serviceId', 'g.key'])
-      .execute();
+    const existing = await FIND_EXISTING.rows(this.#session, placesOf(bundles));
     return new Set(existing.map(({ serviceId, key }) => placeOf(serviceId, key)));
   }
 
@@ -137,64 +216,19 @@ export class GroupSightings {
         updatedAt: now,
       };
     });
-    return await this.#session.db
-      .insertInto('exception_groups')
-      .columns(columnNames(ExceptionGroupEntity))
-      .expression((eb) =>
-        eb
-          .selectFrom(recordsOf('g', ExceptionGroupEntity, groups))
-          .innerJoin('services as s', (join) =>
-            join.onRef('s.id', '=', 'g.service_id').onRef('s.org_id', '=', 'g.org_id').on('s.deleted_at', 'is', null),
-          )
-          .select(columns(ExceptionGroupEntity, 'g'))
-          .orderBy('g.service_id')
-          .orderBy('g.key'),
-      )
-      .onConflict((conflict) => conflict.columns(['service_id', 'key']).doNothing())
-      .returning(['id', 'service_id as serviceId', 'key'])
-      .execute();
+    return await INSERT_UNKNOWN.rows(this.#session, { groups: toRecords(groups) });
   }
 
   /** In the order of the keys, too. */
   async #lockKnown(bundles: readonly EventBundle[]): Promise<KnownGroup[]> {
     if (bundles.length === 0) return [];
-    return await this.#session.db
-      .selectFrom(wantedOf(bundles))
-      .innerJoin('exception_groups as g', (join) =>
-        join
-          .onRef('g.org_id', '=', 'wanted.org_id')
-          .onRef('g.service_id', '=', 'wanted.service_id')
-          .onRef('g.key', '=', 'wanted.key'),
-      )
-      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'g.service_id').on('s.deleted_at', 'is', null))
-      .select(columns(ExceptionGroupEntity, 'g', KNOWN))
-      .orderBy('g.service_id')
-      .orderBy('g.key')
-      .forUpdate('g')
-      .execute();
+    const orgIds = bundles.map(([{ orgId }]) => orgId);
+    return await LOCK_KNOWN.rows(this.#session, { orgIds, ...placesOf(bundles) });
   }
 
   async #update(groups: readonly KnownGroup[]): Promise<void> {
     if (groups.length === 0) return;
-    await this.#session.db
-      .updateTable('exception_groups as g')
-      .from(recordsOf('u', ExceptionGroupEntity, groups))
-      .set((eb) => ({
-        title: eb.ref('u.title'),
-        pattern: eb.ref('u.pattern'),
-        level: eb.ref('u.level'),
-        status: eb.ref('u.status'),
-        status_changed_at: eb.ref('u.status_changed_at'),
-        resolved_in_release: eb.ref('u.resolved_in_release'),
-        regressed_at: eb.ref('u.regressed_at'),
-        first_seen_at: eb.ref('u.first_seen_at'),
-        last_seen_at: eb.ref('u.last_seen_at'),
-        first_release: eb.ref('u.first_release'),
-        last_release: eb.ref('u.last_release'),
-        updated_at: eb.ref('u.updated_at'),
-      }))
-      .whereRef('g.id', '=', 'u.id')
-      .execute();
+    await UPDATE.rows(this.#session, { groups: toRecords(groups) });
   }
 }
 
@@ -202,11 +236,9 @@ function toSeen({ id, serviceId, key }: Place, outcome: EventDecision, level: Le
   return { groupId: id, serviceId, outcome, level, isOverflow: key === OVERFLOW.key };
 }
 
-function wantedOf(bundles: readonly EventBundle[]) {
-  const firsts = bundles.map(([first]) => first);
-  return rowsOf('wanted', {
-    org_id: ['text', firsts.map(({ orgId }) => orgId)],
-    service_id: ['text', firsts.map(({ serviceId }) => serviceId)],
-    key: ['text', firsts.map(({ grouping }) => grouping.key)],
-  });
+function placesOf(bundles: readonly EventBundle[]): Places {
+  return {
+    serviceIds: bundles.map(([{ serviceId }]) => serviceId),
+    keys: bundles.map(([{ grouping }]) => grouping.key),
+  };
 }

@@ -19,6 +19,7 @@ import {
 import type { Session } from '#storage/postgres/database.ts';
 import { IncidentEntity, type IncidentTimelineEntity } from '#storage/postgres/entities/incidents.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
 const INCIDENT = columns(IncidentEntity, 'i', allBut(IncidentEntity, 'dedupKey', 'countedAt', 'stormUntil'));
@@ -55,6 +56,14 @@ interface ClearChange {
 export type TimelineRow = Pick<Row<typeof IncidentTimelineEntity>, 'at' | 'event' | 'data'>;
 
 type WithService = Tables & { i: Tables['incidents']; s: Tables['services'] };
+
+const LOCK_ALL = prepared((db, { ids }: Values<{ ids: readonly Id<'incident'>[] }>) =>
+  incidents(db).where('i.id', '=', anyOf(ids)).orderBy('i.id').forUpdate('i'),
+);
+
+const FIND_ALL = prepared((db, { orgId, ids }: Values<{ orgId: Id<'org'>; ids: readonly Id<'incident'>[] }>) =>
+  incidents(db).where('i.org_id', '=', orgId).where('i.id', '=', anyOf(ids)),
+);
 
 /** Incidents and what happened to them. Whoever changes an incident locks its row first. */
 export class IncidentStore {
@@ -105,12 +114,14 @@ export class IncidentStore {
   }
 
   async find(orgId: Id<'org'>, incidentId: string): Promise<IncidentRow | null> {
-    return (await this.#one(orgId, incidentId).executeTakeFirst()) ?? null;
+    return (await this.findAll(orgId, [incidentId])).get(incidentId) ?? null;
   }
 
   /** Throws `not_found`, also for one that is older than its service keeps. */
   async get(orgId: Id<'org'>, incidentId: string, now: Temporal.Instant): Promise<IncidentRow> {
-    const incident = await this.#one(orgId, incidentId)
+    const incident = await incidents(this.#session.db)
+      .where('i.org_id', '=', orgId)
+      .where('i.id', '=', asId('incident', incidentId))
       .where((eb) => eb.not(isOutdated(eb, now)))
       .executeTakeFirst();
     if (incident === undefined) throw notFound('incidentId', 'incident');
@@ -124,17 +135,17 @@ export class IncidentStore {
 
   /** The rows that are not gone, by id, locked one after another in the order of their ids. */
   async lockAll(incidentIds: readonly string[]): Promise<Map<string, IncidentRow>> {
-    return byId(await this.#named(incidentIds).orderBy('i.id').forUpdate('i').execute());
+    return byId(await LOCK_ALL.rows(this.#session, { ids: idsOf(incidentIds) }));
   }
 
   /** Those of the organization's incidents that are not gone, by id. */
   async findAll(orgId: Id<'org'>, incidentIds: readonly string[]): Promise<Map<string, IncidentRow>> {
-    return byId(await this.#named(incidentIds).where('i.org_id', '=', orgId).execute());
+    return byId(await FIND_ALL.rows(this.#session, { orgId, ids: idsOf(incidentIds) }));
   }
 
   /** Those that are open because of an exception group, locked until the transaction ends. */
   async lockOpenOf(groupId: Id<'group'>): Promise<IncidentRow[]> {
-    return await this.#incidents()
+    return await incidents(this.#session.db)
       .where('i.exception_group_id', '=', groupId)
       .where('i.status', '<>', 'resolved')
       .orderBy('i.id')
@@ -149,12 +160,12 @@ export class IncidentStore {
     now: Temporal.Instant,
     limit: number,
   ): Promise<IncidentRow[]> {
-    let incidents = this.#incidents()
+    let listed = incidents(this.#session.db)
       .where('i.org_id', '=', orgId)
       .where((eb) => eb.not(isOutdated(eb, now)));
-    if (serviceId !== undefined) incidents = incidents.where('i.service_id', '=', asId('service', serviceId));
-    if (status !== undefined) incidents = incidents.where('i.status', '=', status);
-    return await incidents.orderBy('i.triggered_at', 'desc').orderBy('i.id', 'desc').limit(limit).execute();
+    if (serviceId !== undefined) listed = listed.where('i.service_id', '=', asId('service', serviceId));
+    if (status !== undefined) listed = listed.where('i.status', '=', status);
+    return await listed.orderBy('i.triggered_at', 'desc').orderBy('i.id', 'desc').limit(limit).execute();
   }
 
   /**
@@ -307,22 +318,18 @@ export class IncidentStore {
       .limit(2_000)
       .execute();
   }
+}
 
-  #one(orgId: Id<'org'>, incidentId: string) {
-    return this.#named([incidentId]).where('i.org_id', '=', orgId);
-  }
+function incidents(db: Session['db']) {
+  return db
+    .selectFrom('incidents as i')
+    .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
+    .select(INCIDENT)
+    .select('s.name as serviceName');
+}
 
-  #named(incidentIds: readonly string[]) {
-    return this.#incidents().where('i.id', '=', anyOf(incidentIds.map((id) => asId('incident', id))));
-  }
-
-  #incidents() {
-    return this.#session.db
-      .selectFrom('incidents as i')
-      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
-      .select(INCIDENT)
-      .select('s.name as serviceName');
-  }
+function idsOf(incidentIds: readonly string[]): Id<'incident'>[] {
+  return incidentIds.map((id) => asId('incident', id));
 }
 
 /** Resolved incidents are kept for as many times 24 hours as their service says; open ones always. */

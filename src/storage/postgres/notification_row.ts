@@ -11,6 +11,9 @@ export type NotificationRow = Omit<Row<typeof NotificationEntity>, 'dueAt' | 'le
 export const NOTIFICATION = columns(NotificationEntity, 'n', allBut(NotificationEntity, 'dueAt', 'leaseUntil'));
 
 /** No message waits for ten minutes: a time further ahead was set by a clock that has been set back since. */
-export function isMessageDue(dueAt: Expression<Temporal.Instant | null>, now: Temporal.Instant): RawBuilder<boolean> {
+export function isMessageDue(
+  dueAt: Expression<Temporal.Instant | null>,
+  now: Temporal.Instant | Expression<Temporal.Instant>,
+): RawBuilder<boolean> {
   return sql<boolean>`(${dueAt} <= ${now} or ${dueAt} > ${now}::timestamptz + interval '10 minutes')`;
 }
