@@ -9,7 +9,7 @@ const IN_BROWSERS = ['test/browser/**/*.test.ts', 'test/ingest/live/sentry_brows
 const ALONE = [
   'test/faults/**/*.test.ts',
   'test/boot.test.ts',
-  'test/journeys/great_storm.test.ts',
+  'test/journeys/many_incidents.test.ts',
   'test/ingest/live/prometheus.test.ts',
 ];
 

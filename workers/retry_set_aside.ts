@@ -5,7 +5,7 @@ import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { deduplicationToken } from '#workers/deduplication_token.ts';
-import { groupOneByOne, type GroupingRuntime } from '#workers/group_exceptions.ts';
+import { groupOneByOne, type GroupingRuntime } from '#workers/group_and_store.ts';
 import { TRIED_AGAIN_AFTER_HOURS } from '#workers/set_aside_events.ts';
 
 /** Retried in one round, so that new events never wait for those that were set aside. */

@@ -18,7 +18,8 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { type GroupingRuntime, onGroupExceptions } from '#workers/group_exceptions.ts';
+import type { GroupingRuntime } from '#workers/group_and_store.ts';
+import { onGroupExceptions } from '#workers/group_exceptions.ts';
 import { retrySetAside } from '#workers/retry_set_aside.ts';
 
 const CIPHER = createCipher('a secret that is long enough');
@@ -81,7 +82,7 @@ async function counts(): Promise<Record<string, number>> {
   return Object.fromEntries(found.map(({ id, title }) => [title, events.get(uuidOf(id)) ?? 0]));
 }
 
-test('events find their groups, and each new group is told of once', async () => {
+test('events find their groups, and each new group opens incidents once', async () => {
   const [first, second] = [await event('out of beans'), await event('out of milk')];
   await run([first, second, await event('out of beans')]);
   expect(await counts()).toEqual({ 'out of beans': 2, 'out of milk': 1 });
@@ -100,7 +101,7 @@ test('a job that runs twice stores and tells once', async () => {
   expect(told).toHaveLength(1);
 });
 
-test('events that ClickHouse did not take at first are there after the next attempt, told of once', async () => {
+test('events that ClickHouse did not accept at first are there after the next attempt, and open incidents once', async () => {
   const writer = runtime.exceptionWriter;
   const events = [await event('out of beans')];
   const insert = () => Promise.reject(new AppError('unavailable', 'away'));
@@ -125,11 +126,11 @@ test('a store that is away for a moment is waited for', async () => {
   expect(told).toHaveLength(1);
 });
 
-test('a new group that could not be told of is not there, and is told of by the next attempt', async () => {
+test('a new group whose incidents could not be opened is not stored, and opens them at the next attempt', async () => {
   const { onNewOrRegressed } = runtime;
   const events = [await event('out of beans')];
   runtime = { ...runtime, onNewOrRegressed: () => Promise.reject(new Error('no')) };
-  await expect(run(events)).rejects.toThrow('could not be told of');
+  await expect(run(events)).rejects.toThrow('failed to open incidents for new groups');
   expect(await groups()).toEqual([]);
   runtime = { ...runtime, onNewOrRegressed };
   await run(events, 2);
