@@ -7,5 +7,5 @@ import { storesOf } from '#storage/postgres/stores.ts';
  * known then, so it starts again: no step waits for longer than its policy says.
  */
 export async function restartTimers({ db, clock }: { readonly db: Database; readonly clock: Clock }): Promise<void> {
-  await storesOf(db.session()).stepTimers.bringTimersBack(clock.now());
+  await storesOf(db.session()).stepTimers.restartTimers(clock.now());
 }

@@ -112,18 +112,6 @@ export class DeliveryStore {
     return rowsChanged(extended) > 0;
   }
 
-  /** Of the message, and of those that it stands for if it is a digest, the ones that were not known to be sent. */
-  async markSent(
-    notificationId: Id<'notification'>,
-    sent: { readonly providerId: string | null; readonly reason: string | null },
-    now: Temporal.Instant,
-  ): Promise<NotificationRow[]> {
-    return await this.#settling(notificationId, 'sent', sent.reason, now)
-      .set({ provider_id: sent.providerId })
-      .where('n.status', '=', 'sending')
-      .execute();
-  }
-
   /** Notes what the provider calls this message, unless that is known. */
   async setProviderId(notificationId: Id<'notification'>, providerId: string): Promise<void> {
     await this.#session.db
@@ -204,8 +192,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Moves a delivery, and what it stands for, forward to its end; those that had already come as far are left out. Why
-   * an earlier try failed is removed once one has succeeded.
+   * Moves a message forward, and for a digest every message in it; returns those that were not as far yet. The reason of
+   * an earlier failed try is removed once one has succeeded.
    */
   async advance(
     notificationId: Id<'notification'>,
@@ -214,7 +202,20 @@ export class DeliveryStore {
     now: Temporal.Instant,
   ): Promise<NotificationRow[]> {
     const behind = STATUSES.filter((earlier) => RANK[earlier] < RANK[status]);
-    return await this.#settling(notificationId, status, reason, now).where('n.status', 'in', behind).execute();
+    return await this.#session.db
+      .updateTable('notifications as n')
+      .set((eb) => ({
+        status,
+        // An entry of a digest says so if it has no other reason.
+        reason: reason ?? eb.case().when('n.digest_id', 'is not', null).then(sql.lit('digest')).end(),
+        due_at: null,
+        lease_until: null,
+        updated_at: now,
+      }))
+      .where(({ eb, or }) => or([eb('n.id', '=', notificationId), eb('n.digest_id', '=', notificationId)]))
+      .where('n.status', 'in', behind)
+      .returning(NOTIFICATION)
+      .execute();
   }
 
   /** Gives up a message that has nothing left to say. */
@@ -274,25 +275,5 @@ export class DeliveryStore {
       .leftJoinLateral(lately.where(wasRefused).as('bad'), (join) => join.onTrue())
       .select(['c.channel', 'good.at as lastSucceededAt', 'bad.at as lastFailedAt', 'bad.reason as lastFailure'])
       .execute();
-  }
-
-  /** An entry that a digest stood for says so where it has no other reason. */
-  #settling(
-    notificationId: Id<'notification'>,
-    status: 'sent' | 'delivered' | 'failed',
-    reason: string | null,
-    now: Temporal.Instant,
-  ) {
-    return this.#session.db
-      .updateTable('notifications as n')
-      .set((eb) => ({
-        status,
-        reason: reason ?? eb.case().when('n.digest_id', 'is not', null).then(sql.lit('digest')).end(),
-        due_at: null,
-        lease_until: null,
-        updated_at: now,
-      }))
-      .where(({ eb, or }) => or([eb('n.id', '=', notificationId), eb('n.digest_id', '=', notificationId)]))
-      .returning(NOTIFICATION);
   }
 }

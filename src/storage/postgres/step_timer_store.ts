@@ -97,7 +97,7 @@ export class StepTimerStore {
    * Sets timers of incidents that were triggered later than now, which the clock has been set back since, so that none
    * waits for longer than its step says. Doing it again changes nothing.
    */
-  async bringTimersBack(now: Temporal.Instant): Promise<void> {
+  async restartTimers(now: Temporal.Instant): Promise<void> {
     await this.#session.db
       .updateTable('incident_steps as t')
       .from((eb) =>
