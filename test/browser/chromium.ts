@@ -7,6 +7,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
 
 import { isConsoleFresh } from '#infra/console/freshness.ts';
+import { canRunWith } from '#test/kit/debian_packages.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((file) =>
   existsSync(file),
@@ -17,10 +18,10 @@ export const DESK = { width: 1440, height: 900 };
 
 let browser: Browser | null = null;
 
-/** What people see, in a real browser; skipped on a machine that has none. */
+/** Tests in a real browser. Without Chromium they are skipped or, in CI, fail. */
 export function inBrowser(name: string, tests: () => void): void {
   // eslint-disable-next-line vitest/valid-title -- each file names its own
-  describe.skipIf(CHROMIUM === undefined)(name, { timeout: 180_000 }, () => {
+  describe.skipIf(!canRunWith('chromium', CHROMIUM !== undefined))(name, { timeout: 180_000 }, () => {
     beforeAll(async () => {
       if (!isConsoleFresh()) {
         await promisify(execFile)(process.execPath, [path.resolve('infra/console/build.ts')]);

@@ -14,6 +14,7 @@ import { connectQueue, migrateQueue } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue, pending } from '#storage/queue/job_queue.ts';
 import { handleJob, startJobWorkers } from '#storage/queue/job_workers.ts';
 import { makeFolder } from '#test/faults/folder.ts';
+import { canRunWith } from '#test/kit/debian_packages.ts';
 
 const greet = defineJob({
   name: 'greet',
@@ -37,7 +38,7 @@ interface Place {
 
 const backends = [
   { name: 'PostgreSQL', isAvailable: true, place: placeOnPostgres },
-  { name: 'Redis', isAvailable: isRedisInstalled(), place: placeOnRedis },
+  { name: 'Redis', isAvailable: canRunWith('redis-server', isRedisInstalled()), place: placeOnRedis },
 ];
 
 describe.each(backends.filter(({ isAvailable }) => isAvailable))('a queue on $name', ({ place: makePlace }) => {

@@ -8,6 +8,7 @@ import { findFreePort } from '#infra/embedded/free_port.ts';
 import { makeFolder } from '#test/faults/folder.ts';
 import { wipeQueue } from '#test/faults/wipe_queue.ts';
 import { runningClock } from '#test/kit/clock.ts';
+import { canRunWith } from '#test/kit/debian_packages.ts';
 import { startRoles } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 
@@ -25,7 +26,7 @@ const BACK_WITHIN_MS = 60_000;
 
 const backends = [
   { name: 'PostgreSQL', isAvailable: true, startRedis: () => Promise.resolve(undefined) },
-  { name: 'Redis', isAvailable: isRedisInstalled(), startRedis: startOwnRedis },
+  { name: 'Redis', isAvailable: canRunWith('redis-server', isRedisInstalled()), startRedis: startOwnRedis },
 ];
 
 describe.each(backends.filter(({ isAvailable }) => isAvailable))('on $name', ({ startRedis }) => {

@@ -29,7 +29,7 @@ async function textOf(stream: ChildProcess['stdout']): Promise<string> {
   return text;
 }
 
-/** Whether the machine has all that the command needs: a client that it lacks is not tested. */
+/** Whether the command works on this machine. */
 export function isInstalled(file: string, ...args: readonly string[]): boolean {
   return spawnSync(file, args, { stdio: 'ignore' }).status === 0;
 }

@@ -6,6 +6,7 @@ import { uuidOf } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { type LiveWorld, liveWorld, overQuota } from '#test/ingest/live/live_world.ts';
 import { isInstalled } from '#test/ingest/live/program.ts';
+import { canRunWith } from '#test/kit/debian_packages.ts';
 import {
   type Prometheus,
   type Running,
@@ -23,7 +24,9 @@ const PATIENTLY = { timeout: 30_000, interval: 100 };
 
 type Service = Awaited<ReturnType<LiveWorld['given']['service']>>;
 
-const canRun = isInstalled('prometheus', '--version') && isInstalled('prometheus-node-exporter', '--version');
+const canRun =
+  canRunWith('prometheus', isInstalled('prometheus', '--version')) &&
+  canRunWith('prometheus-node-exporter', isInstalled('prometheus-node-exporter', '--version'));
 
 describe.skipIf(!canRun)('Prometheus, that scrapes a machine and a shop and writes to us', () => {
   let w: LiveWorld;

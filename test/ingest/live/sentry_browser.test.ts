@@ -5,12 +5,14 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { type LiveWorld, liveWorld, overQuota } from '#test/ingest/live/live_world.ts';
 import { type ShopSite, startShopSite } from '#test/ingest/live/shop_site.ts';
+import { canRunWith } from '#test/kit/debian_packages.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
+const canRun = canRunWith('chromium', existsSync(CHROMIUM));
 
 type Service = Awaited<ReturnType<LiveWorld['given']['service']>>;
 
-describe.skipIf(!existsSync(CHROMIUM))('@sentry/browser 11 in Chromium, on a page of another origin', () => {
+describe.skipIf(!canRun)('@sentry/browser 11 in Chromium, on a page of another origin', () => {
   let w: LiveWorld;
   let site: ShopSite;
   let browser: Browser;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 
 import { isInstalled, PROGRAMS } from '#test/ingest/live/program.ts';
+import { canRunWith } from '#test/kit/debian_packages.ts';
 
 /** A group as a wall shows it: events, severity, title, culprit. */
 export type Line = readonly [events: number, severity: string, title: string, culprit: string | null];
@@ -10,7 +11,8 @@ export interface Client {
   readonly name: string;
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  readonly isInstalled: boolean;
+  /** Whether its library is on this machine. */
+  readonly canRun: boolean;
   readonly sdk: { readonly name: string; readonly version: string };
   /** In the order of their titles. */
   readonly wall: readonly Line[];
@@ -43,7 +45,7 @@ function javascript({ name, file, version, ofNull, placesMessages }: Javascript)
   return {
     name,
     command: [process.execPath, `${PROGRAMS}/${file}`],
-    isInstalled: true,
+    canRun: true,
     sdk: { name: 'sentry.javascript.node', version },
     wall: [
       [2, 'error', 'Error: order of <*> beans was not charged', `chargeOrder (${file})`],
@@ -82,7 +84,7 @@ export const CLIENTS: readonly Client[] = [
   {
     name: 'raven for Node',
     command: [process.execPath, `${PROGRAMS}/raven_node.cjs`],
-    isInstalled: true,
+    canRun: true,
     sdk: { name: 'raven-node', version: '2.6.4' },
     wall: [
       [1, 'error', 'Error: Non-Error exception captured with keys: code, reason', 'raven_node.cjs'],
@@ -101,7 +103,7 @@ export const CLIENTS: readonly Client[] = [
   {
     name: 'sentry-sdk for Python',
     command: ['/usr/bin/python3', `${PROGRAMS}/sentry_python.py`],
-    isInstalled: isInstalled('/usr/bin/python3', '-c', 'import sentry_sdk'),
+    canRun: canRunWith('python3-sentry-sdk', isInstalled('/usr/bin/python3', '-c', 'import sentry_sdk')),
     sdk: { name: 'sentry.python', version: '1.9.10' },
     wall: [
       [1, 'error', "KeyError: 'sugar'", null],
@@ -120,7 +122,7 @@ export const CLIENTS: readonly Client[] = [
   {
     name: 'sentry-ruby',
     command: ['ruby', `${PROGRAMS}/sentry_ruby.rb`],
-    isInstalled: isInstalled('ruby', '-rsentry-ruby', '-e', ''),
+    canRun: canRunWith('ruby-sentry-ruby', isInstalled('ruby', '-rsentry-ruby', '-e', '')),
     sdk: { name: 'sentry.ruby', version: '5.3.0' },
     wall: rubyWall('sentry_ruby.rb', 'report (sentry_ruby.rb)'),
     chain: ['ArgumentError', 'OutOfBeans'],
@@ -130,7 +132,7 @@ export const CLIENTS: readonly Client[] = [
   {
     name: 'raven for Ruby',
     command: ['ruby', `${PROGRAMS}/raven_ruby.rb`],
-    isInstalled: isInstalled('ruby', '-rraven', '-e', ''),
+    canRun: canRunWith('ruby-sentry-raven', isInstalled('ruby', '-rraven', '-e', '')),
     sdk: { name: 'raven-ruby', version: '3.1.2' },
     wall: rubyWall('raven_ruby.rb', null),
     chain: ['ArgumentError', 'OutOfBeans'],
@@ -141,7 +143,10 @@ export const CLIENTS: readonly Client[] = [
     name: 'sentry-go',
     command: ['go', 'run', `${PROGRAMS}/go/main.go`],
     env: GO,
-    isInstalled: isInstalled('go', 'version') && existsSync(`${GO.GOPATH}/src/github.com/getsentry/sentry-go`),
+    canRun: canRunWith(
+      'golang-github-getsentry-sentry-go-dev',
+      isInstalled('go', 'version') && existsSync(`${GO.GOPATH}/src/github.com/getsentry/sentry-go`),
+    ),
     sdk: { name: 'sentry.go', version: '0.11.0' },
     wall: [
       [1, 'error', cut(LONG), 'capture (main.go)'],
