@@ -43,7 +43,7 @@ inBrowser('connecting an app', () => {
     await page.goto(app.authorizationUrl);
     await page.waitForURL(/\/login\?next=%2Fconnect/);
     await logIn(page, anna.email);
-    await page.getByRole('heading', { name: 'Connect Ada?' }).waitFor();
+    await page.getByRole('heading', { name: /^Connect Ada/ }).waitFor();
     await page.getByText(app.host).waitFor();
     expect(await page.getByRole('radio', { name: /Read only/ }).isChecked()).toBe(true);
     await page.getByText('Ingestion keys and DSNs are masked').waitFor();

@@ -1,11 +1,16 @@
+import { createECDH, randomBytes } from 'node:crypto';
+
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
+import { codeAt } from '#auth/second_factor/totp.ts';
+import { newId } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { axeViolations } from '#test/browser/axe.ts';
 import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { openConsole, type ConsoleWorld, type Visitor } from '#test/browser/console_world.ts';
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { freePort } from '#test/oauth/stage.ts';
 
 /** A path and the controls to press there, one after the other, to open a dialog or menu; none for the page itself. */
 type Opening = readonly [path: string, ...pressed: (string | RegExp)[]];
@@ -28,16 +33,32 @@ async function createSampleData(h: ConsoleWorld, { userId, email }: Visitor, ren
   const other = await h.given.organization('Umbrella');
   await storesOf(h.house.db.session()).people.setMembership(other.orgId, userId, 'viewer', now);
   const browser = await signedIn(h, email);
-  await browser.invoke(h.orgId, 'create_invitation', { email: 'dirk@example.com', role: 'viewer' });
+  const invited = { email: 'dirk@example.com', role: 'viewer' };
+  const { link } = (await browser.invoke(h.orgId, 'create_invitation', invited)).body.result;
   const key = { name: rename('Deploys'), kind: 'user', permissions: null, expiresAt: null };
   await browser.invoke(h.orgId, 'create_api_key', key);
+  const pair = createECDH('prime256v1');
+  const keys = { p256dh: pair.generateKeys('base64url'), auth: randomBytes(16).toString('base64url') };
+  const device = { endpoint: 'https://push.example.com/send/1', keys, label: rename('Chrome on Linux') };
+  expect((await browser.invoke(h.orgId, 'create_push_subscription', device)).status).toBe(200);
+  await storesOf(h.house.db.session()).connections.insert({
+    connectionId: newId('connection'),
+    orgId: h.orgId,
+    userId,
+    clientId: 'client_1',
+    clientName: rename('Ada'),
+    clientUri: null,
+    access: 'read_only',
+    createdAt: now,
+    lastUsedAt: null,
+  });
   for (const table of ['users', 'organizations']) {
     const rows = await h.house.db.sql.rows<{ id: string; name: string }>(`select id, name from ${table}`);
     for (const { id, name } of rows) {
       await h.house.db.sql.run(`update ${table} set name = $2 where id = $1`, [id, rename(name)]);
     }
   }
-  return { serviceId, incidentId };
+  return { serviceId, incidentId, invitationPath: new URL(link).pathname.slice(1) };
 }
 
 const openingsOf = (serviceId: string): readonly Opening[] => [
@@ -53,6 +74,7 @@ const openingsOf = (serviceId: string): readonly Opening[] => [
   [`services/${serviceId}`, 'Change how long Exceptions are kept'],
   [`services/${serviceId}`, 'Rotate'],
   [`services/${serviceId}`, 'Delete'],
+  ['me', /^Remove /],
   ['me', 'Change your password'],
   ['me', 'Log out everywhere else'],
   ['settings/members', 'Invite somebody'],
@@ -61,6 +83,7 @@ const openingsOf = (serviceId: string): readonly Opening[] => [
   ['settings/members', 'Revoke the invitation of dirk@example.com'],
   ['settings/api-keys', 'Create a key'],
   ['settings/api-keys', /^Revoke /],
+  ['settings/apps', /^Disconnect /],
   ['settings/audit', 'Export'],
   ['settings/audit', /show what changed$/],
 ];
@@ -124,6 +147,63 @@ inBrowser('every dialog and menu', () => {
   });
 });
 
+inBrowser('a dialog of an account', () => {
+  test.each(SCREENS)(
+    'is accessible %s, and a secret that is shown once stays until its button is pressed',
+    async (_where, screen) => {
+      const port = await freePort();
+      const h = await openConsole({ port, publicUrl: `http://localhost:${port}` });
+      const { page } = await h.visitor({ ...LOOKS, ...screen, path: 'settings/api-keys' });
+      const dialog = page.getByRole('dialog');
+      const check = async (title: string | RegExp): Promise<void> => {
+        await page.getByRole('dialog', { name: title }).waitFor();
+        expect(await axeViolations(page, OVERLAY)).toEqual([]);
+      };
+      const checkShownOnce = async (title: string | RegExp, button: string): Promise<void> => {
+        await check(title);
+        await page.keyboard.press('Escape');
+        await dialog.getByRole('button', { name: button }).click();
+        await dialog.waitFor({ state: 'detached' });
+      };
+      const checkAndClose = async (title: string | RegExp): Promise<void> => {
+        await check(title);
+        await page.keyboard.press('Escape');
+        await dialog.waitFor({ state: 'detached' });
+      };
+
+      await press(page, 'Create a key');
+      await page.getByLabel('Name').fill('Deploys');
+      await dialog.getByRole('button', { name: 'Create' }).click();
+      await checkShownOnce(/^Deploys is created/, 'I have copied it');
+
+      await page.goto(`${h.baseUrl}/settings/members`);
+      await press(page, 'Invite somebody');
+      await page.getByLabel('Mail address').fill('dirk@example.com');
+      await dialog.getByRole('button', { name: 'Invite' }).click();
+      await checkShownOnce(/is invited$/, 'Done');
+
+      await page.goto(`${h.baseUrl}/me`);
+      await press(page, 'Add a passkey');
+      await checkAndClose('Add a passkey');
+      await press(page, 'Set up an authenticator app');
+      const secret = dialog.getByRole('group', { name: 'Secret' }).getByText(/^[A-Z2-7]{16,}$/);
+      await secret.waitFor();
+      await check('Set up an authenticator app');
+      await dialog.getByLabel('Code').fill(codeAt(await secret.innerText(), h.clock.now()));
+      await dialog.getByRole('button', { name: 'Set up' }).click();
+      await checkShownOnce('Your recovery codes', 'I have saved them');
+      await press(page, 'Remove the authenticator app');
+      await checkAndClose('Remove the authenticator app?');
+
+      await h.house.db.sql.run(`update sessions set second_factor_at = second_factor_at - interval '1 hour'`);
+      await press(page, 'Create new codes');
+      await check('Create new recovery codes?');
+      await dialog.getByRole('button', { name: 'Create new codes' }).click();
+      await check('Confirm with your second factor');
+    },
+  );
+});
+
 /** Right to left, with a character that overrides the direction of the text after it, 118 characters long. */
 const HEBREW = 'תשלומים';
 const nasty = (name: string): string => `${HEBREW} \u202E${name} ${'a'.repeat(118)}`.slice(0, 118);
@@ -156,7 +236,7 @@ inBrowser('a right-to-left name of 118 characters', () => {
   test.each(SCREENS)('leaves the text around it alone and is cut to fit %s', async (_where, screen) => {
     const h = await openConsole();
     const visitor = await h.visitor({ ...LOOKS, ...screen });
-    const { serviceId, incidentId } = await createSampleData(h, visitor, nasty);
+    const { serviceId, incidentId, invitationPath } = await createSampleData(h, visitor, nasty);
     const pages = [
       '',
       'incidents',
@@ -167,6 +247,7 @@ inBrowser('a right-to-left name of 118 characters', () => {
     ];
     const others = [
       'me',
+      invitationPath,
       ...['members', 'api-keys', 'apps', 'audit', 'billing', 'delivery'].map((of) => `settings/${of}`),
     ];
     const all: Opening[] = [...[...pages, ...others].map((path): Opening => [path]), ...openingsOf(serviceId)];

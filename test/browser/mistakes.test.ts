@@ -144,4 +144,21 @@ inBrowser('mistakes', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await sourceIs('rotation');
   });
+
+  test('a notice on a phone covers no button of the header', async () => {
+    const h = await openConsole();
+    const { page } = await h.visitor({ path: '/me', viewport: PHONE, isMobile: true, hasTouch: true });
+    await page.getByLabel('Name', { exact: true }).fill('Olga Nova');
+    await page.getByRole('button', { name: 'Save' }).tap();
+    await page.getByText('Your name was changed.').waitFor();
+    const covered = await page.evaluate<string[]>(`[...document.querySelectorAll('header button')].flatMap((button) => {
+      const { x, y, width, height } = button.getBoundingClientRect();
+      const above = document.elementFromPoint(x + width / 2, y + height / 2);
+      return button.checkVisibility() && !button.contains(above) ? [button.outerHTML.slice(0, 100)] : [];
+    })`);
+    expect(covered).toEqual([]);
+    const notice = (await page.locator('.mantine-Notification-root').boundingBox())!;
+    const header = (await page.locator('header').first().boundingBox())!;
+    expect(notice.y).toBeGreaterThanOrEqual(header.y + header.height);
+  });
 });

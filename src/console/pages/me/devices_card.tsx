@@ -9,6 +9,7 @@ import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
 import { errorMessage } from '#console/components/error_alert.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
+import { Name, named } from '#console/components/name.tsx';
 import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { type DeviceState, useThisDevice } from '#console/pages/me/push.ts';
@@ -55,7 +56,8 @@ export function DevicesCard({ me }: { readonly me: Me }) {
                   icon={<IconDeviceMobile size={20} stroke={1.75} aria-hidden />}
                   title={
                     <>
-                      {label} {subscriptionId === device.subscriptionId && <Status tone="green">this device</Status>}
+                      <Name>{label}</Name>{' '}
+                      {subscriptionId === device.subscriptionId && <Status tone="green">this device</Status>}
                     </>
                   }
                   sub={
@@ -79,7 +81,7 @@ export function DevicesCard({ me }: { readonly me: Me }) {
       )}
       {removed !== null && (
         <Confirm
-          title={`Remove ${removed.label}?`}
+          title={named`Remove ${removed.label}?`}
           button="Remove"
           isPending={removing.isPending}
           error={removing.error}
