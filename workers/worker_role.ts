@@ -29,6 +29,7 @@ import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
 import { onSendInvitation } from '#workers/send_invitation.ts';
 import { onSendPasswordReset } from '#workers/send_password_reset.ts';
 import { onStorePoints } from '#workers/store_points.ts';
+import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 
 export async function startWorker(config: RunningConfig, log: Log): Promise<StartedRole> {
   cutBuffersFromSmallPieces();
@@ -96,6 +97,15 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       openExceptionIncidents(unit, groups, runtime.incidentLimit),
   };
   const [shortRules, longRules] = WATCHED_WORK.rules;
+  /** What evaluates the rules of each kind from time to time. */
+  const evaluation: Record<RuleKind, Role['periodic']> = {
+    metric_threshold: [
+      { name: shortRules, everySeconds: 5, run: () => evaluateRules(runtime, SHORT_WINDOWS) },
+      { name: longRules, everySeconds: 12, run: () => evaluateRules(runtime, LONG_WINDOWS) },
+    ],
+    // Evaluated when groups turn out to be new or to have regressed, in `onNewOrRegressed`.
+    exception: [],
+  };
   return {
     name: 'worker',
     handlers: [
@@ -107,8 +117,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       onSendInvitation(runtime),
     ],
     periodic: [
-      { name: shortRules, everySeconds: 5, run: () => evaluateRules(runtime, SHORT_WINDOWS) },
-      { name: longRules, everySeconds: 12, run: () => evaluateRules(runtime, LONG_WINDOWS) },
+      ...Object.values(evaluation).flat(),
       { name: 'renew_capabilities', everySeconds: 60, run: () => renewCapabilities(runtime) },
       { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
       { name: 'retry_set_aside', everySeconds: 300, run: () => retrySetAside(grouping) },

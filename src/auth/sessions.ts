@@ -2,7 +2,7 @@ import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import type { Caller } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
-import { type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import { isManagerRole, type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { Liveness, SessionOfPerson, SessionRow } from '#storage/postgres/session_store.ts';
@@ -161,5 +161,5 @@ export async function memberCallerOf(
 
 /** Owners and admins. */
 export function isManager({ role }: Pick<MemberCaller, 'role'>): boolean {
-  return role === 'owner' || role === 'admin';
+  return isManagerRole(role);
 }

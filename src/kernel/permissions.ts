@@ -46,6 +46,15 @@ export const ROLE_CONSOLE_PERMISSIONS: Record<Role, readonly ConsolePermission[]
   viewer: ['organization:view'],
 };
 
+/** Owners and admins. */
+export const MANAGER_ROLES: readonly Role[] = ROLES.filter((role) =>
+  ROLE_CONSOLE_PERMISSIONS[role].includes('organization:manage'),
+);
+
+export function isManagerRole(role: Role): boolean {
+  return MANAGER_ROLES.includes(role);
+}
+
 export function isPermission(text: string): text is Permission {
   return (PERMISSIONS as readonly string[]).includes(text);
 }

@@ -6,6 +6,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { NewNotification } from '#storage/postgres/notification_store.ts';
 import type { TeamMemberRow } from '#storage/postgres/team_store.ts';
+import { isManagerRole } from '#kernel/permissions.ts';
 
 /** Owners and admins who are told of one change. */
 const TOLD_MAX = 20;
@@ -25,7 +26,7 @@ export async function requireMayChangeNumber(
   if (actor.kind === 'user') {
     if (actor.userId === userId) return;
     const role = await stores.people.findRole(orgId, actor.userId);
-    if (role === 'owner' || role === 'admin') return;
+    if (role !== null && isManagerRole(role)) return;
   }
   throw new AppError(
     'forbidden',

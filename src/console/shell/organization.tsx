@@ -2,6 +2,7 @@ import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
 
 import { type Organization, type Session, sessionQuery } from '#console/api/session.ts';
+import { isManagerRole } from '#kernel/permissions.ts';
 
 interface CurrentOrganization {
   readonly session: Session;
@@ -36,7 +37,7 @@ export function OrganizationProvider({
       session,
       org,
       may: (permission: string) => org.permissions.some((held) => held === permission),
-      isAdmin: org.role === 'owner' || org.role === 'admin',
+      isAdmin: isManagerRole(org.role),
       switchTo(orgId: string) {
         localStorage.setItem(STORAGE_KEY, orgId);
         setSelectedId(orgId);

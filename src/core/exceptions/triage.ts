@@ -32,8 +32,14 @@ export type EventDecision = 'new' | 'regression' | 'known' | 'ignored';
  */
 export function onEventForGroup(group: KnownGroup | null, event: Pick<ExceptionEvent, 'release'>): EventDecision {
   if (group === null) return 'new';
-  if (group.status !== 'resolved') return group.status === 'ignored' ? 'ignored' : 'known';
-  return isOlderRelease(event.release, group.resolvedInRelease) ? 'known' : 'regression';
+  switch (group.status) {
+    case 'unresolved':
+      return 'known';
+    case 'ignored':
+      return 'ignored';
+    case 'resolved':
+      return isOlderRelease(event.release, group.resolvedInRelease) ? 'known' : 'regression';
+  }
 }
 
 export interface Trend {

@@ -20,10 +20,22 @@ export function escalationStateOf(status: IncidentStatus, steps: readonly StepSt
   const stepCount = steps.length;
   const idle = { nextStep: null, nextStepAt: null, stepCount };
   if (stepCount === 0) return { state: 'none', ...idle };
-  if (status === 'acknowledged') return { state: 'paused', ...idle };
-  const [next] = steps
+  switch (status) {
+    case 'acknowledged':
+      return { state: 'paused', ...idle };
+    case 'resolved':
+      return { state: 'finished', ...idle };
+    case 'triggered': {
+      const next = nextPending(steps);
+      if (next === undefined) return { state: 'finished', ...idle };
+      return { state: 'running', nextStep: next.stepIndex, nextStepAt: next.dueAt, stepCount };
+    }
+  }
+}
+
+function nextPending(steps: readonly StepState[]): StepState | undefined {
+  return steps
     .filter(({ state }) => state === 'pending')
-    .toSorted((a, b) => a.dueAt.epochMilliseconds - b.dueAt.epochMilliseconds || a.stepIndex - b.stepIndex);
-  if (status === 'resolved' || next === undefined) return { state: 'finished', ...idle };
-  return { state: 'running', nextStep: next.stepIndex, nextStepAt: next.dueAt, stepCount };
+    .toSorted((a, b) => a.dueAt.epochMilliseconds - b.dueAt.epochMilliseconds || a.stepIndex - b.stepIndex)
+    .at(0);
 }

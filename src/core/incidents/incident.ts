@@ -59,7 +59,13 @@ export function decideAcknowledge(status: IncidentStatus): StatusDecision {
 }
 
 export function decideResolve(status: IncidentStatus): StatusDecision {
-  return status === 'resolved' ? 'unchanged' : 'change';
+  switch (status) {
+    case 'triggered':
+    case 'acknowledged':
+      return 'change';
+    case 'resolved':
+      return 'unchanged';
+  }
 }
 
 /** Undoing that an incident was resolved gives it the status that it had before. */
@@ -71,8 +77,13 @@ export function decideReopen(incident: {
   readonly status: IncidentStatus;
   readonly acknowledgedAt: object | null;
 }): ReopenDecision {
-  if (incident.status !== 'resolved') return { kind: 'unchanged' };
-  return { kind: 'reopen', to: incident.acknowledgedAt === null ? 'triggered' : 'acknowledged' };
+  switch (incident.status) {
+    case 'triggered':
+    case 'acknowledged':
+      return { kind: 'unchanged' };
+    case 'resolved':
+      return { kind: 'reopen', to: incident.acknowledgedAt === null ? 'triggered' : 'acknowledged' };
+  }
 }
 
 export function decideUnacknowledge(status: IncidentStatus): StatusDecision {

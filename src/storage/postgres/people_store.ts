@@ -2,7 +2,7 @@ import type { InferEntity } from '@mikro-orm/postgresql';
 
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
-import type { Role } from '#kernel/permissions.ts';
+import { MANAGER_ROLES, type Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
@@ -196,7 +196,7 @@ export class PeopleStore {
   async listManagers(orgId: Id<'org'>, limit: number): Promise<{ userId: Id<'user'>; email: string }[]> {
     return await this.#members(orgId)
       .select('u.email')
-      .where('m.role', 'in', ['owner', 'admin'])
+      .where('m.role', 'in', [...MANAGER_ROLES])
       .orderBy('m.created_at')
       .orderBy('u.id')
       .limit(limit)
