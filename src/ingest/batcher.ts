@@ -1,21 +1,21 @@
-/** How much of a commit an item takes. */
+/** How much of a batch an item takes. */
 export interface Weight {
   readonly bytes: number;
   readonly count: number;
 }
 
 interface BatcherOptions<Item> {
-  /** How long the first item of a commit waits for company when little is going on. */
+  /** How long the first item of a batch waits for others when there is little load. */
   readonly lingerMs: number;
-  /** How long at least from the beginning of one commit to the next, unless a full one is ready. */
+  /** The minimum time between the starts of two commits, unless a batch is full. */
   readonly everyMs: number;
-  /** After a commit of a smaller count the next one may follow proportionally sooner: a quiet line waits for nobody. */
+  /** After a batch with a smaller count, the next commit may follow proportionally sooner. */
   readonly busyFrom?: number;
-  /** What one commit holds at most; a single item may be larger. */
+  /** The maximum of one batch; a single item may be larger. */
   readonly max: Weight;
-  /** So many that wait are a full commit, too, however little they weigh. */
+  /** This many items also make a full batch, however little they weigh. */
   readonly itemsMax: number;
-  /** Commits under way at the same time. */
+  /** Commits that run at the same time. */
   readonly commitsMax: number;
   readonly weigh: (item: Item) => Weight;
   readonly commit: (items: readonly Item[]) => Promise<void>;
@@ -28,14 +28,14 @@ interface Waiting<Item> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Commits what many bring within a few milliseconds in one go; each waits for the commit that holds its item. */
+/** Commits items that arrive within a few milliseconds as one batch; each caller waits for the commit of its item. */
 export class Batcher<Item> {
   readonly #options: BatcherOptions<Item>;
   #waiting: Waiting<Item>[] = [];
   #bytes = 0;
   #count = 0;
   #commits = 0;
-  /** What waits has lingered long enough. */
+  /** The waiting items have lingered long enough. */
   #isDue = false;
   #timer: NodeJS.Timeout | undefined;
   #lastCommitAt = -Infinity;

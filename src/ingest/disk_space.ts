@@ -4,22 +4,22 @@ import { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 
 interface DiskSpaceOptions {
-  /** On the disk that is meant. */
+  /** A folder on the disk to watch. */
   readonly folder: string;
-  /** Less than this is too little to take data; 0 for a disk that is nobody's concern here. */
+  /** With less free space than this, data is refused; 0 to not watch the disk. */
   readonly bytesMin: number;
   readonly log: Log;
   readonly measure?: (folder: string) => Promise<number>;
 }
 
 const MEASURE_MS = 500;
-/** Low until there is this much more, so that it does not change to and fro. */
+/** Once low, it stays low until this much more is free, so that it does not flap. */
 const ROOM_FACTOR = 1.25;
 const RETRY_AFTER_SECONDS = 30;
 const MEGABYTE = 1024 * 1024;
 
 /**
- * Whether the disk has room for what senders send. They are refused first, long before it is full: what is left is for
+ * Whether the disk has space for data. Senders are refused first, long before the disk is full: the rest is for
  * acknowledging and paging.
  */
 export class DiskSpace {
@@ -34,12 +34,12 @@ export class DiskSpace {
     this.#timer?.unref();
   }
 
-  /** Null where nobody looks, or it could not be found out. */
+  /** Null if the disk is not watched, or the measurement failed. */
   get freeBytes(): number | null {
     return this.#freeBytes;
   }
 
-  /** What is the matter and what to do about it; null while there is room. */
+  /** The problem and what to do about it; null while there is space. */
   get fault(): string | null {
     if (!this.#isLow) return null;
     const { bytesMin } = this.#options;
@@ -50,7 +50,7 @@ export class DiskSpace {
     );
   }
 
-  /** Throws `unavailable` while there is too little room. */
+  /** Throws `unavailable` while there is too little space. */
   requireRoom(): void {
     if (!this.#isLow) return;
     throw new AppError('unavailable', 'the disk of this server is nearly full, so no data is taken; send again later', {
@@ -74,7 +74,7 @@ export class DiskSpace {
   }
 }
 
-/** What a user without privileges may still write there. */
+/** What a user without privileges may still write. */
 async function freeBytesOf(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;

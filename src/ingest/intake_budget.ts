@@ -2,18 +2,18 @@ import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 
 const TOTAL_BYTES_MAX = 96 * 1024 * 1024;
-/** One service that floods leaves room for the others. */
+/** A service that floods leaves space for the others. */
 const SERVICE_BYTES_MAX = 48 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = 2;
 
-/** Bounds what waits in memory to be stored. */
+/** Limits the data that waits in memory to be stored. */
 export class IntakeBudget {
   #total = 0;
   readonly #services = new Map<Id<'service'>, number>();
 
   /**
-   * Holds `bytes` for the service until the work is done. Throws `unavailable` where there is no room for them: it is
-   * this process that is too slow, and every sender of metrics comes back after 503, Prometheus not after 429.
+   * Reserves `bytes` for the service until the work is done. Throws `unavailable` if there is no space: it is this process
+   * that is too slow, and every sender of metrics retries after 503, but Prometheus does not after 429.
    */
   async hold(serviceId: Id<'service'>, bytes: number, work: () => Promise<void>): Promise<void> {
     this.#add(serviceId, bytes);

@@ -2,23 +2,23 @@ import { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 
 interface QueueDepthOptions {
-  /** Infinity for no bound. */
+  /** Infinity for no limit. */
   readonly bytesMax: number;
-  /** What all jobs of ingestion that wait or run take now, whoever added them; no less than they do. */
+  /** The size of all ingestion jobs that wait or run, of all processes; rather too large than too small. */
   readonly measure: (bytesOfInterest: number) => Promise<number>;
   readonly log: Log;
-  /** Called each time there is room again. */
+  /** Called each time there is space again. */
   readonly onRoom: () => void;
 }
 
 const MEASURE_MS = 1_000;
-/** Full until this share of the bound is left, so that it does not open and close all the time. */
+/** Once full, it stays full until the size falls below this share of the limit, so that it does not flap. */
 const ROOM_SHARE = 0.95;
 const RETRY_AFTER_SECONDS = 10;
 
 /**
- * Bounds what waits in the queue, as during a long outage of ClickHouse, so that it never fills the disk. What this
- * process adds counts at once, what others add and workers take within a second.
+ * Limits how much waits in the queue, for instance during a long outage of ClickHouse, so that it never fills the disk. Jobs
+ * of this process count at once; what others add and workers remove counts within a second.
  */
 export class QueueDepth {
   readonly #options: QueueDepthOptions;
@@ -37,12 +37,12 @@ export class QueueDepth {
   /** Throws `unavailable` while the queue is full. */
   requireRoom(): void {
     if (!this.#isFull) return;
-    throw new AppError('unavailable', 'more waits to be stored than may; send again later', {
+    throw new AppError('unavailable', 'too much data waits to be stored; send again later', {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
   }
 
-  /** What is being added. */
+  /** Counts what is being added. */
   add(bytes: number): void {
     this.#isUsed = true;
     this.#bytes += bytes;
@@ -54,7 +54,7 @@ export class QueueDepth {
     await this.#measuring;
   }
 
-  /** Nothing is asked while nothing is sent. One that cannot be asked is taken to be as it was. */
+  /** Asks nothing while nothing is sent. If the measurement fails, the last size stays. */
   async #measure(): Promise<void> {
     const { bytesMax, measure } = this.#options;
     if (bytesMax === Infinity || this.#measuring !== null || !(this.#isUsed || this.#isFull)) return;
@@ -76,10 +76,10 @@ export class QueueDepth {
     this.#isFull = this.#bytes >= (wasFull ? bytesMax * ROOM_SHARE : bytesMax);
     if (wasFull === this.#isFull) return;
     if (this.#isFull) {
-      log.error({ bytes: this.#bytes, bytesMax }, 'the queue is full: senders are told to come back');
+      log.error({ bytes: this.#bytes, bytesMax }, 'the queue is full: senders are asked to retry');
       return;
     }
-    log.info({ bytes: this.#bytes }, 'the queue has room again');
+    log.info({ bytes: this.#bytes }, 'the queue has space again');
     onRoom();
   }
 }

@@ -5,18 +5,18 @@ import type { Temporal } from '#kernel/time.ts';
 
 interface ReplayerOptions {
   readonly add: (bytes: Buffer) => Promise<void>;
-  /** Hears after each run since when the oldest entry that is left has been waiting; null when none is. */
+  /** Called after each run with the time since which the oldest remaining entry waits; null if there is none. */
   readonly reportOldest: (oldestAt: Temporal.Instant | null) => Promise<void>;
   readonly log: Log;
 }
 
-/** Brings what waits in the spool to the queue, one run at a time. */
+/** Moves the entries of the spool to the queue, one run at a time. */
 export class Replayer {
   readonly #spool: Spool;
   readonly #options: ReplayerOptions;
   #running: Promise<void> | null = null;
   #isStopped = false;
-  /** As everybody knows; unknown at first, for a process that died may have told otherwise. */
+  /** Whether an empty spool was reported. False at first, because a process that died may have reported otherwise. */
   #isEmpty = false;
 
   constructor(spool: Spool, options: ReplayerOptions) {
@@ -24,7 +24,7 @@ export class Replayer {
     this.#options = options;
   }
 
-  /** In the background; what cannot be brought now stays for the next run. */
+  /** Runs in the background; what cannot be moved now stays for the next run. */
   run(): void {
     this.#running ??= this.#runOnce();
   }
@@ -37,7 +37,7 @@ export class Replayer {
 
   async #runOnce(): Promise<void> {
     await this.#replay();
-    await this.#tell();
+    await this.#report();
     this.#running = null;
   }
 
@@ -48,13 +48,13 @@ export class Replayer {
         if (this.#isStopped) throw new AppError('unavailable', 'this process is closing');
         await add(bytes);
       });
-      if (entries > 0) log.info({ entries }, 'what waited on disk is in the queue');
+      if (entries > 0) log.info({ entries }, 'events from the disk are in the queue');
     } catch (error) {
-      log.warn({ err: error }, 'what waits on disk could not be brought to the queue yet');
+      log.warn({ err: error }, 'events on the disk could not be moved to the queue; trying again');
     }
   }
 
-  async #tell(): Promise<void> {
+  async #report(): Promise<void> {
     try {
       const oldestAt = await this.#spool.findOldest();
       if (oldestAt === null && this.#isEmpty) return;
@@ -62,7 +62,7 @@ export class Replayer {
       this.#isEmpty = oldestAt === null;
     } catch (error) {
       this.#isEmpty = false;
-      this.#options.log.warn({ err: error }, 'others do not know yet what waits on the disk of this process');
+      this.#options.log.warn({ err: error }, 'could not report the events on the disk of this process; trying again');
     }
   }
 }

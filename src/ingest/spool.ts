@@ -6,7 +6,7 @@ import { newId } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 
 interface SpoolOptions {
-  /** Made when it is first needed. Processes of one machine may share it. */
+  /** Created when first needed. Processes on one machine may share it. */
   readonly folder: string;
   readonly bytesMax: number;
 }
@@ -15,32 +15,32 @@ const ENTRY = '.entry';
 const RETRY_AFTER_SECONDS = 30;
 const ABANDONED_AFTER_MS = 60_000;
 
-/** A bounded shelf on disk for what must not be lost while the queue is away. */
+/** A bounded folder on disk for data that must not be lost while the queue is unavailable. */
 export class Spool {
   readonly #options: SpoolOptions;
-  /** Of all entries, as far as this process has seen them. */
+  /** The size of all entries, as far as this process knows. */
   #bytes = 0;
 
   constructor(options: SpoolOptions) {
     this.#options = options;
   }
 
-  /** Returns once the bytes would survive a crash of the machine. Throws `unavailable` when they cannot be kept. */
+  /** Returns once the bytes would survive a crash of the machine. Throws `unavailable` when they cannot be stored. */
   async write(bytes: Uint8Array): Promise<void> {
-    if (this.#bytes + bytes.length > this.#options.bytesMax) throw cannotKeep();
+    if (this.#bytes + bytes.length > this.#options.bytesMax) throw cannotStore();
     this.#bytes += bytes.length;
     try {
       await this.#writeEntry(bytes);
     } catch (error) {
       this.#bytes -= bytes.length;
-      throw cannotKeep(error);
+      throw cannotStore(error);
     }
   }
 
   /**
-   * Gives each entry to `take`, oldest first, and removes it once that has returned; stops where `take` throws.
-   * Every entry is given at least once, also those of a process that died, and now and then one is given twice.
-   * Resolves to how many were taken.
+   * Passes each entry to `take`, oldest first, and removes it once that has returned; stops when `take` throws. Every entry
+   * is passed at least once, including those of a process that died, and occasionally one is passed twice. Resolves to the
+   * number of entries.
    */
   async replay(take: (bytes: Buffer) => Promise<void>): Promise<number> {
     const entries = await this.#list();
@@ -60,7 +60,7 @@ export class Spool {
     return oldest === undefined ? null : fromEpochMilliseconds(Math.floor(oldest.writtenMs));
   }
 
-  /** Written aside, forced to disk and then renamed: an entry is there as a whole or not at all. */
+  /** Writes a temporary file, syncs it and renames it, so that an entry is complete or absent. */
   async #writeEntry(bytes: Uint8Array): Promise<void> {
     const { folder } = this.#options;
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -76,7 +76,7 @@ export class Spool {
     await syncFolder(folder);
   }
 
-  /** By the time of their making, which their names begin with. What a crash left half-written, unpromised, goes. */
+  /** Oldest first, because their names begin with the time. Deletes files that a crash left incomplete. */
   async #list(): Promise<{ readonly file: string; readonly bytes: number; readonly writtenMs: number }[]> {
     const names = (await unlessMissing(readdir(this.#options.folder))) ?? [];
     const files = await Promise.all(
@@ -111,10 +111,10 @@ async function unlessMissing<Result>(work: Promise<Result>): Promise<Result | nu
   }
 }
 
-function cannotKeep(cause?: unknown): AppError {
+function cannotStore(cause?: unknown): AppError {
   const isFull = cause instanceof Error && 'code' in cause && cause.code === 'ENOSPC';
-  const why = isFull ? 'the disk of this server is full' : 'nothing more can be kept until it does';
-  return new AppError('unavailable', `the queue takes nothing and ${why}; send again later`, {
+  const why = isFull ? 'the disk of this server is full' : 'the space for waiting events is used up';
+  return new AppError('unavailable', `the queue is unavailable and ${why}; send again later`, {
     cause,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });

@@ -8,48 +8,48 @@ import type { Database } from '#storage/postgres/database.ts';
 import { SeriesDayStore } from '#storage/postgres/series_day_store.ts';
 
 interface SeriesQuotaOptions {
-  /** 0 for no bound. */
+  /** 0 for no limit. */
   readonly perDayMax: number;
   readonly db: Pick<Database, 'session'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** The series of a service today, as far as this process knows. */
+/** Today's series of a service, as far as this process knows. */
 interface HeldDay {
   readonly day: string;
   readonly series: SeriesSet;
-  /** Halves of the keys that this process saw first and has not shared yet. */
+  /** Halves of the keys that this process has added and not shared yet. */
   fresh: number[];
   readonly allowance: SeriesAllowance;
 }
 
-/** How soon other processes, and the next one after a crash, know of a new series. */
+/** How soon other processes, and this one after a restart, know of a new series. */
 const SHARE_MS = 2_000;
-/** Senders wait while a service's series are looked up; a database that takes longer is away. */
+/** Senders wait while a service's series are loaded; a database that takes longer counts as unavailable. */
 const TIMEOUT_MS = 1_000;
-/** At most some 70 MB; what was not asked for longest is looked up again when it is. */
+/** At most 90 MB. The services that were not asked about for longest are dropped and loaded again when needed. */
 const HELD_SERIES_MAX = 3_000_000;
 /** Rows may become visible behind this many with later marks. */
 const MARKS_ASKED_AGAIN = 1_000;
 
 /**
- * Bounds how many series each service may have a day. What is known is taken on, what is new only while there is room.
- * All processes count together and a restart forgets nothing, but for what was new within the last two seconds; so the
- * bound may be passed by what the processes take at the same time. Refuses nothing while the database is away.
+ * Limits how many series each service may have a day. Known series are accepted, new ones only below the limit. All
+ * processes share one count and a restart loses only what was new in the last two seconds, so processes that accept new
+ * series at the same time may exceed the limit a little. Refuses nothing while the database is unavailable.
  */
 export class SeriesQuota {
   readonly #options: SeriesQuotaOptions;
-  /** The one asked for longest ago first. */
+  /** Least recently used first. */
   readonly #held = new Map<Id<'service'>, HeldDay>();
   readonly #lookingUp = new Map<Id<'service'>, Promise<HeldDay>>();
   readonly #timer: NodeJS.Timeout;
   #isAsked = false;
   #sharing: Promise<void> = Promise.resolve();
   #isAway = false;
-  /** Up to where others' rows have been read in the last two rounds. */
+  /** The highest row ids that were read in the last two rounds. */
   #marks: readonly [before: number, last: number] | null = null;
-  #forgottenOn = '';
+  #prunedOn = '';
 
   constructor(options: SeriesQuotaOptions) {
     this.#options = options;
@@ -59,7 +59,7 @@ export class SeriesQuota {
     this.#timer.unref();
   }
 
-  /** What the service may bring now. To be asked for each request, since days end. */
+  /** What the service may send now. To be called for each request, because days end. */
   async allowanceOf(serviceId: Id<'service'>): Promise<SeriesAllowance> {
     if (this.#options.perDayMax === 0) return ANY_SERIES;
     this.#isAsked = true;
@@ -82,7 +82,7 @@ export class SeriesQuota {
     }
   }
 
-  /** Shares what is left to share. */
+  /** Shares the rest. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#sharing;
@@ -130,14 +130,14 @@ export class SeriesQuota {
     return held;
   }
 
-  /** Tells others what is new here, hears what is new there, and lets go of what is not needed. Never throws. */
+  /** Writes the new series, reads those of other processes, and drops what is not needed. Never throws. */
   async #share(): Promise<void> {
     if (!this.#isAsked) return;
     this.#isAsked = false;
     try {
-      await this.#tell();
-      await this.#hear();
-      await this.#forget();
+      await this.#write();
+      await this.#read();
+      await this.#prune();
       this.#noteAway(null);
     } catch (error) {
       this.#isAsked = true;
@@ -145,23 +145,23 @@ export class SeriesQuota {
     }
   }
 
-  async #tell(): Promise<void> {
-    const telling = [...this.#held].flatMap(([serviceId, held]) => {
+  async #write(): Promise<void> {
+    const unshared = [...this.#held].flatMap(([serviceId, held]) => {
       const { day, fresh } = held;
       if (fresh.length === 0) return [];
       held.fresh = [];
       return [{ serviceId, day, held, fresh, keys: packKeys(fresh) }];
     });
-    if (telling.length === 0) return;
+    if (unshared.length === 0) return;
     try {
-      await this.#store().add(telling);
+      await this.#store().add(unshared);
     } catch (error) {
-      for (const { held, fresh } of telling) held.fresh = [...fresh, ...held.fresh];
+      for (const { held, fresh } of unshared) held.fresh = [...fresh, ...held.fresh];
       throw error;
     }
   }
 
-  async #hear(): Promise<void> {
+  async #read(): Promise<void> {
     if (this.#marks === null) return;
     const store = this.#store();
     const [before, last] = this.#marks;
@@ -175,8 +175,8 @@ export class SeriesQuota {
     this.#marks = [last, mark];
   }
 
-  /** The one asked for last stays, however much it holds. */
-  async #forget(): Promise<void> {
+  /** The most recently used one stays, however many series it has. */
+  async #prune(): Promise<void> {
     const today = this.#today();
     let later = 0;
     for (const [serviceId, { day, series, fresh }] of [...this.#held].toReversed()) {
@@ -184,9 +184,9 @@ export class SeriesQuota {
       if (day !== today || (isInTheWay && fresh.length === 0)) this.#held.delete(serviceId);
       else later += series.size;
     }
-    if (this.#forgottenOn === today) return;
+    if (this.#prunedOn === today) return;
     await this.#store().removeBefore(dayOf(this.#options.clock.now().subtract({ hours: 24 })));
-    this.#forgottenOn = today;
+    this.#prunedOn = today;
   }
 
   #store(): SeriesDayStore {

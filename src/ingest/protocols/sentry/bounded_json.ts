@@ -1,6 +1,6 @@
 import { endOfString } from '#kernel/json_survey.ts';
 
-/** The names of an event that mean something to us; what stands under others is passed over unread. */
+/** The names of an event's fields that are used; all others are skipped. */
 const EVENT_NAMES = [
   'type',
   'event_id',
@@ -43,26 +43,25 @@ function byLength(names: readonly string[]): ReadonlyMap<number, readonly Buffer
   );
 }
 
-/** More than is kept of any object or list of an event, whose beginnings and ends count most. */
+/** More than is kept of any object or list; of lists, the first and last entries matter most. */
 const ENTRIES_MAX = 200;
 const LIST_ENDS = 150;
 const BYTE_ORDER_MARK_BYTES = 3;
-/** Lists are passed over once a level. */
+/** Lists are skimmed once per level. */
 const LEVELS_MAX = 12;
 
 const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
 const [BRACE, BRACKET, BRACE_END, BRACKET_END] = [0x7b, 0x5b, 0x7d, 0x5d];
 
 /**
- * Reads of an event what can be kept of it, in time that is bounded whatever the bytes are: at most `valuesMax` values,
- * and the rest passed over at some nanoseconds a byte. Undefined for what is no JSON object; what is broken elsewhere
- * reads as null.
+ * Reads the parts of an event that are stored, in bounded time for any bytes: at most `valuesMax` values, and the rest is
+ * skipped at a few nanoseconds a byte. Undefined if it is not a JSON object; a part that is broken becomes null.
  */
 export function readBounded(bytes: Buffer, valuesMax: number): unknown {
   return new BoundedReader(bytes, valuesMax, EVENT_NAMES_BY_LENGTH).read();
 }
 
-/** What an event says of itself, all else passed over: who takes it in need not know more. */
+/** The type and id of an event, which is all that accepting it needs. */
 export function readHead(bytes: Buffer): Readonly<Record<string, unknown>> {
   return new BoundedReader(bytes, HEAD_NAMES.length, HEAD_NAMES_BY_LENGTH).read() ?? {};
 }
@@ -73,7 +72,7 @@ class BoundedReader {
   readonly #bytes: Buffer;
   #at = 0;
   #left: number;
-  /** Of the event itself, what is read. */
+  /** The fields of the event that are read. */
   readonly #names: Names;
 
   constructor(bytes: Buffer, valuesMax: number, names: Names) {
@@ -153,13 +152,13 @@ class BoundedReader {
     return list;
   }
 
-  /** Behind the end of the container, what is left in it passed over. */
+  /** Skips to the end of the container. */
   #close(ending: number): void {
     if (this.#bytes[this.#at] === ending) this.#at += 1;
     else this.#at = endOfRest(this.#bytes, this.#at);
   }
 
-  /** Behind the value that begins here. */
+  /** Skips the value that begins here. */
   #pass(): void {
     const byte = this.#bytes[this.#at];
     if (byte === BRACE || byte === BRACKET) this.#at = endOfRest(this.#bytes, this.#at + 1);
@@ -172,7 +171,7 @@ class BoundedReader {
   }
 }
 
-/** Behind the end of the container that this is in. */
+/** The position after the end of the current container. */
 function endOfRest(bytes: Buffer, from: number): number {
   let level = 1;
   let at = from;
@@ -191,7 +190,7 @@ function endOfWord(bytes: Buffer, from: number): number {
     const byte = bytes[at];
     if (byte === COMMA || byte === BRACE_END || byte === BRACKET_END || isBlank(byte)) break;
   }
-  // Never stands still.
+  // Always moves forward.
   return Math.max(at, from + 1);
 }
 
@@ -208,7 +207,7 @@ function isAmong(names: Names, bytes: Buffer, start: number, end: number): boole
 
 const SCALAR_BYTES_MAX = 64 * 1024;
 
-/** Of a name or text only as much is looked at as anything keeps. */
+/** Reads only as much of a name as is ever stored. */
 function nameOf(bytes: Buffer, start: number, end: number): string {
   const name = parseScalar(bytes, start, Math.min(end, start + 1_000));
   return typeof name === 'string' ? name : '';
@@ -219,13 +218,13 @@ function parseScalar(bytes: Buffer, start: number, end: number): unknown {
   const isCut = end - start > SCALAR_BYTES_MAX;
   const text = bytes.toString('utf8', start, isCut ? start + SCALAR_BYTES_MAX : end);
   if (!text.startsWith('"')) return parsed(text);
-  // A text that was cut lost its end, and may have been cut within an escape.
+  // A string that was cut has no closing quote, and may have been cut within an escape.
   return text.length > 1 && text.endsWith('"') && !isCut
     ? parsed(text)
     : parsed(`${text.replace(/\\[^\\]{0,5}$/, '')}"`);
 }
 
-/** A short string of printable ASCII, as most are: a parser takes longer to be called than to read it. */
+/** A short string of printable ASCII, as most are: calling JSON.parse takes longer than reading it. */
 function isPlainText(bytes: Buffer, start: number, end: number): boolean {
   if (bytes[start] !== QUOTE || bytes[end - 1] !== QUOTE || end - start < 2 || end - start > 200) return false;
   for (let at = start + 1; at < end - 1; at += 1) {

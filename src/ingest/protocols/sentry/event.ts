@@ -18,7 +18,7 @@ const NAME_LENGTH_MAX = 200;
 const BREADCRUMBS_MAX = 100;
 const FINGERPRINT_MAX = 30;
 
-/** What surrounds an event in its request. */
+/** What the request says about an event. */
 export interface EventScene {
   readonly eventId: string;
   readonly receivedAt: Temporal.Instant;
@@ -35,7 +35,7 @@ export interface SentEvent {
   readonly payload: Buffer;
 }
 
-/** Why something sent as an event is none. */
+/** Why something that was sent as an event is not one. */
 export type NoEvent = 'malformed' | 'not_an_exception';
 
 /** What the client sent, as our own event; see `toExceptionEvent`. */
@@ -54,7 +54,7 @@ function parsePayload(payload: Buffer): JsonObject | NoEvent {
 const BLANKS: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const [OPENING, CLOSING] = [0x7b, 0x7d];
 
-/** Whether the bytes begin and end as a JSON object does: true of all that clients send but what was cut off. */
+/** Whether the bytes begin and end like a JSON object: true of everything that clients send unless it was cut off. */
 export function seemsObject(payload: Buffer): boolean {
   let end = payload.length - 1;
   while (BLANKS.has(payload[end])) end -= 1;

@@ -4,7 +4,7 @@ import zlib from 'node:zlib';
 import { type Dsn, parseDsn } from '#ingest/protocols/sentry/auth.ts';
 import { asObject, parseJson } from '#ingest/protocols/sentry/json.ts';
 
-/** What is read of an envelope before anybody knows whose it is. */
+/** How much of an envelope is read before its key is known. */
 const PREFIX_BYTES_MAX = 16 * 1024;
 /** A line that is not whole in so many compressed bytes is looked for again in the next number of them. */
 const TRIED_AT = [512, 4 * 1024, PREFIX_BYTES_MAX];
@@ -17,7 +17,7 @@ interface FirstLine {
   readonly stream: Readable;
 }
 
-/** Reads at most 16 KiB. The stream that was given is not to be used any more. */
+/** Reads at most 16 KiB. The given stream must not be used any more. */
 export async function readFirstLine(given: Readable, contentEncoding: string | undefined): Promise<FirstLine> {
   const encoding = (contentEncoding ?? 'identity').trim().toLowerCase();
   let isTriedAt = 0;
@@ -34,7 +34,7 @@ export async function readFirstLine(given: Readable, contentEncoding: string | u
   return { dsn: line === null ? null : parseDsn(asObject(parseJson(line))?.['dsn']), stream };
 }
 
-/** Looks at bytes until they are enough, the end of the stream, or the most that is read. Returns all of the stream. */
+/** Reads until the bytes are enough, the stream ends, or the limit is reached. Returns a stream of everything. */
 function readPrefix(stream: Readable, isEnough: (bytes: Buffer, isWhole: boolean) => boolean): Promise<Readable> {
   return new Promise((resolve, reject) => {
     let bytes = Buffer.alloc(0);
@@ -63,7 +63,7 @@ function readPrefix(stream: Readable, isEnough: (bytes: Buffer, isWhole: boolean
   });
 }
 
-/** Null for a line that goes on, or is too long. */
+/** Null if the line is incomplete or too long. */
 function firstLine(bytes: Buffer, isWhole: boolean): Buffer | null {
   const end = bytes.subarray(0, PREFIX_BYTES_MAX).indexOf(NEWLINE);
   if (end !== -1) return bytes.subarray(0, end);

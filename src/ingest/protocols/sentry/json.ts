@@ -5,16 +5,15 @@ import { endOfString, surveyJson } from '#kernel/json_survey.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What anything may hold, and one more for so many bytes: real events hold one in 20 to 40 bytes. */
+/** The values that any event may have, plus one per this many bytes: real events have one in 20 to 40 bytes. */
 const VALUES_MAX = 4_000;
 const BYTES_A_VALUE = 64;
-/** Of those that hold more, so much is read one by one. */
+/** Of larger events, one value per this many bytes is read. */
 const BYTES_A_VALUE_READ = 48;
 
 /**
- * Undefined for what is no JSON. Takes the bare NaN and Infinity that Python writes for null. Takes at most some 20 ns a
- * byte, whatever the bytes are: where there are more values than in any real event, what can be kept of one is read and
- * the rest passed over.
+ * Undefined if it is not JSON. Reads the bare NaN and Infinity that Python writes as null. Takes at most about 20 ns a byte
+ * for any bytes: of an event with more values than any real one, only the parts that are stored are read.
  */
 export function parseJson(bytes: Buffer): unknown {
   const body = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
@@ -62,7 +61,7 @@ function withoutNaN(bytes: Buffer): Buffer {
   return plain.subarray(0, length);
 }
 
-/** How long the word is that stands here; 0 where there is none. */
+/** The length of the word at this position; 0 if there is none. */
 function notNumberAt(bytes: Buffer, at: number): number {
   for (const word of NOT_NUMBERS) {
     let same = 0;
@@ -87,7 +86,7 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(values) ? values : [asObject(values)].filter((entry) => entry !== null);
 }
 
-/** A text, number or truth value as a text that every store can hold, cut at `lengthMax`. Null for all else. */
+/** A string, number or boolean as text that every store can hold, cut at `lengthMax`. Null for anything else. */
 export function asText(value: unknown, lengthMax: number): string | null {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string' || value === '') return null;
@@ -95,13 +94,13 @@ export function asText(value: unknown, lengthMax: number): string | null {
   return cut.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
-/** The same without secrets: for what people and programs have written, rather than what things are called. */
+/** The same without secrets: for free text, as opposed to names. */
 export function asPlainText(value: unknown, lengthMax: number): string | null {
   const text = asText(value, lengthMax);
   return text === null ? null : withoutSecrets(text);
 }
 
-/** The same, and JSON for what has parts. */
+/** The same, and JSON for objects and lists. */
 export function asTextOrJson(value: unknown, lengthMax: number): string | null {
   return typeof value === 'object' && value !== null
     ? asText(JSON.stringify(boundedJson(value)), lengthMax)

@@ -1,15 +1,15 @@
 import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { endOfString } from '#kernel/json_survey.ts';
 
-/** What is left out of an event that is too large, in this order: what tells least of what happened first. */
+/** What is removed from an event that is too large, the least useful first. */
 const CLASSES = ['variables', 'context lines', 'breadcrumbs'] as const;
 type Class = (typeof CLASSES)[number];
 
-/** No real client sends more; so much is looked through in some milliseconds. */
+/** No real client sends more; scanning this much takes a few milliseconds. */
 const TRIMMED_BYTES_MAX = 8 * 1024 * 1024;
 const CUTS_MAX = 20_000;
 const REST_AFTER_BYTES = 256 * 1024;
-/** A smaller one would save nothing. */
+/** Removing a smaller value would save nothing. */
 const CUT_BYTES_LEAST = 16;
 const NAME_BYTES_MAX = 12;
 const LEVELS_MAX = 64;
@@ -23,7 +23,7 @@ const FRAME_CLASSES: ReadonlyMap<string, Class> = new Map([
 /** Frames also come as a bare list. */
 const FRAME_LISTS: ReadonlySet<string> = new Set(['frames', 'stacktrace']);
 
-/** A value to be left out: from `start` up to `end`. */
+/** A value to remove: from `start` up to `end`. */
 interface Cut {
   readonly kind: Class;
   readonly start: number;
@@ -65,7 +65,7 @@ function withoutCuts(payload: Buffer, cuts: readonly Cut[], length: number): Buf
   return trimmed;
 }
 
-/** Walks once over the text. What is no JSON gives no cuts that matter, or fails where it is read. */
+/** Scans the text once. If it is not JSON, parsing it fails later. */
 function* findCuts(bytes: Buffer): Steps<readonly Cut[]> {
   const cuts: Cut[] = [];
   let restAt = 0;

@@ -62,7 +62,7 @@ export function eventTime(value: unknown, receivedAt: Temporal.Instant): Tempora
 export function asTimestamp(value: unknown): string | null {
   const milliseconds = asEpochMilliseconds(value);
   if (milliseconds === null) return null;
-  // Of every breadcrumb of every event: Temporal, which has to be imitated, takes ten times as long.
+  // For every breadcrumb of every event: the Temporal polyfill takes five times as long.
   return new Date(milliseconds).toISOString();
 }
 
