@@ -85,7 +85,8 @@ export class ColumnWriter {
       const own = kind[i] === STALE ? 0 : (at[i] ?? 0);
       newest[index] = before > own ? before : own;
     }
-    for (const [index, newestAt] of newest.entries()) {
+    for (let index = 0; index < newest.length; index += 1) {
+      const newestAt = newest[index] ?? Number.NaN;
       const found = series[index];
       if (found === undefined || Number.isNaN(newestAt) || !needsLabels(found, newestAt)) continue;
       this.announced.push({ ...found, newestAt });
