@@ -3,10 +3,11 @@ import { expect, test } from 'vitest';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
-import type { Database } from '#storage/postgres/database.ts';
+import type { Session } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { eventsArrive, pointsArrive } from '#test/kit/arrivals.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { watchedSession } from '#test/kit/watched_session.ts';
 import { exceptionEvent } from '#test/storage/exception_event.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 import { purge, purgeDeleted, type PurgeRuntime } from '#workers/purge_service.ts';
@@ -234,18 +235,20 @@ function purgingBeforeInsert(
 /** The crew, which dies before the step of that number: an order to ClickHouse, or a statement to PostgreSQL. */
 function dyingAt(runtime: PurgeRuntime, step: number): PurgeRuntime {
   let count = 0;
+  const advance = (): void => {
+    if (count === step) throw new Error('died');
+    count += 1;
+  };
   const dying =
     <Parameters extends unknown[], Result>(work: (...given: Parameters) => Promise<Result>) =>
     async (...given: Parameters): Promise<Result> => {
-      if (count === step) throw new Error('died');
-      count += 1;
+      advance();
       return await work(...given);
     };
-  const { rows, row, run } = runtime.db.sql;
-  const sql = { rows: dying(rows), row: dying(row), run: dying(run) } as Database['sql'];
+  const session = (): Session => watchedSession(runtime.db.session(), async () => advance());
   const { metricWriter, exceptionWriter } = runtime;
   return {
-    db: { ...runtime.db, session: () => ({ ...runtime.db.session(), sql }) },
+    db: { ...runtime.db, session },
     metricWriter: { deleteService: dying((serviceId) => metricWriter.deleteService(serviceId)) },
     exceptionWriter: { deleteService: dying((serviceId) => exceptionWriter.deleteService(serviceId)) },
   };
