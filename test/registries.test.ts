@@ -26,7 +26,10 @@ test('every job is in the registry under the name of its file, and has one handl
       .filter((name) => name !== 'registry')
       .toSorted(),
   );
-  const roles = [workerRole(contextOfNothing, { db: {} } as never), pagerRole(contextOfNothing, {} as never)];
+  const roles = [
+    workerRole(contextOfNothing, { db: { session: () => ({}) } } as never),
+    pagerRole(contextOfNothing, {} as never),
+  ];
   const handled = roles.flatMap(({ handlers }) => handlers.map(({ job }) => job.name));
   expect(handled.toSorted()).toEqual(names);
   for (const job of JOBS) expect(QUEUE_NAMES).toContain(job.queue);
@@ -34,7 +37,7 @@ test('every job is in the registry under the name of its file, and has one handl
 
 test('each queue is consumed by one role: pages wait behind nothing that senders can cause', () => {
   const queuesOf = ({ handlers }: Role) => [...new Set(handlers.map(({ job }) => job.queue))].toSorted();
-  const worker = queuesOf(workerRole(contextOfNothing, { db: {} } as never));
+  const worker = queuesOf(workerRole(contextOfNothing, { db: { session: () => ({}) } } as never));
   const pager = queuesOf(pagerRole(contextOfNothing, {} as never));
   expect({ worker, pager }).toEqual({ worker: ['ingest', 'upkeep'], pager: ['paging'] });
 });

@@ -51,8 +51,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Takes a message to send, for as long as the lease lasts: one that is due, or one whose sender has not been heard
-   * of since its lease ended.
+   * Takes a message to send, for as long as the lease lasts: one that is due, or one whose lease has ended
+   * while its sender was sending it.
    */
   async claim(
     notificationId: string,
@@ -155,7 +155,7 @@ export class DeliveryStore {
     return { unclaimed: providerIds.filter((providerId) => !owned.has(providerId)), othersUncertain: others.count };
   }
 
-  /** Puts the message back, and what it stands for; pages of incidents that are settled meanwhile are cancelled. */
+  /** Queues the message again, and those that it stands for; pages of incidents that are settled by now are cancelled. */
   async markForRetry(
     notificationId: Id<'notification'>,
     reason: string,

@@ -9,7 +9,7 @@ export type IngestRefusal = Row<typeof IngestRefusalEntity>;
 
 type Refused = Pick<IngestRefusal, 'kind' | 'reason' | 'count' | 'lastAt'>;
 
-/** The hour that refusals of this moment are counted in. */
+/** The hour in which a refusal at this time is counted. */
 export function refusalHour(now: Temporal.Instant): Temporal.Instant {
   return now.round({ smallestUnit: 'hour', roundingMode: 'floor' });
 }

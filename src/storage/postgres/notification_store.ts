@@ -10,7 +10,7 @@ import type { Session } from '#storage/postgres/database.ts';
 import { NotificationEntity, type NotificationKind } from '#storage/postgres/entities/messages.ts';
 import { NOTIFICATION, type NotificationRow } from '#storage/postgres/notification_row.ts';
 
-/** Kinds that count towards nobody's messages of the minute, and are never folded into a digest. */
+/** Kinds that do not count as one of the messages of a minute, and never become part of a digest. */
 export function isAboutAccount(kind: NotificationKind): boolean {
   return kind === 'test' || kind === 'code' || kind === 'number_changed' || kind === 'member_number_changed';
 }

@@ -19,7 +19,7 @@ export class PagerSignsReader {
     this.#session = session;
   }
 
-  /** What belongs to deleted services is nobody's any more. */
+  /** Steps of deleted services do not count. */
   async find(now: Temporal.Instant): Promise<PagerSigns> {
     const { db } = this.#session;
     const spooled = db.selectFrom('spooled_data').select(({ fn }) => fn.min('oldest_at').as('at'));

@@ -99,7 +99,7 @@ export class SecondFactorStore {
     return app ?? null;
   }
 
-  /** Begins anew with an app that is not confirmed yet. */
+  /** Replaces the app by one that is not confirmed yet. */
   async replaceApp(userId: Id<'user'>, secretSealed: Buffer): Promise<void> {
     await this.deleteApp(userId);
     await this.#session.db

@@ -29,7 +29,7 @@ export interface ServicePlace {
   readonly id: string;
 }
 
-/** Monitored services. A deleted one is gone for every method here, though a worker is still removing its data. */
+/** Monitored services. No method finds a deleted one, though a worker may still be removing its data. */
 export class ServiceStore {
   readonly #session: Session;
 
@@ -130,8 +130,8 @@ export class ServiceStore {
   }
 
   /**
-   * Removes a deleted service, `batch` rows a statement: first what there may be much of, at last its own row and, by
-   * cascade, all that hangs on it here. Stopped half-way, it is to be called again.
+   * Removes a deleted service, `batch` rows a statement: first incidents and groups, of which there may be many, then
+   * its own row and, by cascade, the rest. Call it again when it was stopped halfway.
    */
   async removeDeleted(serviceId: Id<'service'>, batch: number): Promise<void> {
     if (!(await this.isDeleted(serviceId))) return;

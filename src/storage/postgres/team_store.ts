@@ -30,7 +30,7 @@ export type MemberContact = Pick<
   'phone' | 'smsEnabled' | 'callEnabled' | 'pushEnabled' | 'emailEnabled'
 >;
 
-/** On-call teams and who is in them. Somebody who leaves the organization leaves its teams in the same moment. */
+/** On-call teams and who is in them. Somebody who leaves the organization leaves its teams at the same time. */
 export class TeamStore {
   readonly #session: Session;
 

@@ -64,7 +64,7 @@ function connectPostgres(url: string, options: { durable: boolean; poolMax: numb
   };
 }
 
-/** A connection that is lost rejects what is asked on it. Unheard, its own event would end the process as well. */
+/** A lost connection rejects its queries. Its `error` event would also end the process if nothing listened to it. */
 function openPool(config: PoolConfig): Pool {
   const pool = new Pool(config);
   pool.on('error', () => {});

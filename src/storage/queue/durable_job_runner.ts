@@ -114,9 +114,9 @@ class DurableJobRunner {
       const ready = await store.listReady(job.name, READY_MAX);
       const taken = takeTurns(ready, running, capacity);
       if (taken.length === 0) return [];
-      const places = new Map(taken.map((one) => [placeOf(one), one]));
+      const byKey = new Map(taken.map((one) => [keyOf(one), one]));
       return (await store.claim(taken, LEASE_MS)).flatMap((one): RunningJob[] => {
-        const ready = places.get(placeOf(one));
+        const ready = byKey.get(keyOf(one));
         return ready === undefined ? [] : [{ ...ready, ...one }];
       });
     });
@@ -170,6 +170,6 @@ class DurableJobRunner {
 
 const SMALLEST = { orgId: '', serviceId: '', items: 0 };
 
-function placeOf({ jobId, number }: Pick<ReadyJob, 'jobId' | 'number'>): string {
+function keyOf({ jobId, number }: Pick<ReadyJob, 'jobId' | 'number'>): string {
   return `${jobId} ${number}`;
 }

@@ -9,7 +9,7 @@ import type { QueueConnection } from '#storage/queue/connection.ts';
 
 /** What a handler knows of the job itself. */
 export interface JobRun {
-  /** The same for every attempt: a store can tell a retried batch by it. */
+  /** The same for every attempt: a store recognizes a retried batch by it. */
   readonly jobId: string;
   readonly attempt: number;
   readonly log: Log;

@@ -23,7 +23,7 @@ export const createLastingPostgresBackend: BackendFactory<PostgresQueueBackend, 
 class LastingConnection extends PostgresConnection {
   #ready: Promise<void> | null = null;
 
-  /** Rejects while the server is away or its schema does not fit, and asks anew each time until it does. */
+  /** Rejects while the server is away or its schema does not fit, and checks again each time until it does. */
   override waitUntilReady(): Promise<void> {
     const ready = (this.#ready ??= this.#check());
     ready.catch(() => {
