@@ -7,6 +7,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { anyOf, rowsChanged, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { isMessageDue, NOTIFICATION, type NotificationRow } from '#storage/postgres/notification_row.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
 /** A message that is this worker's to send. */
@@ -42,6 +43,37 @@ const RANK: Record<NotificationRow['status'], number> = {
 };
 const STATUSES = Object.keys(RANK) as NotificationRow['status'][];
 
+interface Claim {
+  readonly id: Id<'notification'>;
+  readonly leaseUntil: Temporal.Instant;
+  readonly now: Temporal.Instant;
+}
+
+const CLAIM = prepared((db, { id, leaseUntil, now }: Values<Claim>) =>
+  db
+    .updateTable('notifications as n')
+    .from(({ selectFrom }) =>
+      selectFrom('notifications').select(['id', 'status', 'reason']).where('id', '=', id).forUpdate().as('old'),
+    )
+    .set(({ eb, fn }) => ({
+      status: 'sending',
+      attempts: eb('n.attempts', '+', 1),
+      lease_until: leaseUntil,
+      due_at: leaseUntil,
+      updated_at: now,
+      released_at: fn.coalesce('n.released_at', now),
+    }))
+    .whereRef('n.id', '=', 'old.id')
+    .where('n.status', 'in', ['queued', 'sending'])
+    .where(({ ref }) => isMessageDue(ref('n.due_at'), now))
+    .returning(NOTIFICATION)
+    .returning(({ eb, or }) =>
+      or([eb('old.status', '=', 'sending'), eb('old.reason', 'is not distinct from', UNCERTAIN)])
+        .$castTo<boolean>()
+        .as('isUncertain'),
+    ),
+);
+
 /** How messages of the notification log are sent: claimed by a worker, and moved forward by what the provider says. */
 export class DeliveryStore {
   readonly #session: Session;
@@ -59,34 +91,7 @@ export class DeliveryStore {
     leaseUntil: Temporal.Instant,
     now: Temporal.Instant,
   ): Promise<ClaimedNotification | null> {
-    const claimed = await this.#session.db
-      .updateTable('notifications as n')
-      .from(({ selectFrom }) =>
-        selectFrom('notifications')
-          .select(['id', 'status', 'reason'])
-          .where('id', '=', asId('notification', notificationId))
-          .forUpdate()
-          .as('old'),
-      )
-      .set(({ eb, fn, val }) => ({
-        status: 'sending',
-        attempts: eb('n.attempts', '+', 1),
-        lease_until: leaseUntil,
-        due_at: leaseUntil,
-        updated_at: now,
-        released_at: fn.coalesce('n.released_at', val(now)),
-      }))
-      .whereRef('n.id', '=', 'old.id')
-      .where('n.status', 'in', ['queued', 'sending'])
-      .where(({ ref }) => isMessageDue(ref('n.due_at'), now))
-      .returning(NOTIFICATION)
-      .returning(({ eb, or }) =>
-        or([eb('old.status', '=', 'sending'), eb('old.reason', 'is not distinct from', UNCERTAIN)])
-          .$castTo<boolean>()
-          .as('isUncertain'),
-      )
-      .executeTakeFirst();
-    return claimed ?? null;
+    return await CLAIM.row(this.#session, { id: asId('notification', notificationId), leaseUntil, now });
   }
 
   /** When a message that waits to be sent is due; null when it does not, or waits for its digest. */

@@ -9,6 +9,7 @@ import { anyOf, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { NotificationEntity, type NotificationKind } from '#storage/postgres/entities/messages.ts';
 import { NOTIFICATION, type NotificationRow } from '#storage/postgres/notification_row.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 /** Kinds that do not count as one of the messages of a minute, and never become part of a digest. */
 export function isAboutAccount(kind: NotificationKind): boolean {
@@ -36,6 +37,10 @@ interface Recipient {
   readonly userId: Id<'user'>;
   readonly address: string;
 }
+
+const FIND = prepared((db, { id }: Values<{ id: Id<'notification'> }>) =>
+  db.selectFrom('notifications as n').select(NOTIFICATION).where('n.id', '=', id),
+);
 
 /** The notification log: each entry is written before a provider is called, and never lost. */
 export class NotificationStore {
@@ -89,8 +94,7 @@ export class NotificationStore {
   }
 
   async find(notificationId: string): Promise<NotificationRow | null> {
-    const entry = await this.#entries().where('n.id', '=', asId('notification', notificationId)).executeTakeFirst();
-    return entry ?? null;
+    return await FIND.row(this.#session, { id: asId('notification', notificationId) });
   }
 
   /** To whom pages of these incidents went, and what became of them; those that were never sent are left out. */

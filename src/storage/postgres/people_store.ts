@@ -8,6 +8,7 @@ import { anyOf, columns, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import { OrganizationEntity, UserEntity } from '#storage/postgres/entities/people.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 export type OrganizationRow = InferEntity<typeof OrganizationEntity>;
 export type UserRow = InferEntity<typeof UserEntity>;
@@ -39,6 +40,10 @@ export interface MembershipOfUser {
   /** Whether the organization asks owners and admins for a second factor. */
   readonly secondFactorRequired: boolean;
 }
+
+const FIND_ROLE = prepared((db, { orgId, userId }: Values<{ orgId: Id<'org'>; userId: Id<'user'> }>) =>
+  db.selectFrom('memberships').select('role').where('org_id', '=', orgId).where('user_id', '=', userId),
+);
 
 /** Organizations, users and who belongs where. */
 export class PeopleStore {
@@ -137,12 +142,7 @@ export class PeopleStore {
   }
 
   async findRole(orgId: Id<'org'>, userId: Id<'user'>): Promise<Role | null> {
-    const membership = await this.#session.db
-      .selectFrom('memberships')
-      .select('role')
-      .where('org_id', '=', orgId)
-      .where('user_id', '=', userId)
-      .executeTakeFirst();
+    const membership = await FIND_ROLE.row(this.#session, { orgId, userId });
     return membership?.role ?? null;
   }
 
