@@ -123,5 +123,5 @@ export type AnyAccountOperation =
 /** Whatever runs within an organization. */
 export type AnyOperation = AnyAction | AnyConsoleOperation;
 
-/** Contract bodies have no paging: a list is cut here and `total` tells how many there are (decisions §2). */
+/** Contract bodies have no paging: a list is cut here and `total` tells how many there are. */
 export const LIST_LIMIT = 1_000;

@@ -111,7 +111,7 @@ import { updateTeam } from '#actions/teams/update_team.ts';
 import { updateTeamMember } from '#actions/teams/update_team_member.ts';
 import { AppError } from '#kernel/errors.ts';
 
-/** A heading of the contract (action-api §4) with its actions. */
+/** A heading of the contract with its actions. */
 interface ActionGroup {
   readonly heading: string;
   readonly about: string;

@@ -52,7 +52,7 @@ export async function runAction(
 
 /**
  * Throws `forbidden`, naming the permission that is missing, or `insufficient_scope` where it was not granted. A
- * refused change is part of the audit log (decisions §6).
+ * refused change is part of the audit log.
  */
 export async function requirePermission(
   runtime: Pick<ActionRuntime, 'db' | 'clock'>,

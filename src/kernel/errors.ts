@@ -69,7 +69,7 @@ export function invalidInput(faults: readonly Fault[]): AppError {
   return new AppError('invalid_input', summary.join('; '), { faults: faults.slice(0, FAULTS_MAX) });
 }
 
-/** The same answer for an id that never was and for one of another organization (decisions §1). */
+/** The same answer for an id that never was and for one of another organization. */
 export function notFound(path: string, noun: string): AppError {
   return new AppError('not_found', `no ${noun} with this ${path} in your organization`, {
     faults: [{ path, message: `names no ${noun} of your organization` }],

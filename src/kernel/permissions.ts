@@ -1,4 +1,4 @@
-/** What a caller may do, one permission per action (action-api §5). */
+/** What a caller may do, one permission per action. */
 export const PERMISSIONS = [
   'services:view',
   'services:edit',
@@ -28,7 +28,7 @@ export type Role = (typeof ROLES)[number];
 
 const VIEWS = PERMISSIONS.filter((permission) => permission.endsWith(':view'));
 
-/** The permissions of each role (decisions §4). */
+/** The permissions of each role. */
 export const ROLE_PERMISSIONS: Record<Role, readonly Permission[]> = {
   owner: PERMISSIONS,
   admin: PERMISSIONS,

@@ -7,8 +7,7 @@ import { toTimestamp } from '#kernel/time.ts';
 import type { DashboardRow, DashboardSummaryRow } from '#storage/postgres/dashboard_store.ts';
 
 /**
- * A widget is kept exactly as it was given, other fields included; of the five known ones only the kind is checked
- * (decisions §1).
+ * A widget is kept exactly as it was given, other fields included; of the five known ones only the kind is checked.
  */
 const Widget = Type.Object(
   {
