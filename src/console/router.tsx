@@ -83,7 +83,7 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('#console/pages/settings/settings.tsx'), 'Settings'),
 });
 
-const settingsRooms = [
+const settingsRoutes = [
   createRoute({
     getParentRoute: () => settings,
     path: '/',
@@ -124,7 +124,7 @@ const settingsRooms = [
   }),
 ] as const;
 
-const rooms = [
+const pageRoutes = [
   createRoute({
     getParentRoute: () => inside,
     path: PAGES.home,
@@ -156,10 +156,10 @@ const rooms = [
     path: PAGES.me,
     component: lazyRouteComponent(() => import('#console/pages/me/me.tsx'), 'MePage'),
   }),
-  settings.addChildren(settingsRooms),
+  settings.addChildren(settingsRoutes),
 ] as const;
 
-const routeTree = root.addChildren([...outside, connect, inside.addChildren(rooms)]);
+const routeTree = root.addChildren([...outside, connect, inside.addChildren(pageRoutes)]);
 
 export function createConsoleRouter(queryClient: QueryClient) {
   return createRouter({

@@ -3,7 +3,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import type { LiveTopic } from '#core/console/live_topics.ts';
 
-/** What changes together: a key begins with its organization and topic, so that live news can name it. */
+/** Data that changes together. A key begins with organization and topic, so that a live change can name it. */
 export type Topic = LiveTopic | 'me' | 'settings';
 
 export const topicKey = (orgId: string, topic: Topic) => ['org', orgId, topic] as const;
