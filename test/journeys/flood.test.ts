@@ -166,6 +166,7 @@ test('events of more new groups than a service may open are kept in one group, a
   expect(await limitsMet(w, alert.serviceId)).toContainEqual(
     expect.objectContaining({ reason: 'too_many_new_groups', count: 20 }),
   );
+  expect(await w.metrics()).toContain('tocsin_ingest_refused_this_hour{reason="too_many_new_groups"} 20');
   await w.advance({ minutes: 2 });
   await flood(1);
   expect((await w.expectOk('list_exception_groups', { serviceId: alert.serviceId })).groups).toHaveLength(32);

@@ -13,6 +13,7 @@ import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import { isBehind } from '#core/metrics/breach.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import { AppError } from '#kernel/errors.ts';
+import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { type LimitLog, LIMITS } from '#kernel/limit_log.ts';
 
@@ -57,6 +58,7 @@ export function mountMetrics(
   registry.registerMetric(setAsideGauge(context));
   registry.registerMetric(waitingGauge(context));
   registry.registerMetric(limitCounter(limitLog));
+  registry.registerMetric(refusedGauge(context));
   const render = keptForASecond(context.clock, () => registry.metrics());
   app.get('/metrics', async (request, reply) => {
     requireMetricsToken(context.config.metricsToken, request.headers.authorization);
@@ -120,6 +122,23 @@ function limitCounter(limitLog: LimitLog): Counter {
     collect() {
       this.reset();
       for (const limit of LIMITS) this.inc({ limit }, limitLog.counts.get(limit) ?? 0);
+    },
+  });
+}
+
+/** Includes what workers limit: new exception groups and incidents of a service. */
+function refusedGauge({ db, clock }: AppContext): Gauge {
+  return new Gauge({
+    name: 'tocsin_ingest_refused_this_hour',
+    help: 'Points and events that met a limit or were refused since the hour began, by reason; the ingest status of a service shows its own.',
+    labelNames: ['reason'],
+    registers: [],
+    async collect() {
+      this.reset();
+      const counts = await storesOf(db.session())
+        .ingestRefusals.countByReason(refusalHour(clock.now()))
+        .catch(() => new Map<string, number>());
+      for (const [reason, count] of counts) this.set({ reason }, count);
     },
   });
 }

@@ -75,6 +75,17 @@ export class IngestRefusalStore {
       .execute();
   }
 
+  /** Of all services, within the hour that begins at `hour`. */
+  async countByReason(hour: Temporal.Instant): Promise<Map<string, number>> {
+    const rows = await this.#session.db
+      .selectFrom('ingest_refusals')
+      .select(({ fn, cast }) => ['reason', cast<number>(fn.sum('count'), 'bigint').as('count')])
+      .where('hour', '=', hour)
+      .groupBy('reason')
+      .execute();
+    return new Map(rows.map(({ reason, count }) => [reason, count]));
+  }
+
   /** Removes the hours that began before. */
   async removeBefore(hour: Temporal.Instant): Promise<void> {
     await this.#session.db.deleteFrom('ingest_refusals').where('hour', '<', hour).execute();
