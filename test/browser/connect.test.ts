@@ -9,8 +9,8 @@ import { inBrowser } from '#test/browser/chromium.ts';
 import { logIn, openConsole, type ConsoleWorld } from '#test/browser/console_world.ts';
 import { send } from '#test/contract/mcp_call.ts';
 import { givenPerson } from '#test/kit/browser.ts';
-import { rawApp } from '#test/oauth/raw_app.ts';
-import type { Stage } from '#test/oauth/stage.ts';
+import { rawApp } from '#test/auth/oauth/raw_app.ts';
+import type { ListeningWorld } from '#test/auth/oauth/listening_world.ts';
 
 /** An app whose callback address is on this machine. */
 async function appOf(h: ConsoleWorld) {
@@ -23,7 +23,7 @@ async function appOf(h: ConsoleWorld) {
   });
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const redirect_uri = `http://${host}/callback`;
-  const s = { ...h, endpoint: new URL(`${h.baseUrl}/api/mcp`) } as unknown as Stage;
+  const s = { ...h, endpoint: new URL(`${h.baseUrl}/api/mcp`) } as unknown as ListeningWorld;
   const app = await rawApp(s, { client_name: 'Ada', redirect_uris: [redirect_uri] });
   return {
     s,

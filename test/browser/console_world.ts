@@ -8,10 +8,10 @@ import type { Role } from '#kernel/permissions.ts';
 import { openContext } from '#test/browser/chromium.ts';
 import { givenPerson, PASSWORD, signedIn } from '#test/kit/browser.ts';
 import { runningClock } from '#test/kit/clock.ts';
-import { openPostOffice, type PostOffice } from '#test/kit/post_office.ts';
+import { startMailServer, type MailServer } from '#test/kit/mail_server.ts';
 import { startRoles } from '#test/kit/roles.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { freePort } from '#test/oauth/stage.ts';
+import { freePort } from '#test/auth/oauth/listening_world.ts';
 import { openIncident } from '#incidents/open_incident.ts';
 
 /** Somebody who is logged in, in their own browser. */
@@ -25,7 +25,7 @@ export interface Visitor {
 /** A running server with workers, a mail server and the console at its address; only phones are missing. */
 export interface ConsoleWorld extends World {
   readonly baseUrl: string;
-  readonly post: PostOffice;
+  readonly post: MailServer;
   /** A page of a browser without a session. */
   stranger(options?: BrowserContextOptions): Promise<Page>;
   /** A new member of the organization who is logged in and at this path. */
@@ -48,7 +48,7 @@ interface Address {
 }
 
 export async function openConsole({ path = '', publicUrl, port, settings: own }: Address = {}): Promise<ConsoleWorld> {
-  const post = await openPostOffice();
+  const post = await startMailServer();
   const listening = port ?? (await freePort());
   const baseUrl = publicUrl ?? `http://127.0.0.1:${listening}${path}`;
   const settings: Partial<Config> = { baseUrl, smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>', ...own };

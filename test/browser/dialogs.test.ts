@@ -10,7 +10,7 @@ import { axeViolations } from '#test/browser/axe.ts';
 import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { openConsole, type ConsoleWorld, type Visitor } from '#test/browser/console_world.ts';
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
-import { freePort } from '#test/oauth/stage.ts';
+import { freePort } from '#test/auth/oauth/listening_world.ts';
 
 /** A path and the controls to press there, one after the other, to open a dialog or menu; none for the page itself. */
 type Opening = readonly [path: string, ...pressed: (string | RegExp)[]];

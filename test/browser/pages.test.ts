@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { axeViolations } from '#test/browser/axe.ts';
 import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { openConsole, type ConsoleWorld } from '#test/browser/console_world.ts';
-import { freePort } from '#test/oauth/stage.ts';
+import { freePort } from '#test/auth/oauth/listening_world.ts';
 
 /** A page and a text that it shows once it has loaded. */
 type PageCheck = readonly [path: string, shows: string];

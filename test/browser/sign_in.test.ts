@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { logIn, openConsole } from '#test/browser/console_world.ts';
 import { givenPerson } from '#test/kit/browser.ts';
-import { freePort } from '#test/oauth/stage.ts';
+import { freePort } from '#test/auth/oauth/listening_world.ts';
 
 inBrowser('signing in', () => {
   test('logging in opens the page that was wanted, and logging out ends the session', async () => {

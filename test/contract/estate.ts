@@ -14,7 +14,7 @@ import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { columnsOf, seriesKey } from '#test/kit/points.ts';
 import type { World } from '#test/kit/world.ts';
-import { exceptionEvent } from '#test/storage/exception_event.ts';
+import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { openIncident } from '#incidents/open_incident.ts';
 
 /** The ids of one of everything, by the names that bodies use. */

@@ -13,7 +13,7 @@ import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { call, send } from '#test/contract/mcp_call.ts';
 import { columnsOf, seriesKey } from '#test/kit/points.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { exceptionEvent, FRAME } from '#test/storage/exception_event.ts';
+import { exceptionEvent, FRAME } from '#test/kit/exception_event.ts';
 
 /** The names of the actions whose results may hold text from outside. */
 const WITH_OUTSIDE_TEXT = new Set(ACTIONS.filter((action) => action.outsideText !== undefined).map(({ name }) => name));

@@ -8,7 +8,7 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import { eventsArrive, pointsArrive } from '#test/kit/arrivals.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 import { watchedSession } from '#test/kit/watched_session.ts';
-import { exceptionEvent } from '#test/storage/exception_event.ts';
+import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 import { purge, purgeDeleted, type PurgeRuntime } from '#workers/purge_service.ts';
 

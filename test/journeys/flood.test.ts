@@ -5,7 +5,7 @@ import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { eventsArrive, pointsArrive } from '#test/kit/arrivals.ts';
 import { type Alert, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
-import { exceptionEvent } from '#test/storage/exception_event.ts';
+import { exceptionEvent } from '#test/kit/exception_event.ts';
 
 const LIMITS = { incidentsPerService: 3, incidentsPerServiceMinutes: 5, newGroupsPerMinute: 30 };
 

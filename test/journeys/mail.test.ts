@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 
 import { storesOf } from '#storage/postgres/stores.ts';
-import type { Mail, PostOffice } from '#test/kit/post_office.ts';
-import { openPostOffice } from '#test/kit/post_office.ts';
+import type { Mail, MailServer } from '#test/kit/mail_server.ts';
+import { startMailServer } from '#test/kit/mail_server.ts';
 import { type Alert, type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 
 interface MailedWorld {
   readonly w: StaffedWorld;
-  readonly post: PostOffice;
+  readonly post: MailServer;
   readonly anna: Responder;
   readonly bram: Responder;
   readonly alert: Alert;
@@ -15,7 +15,7 @@ interface MailedWorld {
 
 /** Anna is mailed at once; Bram gets an SMS after a quarter of an hour. */
 async function annaIsMailed(): Promise<MailedWorld> {
-  const post = await openPostOffice();
+  const post = await startMailServer();
   const w = await staffedWorld({ settings: { smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>' } });
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
@@ -225,7 +225,7 @@ test.each([
   ['wants a password that is not set', '', 'provider_refused_530'],
   ['does not take the password', 'tocsin:wrong@', 'provider_refused_credentials'],
 ])('a server that %s fails at once, and the log says so without the password', async (_what, credentials, reason) => {
-  const post = await openPostOffice();
+  const post = await startMailServer();
   post.lock();
   const url = post.url.replace('smtp://', `smtp://${credentials}`);
   const w = await staffedWorld({ settings: { smtpUrl: url, mailFrom: 'tocsin@example.com' } });

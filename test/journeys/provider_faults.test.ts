@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { Fault } from '@tocsin/phone-simulator';
-import { openPostOffice } from '#test/kit/post_office.ts';
+import { startMailServer } from '#test/kit/mail_server.ts';
 import { staffedWorld } from '#test/kit/staff.ts';
 
 interface Entry {
@@ -13,7 +13,7 @@ interface Entry {
 
 /** Anna is paged at once by SMS, call and mail, Bram by call after 15 minutes; the faults strike at Anna's number. */
 async function annaIsPaged(...faults: readonly Fault[]) {
-  const mail = await openPostOffice();
+  const mail = await startMailServer();
   const w = await staffedWorld({ settings: { smtpUrl: mail.url, mailFrom: 'Tocsin <pager@example.com>' } });
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');

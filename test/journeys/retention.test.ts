@@ -4,7 +4,7 @@ import { type Id, uuidOf } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { eventsArrive, pointsArrive } from '#test/kit/arrivals.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
-import { exceptionEvent } from '#test/storage/exception_event.ts';
+import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
 
 const PATIENTLY = { timeout: 20_000 };

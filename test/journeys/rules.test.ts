@@ -5,7 +5,7 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
 import { eventsArrive, type PointInput, pointsArrive } from '#test/kit/arrivals.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
-import { exceptionEvent } from '#test/storage/exception_event.ts';
+import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { type EvaluationRuntime, evaluateRules } from '#workers/evaluate_rules.ts';
 
 interface Watched {

@@ -5,7 +5,7 @@ import { spokenText } from '@tocsin/phone-simulator';
 import type { Config } from '#kernel/config.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { seeded } from '#infra/bench/seeded.ts';
-import { openPostOffice } from '#test/kit/post_office.ts';
+import { startMailServer } from '#test/kit/mail_server.ts';
 import { startPushService } from '#test/kit/push_service.ts';
 import { staffedWorld } from '#test/kit/staff.ts';
 import { openMany } from '#test/kit/storm.ts';
@@ -351,7 +351,7 @@ describe('one answer for all', () => {
   });
 
   test('a digest by mail has links for each incident, and one for all', async () => {
-    const post = await openPostOffice();
+    const post = await startMailServer();
     const settings = { smtpUrl: post.url, mailFrom: 'tocsin@example.com' };
     const { w, storm } = await annaInAStorm(['email'], { settings });
     await storm(10);

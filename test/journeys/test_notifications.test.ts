@@ -5,14 +5,14 @@ import { sendTestNotification } from '#actions/me/send_test_notification.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import { spokenText } from '@tocsin/phone-simulator';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { openPostOffice } from '#test/kit/post_office.ts';
+import { startMailServer } from '#test/kit/mail_server.ts';
 import { startPushService } from '#test/kit/push_service.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 import { pruneNotifications } from '#workers/prune_notifications.ts';
 
 async function annaWantsToKnow() {
-  const post = await openPostOffice();
+  const post = await startMailServer();
   const w = await staffedWorld({ settings: { smtpUrl: post.url, mailFrom: 'tocsin@example.com' } });
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');

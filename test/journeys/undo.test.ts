@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { eventsArrive, pointsArrive } from '#test/kit/arrivals.ts';
 import { type Browser, givePassword, signedIn } from '#test/kit/browser.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
-import { exceptionEvent } from '#test/storage/exception_event.ts';
+import { exceptionEvent } from '#test/kit/exception_event.ts';
 
 /** Anna is paged at once, Bram after 15 minutes, both by SMS. Cleo sits at the console. */
 async function answeredAtTheConsole() {

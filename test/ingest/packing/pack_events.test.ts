@@ -10,7 +10,7 @@ import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
-import { exceptionEvent } from '#test/storage/exception_event.ts';
+import { exceptionEvent } from '#test/kit/exception_event.ts';
 
 const CIPHER = createCipher('a secret that is long enough');
 const orgId = 'org_1' as Id<'org'>;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { type Browser, givenPerson, givePassword, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
-import { openPostOffice } from '#test/kit/post_office.ts';
+import { startMailServer } from '#test/kit/mail_server.ts';
 import { staffedWorld } from '#test/kit/staff.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -99,7 +99,7 @@ test('a member is not invited again', async () => {
 });
 
 test('the link is mailed where the server sends mail, and nothing that is stored has it', async () => {
-  const post = await openPostOffice();
+  const post = await startMailServer();
   const w = await staffedWorld({ settings: { smtpUrl: post.url, mailFrom: 'tocsin@example.com' } });
   await givePassword(w, w.owner.userId);
   const { token } = await inviteBy(w, await signedIn(w, w.owner.email), 'nora@example.com', 'editor');

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 
 import { givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
-import { openPostOffice } from '#test/kit/post_office.ts';
+import { startMailServer } from '#test/kit/mail_server.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 import { world } from '#test/kit/world.ts';
 
 const NEW = { password: 'quiet harbour 7 lantern' };
 
 async function mailedWorld() {
-  const post = await openPostOffice();
+  const post = await startMailServer();
   const w = await staffedWorld({ settings: { smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>' } });
   const person = await givenPerson(w);
   return { w, post, person };

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { givenPerson } from '#test/kit/browser.ts';
 import { world, type World } from '#test/kit/world.ts';
 
-const ROOT = path.join(import.meta.dirname, '../..');
+const ROOT = path.join(import.meta.dirname, '../../..');
 
 interface Ended {
   readonly code: number;

@@ -8,7 +8,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import type { SeenGroup } from '#storage/postgres/group_sightings.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { exceptionEvent, FRAME } from '#test/storage/exception_event.ts';
+import { exceptionEvent, FRAME } from '#test/kit/exception_event.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;

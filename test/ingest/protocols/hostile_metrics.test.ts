@@ -5,7 +5,7 @@ import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
 import { finish } from '#ingest/protocols/body/steps.ts';
 import { AppError } from '#kernel/errors.ts';
-import { hostileMetricBodies } from '#test/ingest/hostile_metric_bodies.ts';
+import { hostileMetricBodies } from '#test/ingest/protocols/hostile_metric_bodies.ts';
 import { LIMITS, NOW, NOW_MS } from '#test/ingest/metric_bytes.ts';
 
 const DECODERS = { json: decodeMetricsJson, otlp: decodeOtlpMetrics, write: decodePrometheusWrite };

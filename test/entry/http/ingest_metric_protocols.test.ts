@@ -11,7 +11,8 @@ import { type World, world } from '#test/kit/world.ts';
 const OTLP = '/api/ingest/otlp/v1/metrics';
 const PROMETHEUS = '/api/ingest/prometheus/write';
 
-const recorded = (name: string) => readFileSync(new URL(`golden/recordings/metrics/${name}`, import.meta.url));
+const recorded = (name: string) =>
+  readFileSync(new URL(`../../ingest/golden/recordings/metrics/${name}`, import.meta.url));
 
 let w: World;
 let service: Awaited<ReturnType<World['given']['service']>>;

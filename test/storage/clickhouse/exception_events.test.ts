@@ -5,7 +5,7 @@ import { newId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { ExceptionReader, type GroupScope } from '#storage/clickhouse/exception_reader.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
-import { exceptionEvent } from '#test/storage/exception_event.ts';
+import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const NOW = Temporal.Instant.from('2027-03-10T12:00:00Z');

@@ -10,11 +10,11 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { CONTRACT } from '#test/contract/action_api.ts';
-import { stage, type Stage } from '#test/oauth/stage.ts';
+import { listeningWorld, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';
 
-let s: Stage;
+let s: ListeningWorld;
 beforeAll(async () => {
-  s = await stage({ keepOpen: true });
+  s = await listeningWorld({ keepOpen: true });
 });
 afterAll(() => s.close());
 

@@ -10,7 +10,7 @@ import { Temporal } from '#kernel/time.ts';
 import type { ExceptionGroupRow } from '#storage/postgres/exception_group_store.ts';
 import { GroupSightings, type SeenGroup } from '#storage/postgres/group_sightings.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { exceptionEvent } from '#test/storage/exception_event.ts';
+import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { watchedSession } from '#test/kit/watched_session.ts';
 

@@ -12,7 +12,7 @@ export type Mail = Email & { readonly recipients: readonly string[] };
 type Stage = 'recipient' | 'data';
 
 /** A mail server on this machine that takes everything, unless told otherwise. */
-export interface PostOffice {
+export interface MailServer {
   /** For the setting SMTP_URL. */
   readonly url: string;
   readonly mails: readonly Mail[];
@@ -28,7 +28,7 @@ export interface PostOffice {
   linksOf(mail: Mail): Record<string, string>;
 }
 
-export async function openPostOffice(): Promise<PostOffice> {
+export async function startMailServer(): Promise<MailServer> {
   const mails: Mail[] = [];
   const refusals: { code: number; stage: Stage }[] = [];
   let breakAt: Stage | null = null;

@@ -7,13 +7,13 @@ import { recordAdapterOf } from '#auth/oauth/record_adapter.ts';
 import { AppError } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { send } from '#test/contract/mcp_call.ts';
-import { appOf, codeFor, connected, rawApp, REDIRECT, register } from '#test/oauth/raw_app.ts';
-import { stage, stageOfTest, type Stage } from '#test/oauth/stage.ts';
+import { appOf, codeFor, connected, rawApp, REDIRECT, register } from '#test/auth/oauth/raw_app.ts';
+import { listeningWorld, listeningWorldOfTest, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';
 import { pruneConnections } from '#workers/prune_connections.ts';
 
-let s: Stage;
+let s: ListeningWorld;
 beforeAll(async () => {
-  s = await stage({ keepOpen: true });
+  s = await listeningWorld({ keepOpen: true });
 });
 afterAll(() => s.close());
 // Whoever registers that many apps as these tests do has to wait.
@@ -345,7 +345,7 @@ test('an API key is no access token of a connection, and neither opens what is t
 });
 
 test('what has expired is removed, and what is in use stays', async () => {
-  const own = await stageOfTest();
+  const own = await listeningWorldOfTest();
   const anna = await own.person();
   const { app, tokens } = await connected(own, anna);
   await rawApp(own);
@@ -379,7 +379,7 @@ test('what has expired is removed, and what is in use stays', async () => {
 });
 
 test('an address that registers one app after another has to wait', async () => {
-  const own = await stageOfTest();
+  const own = await listeningWorldOfTest();
   const statuses: number[] = [];
   for (let index = 0; index < 31; index += 1) statuses.push((await register(own)).status);
   expect(statuses.filter((status) => status === 201)).toHaveLength(30);
@@ -390,7 +390,7 @@ test('an address that registers one app after another has to wait', async () => 
 });
 
 test('a product that lives below a path does so in every address', async () => {
-  const own = await stageOfTest({ path: '/ops/tocsin' });
+  const own = await listeningWorldOfTest({ path: '/ops/tocsin' });
   const { origin } = new URL(own.baseUrl);
   for (const path of [
     '/.well-known/oauth-authorization-server/ops/tocsin',

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-import type { Person, Stage } from '#test/oauth/stage.ts';
+import type { Person, ListeningWorld } from '#test/auth/oauth/listening_world.ts';
 import type { Answer } from '#test/kit/world.ts';
 
 export const REDIRECT = 'http://127.0.0.1:4711/callback';
@@ -24,7 +24,7 @@ export interface RawApp {
   revoke(token: string): Promise<Answer>;
 }
 
-export async function register(s: Stage, metadata: object = {}): Promise<Answer> {
+export async function register(s: ListeningWorld, metadata: object = {}): Promise<Answer> {
   return await post(
     `${s.baseUrl}/oauth/register`,
     'application/json',
@@ -32,13 +32,13 @@ export async function register(s: Stage, metadata: object = {}): Promise<Answer>
   );
 }
 
-export async function rawApp(s: Stage, metadata: object = {}): Promise<RawApp> {
+export async function rawApp(s: ListeningWorld, metadata: object = {}): Promise<RawApp> {
   const registered = await register(s, metadata);
   if (registered.status !== 201) throw new Error(JSON.stringify(registered.body));
   return appOf(s, registered.body.client_id);
 }
 
-export function appOf(s: Stage, clientId: string): RawApp {
+export function appOf(s: ListeningWorld, clientId: string): RawApp {
   const verifier = randomBytes(32).toString('base64url');
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   const send = (path: string, parameters: Readonly<Record<string, string>>) =>
@@ -106,7 +106,7 @@ export async function codeFor(
 
 /** An app that a person has connected. */
 export async function connected(
-  s: Stage,
+  s: ListeningWorld,
   person: Person,
   answer: { access?: string; orgId?: string } = {},
 ): Promise<{ app: RawApp; tokens: Tokens; connectionId: string }> {

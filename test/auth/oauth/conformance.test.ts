@@ -9,21 +9,21 @@ import { stripVTControlCharacters } from 'node:util';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { connected, rawApp } from '#test/oauth/raw_app.ts';
-import { freePort, type Person, stage, type Stage } from '#test/oauth/stage.ts';
+import { connected, rawApp } from '#test/auth/oauth/raw_app.ts';
+import { freePort, type Person, listeningWorld, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';
 
 /** The protocol's own conformance suite, run as a program against the product over HTTP. */
 const require = createRequire(import.meta.url);
 const SUITE = require.resolve('@modelcontextprotocol/conformance/dist/index.js');
 
-let s: Stage;
+let s: ListeningWorld;
 let anna: Person;
 let folder: string;
 /** The endpoint behind a proxy that adds the token of a connection, since the suite cannot sign in there. */
 let endpoint: string;
 let closeProxy: () => Promise<unknown>;
 beforeAll(async () => {
-  s = await stage({ keepOpen: true });
+  s = await listeningWorld({ keepOpen: true });
   anna = await s.person({ role: 'owner' });
   folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-conformance-'));
   const { tokens } = await connected(s, anna);

@@ -4,14 +4,14 @@ import { ACTIONS } from '#actions/registry.ts';
 import { ROLE_PERMISSIONS, ROLES, type Role } from '#kernel/permissions.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { call, ERAS, send } from '#test/contract/mcp_call.ts';
-import { connected } from '#test/oauth/raw_app.ts';
-import { type Person, stage, type Stage } from '#test/oauth/stage.ts';
+import { connected } from '#test/auth/oauth/raw_app.ts';
+import { type Person, listeningWorld, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';
 
-let s: Stage;
+let s: ListeningWorld;
 let anna: Person;
 const tokens = new Map<string, string>();
 beforeAll(async () => {
-  s = await stage({ keepOpen: true });
+  s = await listeningWorld({ keepOpen: true });
   anna = await s.person({ role: 'owner' });
   for (const access of ['read_only', 'changes']) {
     tokens.set(access, (await connected(s, anna, { access })).tokens.access_token);

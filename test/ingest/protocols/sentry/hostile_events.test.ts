@@ -5,7 +5,7 @@ import { groupEvent } from '#core/exceptions/grouping.ts';
 import { onSighting, sightingOf } from '#core/exceptions/sighting.ts';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
-import { hostileEvents, NORMAL_EVENT } from '#test/ingest/hostile_events.ts';
+import { hostileEvents, NORMAL_EVENT } from '#test/ingest/protocols/sentry/hostile_events.ts';
 
 const scene = {
   eventId: 'a'.repeat(32),

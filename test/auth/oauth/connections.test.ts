@@ -7,13 +7,13 @@ import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { CONTRACT } from '#test/contract/action_api.ts';
 import { call, send } from '#test/contract/mcp_call.ts';
-import { codeFor, connected, rawApp } from '#test/oauth/raw_app.ts';
-import { personOf, stage, type Stage } from '#test/oauth/stage.ts';
+import { codeFor, connected, rawApp } from '#test/auth/oauth/raw_app.ts';
+import { personOf, listeningWorld, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';
 import type { Answer } from '#test/kit/world.ts';
 
-let s: Stage;
+let s: ListeningWorld;
 beforeAll(async () => {
-  s = await stage({ keepOpen: true });
+  s = await listeningWorld({ keepOpen: true });
 });
 afterAll(() => s.close());
 

@@ -8,10 +8,10 @@ import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { givenPerson, PASSWORD } from '#test/kit/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { type CookieJar, openJar } from '#test/oauth/cookie_jar.ts';
+import { type CookieJar, openJar } from '#test/auth/oauth/cookie_jar.ts';
 
 /** A world that listens where its base URL says. */
-export interface Stage extends World {
+export interface ListeningWorld extends World {
   readonly baseUrl: string;
   readonly endpoint: URL;
   /** Somebody with a password, in a browser of their own in which they are signed in. */
@@ -39,9 +39,9 @@ export interface Person {
 }
 
 /** `path` is where the product lives below its host. */
-export async function stage(
+export async function listeningWorld(
   options: { keepOpen?: boolean; path?: string; settings?: Partial<Config> } = {},
-): Promise<Stage> {
+): Promise<ListeningWorld> {
   const { path = '', settings, ...others } = options;
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}${path}`;
@@ -115,8 +115,10 @@ export function personOf(
 }
 
 /** Closed with the test. */
-export async function stageOfTest(options: { path?: string; settings?: Partial<Config> } = {}): Promise<Stage> {
-  const opened = await stage({ ...options, keepOpen: true });
+export async function listeningWorldOfTest(
+  options: { path?: string; settings?: Partial<Config> } = {},
+): Promise<ListeningWorld> {
+  const opened = await listeningWorld({ ...options, keepOpen: true });
   onTestFinished(opened.close);
   return opened;
 }

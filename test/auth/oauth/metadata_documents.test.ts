@@ -5,12 +5,12 @@ import { expect, test } from 'vitest';
 
 import { createOutsideFetch, isPublicAddress } from '#auth/outside_fetch.ts';
 import { send } from '#test/contract/mcp_call.ts';
-import { documentHost } from '#test/oauth/document_host.ts';
-import { appOf, codeFor, REDIRECT } from '#test/oauth/raw_app.ts';
-import { stageOfTest } from '#test/oauth/stage.ts';
+import { documentHost } from '#test/auth/oauth/document_host.ts';
+import { appOf, codeFor, REDIRECT } from '#test/auth/oauth/raw_app.ts';
+import { listeningWorldOfTest } from '#test/auth/oauth/listening_world.ts';
 
 test('an app is known by the document at the address that is its id, which is asked for once', async () => {
-  const s = await stageOfTest();
+  const s = await listeningWorldOfTest();
   const host = await documentHost();
   const clientId = host.serve('/app.json', {
     client_id: `${host.origin}/app.json`,
@@ -39,7 +39,7 @@ test('an app is known by the document at the address that is its id, which is as
 });
 
 test('the SDK connects by its document instead of registering', async () => {
-  const s = await stageOfTest();
+  const s = await listeningWorldOfTest();
   const host = await documentHost();
   const clientMetadata = { client_name: 'Ada', redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none' };
   const clientId = host.serve('/sdk.json', { ...clientMetadata, client_id: `${host.origin}/sdk.json` });
@@ -71,7 +71,7 @@ test('the SDK connects by its document instead of registering', async () => {
 });
 
 test('an app with keys of its own signs for its tokens', async () => {
-  const s = await stageOfTest();
+  const s = await listeningWorldOfTest();
   const host = await documentHost();
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const clientId = `${host.origin}/signing.json`;
@@ -105,7 +105,7 @@ test('an app with keys of its own signs for its tokens', async () => {
 });
 
 test('a document that is not what it says, or sends codes away in clear, connects nothing', async () => {
-  const s = await stageOfTest();
+  const s = await listeningWorldOfTest();
   const host = await documentHost();
   const good = { client_name: 'Ada', redirect_uris: [REDIRECT] };
   const urls = [
@@ -138,7 +138,7 @@ test('a document that is not what it says, or sends codes away in clear, connect
 });
 
 test('no more than thirty documents are asked for in a minute in the name of one address', async () => {
-  const s = await stageOfTest();
+  const s = await listeningWorldOfTest();
   const host = await documentHost();
   const open = (path: string) => fetch(appOf(s, host.origin + path).authorizationUrl(), { redirect: 'manual' });
   for (let index = 0; index < 35; index += 1) expect((await open(`/${index}.json`)).status).toBe(400);

@@ -9,7 +9,7 @@ import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { EXCEPTION_EVENTS, METRIC_POINTS, ExpiredRows, type RetentionTier } from '#storage/clickhouse/expired_rows.ts';
 import { columnsOf, seriesKey } from '#test/kit/points.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { exceptionEvent } from '#test/storage/exception_event.ts';
+import { exceptionEvent } from '#test/kit/exception_event.ts';
 
 const NOW = Temporal.Instant.from('2027-03-10T12:10:00Z');
 const PATIENTLY = { timeout: 20_000 };
