@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 
-import { settleAll } from '#kernel/settle_all.ts';
+import { waitForAll } from '#kernel/wait_for_all.ts';
 import type { Clock } from '#kernel/time.ts';
 import { EXCEPTION_EVENTS, METRIC_POINTS, type ExpiredRows } from '#storage/clickhouse/expired_rows.ts';
 import type { Database } from '#storage/postgres/database.ts';
@@ -28,7 +28,7 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
   const { services, incidents, exceptionGroups, ingestRefusals } = storesOf(runtime.db.session());
   const { expiredRows } = runtime;
   const limit = pLimit(1);
-  await settleAll(
+  await waitForAll(
     [
       () => inBatches((limit) => incidents.removeOutdated(now, limit)),
       () => inBatches((limit) => exceptionGroups.removeOutdated(now, limit)),

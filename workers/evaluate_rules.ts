@@ -5,7 +5,7 @@ import { isBehind } from '#core/metrics/breach.ts';
 import { applyMetricRule, decideOn, type Measurement } from '#incidents/apply_metric_rule.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import type { Log } from '#kernel/log.ts';
-import { settleAll } from '#kernel/settle_all.ts';
+import { waitForAll } from '#kernel/wait_for_all.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
 import type { MetricCheck } from '#storage/postgres/active_rule_store.ts';
@@ -64,7 +64,7 @@ export async function evaluateRules(runtime: EvaluationRuntime, windows = ALL_WI
   );
   const changes = decided.filter(({ decision }) => decision.kind !== 'nothing' && decision.kind !== 'remember');
   const limit = pLimit(CONCURRENT_CHANGES);
-  await settleAll(
+  await waitForAll(
     changes.map(({ measured }) =>
       limit(() => inUnitOfWork(runtime, (unit) => applyMetricRule(unit, measured, runtime.incidentLimit))),
     ),

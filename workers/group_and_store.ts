@@ -6,7 +6,7 @@ import type { AcceptedEvent, ArrivedEvent, UnreadEvent } from '#ingest/packing/p
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { ExceptionWriter, GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
-import type { SeenGroup } from '#storage/postgres/group_sightings.ts';
+import type { SeenGroup } from '#storage/postgres/group_occurrences.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { deduplicationToken } from '#workers/deduplication_token.ts';
@@ -124,7 +124,7 @@ function newOrRegressed(
     listed.add(group);
     const { orgId, serviceId, event } = arrived;
     const { eventId, environment, release } = event;
-    const title = titleOf(sighted.sighting.headline);
+    const title = titleOf(sighted.occurrence.headline);
     return [{ orgId, serviceId, groupId, outcome, level, title, eventId, environment, release }];
   });
 }

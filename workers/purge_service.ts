@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 
 import { purgeService } from '#jobs/purge_service.ts';
 import type { Id } from '#kernel/ids.ts';
-import { settleAll } from '#kernel/settle_all.ts';
+import { waitForAll } from '#kernel/wait_for_all.ts';
 import type { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import type { Database } from '#storage/postgres/database.ts';
@@ -41,5 +41,5 @@ const ROWS_A_STATEMENT = 1_000;
 export async function purgeDeleted(runtime: PurgeRuntime): Promise<void> {
   const deleted = await storesOf(runtime.db.session()).services.listDeleted(SERVICES_MAX);
   const limit = pLimit(1);
-  await settleAll(deleted.map((serviceId) => limit(purge, runtime, serviceId)));
+  await waitForAll(deleted.map((serviceId) => limit(purge, runtime, serviceId)));
 }

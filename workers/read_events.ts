@@ -1,5 +1,5 @@
 import { groupEvent } from '#core/exceptions/grouping.ts';
-import { sightingOf } from '#core/exceptions/sighting.ts';
+import { toOccurrence } from '#core/exceptions/occurrence.ts';
 import type { SeenEvent } from '#core/exceptions/seen_events.ts';
 import type { ArrivedEvent, UnreadEvent } from '#ingest/packing/pack_events.ts';
 import type { NoEvent } from '#ingest/protocols/sentry/event.ts';
@@ -54,7 +54,7 @@ export function isReadInTime(reading: Reading, unread: UnreadEvent): boolean {
 
 function toSeen({ group }: Reading, { orgId, serviceId, event }: ArrivedEvent): SeenEvent {
   try {
-    return { orgId, serviceId, grouping: group(event), sighting: sightingOf(event) };
+    return { orgId, serviceId, grouping: group(event), occurrence: toOccurrence(event) };
   } catch (cause) {
     throw new AppError('invalid_input', `no group can be found for event ${event.eventId}`, { cause });
   }

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 
 import { renewCapability } from '#actions/services/renew_capability.ts';
-import { settleAll } from '#kernel/settle_all.ts';
+import { waitForAll } from '#kernel/wait_for_all.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { DueRenewal } from '#storage/postgres/capability_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -20,7 +20,7 @@ export async function renewCapabilities(runtime: UnitOfWorkRuntime): Promise<voi
   for (;;) {
     const due = await capabilities.listDueRenewals(runtime.clock.now(), BATCH);
     const limit = pLimit(CONCURRENCY);
-    await settleAll(due.map((renewal) => limit(renew, runtime, renewal)));
+    await waitForAll(due.map((renewal) => limit(renew, runtime, renewal)));
     if (due.length < BATCH) return;
   }
 }

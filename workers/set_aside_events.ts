@@ -19,7 +19,7 @@ interface SettingAside {
 export async function setAsideEvents(runtime: SettingAside, events: readonly AcceptedEvent[], log: Log): Promise<void> {
   const now = runtime.clock.now();
   const rows = [...Map.groupBy(events, ({ serviceId }) => serviceId)].map(([serviceId, own]) => ({
-    id: deduplicationToken(serviceId, ...own.map(({ sent }) => sent.scene.eventId)).slice(0, 32),
+    id: deduplicationToken(serviceId, ...own.map(({ sent }) => sent.context.eventId)).slice(0, 32),
     serviceId,
     events: own.length,
     payload: packEvents(own, runtime.eventCipher),

@@ -1,7 +1,7 @@
 import { createCipher, type Cipher } from '#auth/cipher.ts';
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import { WATCHED_WORK } from '#core/oncall/pager_health.ts';
-import { cutBuffersFromSmallPieces } from '#entry/buffer_pool.ts';
+import { useSmallBufferPool } from '#entry/buffer_pool.ts';
 import { compose, type AppContext } from '#entry/compose.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { type NewOrRegressed, openExceptionIncidents } from '#incidents/open_exception_incidents.ts';
@@ -32,7 +32,7 @@ import { onStorePoints } from '#workers/store_points.ts';
 import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 
 export async function startWorker(config: RunningConfig, log: Log): Promise<StartedRole> {
-  cutBuffersFromSmallPieces();
+  useSmallBufferPool();
   const context = await compose(config, { log });
   return { running: runRole(context, workerRole(context)), close: () => context.close() };
 }

@@ -11,7 +11,7 @@ import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 /** Who asks, and how it came in. */
-export interface Asking {
+export interface AccountRequester {
   /** null: nobody is signed in, or nobody needs to be. */
   readonly session: SessionOfPerson | null;
   readonly browser: Browser;
@@ -25,26 +25,29 @@ export interface Asking {
 export async function runAccountOperation(
   runtime: ActionRuntime,
   operation: AnyAccountOperation,
-  asking: Asking,
+  requester: AccountRequester,
   input: unknown,
 ): Promise<unknown> {
-  requireSession(operation, asking.session, runtime.clock.now());
+  requireSession(operation, requester.session, runtime.clock.now());
   checkInput(operation, input);
-  const outside = contextOf(runtime, asking, {
+  const outside = contextOf(runtime, requester, {
     now: runtime.clock.now(),
     stores: storesOf(runtime.db.session()),
     enqueue: () => {
       throw new Error(`${operation.name} enqueues nothing outside its transaction`);
     },
   });
-  const prepared = await prepare(operation, asking.session, input, outside);
-  if (operation.effect === 'read') return await handle(operation, asking.session, input, outside, prepared);
+  const prepared = await prepare(operation, requester.session, input, outside);
+  if (operation.effect === 'read') return await handle(operation, requester.session, input, outside, prepared);
   return await inUnitOfWork(runtime, async (unit) => {
     const changes: AccountChange[] = [];
-    const context = { ...contextOf(runtime, asking, unit), record: (made: AccountChange) => void changes.push(made) };
-    const result = await handle(operation, asking.session, input, context, prepared);
+    const context = {
+      ...contextOf(runtime, requester, unit),
+      record: (made: AccountChange) => void changes.push(made),
+    };
+    const result = await handle(operation, requester.session, input, context, prepared);
     for (const made of changes) {
-      await recordAccountChange(unit, { action: operation.name, ...made, origin: asking.origin });
+      await recordAccountChange(unit, { action: operation.name, ...made, origin: requester.origin });
     }
     return result;
   });
@@ -88,7 +91,7 @@ async function handle(
   return await operation.handle(input, { ...context, session }, prepared);
 }
 
-function contextOf(runtime: ActionRuntime, { browser, origin }: Asking, unit: UnitOfWork): AccountContext {
+function contextOf(runtime: ActionRuntime, { browser, origin }: AccountRequester, unit: UnitOfWork): AccountContext {
   const { baseUrl, installation } = runtime;
   return {
     ...unit,

@@ -6,30 +6,30 @@ import type { Clock } from '#kernel/time.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
 const WINDOW_SECONDS = 15 * 60;
-/** Tries that fail, within the window. */
+/** Failed attempts within the window. */
 const OF_ADDRESS_MAX = 30;
 const OF_ACCOUNT_MAX = 10;
 
-/** Somebody who tries to sign in. `isKnown`: this account has signed in from this address before. */
-export interface SignInTry {
+/** An attempt to sign in. `isKnown`: this account has signed in from this address before. */
+export interface SignInAttempt {
   readonly email: string;
   readonly address: string;
   readonly isKnown: boolean;
-  /** What the browser is known by to the account, if it is. */
+  /** The device cookie, if the browser has signed in to the account before. */
   readonly device: string | null;
 }
 
 /**
- * Counts a try before its password is looked at, so that many at once are as slow as one after another; returns what
- * takes it back once it turned out well. Throws `rate_limited`.
+ * Counts an attempt before its password is checked, so that parallel attempts hit the limit too. Returns a function that
+ * removes the count after a successful sign-in. Throws `rate_limited`.
  *
- * Who guesses from elsewhere does not lock the owner out: tries in a browser, or else from an address, in which the account
- * has signed in before are counted by themselves, and a new password by mail is never slowed by them.
+ * An attacker cannot lock the owner out: attempts from a browser or address that has signed in to the account before have
+ * a limit of their own, and password resets by mail are not limited by failed attempts.
  */
-export async function countSignInTry(
+export async function countSignInAttempt(
   stores: Pick<Stores, 'signInLimits'>,
   clock: Clock,
-  { email, address, isKnown, device }: SignInTry,
+  { email, address, isKnown, device }: SignInAttempt,
 ): Promise<() => Promise<void>> {
   const account = createHash('sha256').update(email.toLowerCase()).digest('base64url');
   const network = networkOf(address);
@@ -44,7 +44,7 @@ export async function countSignInTry(
           { key: `address:${network}`, max: OF_ADDRESS_MAX },
           { key: `account:${account}`, max: OF_ACCOUNT_MAX },
         ];
-  for (const { key, max } of limits) await countTry(stores, clock, { key, max, windowSeconds: WINDOW_SECONDS });
+  for (const { key, max } of limits) await countAttempt(stores, clock, { key, max, windowSeconds: WINDOW_SECONDS });
   return async () => {
     for (const { key } of limits) await stores.signInLimits.uncount(key);
   };
@@ -56,8 +56,8 @@ interface AttemptLimit {
   readonly windowSeconds: number;
 }
 
-/** Throws `rate_limited` when there are more tries in the window than `max`. */
-export async function countTry(
+/** Throws `rate_limited` when the window holds more than `max` attempts. */
+export async function countAttempt(
   stores: Pick<Stores, 'signInLimits'>,
   clock: Clock,
   { key, max, windowSeconds }: AttemptLimit,

@@ -1,4 +1,4 @@
-import { cutBuffersFromSmallPieces } from '#entry/buffer_pool.ts';
+import { useSmallBufferPool } from '#entry/buffer_pool.ts';
 import { compose } from '#entry/compose.ts';
 import { ensureFirstRun } from '#entry/first_run.ts';
 import { buildApp } from '#entry/http/app.ts';
@@ -11,7 +11,7 @@ import { ConfigError, linksWarning, loadConfig } from '#kernel/config.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
 
 /** The API process: takes requests, writes the truth, enqueues the rest. */
-cutBuffersFromSmallPieces();
+useSmallBufferPool();
 await runProgram(async () => {
   const config = requireStores(loadConfig());
   await awaitStores(config, { listens: true });

@@ -8,86 +8,90 @@ import type { Listener, StoredChange } from '#storage/postgres/change_reader.ts'
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-interface Ears {
-  tell(changes: readonly LiveChange[]): void;
-  /** The listener may no longer listen, or the process ends. */
+interface Subscriber {
+  notify(changes: readonly LiveChange[]): void;
+  /** The session has lost its access, or the process stops. */
   end(): void;
 }
 
 export interface ChangeFeed {
-  /** Tells of every change from now on; returns what stops it. Throws `rate_limited` for too many of one session. */
-  listen(listener: Listener, ears: Ears): Promise<() => void>;
-  /** Ends all of them. */
+  /** Sends every change from now on; returns the unsubscribe function. Throws `rate_limited` for too many streams of one session. */
+  subscribe(listener: Listener, subscriber: Subscriber): Promise<() => void>;
+  /** Ends all subscriptions. */
   close(): void;
 }
 
-/** With what a console takes to fetch what has changed, somebody else's change is seen within a second. */
-const LOOK_MS = 500;
-/** A transaction commits later than the time it writes, and clocks of machines differ: so far back is looked again. */
+/** Together with the time a console needs to fetch what changed, people see a change within a second. */
+const POLL_INTERVAL_MS = 500;
+/** A transaction commits later than the time it writes, and clocks of machines differ, so each poll reads this far back. */
 const OVERLAP_SECONDS = 30;
 const STREAMS_PER_SESSION_MAX = 20;
 
 /**
- * Looks twice a second, for all listeners of this process together, and only while there are any: two indexed queries a
- * look and process, whatever the number of consoles. LISTEN/NOTIFY would tell sooner, but it makes every commit that
- * notifies wait for the one before it, the ones that page people too, and does not pass poolers of connections.
+ * Polls the database twice a second for all subscribers of this process, and only while there are any: two indexed
+ * queries per poll and process, for any number of consoles. LISTEN/NOTIFY would be faster, but commits that notify wait
+ * for each other, including those that page people, and it does not work through connection poolers.
  */
 export function createChangeFeed(db: Database, clock: Clock, log: Log): ChangeFeed {
-  const listening = new Map<Ears, Listener>();
-  /** Changes that were told, by key; forgotten once they are too old to be read again. */
-  const told = new Map<string, number>();
+  const subscribers = new Map<Subscriber, Listener>();
+  /** Keys of changes already sent; removed once they are too old to be read again. */
+  const sent = new Map<string, number>();
   let timer: NodeJS.Timeout | null = null;
 
   const read = async (orgIds: readonly Id<'org'>[]): Promise<StoredChange[]> => {
     const now = clock.now();
     const found = await storesOf(db.session()).changes.listSince(orgIds, now.subtract({ seconds: OVERLAP_SECONDS }));
-    const fresh = found.filter(({ key }) => !told.has(key));
-    for (const { key } of fresh) told.set(key, now.epochMilliseconds);
-    for (const [key, at] of told) {
+    const fresh = found.filter(({ key }) => !sent.has(key));
+    for (const { key } of fresh) sent.set(key, now.epochMilliseconds);
+    for (const [key, at] of sent) {
       if (at > now.epochMilliseconds - 2_000 * OVERLAP_SECONDS) break;
-      told.delete(key);
+      sent.delete(key);
     }
     return fresh;
   };
-  const endThoseWhoMayNot = async (): Promise<void> => {
+  const endUnauthorized = async (): Promise<void> => {
     const live = await storesOf(db.session()).changes.listLiveListeners(
-      [...listening.values()],
+      [...subscribers.values()],
       livenessAt(clock.now()),
     );
-    for (const [ears, { sessionId, orgId }] of listening) if (!live.has(`${sessionId} ${orgId}`)) ears.end();
+    for (const [subscriber, { sessionId, orgId }] of subscribers) {
+      if (!live.has(`${sessionId} ${orgId}`)) subscriber.end();
+    }
   };
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     try {
-      await endThoseWhoMayNot();
-      const orgIds = [...new Set([...listening.values()].map(({ orgId }) => orgId))];
+      await endUnauthorized();
+      const orgIds = [...new Set([...subscribers.values()].map(({ orgId }) => orgId))];
       const byOrganization = Map.groupBy(orgIds.length === 0 ? [] : await read(orgIds), ({ orgId }) => orgId);
-      for (const [ears, { orgId }] of listening) {
-        const changes = toldChanges(byOrganization.get(orgId) ?? []);
-        if (changes.length > 0) ears.tell(changes);
+      for (const [subscriber, { orgId }] of subscribers) {
+        const changes = toLiveChanges(byOrganization.get(orgId) ?? []);
+        if (changes.length > 0) subscriber.notify(changes);
       }
     } catch (error) {
-      log.warn({ err: messageOf(error) }, 'it is not known what has changed; the next look tells');
+      log.warn({ err: messageOf(error) }, 'failed to read changes for open consoles; trying again at the next poll');
     }
-    timer = listening.size === 0 ? null : setTimeout(() => void look(), LOOK_MS);
+    timer = subscribers.size === 0 ? null : setTimeout(() => void poll(), POLL_INTERVAL_MS);
   };
 
   return {
-    async listen(listener, ears) {
-      const others = [...listening.values()];
+    async subscribe(listener, subscriber) {
+      const others = [...subscribers.values()];
       if (others.filter(({ sessionId }) => sessionId === listener.sessionId).length >= STREAMS_PER_SESSION_MAX) {
-        throw new AppError('rate_limited', 'this session listens too often', { retryAfterSeconds: 60 });
+        throw new AppError('rate_limited', 'this session has too many open event streams; close some browser tabs', {
+          retryAfterSeconds: 60,
+        });
       }
-      // What was before is no news.
+      // Marks earlier changes as sent.
       if (!others.some(({ orgId }) => orgId === listener.orgId)) await read([listener.orgId]);
-      listening.set(ears, listener);
-      timer ??= setTimeout(() => void look(), LOOK_MS);
+      subscribers.set(subscriber, listener);
+      timer ??= setTimeout(() => void poll(), POLL_INTERVAL_MS);
       return () => {
-        listening.delete(ears);
+        subscribers.delete(subscriber);
       };
     },
     close() {
-      for (const ears of listening.keys()) ears.end();
-      listening.clear();
+      for (const subscriber of subscribers.keys()) subscriber.end();
+      subscribers.clear();
       if (timer !== null) clearTimeout(timer);
     },
   };
@@ -106,8 +110,8 @@ const TOPICS: Readonly<Record<string, LiveTopic>> = {
   user: 'teams',
 };
 
-/** Each thing once, by the id that the console knows it by: a rule by its service, a member by the team. */
-function toldChanges(changes: readonly StoredChange[]): LiveChange[] {
+/** Each changed thing once, by the id that the console uses: a rule by its service, a member by the team. */
+function toLiveChanges(changes: readonly StoredChange[]): LiveChange[] {
   const ids = new Map<LiveTopic, Set<string | null>>();
   for (const { target, owner } of changes) {
     const kind = target.split('_')[0] ?? '';

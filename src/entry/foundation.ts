@@ -1,6 +1,6 @@
 import type { Config } from '#kernel/config.ts';
-import { createOutsidePost } from '#auth/outside_fetch.ts';
-import { outsideOptionsOf } from '#entry/outside_options.ts';
+import { createExternalPost } from '#auth/external_fetch.ts';
+import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import { type AnswerLinks, createAnswerLinks } from '#notify/answer_link.ts';
@@ -84,7 +84,7 @@ export async function openFoundation(
     push: {
       keys: vapidKeys,
       subscriptions: pushSubscriptionsOf(db),
-      post: createOutsidePost(outsideOptionsOf(config)),
+      post: createExternalPost(externalFetchOptionsOf(config)),
     },
   });
   return {

@@ -1,8 +1,8 @@
 import type { Installation } from '#actions/action_context.ts';
 import { createCipher } from '#auth/cipher.ts';
-import { isNameOfInside } from '#auth/outside_fetch.ts';
+import { isInternalHostname } from '#auth/external_fetch.ts';
 import { type FoundationConfig, mailServerOf } from '#entry/foundation.ts';
-import { outsideOptionsOf } from '#entry/outside_options.ts';
+import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
 import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
 
 /** How this installation is set up, for the operations of the console. */
@@ -12,7 +12,7 @@ export function installationOf(config: FoundationConfig): Installation {
     hasMail: mailServerOf(config) !== null,
     phoneProvider: twilioApiBase !== undefined && isLoopback(twilioApiBase) ? 'simulator' : 'twilio',
     vapidPublicKey: deriveVapidKeys(appSecret).publicKey,
-    isPrivateHost: (hostname) => isNameOfInside(hostname, outsideOptionsOf(config)),
+    isPrivateHost: (hostname) => isInternalHostname(hostname, externalFetchOptionsOf(config)),
     ciphers: {
       calendarFeeds: createCipher(appSecret, 'calendar-feeds'),
       invitations: createCipher(appSecret, 'invitations'),

@@ -6,7 +6,7 @@ import { type ClaimedNotification, UNCONFIRMED } from '#storage/postgres/deliver
 
 /**
  * What the answer of a provider means for a message: a temporary fault is tried again for five minutes from the first
- * try. A message of which nobody knows whether it was sent is tried up to `uncertainTriesMax` times, then it counts as
+ * try. A message of which nobody knows whether it was sent is tried up to `uncertainAttemptsMax` times, then it counts as
  * sent, unconfirmed.
  *
  * @param random from 0 to below 1
@@ -14,7 +14,7 @@ import { type ClaimedNotification, UNCONFIRMED } from '#storage/postgres/deliver
 export function outcomeOf(
   claimed: Pick<ClaimedNotification, 'attempts' | 'releasedAt' | 'createdAt'>,
   delivery: Delivery,
-  { uncertainTriesMax, now, random }: { uncertainTriesMax: number; now: Temporal.Instant; random: number },
+  { uncertainAttemptsMax, now, random }: { uncertainAttemptsMax: number; now: Temporal.Instant; random: number },
 ): Outcome {
   switch (delivery.kind) {
     case 'accepted':
@@ -22,7 +22,7 @@ export function outcomeOf(
     case 'rejected':
       return { status: 'failed', reason: delivery.reason, providerId: null };
     case 'uncertain':
-      return claimed.attempts >= uncertainTriesMax
+      return claimed.attempts >= uncertainAttemptsMax
         ? { status: 'sent', reason: UNCONFIRMED, providerId: null }
         : retryOrFail(claimed, delivery.reason, 0, now, random);
     case 'retry':

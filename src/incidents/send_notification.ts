@@ -41,9 +41,9 @@ export async function sendNotification(
     ? { kind: 'rejected', reason: 'left_organization' }
     : await sendOnce(runtime, sender, claimed, await writeMessage(stores, claimed));
   if (delivery === null) return null;
-  const uncertainTriesMax = sender?.uncertainTriesMax ?? 1;
+  const uncertainAttemptsMax = sender?.uncertainAttemptsMax ?? 1;
   await inUnitOfWork(runtime, async (unit) => {
-    const outcome = outcomeOf(claimed, delivery, { uncertainTriesMax, now: unit.now, random: Math.random() });
+    const outcome = outcomeOf(claimed, delivery, { uncertainAttemptsMax, now: unit.now, random: Math.random() });
     await recordOutcome(unit, claimed, outcome);
   });
   return null;

@@ -51,7 +51,7 @@ export class DiskSpace {
   }
 
   /** Throws `unavailable` while there is too little space. */
-  requireRoom(): void {
+  requireCapacity(): void {
     if (!this.#isLow) return;
     throw new AppError('unavailable', 'the disk of this server is nearly full, so no data is taken; send again later', {
       retryAfterSeconds: RETRY_AFTER_SECONDS,

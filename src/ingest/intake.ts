@@ -18,7 +18,7 @@ import { storePoints } from '#jobs/store_points.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import { settleAll } from '#kernel/settle_all.ts';
+import { waitForAll } from '#kernel/wait_for_all.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { NewDurableJob, DurableQueue } from '#storage/queue/durable_queue.ts';
 
@@ -43,7 +43,7 @@ interface IntakeOptions {
   /** What may wait in the queue; Infinity for no limit. */
   readonly queueBytesMax?: number;
   /** The disk on which data waits. */
-  readonly disk?: Pick<DiskSpace, 'requireRoom'>;
+  readonly disk?: Pick<DiskSpace, 'requireCapacity'>;
   readonly log: Log;
   /** Encrypts events that wait. */
   readonly cipher: Pick<Cipher, 'seal'>;
@@ -81,7 +81,7 @@ export function openIntake(options: IntakeOptions): Intake {
     bytesMax: queueBytesMax,
     measure: (bytesOfInterest) => queue.durableBytes(bytesOfInterest),
     log,
-    onRoom: () => replayer.run(),
+    onCapacity: () => replayer.run(),
   });
   const breaker = new QueueCircuitBreaker({ queue, depth, log, onRecovery: () => replayer.run() });
   const addEvents = (jobs: readonly NewDurableJob[]): Promise<void> => breaker.addDurable(groupExceptions, jobs);
@@ -134,16 +134,16 @@ export function openIntake(options: IntakeOptions): Intake {
   replayer.run();
   return {
     async acceptPoints({ orgId, serviceId }, batch) {
-      disk?.requireRoom();
+      disk?.requireCapacity();
       const slices = slicesOf({ orgId, serviceId }, batch);
       const bytes = slices.reduce((sum, slice) => sum + bytesOf(slice), 0);
-      await budget.hold(serviceId, bytes, () => settleAll(slices.map((slice) => points.add(slice))));
+      await budget.hold(serviceId, bytes, () => waitForAll(slices.map((slice) => points.add(slice))));
     },
     async acceptEvents({ orgId, serviceId }, sentEvents) {
-      disk?.requireRoom();
+      disk?.requireCapacity();
       const accepted = sentEvents.map((sent) => ({ orgId, serviceId, sent }));
       const bytes = sentEvents.reduce((sum, { payload }) => sum + payload.length, 0);
-      await budget.hold(serviceId, bytes, () => settleAll(accepted.map((event) => events.add(event))));
+      await budget.hold(serviceId, bytes, () => waitForAll(accepted.map((event) => events.add(event))));
     },
     async close() {
       clearInterval(spoolCheck);

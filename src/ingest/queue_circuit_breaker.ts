@@ -39,7 +39,7 @@ export class QueueCircuitBreaker {
    */
   async addDurable(job: DurableJobContract, jobs: readonly NewDurableJob[]): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
-    this.#options.depth.requireRoom();
+    this.#options.depth.requireCapacity();
     this.#options.depth.add(jobs.reduce((sum, { bytes }) => sum + bytes.length, 0));
     try {
       await withTimeout(this.#options.queue.addDurable(job, jobs), TIMEOUT_MS, () => {

@@ -8,7 +8,7 @@ interface QueueDepthOptions {
   readonly measure: (bytesOfInterest: number) => Promise<number>;
   readonly log: Log;
   /** Called each time there is space again. */
-  readonly onRoom: () => void;
+  readonly onCapacity: () => void;
 }
 
 const MEASURE_MS = 1_000;
@@ -35,7 +35,7 @@ export class QueueDepth {
   }
 
   /** Throws `unavailable` while the queue is full. */
-  requireRoom(): void {
+  requireCapacity(): void {
     if (!this.#isFull) return;
     throw new AppError('unavailable', 'too much data waits to be stored; send again later', {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
@@ -71,7 +71,7 @@ export class QueueDepth {
   }
 
   #decide(): void {
-    const { bytesMax, log, onRoom } = this.#options;
+    const { bytesMax, log, onCapacity } = this.#options;
     const wasFull = this.#isFull;
     this.#isFull = this.#bytes >= (wasFull ? bytesMax * ROOM_SHARE : bytesMax);
     if (wasFull === this.#isFull) return;
@@ -80,6 +80,6 @@ export class QueueDepth {
       return;
     }
     log.info({ bytes: this.#bytes }, 'the queue has space again');
-    onRoom();
+    onCapacity();
   }
 }

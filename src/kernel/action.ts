@@ -61,7 +61,7 @@ export interface Action<
    * The places of the result that hold text which senders of telemetry wrote, and so anybody who can make a service
    * fail in words of their choice. `groups[].title` is the title of every group.
    */
-  readonly outsideText?: readonly string[];
+  readonly untrustedText?: readonly string[];
   /** What answers the example. */
   readonly exampleResult: Static<Result>;
 }

@@ -15,7 +15,7 @@ export interface ChannelSender {
   /** No call to `send` takes longer. */
   readonly timeoutMs: number;
   /** How often in all a message is sent whose fate stays unknown, before it counts as sent, unconfirmed. */
-  readonly uncertainTriesMax: number;
+  readonly uncertainAttemptsMax: number;
   send(outgoing: OutgoingMessage): Promise<Delivery>;
   /**
    * The provider's ids of everything that may be this message, if an earlier try did get through; none where no

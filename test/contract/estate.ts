@@ -5,7 +5,7 @@ import { ACTIONS } from '#actions/registry.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { issueApiKey } from '#auth/api_keys.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
-import { sightingOf } from '#core/exceptions/sighting.ts';
+import { toOccurrence } from '#core/exceptions/occurrence.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type Id, newId } from '#kernel/ids.ts';
@@ -119,7 +119,7 @@ async function seeException(w: World, orgId: Id<'org'>, serviceId: Id<'service'>
   const event = exceptionEvent(w.clock.now(), {});
   const [group] = await w.house.db.transaction((session) =>
     storesOf(session).exceptionGroups.upsertSeen(
-      [{ orgId, serviceId, grouping: groupEvent(event), sighting: sightingOf(event) }],
+      [{ orgId, serviceId, grouping: groupEvent(event), occurrence: toOccurrence(event) }],
       w.clock.now(),
       Infinity,
     ),

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { cutBuffersFromSmallPieces } from '#entry/buffer_pool.ts';
+import { useSmallBufferPool } from '#entry/buffer_pool.ts';
 
 const { poolSize } = Buffer;
-beforeAll(cutBuffersFromSmallPieces);
+beforeAll(useSmallBufferPool);
 afterAll(() => void (Buffer.poolSize = poolSize));
 
 test('buffers of some kilobytes have memory of their own', () => {

@@ -7,9 +7,9 @@ import { at } from '#test/core/oncall/given_rotation.ts';
 const CREATED = at('2026-03-01T09:00:00Z');
 
 /** The outcome of a delivery some seconds after the first try, with the longest delays. */
-const outcomeAfter = (seconds: number, attempts: number, delivery: Delivery, uncertainTriesMax = 2) =>
+const outcomeAfter = (seconds: number, attempts: number, delivery: Delivery, uncertainAttemptsMax = 2) =>
   outcomeOf({ attempts, releasedAt: CREATED, createdAt: CREATED.subtract({ minutes: 10 }) }, delivery, {
-    uncertainTriesMax,
+    uncertainAttemptsMax,
     now: CREATED.add({ seconds }),
     random: 0,
   });

@@ -21,10 +21,10 @@ test('data is refused while less is free than there must be, and is taken again 
     return disk.fault !== null;
   };
   expect([await isLowAt(200), await isLowAt(128), await isLowAt(127)]).toEqual([false, false, true]);
-  expect(() => disk.requireRoom()).toThrow(AppError);
+  expect(() => disk.requireCapacity()).toThrow(AppError);
   expect(disk.fault).toMatch(/has 127 MB left: .* are refused until 160 MB are free/);
   expect([await isLowAt(140), await isLowAt(159), await isLowAt(160)]).toEqual([true, true, false]);
-  expect(() => disk.requireRoom()).not.toThrow();
+  expect(() => disk.requireCapacity()).not.toThrow();
   disk.close();
 });
 

@@ -227,7 +227,7 @@ describe('events', () => {
     await before.close();
     queue.state = 'up';
     openTestIntake();
-    await vi.waitFor(async () => expect(queue.eventIds()).toEqual([(await event(1)).scene.eventId]));
+    await vi.waitFor(async () => expect(queue.eventIds()).toEqual([(await event(1)).context.eventId]));
     await vi.waitFor(() => expect(readdirSync(folder)).toEqual([]));
   });
 

@@ -50,7 +50,7 @@ test('a provider that does not answer one organization delays neither the pages 
   const silent = Promise.withResolvers<void>();
   const sender: ChannelSender = {
     timeoutMs: 10_000,
-    uncertainTriesMax: 1,
+    uncertainAttemptsMax: 1,
     listSent: async () => [],
     async send({ notificationId }) {
       asked.push(notificationId);

@@ -5,7 +5,7 @@ import { pointsArrive } from '#test/kit/arrivals.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 
 /** The timeline as a reader sees it: seconds since the trigger, and a sentence. */
-async function storyTold(w: StaffedWorld, incidentId: string): Promise<string[]> {
+async function timelineTexts(w: StaffedWorld, incidentId: string): Promise<string[]> {
   const { timeline, triggeredAt } = await w.expectOk('get_incident', { incidentId });
   return timeline.map(({ at, text }: { at: string; text: string }) => {
     return `${(Date.parse(at) - Date.parse(triggeredAt)) / 1_000} s: ${text}`;
@@ -43,7 +43,7 @@ test('a timeline says who was paged how, what came of it, who took over, and how
   w.clock.advance({ minutes: 5 });
   await measure(3);
 
-  const story = await storyTold(w, incidentId);
+  const story = await timelineTexts(w, incidentId);
   // These two leave at the same moment, in either order.
   expect(story.splice(2, 2).toSorted()).toEqual([
     '0 s: Calling Anna.',
@@ -78,7 +78,7 @@ test('a timeline says when nobody is left to page', async () => {
   w.phone.addFault({ kind: 'call_ends', as: 'no-answer', number: anna.phone });
   const incidentId = await alert.trigger('it is slow');
   await w.settle();
-  expect(await storyTold(w, incidentId)).toEqual([
+  expect(await timelineTexts(w, incidentId)).toEqual([
     '0 s: Triggered by the rule "Latency": it is slow.',
     '0 s: Step 1 fires, paging Anna by phone.',
     '0 s: Calling Anna.',
@@ -101,7 +101,7 @@ test('a timeline says who got the news of the end, and which messages were cance
   const incidentId = await alert.trigger();
   await w.settle();
   await w.expectOk('acknowledge_incident', { incidentId }, { key: cleo.key });
-  const story = await storyTold(w, incidentId);
+  const story = await timelineTexts(w, incidentId);
   expect(story[1]).toBe('0 s: Step 1 fires, paging Anna, Bram and Cleo by SMS.');
   expect(story.at(-1)).toMatch(
     /^0 s: Acknowledged by Cleo with the API key "test"; escalation is paused\. 1 message that had not left is cancelled\. (Anna and Bram|Bram and Anna) hear of it by SMS\.$/,

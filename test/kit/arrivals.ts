@@ -76,7 +76,7 @@ function asSent(event: ExceptionEvent): SentEvent {
   const timestamp = at.epochMilliseconds / 1_000;
   const payload = { timestamp, level, platform, environment, release, message, tags, user, fingerprint, exception };
   return {
-    scene: { eventId, receivedAt, clientIp: null, client: null },
+    context: { eventId, receivedAt, clientIp: null, client: null },
     payload: Buffer.from(JSON.stringify(payload)),
   };
 }

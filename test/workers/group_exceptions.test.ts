@@ -87,8 +87,15 @@ test('events find their groups, and each new group opens incidents once', async 
   await run([first, second, await event('out of beans')]);
   expect(await counts()).toEqual({ 'out of beans': 2, 'out of milk': 1 });
   expect(told).toMatchObject([
-    { orgId: w.orgId, serviceId, outcome: 'new', title: 'out of beans', eventId: first.scene.eventId, level: 'error' },
-    { orgId: w.orgId, serviceId, outcome: 'new', title: 'out of milk', eventId: second.scene.eventId },
+    {
+      orgId: w.orgId,
+      serviceId,
+      outcome: 'new',
+      title: 'out of beans',
+      eventId: first.context.eventId,
+      level: 'error',
+    },
+    { orgId: w.orgId, serviceId, outcome: 'new', title: 'out of milk', eventId: second.context.eventId },
   ]);
 });
 
@@ -141,7 +148,7 @@ test('an event that no store takes costs only itself', async () => {
   const writer = runtime.exceptionWriter;
   const poison = await event('poison');
   const insert = async (grouped: readonly GroupedEvent[], token: string): Promise<void> => {
-    if (grouped.some(({ event: { eventId } }) => eventId === poison.scene.eventId)) {
+    if (grouped.some(({ event: { eventId } }) => eventId === poison.context.eventId)) {
       throw Object.assign(new Error('cannot parse'), { type: 'CANNOT_PARSE_INPUT_ASSERTION_FAILED', code: '27' });
     }
     await writer.insert(grouped, token);
@@ -158,7 +165,7 @@ test('an event that cannot be read costs only itself', async () => {
   const receivedAt = { toString: () => 'no time' } as unknown as Temporal.Instant;
   const events = [
     await event('out of beans'),
-    { ...sent, scene: { ...sent.scene, receivedAt } },
+    { ...sent, context: { ...sent.context, receivedAt } },
     await event('out of milk'),
   ];
   await expect(run(events)).rejects.toThrow('cannot be read');
@@ -167,9 +174,9 @@ test('an event that cannot be read costs only itself', async () => {
 });
 
 test('what turns out to be no event is left out; of what is malformed the service is told, once', async () => {
-  const { scene } = await event('never read');
-  const malformed = { scene, payload: Buffer.from('{"message": out of beans}') };
-  const transaction = { scene, payload: Buffer.from('{"type":"transaction"}') };
+  const { context } = await event('never read');
+  const malformed = { context, payload: Buffer.from('{"message": out of beans}') };
+  const transaction = { context, payload: Buffer.from('{"type":"transaction"}') };
   await run([malformed, await event('out of milk'), transaction, malformed]);
   await run([malformed, await event('out of cups')], 2);
   expect(await counts()).toEqual({ 'out of cups': 1, 'out of milk': 1 });

@@ -4,7 +4,7 @@ import { EmailField } from '#actions/account/fields.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED } from '#actions/fields.ts';
 import { networkOf } from '#auth/network.ts';
-import { countTry } from '#auth/sign_in_limiter.ts';
+import { countAttempt } from '#auth/sign_in_limiter.ts';
 import { sendPasswordReset } from '#jobs/send_password_reset.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -34,7 +34,7 @@ export const requestPasswordReset = defineAction({
       );
     }
     const key = `reset:${networkOf(origin.address ?? '')}`;
-    await countTry(stores, runtime.clock, { key, max: REQUESTS_MAX, windowSeconds: 3_600 });
+    await countAttempt(stores, runtime.clock, { key, max: REQUESTS_MAX, windowSeconds: 3_600 });
   },
   async handle({ email }, { enqueue, origin }) {
     enqueue(sendPasswordReset, { email, ...origin });

@@ -1,7 +1,7 @@
 import type { AccountContext } from '#actions/action_context.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { isPasswordOfAnybody } from '#auth/passwords.ts';
-import { countSignInTry } from '#auth/sign_in_limiter.ts';
+import { countSignInAttempt } from '#auth/sign_in_limiter.ts';
 import { recordFailedSignIn } from '#jobs/record_failed_sign_in.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -19,7 +19,7 @@ export async function requirePassword(
 ): Promise<UserRow> {
   const user = await stores.people.findUserByEmail(email);
   const isKnown = await stores.sessions.isKnownAddress(user?.id ?? NOBODY, address ?? '');
-  const takeBack = await countSignInTry(stores, runtime.clock, {
+  const uncount = await countSignInAttempt(stores, runtime.clock, {
     email,
     address: address ?? '',
     isKnown,
@@ -27,7 +27,7 @@ export async function requirePassword(
   });
   const isRight = await isPasswordOfAnybody(user?.passwordHash ?? null, password).catch(async (error: unknown) => {
     // Nothing was tried.
-    await takeBack();
+    await uncount();
     throw error;
   });
   if (user === null || !isRight) {
@@ -35,7 +35,7 @@ export async function requirePassword(
     await inUnitOfWork(runtime, async (unit) => unit.enqueue(recordFailedSignIn, { email, ...origin }));
     throw wrongCredentials();
   }
-  await takeBack();
+  await uncount();
   return user;
 }
 

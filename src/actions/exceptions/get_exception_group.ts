@@ -9,7 +9,7 @@ import {
   scopeOf,
   toExceptionGroupView,
   GROUP_EXAMPLE,
-  GROUP_OUTSIDE_TEXT,
+  GROUP_UNTRUSTED_TEXT,
 } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
 import { periodsAt } from '#core/exceptions/periods.ts';
@@ -36,7 +36,7 @@ export const getExceptionGroup = defineAction({
     }),
     recentEvents: Type.Array(RecentEventView, { description: 'newest first, at most 20' }),
   }),
-  outsideText: [...GROUP_OUTSIDE_TEXT, 'pattern', 'triage', 'recentEvents'],
+  untrustedText: [...GROUP_UNTRUSTED_TEXT, 'pattern', 'triage', 'recentEvents'],
   example: { groupId: IDS.groupId },
   exampleResult: {
     ...GROUP_EXAMPLE,

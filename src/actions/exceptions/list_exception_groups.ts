@@ -8,7 +8,7 @@ import {
   scopesOf,
   toListedGroupView,
   GROUP_EXAMPLE,
-  GROUP_OUTSIDE_TEXT,
+  GROUP_UNTRUSTED_TEXT,
 } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 
@@ -22,7 +22,7 @@ export const listExceptionGroups = defineAction({
   input: Type.Object({ serviceId: Type.Optional(IdText), status: Type.Optional(GroupStatusName) }, CLOSED),
   result: Type.Object({ groups: Type.Array(ExceptionGroupView), total: Type.Integer() }),
   showsIds: ['group'],
-  outsideText: GROUP_OUTSIDE_TEXT.map((field) => `groups[].${field}`),
+  untrustedText: GROUP_UNTRUSTED_TEXT.map((field) => `groups[].${field}`),
   example: { serviceId: IDS.serviceId, status: 'unresolved' },
   exampleResult: { groups: [GROUP_EXAMPLE], total: 1 },
   async handle({ serviceId, status }, { caller, stores, exceptions, now }) {

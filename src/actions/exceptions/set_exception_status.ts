@@ -9,7 +9,7 @@ import {
   toExceptionGroupView,
   toGroupFields,
   GROUP_EXAMPLE,
-  GROUP_OUTSIDE_TEXT,
+  GROUP_UNTRUSTED_TEXT,
 } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { toIncidentActor } from '#core/incidents/incident.ts';
@@ -26,7 +26,7 @@ export const setExceptionStatus = defineAction({
   effect: 'write',
   input: Type.Object({ groupId: IdText, status: GroupStatusName }, CLOSED),
   result: ExceptionGroupView,
-  outsideText: GROUP_OUTSIDE_TEXT,
+  untrustedText: GROUP_UNTRUSTED_TEXT,
   example: { groupId: IDS.groupId, status: 'resolved' },
   exampleResult: {
     ...GROUP_EXAMPLE,

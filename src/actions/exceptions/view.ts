@@ -35,7 +35,7 @@ export const GROUP_FIELDS = {
 export const ExceptionGroupView = Type.Object(GROUP_FIELDS);
 
 /** The fields of a group that hold what senders of events wrote. */
-export const GROUP_OUTSIDE_TEXT = ['title', 'type', 'culprit', 'resolvedInRelease'];
+export const GROUP_UNTRUSTED_TEXT = ['title', 'type', 'culprit', 'resolvedInRelease'];
 
 export const GROUP_EXAMPLE: Static<typeof ExceptionGroupView> = {
   groupId: IDS.groupId,

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { changeStatus } from '#actions/incidents/change_status.ts';
-import { IncidentView, ACKNOWLEDGED_EXAMPLE, INCIDENT_OUTSIDE_TEXT } from '#actions/incidents/view.ts';
+import { IncidentView, ACKNOWLEDGED_EXAMPLE, INCIDENT_UNTRUSTED_TEXT } from '#actions/incidents/view.ts';
 import { acknowledge } from '#incidents/acknowledge.ts';
 
 export const acknowledgeIncident = defineAction({
@@ -17,7 +17,7 @@ export const acknowledgeIncident = defineAction({
   result: IncidentView,
   conflict: 'the incident is resolved already',
   afterConflict: 'Nothing needs to be done; list_incidents shows what is open.',
-  outsideText: INCIDENT_OUTSIDE_TEXT,
+  untrustedText: INCIDENT_UNTRUSTED_TEXT,
   example: { incidentId: IDS.incidentId },
   exampleResult: ACKNOWLEDGED_EXAMPLE,
   async handle({ incidentId }, context) {

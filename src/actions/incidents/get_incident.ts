@@ -11,7 +11,7 @@ import {
   toNotificationView,
   toTimelineView,
   INCIDENT_WITH_LOG_EXAMPLE,
-  INCIDENT_OUTSIDE_TEXT,
+  INCIDENT_UNTRUSTED_TEXT,
 } from '#actions/incidents/view.ts';
 import { userIdsIn } from '#core/incidents/timeline_text.ts';
 
@@ -27,7 +27,7 @@ export const getIncident = defineAction({
   effect: 'read',
   input: Type.Object({ incidentId: IdText }, CLOSED),
   result: IncidentWithLogView,
-  outsideText: [...INCIDENT_OUTSIDE_TEXT, 'timeline[].text'],
+  untrustedText: [...INCIDENT_UNTRUSTED_TEXT, 'timeline[].text'],
   example: { incidentId: IDS.incidentId },
   exampleResult: INCIDENT_WITH_LOG_EXAMPLE,
   async handle({ incidentId }, { caller, stores, now }) {

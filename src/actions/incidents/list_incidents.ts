@@ -8,7 +8,7 @@ import {
   StatusCountsView,
   toIncidentView,
   INCIDENT_EXAMPLE,
-  INCIDENT_OUTSIDE_TEXT,
+  INCIDENT_UNTRUSTED_TEXT,
 } from '#actions/incidents/view.ts';
 import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
 
@@ -31,7 +31,7 @@ export const listIncidents = defineAction({
     counts: StatusCountsView,
   }),
   showsIds: ['incident'],
-  outsideText: INCIDENT_OUTSIDE_TEXT.map((field) => `incidents[].${field}`),
+  untrustedText: INCIDENT_UNTRUSTED_TEXT.map((field) => `incidents[].${field}`),
   example: { serviceId: IDS.serviceId, status: 'triggered' },
   exampleResult: { incidents: [INCIDENT_EXAMPLE], total: 1, counts: { triggered: 1, acknowledged: 0, resolved: 12 } },
   async handle({ serviceId, status }, { caller, stores, now }) {

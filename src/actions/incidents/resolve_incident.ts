@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { changeStatus } from '#actions/incidents/change_status.ts';
-import { IncidentView, ACKNOWLEDGED_EXAMPLE, INCIDENT_OUTSIDE_TEXT } from '#actions/incidents/view.ts';
+import { IncidentView, ACKNOWLEDGED_EXAMPLE, INCIDENT_UNTRUSTED_TEXT } from '#actions/incidents/view.ts';
 import { resolve } from '#incidents/resolve.ts';
 
 export const resolveIncident = defineAction({
@@ -15,7 +15,7 @@ export const resolveIncident = defineAction({
   effect: 'write',
   input: Type.Object({ incidentId: IdText }, CLOSED),
   result: IncidentView,
-  outsideText: INCIDENT_OUTSIDE_TEXT,
+  untrustedText: INCIDENT_UNTRUSTED_TEXT,
   example: { incidentId: IDS.incidentId },
   exampleResult: {
     ...ACKNOWLEDGED_EXAMPLE,

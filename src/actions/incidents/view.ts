@@ -140,7 +140,7 @@ export const IncidentWithLogView = Type.Object({
 });
 
 /** The fields of an incident that hold what senders of telemetry wrote. */
-export const INCIDENT_OUTSIDE_TEXT = ['title', 'details'];
+export const INCIDENT_UNTRUSTED_TEXT = ['title', 'details'];
 
 export const INCIDENT_EXAMPLE: Static<typeof IncidentView> = {
   incidentId: IDS.incidentId,

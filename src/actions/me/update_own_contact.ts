@@ -5,7 +5,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
 import { ContactView, toContactView } from '#actions/me/contact_view.ts';
-import { tellOfNumberChange } from '#actions/teams/change_number.ts';
+import { notifyOfNumberChange } from '#actions/teams/change_number.ts';
 import { CHANNEL_SWITCHES, Phone } from '#actions/teams/contact_fields.ts';
 import { toMemberRecord } from '#actions/teams/view.ts';
 
@@ -35,7 +35,7 @@ export const updateOwnContact = defineAction({
     await stores.teams.saveMember(member, now);
     const contact = toContactView(member);
     if (contact.phone !== wasReached.phone) {
-      await tellOfNumberChange(context, caller, member, wasReached.phone, configuredChannels);
+      await notifyOfNumberChange(context, caller, member, wasReached.phone, configuredChannels);
     }
     // Two numbers may look the same once they are masked.
     const after = { ...toMemberRecord(member), ...(contact.phone === wasReached.phone ? {} : { phoneChanged: true }) };

@@ -13,7 +13,7 @@ export const listMetricNames = defineAction({
   effect: 'read',
   input: Type.Object({ serviceId: IdText }, CLOSED),
   result: Type.Object({ metricNames: Type.Array(Type.String(), { description: 'sorted' }) }),
-  outsideText: ['metricNames'],
+  untrustedText: ['metricNames'],
   example: { serviceId: IDS.serviceId },
   exampleResult: { metricNames: ['http_request_duration_ms', 'orders_total', 'queue_depth'] },
   async handle({ serviceId }, { caller, stores, metrics, now }) {

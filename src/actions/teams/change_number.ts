@@ -38,7 +38,7 @@ export async function requireMayChangeNumber(
  * Tells of a change: the person by every way that is left, the old number among them, when somebody else made it; owners
  * and admins by mail when the person did.
  */
-export async function tellOfNumberChange(
+export async function notifyOfNumberChange(
   { stores, now, enqueue }: UnitOfWork,
   { orgId, actor }: Caller,
   { userId }: Pick<TeamMemberRow, 'userId'>,

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, SafeInteger } from '#actions/fields.ts';
-import { requireMayChangeNumber, tellOfNumberChange } from '#actions/teams/change_number.ts';
+import { requireMayChangeNumber, notifyOfNumberChange } from '#actions/teams/change_number.ts';
 import { CHANNEL_SWITCHES, Phone } from '#actions/teams/contact_fields.ts';
 import { MemberView, readMember, toMemberRecord, MEMBER_EXAMPLE } from '#actions/teams/view.ts';
 
@@ -51,7 +51,7 @@ export const updateTeamMember = defineAction({
     if (isNumberChanged) await requireMayChangeNumber(context, caller, member, phoneBefore);
     Object.assign(member, fields);
     await stores.teams.saveMember(member, now);
-    if (isNumberChanged) await tellOfNumberChange(context, caller, member, phoneBefore, context.configuredChannels);
+    if (isNumberChanged) await notifyOfNumberChange(context, caller, member, phoneBefore, context.configuredChannels);
     // Two numbers may look the same once they are masked.
     const phoneChange = isNumberChanged ? { phoneChanged: true } : {};
     record({ target: member.id, before, after: { ...toMemberRecord(member), ...phoneChange } });

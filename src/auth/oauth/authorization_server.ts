@@ -8,7 +8,7 @@ import { normalizeClient } from '#auth/oauth/client_metadata.ts';
 import { type ConnectRequest, getConnectRequest } from '#auth/oauth/connect_request.ts';
 import { CLIENT_AUTH_METHODS, CLIENT_SIGNING_ALGORITHMS } from '#auth/oauth/metadata.ts';
 import { networkOf } from '#auth/network.ts';
-import { createOutsideFetch } from '#auth/outside_fetch.ts';
+import { createExternalFetch } from '#auth/external_fetch.ts';
 import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
 import { createProvider } from '#auth/oauth/provider.ts';
 import { createRateLimit } from '#auth/oauth/rate_limit.ts';
@@ -48,7 +48,7 @@ export interface AuthorizationServerOptions {
   /** Where in the console a person is asked; its routes below `api` have to know that request's browser. */
   readonly consentPaths: { readonly page: string; readonly api: string };
   /** Whether documents of apps may live on addresses that are not public. */
-  readonly mayReachInside: boolean;
+  readonly allowInternalAddresses: boolean;
   /** Whose request this is, behind whatever proxies. */
   readonly addressOf: (request: IncomingMessage) => string;
   /** Who is signed in to the console in the browser that sent this. */
@@ -144,7 +144,7 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
     // A client that gives back any of its tokens is done.
     revokeGrantPolicy: () => true,
     clientBasedCORS: () => true,
-    fetch: createOutsideFetch({ mayReachInside: options.mayReachInside }),
+    fetch: createExternalFetch({ allowInternalAddresses: options.allowInternalAddresses }),
     fetchResponseBodyLimits: { 'client_id metadata document': 16_384, jwks_uri: 16_384, sector_identifier_uri: 1 },
     renderError: (context, { error, error_description: why = error }) => {
       sendErrorPage(context, options, { sentence: why, wayBack: null });

@@ -15,7 +15,7 @@ import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 /** What an app that asks to be connected says of itself. */
-export interface AskingClient {
+export interface ConnectingClient {
   readonly name: string;
   readonly uri: string | null;
   /** Where the browser goes afterwards: a host, or the scheme of an app on the same machine. */
@@ -33,7 +33,7 @@ interface Approval {
 
 /** The request of an app that somebody is being asked about. */
 export interface ConnectRequest {
-  readonly client: AskingClient;
+  readonly client: ConnectingClient;
   /** Whether the app asks for more than to look. */
   readonly canChange: boolean;
   /**
@@ -120,7 +120,7 @@ async function makeConnection(
   }: Approval & {
     readonly uid: string;
     readonly clientId: string;
-    readonly client: AskingClient;
+    readonly client: ConnectingClient;
   },
 ): Promise<Id<'connection'>> {
   const now = runtime.clock.now();
@@ -137,7 +137,7 @@ async function makeConnection(
 }
 
 /** A client without a name is called by where it lives. */
-function describe(client: Client, redirectUri: string): AskingClient {
+function describe(client: Client, redirectUri: string): ConnectingClient {
   const isDocument = 'clientIdMetadataDocument' in client;
   const redirectHost = hostOf(redirectUri);
   return {

@@ -1,5 +1,5 @@
 import { type Grouping, GROUPING_VERSION } from '#core/exceptions/grouping.ts';
-import type { Sighting } from '#core/exceptions/sighting.ts';
+import type { Occurrence } from '#core/exceptions/occurrence.ts';
 
 /** The group of a service that takes the events of all groups that would have been too many. */
 export const OVERFLOW: Grouping = {
@@ -17,6 +17,6 @@ export const OVERFLOW: Grouping = {
 const HEADLINE = { type: null, message: 'More new exceptions than can be told apart', place: null };
 
 /** The event as the overflow group sees it: whatever it says, it says only that there are too many. */
-export function overflowing(sighting: Sighting): Sighting {
-  return { ...sighting, headline: HEADLINE };
+export function overflowing(occurrence: Occurrence): Occurrence {
+  return { ...occurrence, headline: HEADLINE };
 }

@@ -1,7 +1,7 @@
 import type { Grouping } from '#core/exceptions/grouping.ts';
 import type { Level } from '#core/exceptions/level.ts';
 import { OVERFLOW, overflowing } from '#core/exceptions/overflow.ts';
-import { type GroupState, onSighting, type Sighting } from '#core/exceptions/sighting.ts';
+import { type GroupState, onOccurrence, type Occurrence } from '#core/exceptions/occurrence.ts';
 import { type EventDecision, worseLevel } from '#core/exceptions/triage.ts';
 import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -11,7 +11,7 @@ export interface SeenEvent {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
   readonly grouping: Grouping;
-  readonly sighting: Sighting;
+  readonly occurrence: Occurrence;
 }
 
 /** All events of a batch that belong to one group, oldest first; at least one. */
@@ -25,7 +25,7 @@ export function placeOf(serviceId: Id<'service'>, key: string): string {
 /** The events of each group, by place. */
 export function bundle(events: readonly SeenEvent[]): Map<string, EventBundle> {
   const bundles = new Map<string, [SeenEvent, ...SeenEvent[]]>();
-  for (const event of events.toSorted((a, b) => Temporal.Instant.compare(a.sighting.at, b.sighting.at))) {
+  for (const event of events.toSorted((a, b) => Temporal.Instant.compare(a.occurrence.at, b.occurrence.at))) {
     const place = placeOf(event.serviceId, event.grouping.key);
     const known = bundles.get(place);
     if (known === undefined) bundles.set(place, [event]);
@@ -53,22 +53,22 @@ export function withinGroupLimit(
   );
   return events.map((event) =>
     excess.has(placeOf(event.serviceId, event.grouping.key))
-      ? { ...event, grouping: OVERFLOW, sighting: overflowing(event.sighting) }
+      ? { ...event, grouping: OVERFLOW, occurrence: overflowing(event.occurrence) }
       : event,
   );
 }
 
 /** The group after all of them, the most telling of what they meant to it, and the worst level among them. */
-export function onSightings(
+export function onOccurrences(
   group: GroupState | null,
   [first, ...others]: EventBundle,
 ): { readonly state: GroupState; readonly outcome: EventDecision; readonly level: Level } {
-  let { state, decision: outcome } = onSighting(group, first.sighting);
-  let { level } = first.sighting;
-  for (const { sighting } of others) {
-    const after = onSighting(state, sighting);
+  let { state, decision: outcome } = onOccurrence(group, first.occurrence);
+  let { level } = first.occurrence;
+  for (const { occurrence } of others) {
+    const after = onOccurrence(state, occurrence);
     state = after.state;
-    level = worseLevel(level, sighting.level);
+    level = worseLevel(level, occurrence.level);
     if (after.decision === 'regression') outcome = 'regression';
   }
   return { state, outcome, level };

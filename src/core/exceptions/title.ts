@@ -2,7 +2,7 @@ import type { ExceptionEvent, ExceptionValue } from '#core/exceptions/event.ts';
 import { reportedException } from '#core/exceptions/event.ts';
 import { culpritOf } from '#core/exceptions/frames.ts';
 import { maskUnique } from '#core/exceptions/masking.ts';
-import { firstLine, sayable } from '#core/exceptions/sayable.ts';
+import { firstLine, readableMessage } from '#core/exceptions/readable_message.ts';
 
 /** What a title is made of. A group keeps its first event's, and puts its pattern in the place of the message. */
 export interface Headline {
@@ -18,7 +18,7 @@ const TITLE_LENGTH_MAX = 120;
 
 export function headlineOf(event: ExceptionEvent): Headline {
   const place = culpritOf(event)?.label ?? event.transaction;
-  const said = sayable(event.message ?? event.messageTemplate);
+  const said = readableMessage(event.message ?? event.messageTemplate);
   const exception = exceptionToShow(event);
   if (exception === null) return { type: null, message: said, place };
   const type = typeToShow(exception);
@@ -60,10 +60,10 @@ function typeToShow({ type, value, module, mechanism }: ExceptionValue): string 
 const ANNOUNCEMENTS = /^(?:fetch failed|All promises were rejected)$/;
 
 function messageToShow(event: ExceptionEvent, exception: ExceptionValue, type: string | null): string | null {
-  const message = withoutType(sayable(exception.value), [exception.type, type]);
+  const message = withoutType(readableMessage(exception.value), [exception.type, type]);
   if (message !== null && !ANNOUNCEMENTS.test(message)) return message;
   const causes = event.exceptions.slice(0, event.exceptions.indexOf(exception));
-  const cause = causes.map(({ value }) => sayable(value)).findLast((text) => text !== null) ?? null;
+  const cause = causes.map(({ value }) => readableMessage(value)).findLast((text) => text !== null) ?? null;
   if (cause === null || message === null) return message ?? cause;
   return `${message}: ${cause}`;
 }

@@ -4,7 +4,7 @@ import { type AuthorizationServer, createAuthorizationServer } from '#auth/oauth
 import { authenticateSession, sessionCookieOf } from '#auth/sessions.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { ANSWER_PAGE_HEADERS, type AnswerPage, renderAnswerPage } from '#entry/http/answer_page.ts';
-import { outsideOptionsOf } from '#entry/outside_options.ts';
+import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
 import { MCP_PATH } from '#entry/http/mcp/resource_metadata.ts';
 import { AppError } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -26,7 +26,7 @@ export function openAuthorizationServer(
     baseUrl: config.baseUrl,
     appSecret: config.appSecret,
     resource: config.baseUrl + MCP_PATH,
-    ...outsideOptionsOf(config),
+    ...externalFetchOptionsOf(config),
     addressOf: (request) => clientAddresses.get(request) ?? '',
     consentPaths: { page: '/connect', api: `${API_PATHS.console}/connect` },
     async signedInUser({ headers }) {

@@ -9,7 +9,7 @@ import type { CallBudget } from '#entry/http/call_budget.ts';
 import { serveAccountOperation } from '#entry/http/console/account_operations.ts';
 import { serveEvents } from '#entry/http/console/events.ts';
 import { serveDownload, serveOrganizationOperations } from '#entry/http/console/organization_operations.ts';
-import { takeJsonBodies } from '#entry/http/json_body.ts';
+import { parseJsonBodies } from '#entry/http/json_body.ts';
 import { isOwnOrigin } from '#entry/http/own_origin.ts';
 import { AppError } from '#kernel/errors.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
@@ -25,7 +25,7 @@ export async function mountConsole(app: FastifyInstance, context: HttpContext, b
   app.addHook('preClose', async () => context.changes.close());
   await app.register(
     async (scope) => {
-      takeJsonBodies(scope);
+      parseJsonBodies(scope);
       await compressAnswers(scope);
       scope.addHook('onRequest', async (request, reply) => {
         void reply.header('cache-control', 'no-store');

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 import type { PagerHealth } from '#core/oncall/pager_health.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { keptForASecond } from '#entry/http/kept_for_a_second.ts';
+import { cacheForASecond } from '#entry/http/cache_for_a_second.ts';
 import { checkPager } from '#entry/pager_check.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
 import { messageOf } from '#kernel/errors.ts';
@@ -30,7 +30,7 @@ export function mountHealth(app: FastifyInstance, context: AppContext, disk: Dis
     isDraining = true;
   });
 
-  const checkAll = keptForASecond(context.clock, async () => {
+  const checkAll = cacheForASecond(context.clock, async () => {
     const [postgres, clickhouse, queue] = await Promise.all([
       check(() => askDatabase(context)),
       check(() =>
@@ -40,10 +40,10 @@ export function mountHealth(app: FastifyInstance, context: AppContext, disk: Dis
     ]);
     return { postgres, clickhouse, queue: { ...queue, engine: context.queue.engine } };
   });
-  const tellPager = keptForASecond(context.clock, () => pagerState(context));
+  const readPager = cacheForASecond(context.clock, () => pagerState(context));
 
   app.get('/healthz', async (_request, reply) => {
-    const [stores, { unreadyBecause: _, ...pager }] = await Promise.all([checkAll(), tellPager()]);
+    const [stores, { unreadyBecause: _, ...pager }] = await Promise.all([checkAll(), readPager()]);
     const isUp = Object.values(stores).every(({ status }) => status === 'up') && disk.fault === null;
     const status = isUp ? pager.status : 'down';
     return reply.code(status === 'up' ? 200 : 503).send({
@@ -60,7 +60,7 @@ export function mountHealth(app: FastifyInstance, context: AppContext, disk: Dis
   });
 
   app.get('/readyz', async (_request, reply) => {
-    const [stores, pager] = await Promise.all([checkAll(), tellPager()]);
+    const [stores, pager] = await Promise.all([checkAll(), readPager()]);
     const because = [
       ...(isDraining ? ['this process is stopping'] : []),
       ...(context.db.isFull() ? [DISK_FULL_TEXT] : []),

@@ -10,7 +10,7 @@ import type { AppContext } from '#entry/compose.ts';
 import type { IngestContext } from '#entry/http/ingest_context.ts';
 import { mountMetricIngest } from '#entry/http/ingest_metrics.ts';
 import { mountSentryIngest } from '#entry/http/ingest_sentry.ts';
-import { takeRawBodies } from '#entry/http/raw_body.ts';
+import { parseRawBodies } from '#entry/http/raw_body.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
 import { openIntake } from '#ingest/intake.ts';
 import { RateLimiter } from '#ingest/rate_limiter.ts';
@@ -61,7 +61,7 @@ export async function mountIngest(
   });
   for (const mount of [mountMetricIngest, mountSentryIngest]) {
     await app.register(async (scope) => {
-      takeRawBodies(scope);
+      parseRawBodies(scope);
       mount(scope, ingest);
     });
   }

@@ -4,8 +4,8 @@ import { type DecodedPoints, pointLimits } from '#ingest/admission/point_admissi
 import { answerPreflight, INGEST_CORS } from '#entry/http/ingest_cors.ts';
 import { routesFor, type IngestContext } from '#entry/http/ingest_context.ts';
 import { beginRefusal, sendProblem, toAppError } from '#entry/http/problem.ts';
-import { takeBody, contentTypeOf } from '#entry/http/raw_body.ts';
-import { noteSender } from '#entry/http/sender.ts';
+import { rawBodyOf, contentTypeOf } from '#entry/http/raw_body.ts';
+import { setSender } from '#entry/http/sender.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { inSlices } from '#ingest/protocols/body/in_slices.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
@@ -35,7 +35,7 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
         async onRequest(request) {
           const target = await context.badKeys.guard(request.ip, () => context.access.openMetrics(request.headers));
           targets.set(request, target);
-          noteSender(request, target.serviceId);
+          setSender(request, target.serviceId);
           context.pointRates.check(target.serviceId);
         },
         async handler(request, reply) {
@@ -68,11 +68,11 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
     request: FastifyRequest,
   ): Promise<DecodedPoints> => {
     const body = protocol.isInflated
-      ? await inflate(takeBody(request), request.headers['content-encoding'], {
+      ? await inflate(rawBodyOf(request), request.headers['content-encoding'], {
           compressedBytesMax: protocol.bodyBytesMax,
           inflatedBytesMax: protocol.bodyBytesMax,
         })
-      : takeBody(request);
+      : rawBodyOf(request);
     const limits = pointLimits(target.retentionMetrics, await context.series.allowanceOf(target.serviceId));
     return await inSlices(protocol.decode(body, contentTypeOf(request), context.clock.now(), limits, memory));
   };

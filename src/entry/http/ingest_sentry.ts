@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { routesFor, type IngestContext } from '#entry/http/ingest_context.ts';
 import { sendProblem, toAppError } from '#entry/http/problem.ts';
-import { takeBody } from '#entry/http/raw_body.ts';
+import { rawBodyOf } from '#entry/http/raw_body.ts';
 import { answerPreflight, INGEST_CORS } from '#entry/http/ingest_cors.ts';
-import { noteSender } from '#entry/http/sender.ts';
+import { setSender } from '#entry/http/sender.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
 import { readFirstLine } from '#ingest/protocols/sentry/first_line.ts';
@@ -29,7 +29,7 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
   const open = async (request: FastifyRequest, key: string | null, projectId: string): Promise<IngestTarget> => {
     const target = await context.badKeys.guard(request.ip, () => context.access.openExceptions(key, projectId));
     targets.set(request, target);
-    noteSender(request, target.serviceId);
+    setSender(request, target.serviceId);
     context.eventRates.check(target.serviceId);
     return target;
   };
@@ -119,7 +119,7 @@ function toSentryRequest(
     kind,
     headers: request.headers,
     query: request.query,
-    body: takeBody(request),
+    body: rawBodyOf(request),
     clientIp: request.ip,
     receivedAt: clock.now(),
   };

@@ -7,7 +7,7 @@ import { surveyJson } from '#kernel/json_survey.ts';
 import { LEVELS_MAX, NESTED_TOO_DEEP } from '#kernel/unstorable.ts';
 
 /** Bodies of this scope are JSON as it is and nothing else: another media type, or a compressed body, is 415. */
-export function takeJsonBodies(scope: FastifyInstance): void {
+export function parseJsonBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addHook('preParsing', async (request) => {
     const encoding = request.headers['content-encoding'] ?? 'identity';

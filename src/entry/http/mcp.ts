@@ -9,7 +9,7 @@ import { ALL_SCOPES } from '#auth/oauth/scopes.ts';
 import { bearerTokenOf } from '#auth/oauth/tokens.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
-import { takeJsonBodies } from '#entry/http/json_body.ts';
+import { parseJsonBodies } from '#entry/http/json_body.ts';
 import { answer } from '#entry/http/mcp/answer.ts';
 import { requireGrant } from '#entry/http/mcp/require_grant.ts';
 import { MCP_PATH, mountResourceMetadata, resourceMetadataUrl } from '#entry/http/mcp/resource_metadata.ts';
@@ -17,7 +17,7 @@ import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
 import { LOOPBACK_NAMES } from '#entry/http/own_origin.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/rest.ts';
-import { noteSender } from '#entry/http/sender.ts';
+import { setSender } from '#entry/http/sender.ts';
 import type { Caller } from '#kernel/caller.ts';
 import { AppError, type ErrorCode } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -35,7 +35,7 @@ export async function mountMcp(app: FastifyInstance, context: AppContext, budget
   const { baseUrl } = context.config;
   mountResourceMetadata(app, baseUrl);
   await app.register(async (scope) => {
-    takeJsonBodies(scope);
+    parseJsonBodies(scope);
     const own = new URL(baseUrl).hostname;
     // A proxy in front may call the product by these; no foreign page can make a browser do so.
     scope.addHook('onRequest', hostHeaderValidation([own, ...LOOPBACK_NAMES]));
@@ -67,7 +67,7 @@ function mountEndpoint(scope: FastifyInstance, context: AppContext, budget: Call
     async onRequest(request, reply) {
       const { authorization } = request.headers;
       const caller = await badKeys.guard(request.ip, () => authenticate(authorization));
-      noteSender(request, senderIdOf(caller));
+      setSender(request, senderIdOf(caller));
       callers.set(request, caller);
       if (request.method === 'POST') return;
       void reply.header('allow', 'POST');

@@ -7,7 +7,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 import type { AppContext } from '#entry/compose.ts';
 import { registerIngestCounters } from '#entry/http/ingest_counters.ts';
-import { keptForASecond } from '#entry/http/kept_for_a_second.ts';
+import { cacheForASecond } from '#entry/http/cache_for_a_second.ts';
 import { registerPagerGauges } from '#entry/http/pager_gauges.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import { isBehind } from '#core/metrics/breach.ts';
@@ -59,7 +59,7 @@ export function mountMetrics(
   registry.registerMetric(waitingGauge(context));
   registry.registerMetric(limitCounter(limitLog));
   registry.registerMetric(refusedGauge(context));
-  const render = keptForASecond(context.clock, () => registry.metrics());
+  const render = cacheForASecond(context.clock, () => registry.metrics());
   app.get('/metrics', async (request, reply) => {
     requireMetricsToken(context.config.metricsToken, request.headers.authorization);
     return reply.type(registry.contentType).send(await render());

@@ -6,7 +6,7 @@ const contentTypes = new WeakMap<FastifyRequest, string>();
  * Bodies of this scope arrive as the bytes that were sent. The content type is taken out of Fastify's sight, which
  * would answer 415 to those that real senders misspell.
  */
-export function takeRawBodies(scope: FastifyInstance): void {
+export function parseRawBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   scope.addHook('onRequest', async (request) => {
@@ -26,7 +26,7 @@ export function contentTypeOf(request: FastifyRequest): string | undefined {
  * The bytes, once; none for a request without a body. A connection holds on to its last request until the next one
  * comes, but need not hold on to these.
  */
-export function takeBody(request: FastifyRequest): Buffer {
+export function rawBodyOf(request: FastifyRequest): Buffer {
   const { body } = request;
   request.body = undefined;
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);

@@ -9,8 +9,8 @@ import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
-import { takeJsonBodies } from '#entry/http/json_body.ts';
-import { noteSender } from '#entry/http/sender.ts';
+import { parseJsonBodies } from '#entry/http/json_body.ts';
+import { setSender } from '#entry/http/sender.ts';
 import type { Caller, RequestOrigin } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -33,7 +33,7 @@ export async function mountRest(app: FastifyInstance, runtime: ActionRuntime, bu
   // Else Fastify answers those it does not know before any route is asked.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   await app.register(async (scope) => {
-    takeJsonBodies(scope);
+    parseJsonBodies(scope);
     await compressAnswers(scope);
     mountActions(scope, runtime, budget);
   });
@@ -58,7 +58,7 @@ function mountActions(scope: FastifyInstance, runtime: ActionRuntime, budget: Ca
       const action = getAction(request.params['*']);
       const origin = { requestId: request.id, address: request.ip };
       await requirePermission(runtime, action, caller, origin);
-      noteSender(request, senderIdOf(caller));
+      setSender(request, senderIdOf(caller));
       invocations.set(request, { caller, action, origin });
     },
     async handler(request) {

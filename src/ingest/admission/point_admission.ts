@@ -140,7 +140,7 @@ export class PointAdmission {
   /** Adds a series of an earlier request; null if it is not accepted now, for any reason. */
   addAcceptedSeries(accepted: AcceptedSeries): number | null {
     const allowance = this.limits.series;
-    if (!this.hasRoomFor(1)) return null;
+    if (!this.hasCapacityFor(1)) return null;
     if (accepted.admittedBy !== allowance.sign) {
       if (!allowance.admit(accepted.high, accepted.low)) return null;
       accepted.admittedBy = allowance.sign;
@@ -168,7 +168,7 @@ export class PointAdmission {
     this.#refusals.add(message, place, points);
   }
 
-  hasRoomFor(points: number): boolean {
+  hasCapacityFor(points: number): boolean {
     return this.#seen + points <= this.limits.pointsMax;
   }
 
@@ -182,7 +182,7 @@ export class PointAdmission {
   }
 
   #canonicalLabels(name: Label, labels: readonly Label[]): readonly Label[] | string {
-    if (!this.hasRoomFor(1)) return this.fullMessage;
+    if (!this.hasCapacityFor(1)) return this.fullMessage;
     return name.fault ?? canonicalLabels(labels, this.limits.labelsMax);
   }
 
@@ -206,7 +206,7 @@ export class PointAdmission {
 
   #faultOf(at: number, value: number): string | null {
     if (value === Infinity || value === -Infinity) return 'an infinite value';
-    if (!this.hasRoomFor(1)) return this.fullMessage;
+    if (!this.hasCapacityFor(1)) return this.fullMessage;
     if (at >= this.#oldest && at <= this.#newest) return null;
     return at > this.#newest
       ? `a time more than ${this.limits.aheadMsMax / 60_000} minutes ahead`

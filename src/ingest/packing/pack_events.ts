@@ -1,7 +1,7 @@
 import type { Cipher } from '#auth/cipher.ts';
 import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
 import { packBytes, unpackBytes } from '#ingest/packing/pack_bytes.ts';
-import { type EventScene, type NoEvent, readEvent, type SentEvent } from '#ingest/protocols/sentry/event.ts';
+import { type EventContext, type NoEvent, readEvent, type SentEvent } from '#ingest/protocols/sentry/event.ts';
 import type { Id } from '#kernel/ids.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 
@@ -29,7 +29,7 @@ export interface UnreadEvent {
 }
 
 /** In front of each payload: a line of JSON. */
-interface Head extends Omit<EventScene, 'receivedAt'> {
+interface Head extends Omit<EventContext, 'receivedAt'> {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
   /** Epoch milliseconds. */
@@ -45,9 +45,9 @@ const SEALED = 1;
 
 /** Events of any services for one job: as they were sent, secrets and all, and therefore sealed. */
 export function packEvents(events: readonly AcceptedEvent[], cipher: Pick<Cipher, 'seal'>): Buffer {
-  const parts = events.flatMap(({ orgId, serviceId, sent: { scene, payload } }) => {
-    const receivedAt = scene.receivedAt.epochMilliseconds;
-    const head: Head = { orgId, serviceId, ...scene, receivedAt, length: payload.length };
+  const parts = events.flatMap(({ orgId, serviceId, sent: { context, payload } }) => {
+    const receivedAt = context.receivedAt.epochMilliseconds;
+    const head: Head = { orgId, serviceId, ...context, receivedAt, length: payload.length };
     return [Buffer.from(`${JSON.stringify(head)}\n`), payload, NEWLINE_BYTES];
   });
   return Buffer.concat([Buffer.of(SEALED), cipher.seal(packBytes(Buffer.concat(parts)))]);
@@ -60,10 +60,12 @@ export function unpackEvents(packed: Buffer, cipher: Pick<Cipher, 'open'>): Unre
   const events: UnreadEvent[] = [];
   for (let at = 0; at < bytes.length;) {
     const headEnd = bytes.indexOf(NEWLINE, at);
-    const { orgId, serviceId, receivedAt, length, ...scene } = JSON.parse(bytes.toString('utf8', at, headEnd)) as Head;
+    const { orgId, serviceId, receivedAt, length, ...context } = JSON.parse(
+      bytes.toString('utf8', at, headEnd),
+    ) as Head;
     const payload = bytes.subarray(headEnd + 1, headEnd + 1 + length);
     const sent = (): SentEvent => ({
-      scene: { ...scene, receivedAt: fromEpochMilliseconds(receivedAt) },
+      context: { ...context, receivedAt: fromEpochMilliseconds(receivedAt) },
       payload,
     });
     const read = (): ArrivedEvent | NoEvent => {
@@ -71,7 +73,7 @@ export function unpackEvents(packed: Buffer, cipher: Pick<Cipher, 'open'>): Unre
       return typeof event === 'string' ? event : { orgId, serviceId, event };
     };
     const accepted = (): AcceptedEvent => ({ orgId, serviceId, sent: sent() });
-    events.push({ serviceId, eventId: scene.eventId, accepted, read });
+    events.push({ serviceId, eventId: context.eventId, accepted, read });
     at = headEnd + length + 2;
   }
   return events;

@@ -128,7 +128,7 @@ const PAUSE_AFTER = 128;
 function* readDocument(body: Buffer, points: NativePoints, admission: PointAdmission): Steps<void> {
   const list = pointsOf(yield* parseDocument(body));
   for (const [i, point] of list.entries()) {
-    if (!admission.hasRoomFor(1)) {
+    if (!admission.hasCapacityFor(1)) {
       admission.refuse(admission.fullMessage, () => `points[${i}]`, list.length - i);
       return;
     }
@@ -183,7 +183,7 @@ function readLine(bytes: Buffer, number: number, points: NativePoints, admission
   }
   const start = bytes.findIndex((byte) => !BLANKS.has(byte));
   if (start === -1) return;
-  if (!admission.hasRoomFor(1)) {
+  if (!admission.hasCapacityFor(1)) {
     admission.refuse(admission.fullMessage, place);
     return;
   }

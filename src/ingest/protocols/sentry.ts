@@ -155,8 +155,8 @@ class EventReader {
 
   #take(eventId: string, payload: Buffer): void {
     const { receivedAt, clientIp } = this.#request;
-    const scene = { eventId, receivedAt, clientIp, client: this.#client };
-    this.events.push({ scene, payload: withoutTheRest(payload) });
+    const context = { eventId, receivedAt, clientIp, client: this.#client };
+    this.events.push({ context, payload: withoutTheRest(payload) });
   }
 
   drop(type: string, reason: DropReason): void {
@@ -164,7 +164,7 @@ class EventReader {
   }
 
   answeredId(): string {
-    return this.events[0]?.scene.eventId ?? this.#envelopeId ?? newEventId();
+    return this.events[0]?.context.eventId ?? this.#envelopeId ?? newEventId();
   }
 }
 

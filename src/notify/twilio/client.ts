@@ -19,7 +19,7 @@ export type TwilioClient = () => Promise<ReturnType<typeof twilio>>;
 export const REQUEST_TIMEOUT_MS = 10_000;
 
 /** Of messages and calls whose fate is unknown one more is sent: waking twice is better than not at all. */
-export const UNCERTAIN_TRIES_MAX = 2;
+export const UNCERTAIN_ATTEMPTS_MAX = 2;
 
 /** The client retries nothing by itself: what is tried again, and when, is decided by the notification's row. */
 export function createTwilioClient(account: TwilioAccount): TwilioClient {

@@ -8,7 +8,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { allBut, anyOf, columns, daysBefore, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ExceptionGroupEntity } from '#storage/postgres/entities/exceptions.ts';
-import { GroupSightings, type SeenGroup } from '#storage/postgres/group_sightings.ts';
+import { GroupOccurrences, type SeenGroup } from '#storage/postgres/group_occurrences.ts';
 
 /** How long the service keeps events. */
 interface Retention {
@@ -198,13 +198,13 @@ export class ExceptionGroupStore {
     return rowsChanged(removed);
   }
 
-  /** See `GroupSightings.upsert`. */
+  /** See `GroupOccurrences.upsert`. */
   async upsertSeen(
     events: readonly SeenEvent[],
     now: Temporal.Instant,
     newPerMinute: number,
   ): Promise<(SeenGroup | null)[]> {
-    return await new GroupSightings(this.#session, newPerMinute).upsert(events, now);
+    return await new GroupOccurrences(this.#session, newPerMinute).upsert(events, now);
   }
 
   /** Groups are hidden with their service, and once their last event is older than the service keeps. */

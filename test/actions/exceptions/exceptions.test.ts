@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import { groupEvent, GROUPING_VERSION } from '#core/exceptions/grouping.ts';
-import { sightingOf } from '#core/exceptions/sighting.ts';
+import { toOccurrence } from '#core/exceptions/occurrence.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
-import type { SeenGroup } from '#storage/postgres/group_sightings.ts';
+import type { SeenGroup } from '#storage/postgres/group_occurrences.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { exceptionEvent, FRAME } from '#test/kit/exception_event.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -26,7 +26,12 @@ beforeEach(async () => {
 async function seen(...events: readonly ExceptionEvent[]): Promise<SeenGroup[]> {
   const groups = await w.house.db.transaction((session) =>
     storesOf(session).exceptionGroups.upsertSeen(
-      events.map((event) => ({ orgId: w.orgId, serviceId, grouping: groupEvent(event), sighting: sightingOf(event) })),
+      events.map((event) => ({
+        orgId: w.orgId,
+        serviceId,
+        grouping: groupEvent(event),
+        occurrence: toOccurrence(event),
+      })),
       w.clock.now(),
       Infinity,
     ),

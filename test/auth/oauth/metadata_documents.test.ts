@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { auth } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 
-import { createOutsideFetch, isPublicAddress } from '#auth/outside_fetch.ts';
+import { createExternalFetch, isPublicAddress } from '#auth/external_fetch.ts';
 import { send } from '#test/contract/mcp_call.ts';
 import { documentHost } from '#test/auth/oauth/document_host.ts';
 import { appOf, codeFor, REDIRECT } from '#test/auth/oauth/raw_app.ts';
@@ -166,7 +166,7 @@ test.each(['1.1.1.1', '172.32.0.1', '8.8.8.8', '223.255.255.255', '2606:4700::11
 test('a product on the Internet asks nobody inside, by whatever name', async () => {
   const host = await documentHost();
   const url = host.serve('/app.json', { client_id: 'x' });
-  const outside = createOutsideFetch({ mayReachInside: false });
+  const outside = createExternalFetch({ allowInternalAddresses: false });
   const refused = /not on the public Internet/;
   const port = new URL(url).port;
   for (const name of ['localhost', '127.0.0.1', '[::1]', '[::ffff:7f00:1]', '0x7f.1', '2130706433', '0.0.0.0']) {
@@ -174,6 +174,6 @@ test('a product on the Internet asks nobody inside, by whatever name', async () 
   }
   await expect(outside(`http://localhost:${port}/app.json`)).rejects.toThrow(/only https/);
   expect(host.asked).toEqual([]);
-  const inside = createOutsideFetch({ mayReachInside: true });
+  const inside = createExternalFetch({ allowInternalAddresses: true });
   expect(await (await inside(url)).json()).toEqual({ client_id: 'x' });
 });

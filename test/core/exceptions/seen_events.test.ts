@@ -5,7 +5,7 @@ import { OVERFLOW } from '#core/exceptions/overflow.ts';
 import {
   bundle,
   isNoticeable,
-  onSightings,
+  onOccurrences,
   placeOf,
   type SeenEvent,
   withinGroupLimit,
@@ -25,7 +25,7 @@ function seen(
     orgId: asId('org', 'org'),
     serviceId: asId('service', service),
     grouping: { version: 2, key, parts: [] },
-    sighting: { headline: { type: 'Error', message: key, place: null }, level, at, receivedAt: at, release },
+    occurrence: { headline: { type: 'Error', message: key, place: null }, level, at, receivedAt: at, release },
   };
 }
 
@@ -35,7 +35,10 @@ const keysOf = (events: readonly SeenEvent[]) => events.map(({ grouping }) => gr
 test('events of one group are a bundle, oldest first, and services are told apart', () => {
   const bundles = bundle([seen('a', 'x'), seen('a', 'x', { ago: 5 }), seen('b', 'x')]);
   expect([...bundles.keys()].sort()).toEqual([place('a', 'x'), place('b', 'x')]);
-  expect(bundles.get(place('a', 'x'))?.map(({ sighting }) => sighting.at)).toEqual([NOW.subtract({ minutes: 5 }), NOW]);
+  expect(bundles.get(place('a', 'x'))?.map(({ occurrence }) => occurrence.at)).toEqual([
+    NOW.subtract({ minutes: 5 }),
+    NOW,
+  ]);
 });
 
 test('events of more new groups than a service may begin go to its overflow group, those of known groups never', () => {
@@ -48,7 +51,7 @@ test('events of more new groups than a service may begin go to its overflow grou
 });
 
 test('the events of a batch mean together the most telling of what each means, at the worst level among them', () => {
-  const first = onSightings(null, [
+  const first = onOccurrences(null, [
     seen('a', 'x', { level: 'warning', ago: 2 }),
     seen('a', 'x', { level: 'fatal', ago: 1 }),
   ]);
@@ -59,13 +62,13 @@ test('the events of a batch mean together the most telling of what each means, a
   });
   const resolved = { ...first.state, status: 'resolved' as const, statusChangedAt: NOW.subtract({ seconds: 30 }) };
   const late = seen('a', 'x', { ago: 1, level: 'info' });
-  const back = onSightings(resolved, [late, seen('a', 'x', { level: 'info' }), seen('a', 'x', { level: 'info' })]);
+  const back = onOccurrences(resolved, [late, seen('a', 'x', { level: 'info' }), seen('a', 'x', { level: 'info' })]);
   expect(back).toMatchObject({ outcome: 'regression', level: 'info', state: { status: 'unresolved', level: 'fatal' } });
-  expect(onSightings(resolved, [late])).toMatchObject({ outcome: 'known', state: { status: 'resolved' } });
+  expect(onOccurrences(resolved, [late])).toMatchObject({ outcome: 'known', state: { status: 'resolved' } });
 });
 
 test('one event more of the same is no change that a person sees', () => {
-  const { state } = onSightings(null, [seen('a', 'x', { ago: 1 })]);
-  expect(isNoticeable(state, onSightings(state, [seen('a', 'x')]).state)).toBe(false);
-  expect(isNoticeable(state, onSightings(state, [seen('a', 'x', { level: 'fatal' })]).state)).toBe(true);
+  const { state } = onOccurrences(null, [seen('a', 'x', { ago: 1 })]);
+  expect(isNoticeable(state, onOccurrences(state, [seen('a', 'x')]).state)).toBe(false);
+  expect(isNoticeable(state, onOccurrences(state, [seen('a', 'x', { level: 'fatal' })]).state)).toBe(true);
 });

@@ -5,7 +5,7 @@ import { createCipher } from '#auth/cipher.ts';
 import { serializeEvent } from '#core/exceptions/event.ts';
 import { type AcceptedEvent, packEvents, unpackEvents } from '#ingest/packing/pack_events.ts';
 import { packBytes } from '#ingest/packing/pack_bytes.ts';
-import { type EventScene, readEvent } from '#ingest/protocols/sentry/event.ts';
+import { type EventContext, readEvent } from '#ingest/protocols/sentry/event.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -18,7 +18,7 @@ const serviceId = 'service_a' as Id<'service'>;
 const receivedAt = Temporal.Instant.from('2026-11-21T12:00:00.123Z');
 
 const name = fc.option(fc.string({ unit: 'binary', maxLength: 40 }));
-const scene: fc.Arbitrary<EventScene> = fc.record({
+const context: fc.Arbitrary<EventContext> = fc.record({
   eventId: fc.stringMatching(/^[0-9a-f]{32}$/),
   receivedAt: fc.constant(receivedAt),
   clientIp: name,
@@ -34,14 +34,14 @@ const payload: fc.Arbitrary<Buffer> = fc.oneof(
 const accepted: fc.Arbitrary<AcceptedEvent> = fc.record({
   orgId: fc.constantFrom(orgId, 'org_2' as Id<'org'>),
   serviceId: fc.constantFrom(serviceId, 'service_b' as Id<'service'>),
-  sent: fc.record({ scene, payload }),
+  sent: fc.record({ context, payload }),
 });
 
 test('events arrive as they were sent, whatever they hold', () => {
   fc.assert(
     fc.property(fc.array(accepted, { minLength: 1, maxLength: 12 }), (events) => {
       const arrived = unpackEvents(packEvents(events, CIPHER), CIPHER);
-      expect(arrived.map(({ eventId }) => eventId)).toEqual(events.map(({ sent }) => sent.scene.eventId));
+      expect(arrived.map(({ eventId }) => eventId)).toEqual(events.map(({ sent }) => sent.context.eventId));
       expect(arrived.map(({ read }) => read())).toEqual(
         events.map(({ sent, ...owner }) => {
           const event = readEvent(sent);
@@ -54,7 +54,7 @@ test('events arrive as they were sent, whatever they hold', () => {
 
 test('what waits tells nobody anything who has not the secret', () => {
   const sent = {
-    scene: { eventId: 'a'.repeat(32), receivedAt, clientIp: null, client: null },
+    context: { eventId: 'a'.repeat(32), receivedAt, clientIp: null, client: null },
     payload: Buffer.from('{"password":"x"}'),
   };
   const packed = packEvents([{ orgId, serviceId, sent }], CIPHER);

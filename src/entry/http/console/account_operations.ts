@@ -5,7 +5,7 @@ import { requireSession, runAccountOperation } from '#actions/run_account_operat
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { authenticateRequest, browserOf } from '#entry/http/console/browser.ts';
 import { BODY_BYTES_MAX, type Serving } from '#entry/http/console/serving.ts';
-import { noteSender } from '#entry/http/sender.ts';
+import { setSender } from '#entry/http/sender.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
 
@@ -22,7 +22,7 @@ export function serveAccountOperation(scope: FastifyInstance, serving: Serving, 
     async onRequest(request) {
       if (operation.scope === 'anyone') return;
       const session = await authenticateRequest(serving, request);
-      noteSender(request, session.userId);
+      setSender(request, session.userId);
       requireSession(operation, session, context.clock.now());
       sessions.set(request, session);
     },

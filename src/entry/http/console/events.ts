@@ -6,10 +6,10 @@ import type { Serving } from '#entry/http/console/serving.ts';
 export const EVENTS_PATH = '/organizations/:org/events';
 
 const COMMENT_MS = 15_000;
-/** A console that reads nothing for so long that this much waits for it is gone. */
+/** A console that leaves this many bytes unread counts as gone. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 
-/** Serves the changes of an organization to its members, as server-sent events. Nothing is read but what the feed says. */
+/** Serves the changes of an organization to its members, as server-sent events.. */
 export function serveEvents(scope: FastifyInstance, serving: Serving): void {
   const { context } = serving;
   scope.get<{ Params: { org: string } }>(EVENTS_PATH, { exposeHeadRoute: false }, async (request, reply) => {
@@ -22,10 +22,10 @@ export function serveEvents(scope: FastifyInstance, serving: Serving): void {
       else if (raw.writableLength > WAITING_BYTES_MAX) raw.destroy();
       else raw.write(text);
     };
-    const stop = await context.changes.listen(
+    const unsubscribe = await context.changes.subscribe(
       { sessionId: session.sessionId, orgId: caller.orgId },
       {
-        tell: (changes) => {
+        notify: (changes) => {
           for (const change of changes) write(`event: change\ndata: ${JSON.stringify(change)}\n\n`);
         },
         end: () => raw.end(),
@@ -34,7 +34,7 @@ export function serveEvents(scope: FastifyInstance, serving: Serving): void {
     const comments = setInterval(() => write(': here\n\n'), COMMENT_MS);
     raw.once('close', () => {
       clearInterval(comments);
-      stop();
+      unsubscribe();
     });
     reply.hijack();
     raw.writeHead(200, {

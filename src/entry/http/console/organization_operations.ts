@@ -8,7 +8,7 @@ import { requirePermission, runAction } from '#actions/run_action.ts';
 import { type MemberCaller, memberCallerOf } from '#auth/sessions.ts';
 import { authenticateRequest } from '#entry/http/console/browser.ts';
 import { BODY_BYTES_MAX, type Serving } from '#entry/http/console/serving.ts';
-import { noteSender } from '#entry/http/sender.ts';
+import { setSender } from '#entry/http/sender.ts';
 import type { FileAnswer } from '#kernel/action.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
@@ -86,7 +86,7 @@ export async function authenticateMember(
 ): Promise<{ session: SessionOfPerson; caller: MemberCaller }> {
   const { context } = serving;
   const session = await authenticateRequest(serving, request);
-  noteSender(request, session.userId);
+  setSender(request, session.userId);
   return { session, caller: await memberCallerOf(storesOf(context.db.session()), session, org, context.clock.now()) };
 }
 

@@ -7,7 +7,7 @@ import {
 
 import type { Exchange } from '#entry/http/mcp/call_tool.ts';
 import { serverFor } from '#entry/http/mcp/server.ts';
-import { takeInputs } from '#entry/http/mcp/tool_inputs.ts';
+import { extractToolInputs } from '#entry/http/mcp/tool_inputs.ts';
 import type { Listener, ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
 
 /** A request of either generation, with its body as JSON. */
@@ -23,7 +23,7 @@ export async function answer(
   watch: ToolListWatch,
   listener: Omit<Listener, 'end'>,
 ): Promise<Response> {
-  const { body: parsedBody, inputs } = takeInputs(body);
+  const { body: parsedBody, inputs } = extractToolInputs(body);
   if (await isLegacyRequest(request, parsedBody)) {
     return await answerLegacy({ request, body: parsedBody }, serverFor(exchange, inputs, 'legacy'));
   }

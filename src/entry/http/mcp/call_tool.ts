@@ -5,7 +5,7 @@ import { getAction } from '#actions/registry.ts';
 import { type ActionRuntime, runAction } from '#actions/run_action.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { nextStepAfter } from '#entry/http/mcp/next_step.ts';
-import { outsideTextIn, warningAbout } from '#entry/http/mcp/outside_text.ts';
+import { untrustedTextIn, warningAbout } from '#entry/http/mcp/untrusted_text.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
 import type { Caller, RequestOrigin } from '#kernel/caller.ts';
 import { messageOf } from '#kernel/errors.ts';
@@ -49,7 +49,7 @@ function getTool(name: string): AnyAction {
 function succeeded(action: AnyAction, result: unknown): CallToolResult {
   const body = { result };
   const content: CallToolResult['content'] = [{ type: 'text', text: JSON.stringify(body) }];
-  const untrusted = outsideTextIn(action, result);
+  const untrusted = untrustedTextIn(action, result);
   if (untrusted.length === 0) return { content, structuredContent: body };
   content.push({ type: 'text', text: warningAbout(untrusted) });
   return { content, structuredContent: body, _meta: { untrusted } };

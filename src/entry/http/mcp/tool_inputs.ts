@@ -3,7 +3,7 @@ import type { RequestId } from '@modelcontextprotocol/server';
 import { invalidInput } from '#kernel/errors.ts';
 
 /** Messages without what tools are called with, and that by the id of each request. */
-interface TakenApart {
+interface ExtractedInputs {
   readonly body: unknown;
   readonly inputs: ReadonlyMap<RequestId, unknown>;
 }
@@ -12,7 +12,7 @@ interface TakenApart {
  * Takes the arguments of tools out of a message or a batch, so that they reach their action exactly as they were sent:
  * the SDK would refuse what is no object in words of its own, and drop a property named `__proto__`.
  */
-export function takeInputs(body: unknown): TakenApart {
+export function extractToolInputs(body: unknown): ExtractedInputs {
   const inputs = new Map<RequestId, unknown>();
   const take = (message: unknown): unknown => {
     if (!isToolCall(message)) return message;

@@ -39,9 +39,9 @@ class StepParser {
   *parse(): Steps<unknown> {
     const hasMark = this.#bytes[0] === 0xef;
     if (hasMark) throw new SyntaxError('a byte order mark');
-    this.#passBlanks();
+    this.#skipWhitespace();
     const value = yield* this.#value(0);
-    this.#passBlanks();
+    this.#skipWhitespace();
     if (this.#at < this.#bytes.length) throw new SyntaxError('more than one value');
     return value;
   }
@@ -76,9 +76,9 @@ class StepParser {
         this.#at = end + 1;
         if (isLast) return list;
       } else {
-        this.#passBlanks();
+        this.#skipWhitespace();
         list.push(yield* this.#value(level + 1));
-        this.#passBlanks();
+        this.#skipWhitespace();
         const byte = this.#bytes[this.#at];
         this.#at += 1;
         if (byte === BRACKET_END) return list;
@@ -92,18 +92,18 @@ class StepParser {
     const entries: [string, unknown][] = [];
     for (;;) {
       this.#at += 1;
-      this.#passBlanks();
+      this.#skipWhitespace();
       const start = this.#at;
       if (this.#bytes[start] !== QUOTE) throw new SyntaxError('a name is missing');
       this.#at = endOfString(this.#bytes, start) + 1;
       const name = this.#parsed(start, this.#at);
-      this.#passBlanks();
+      this.#skipWhitespace();
       if (this.#bytes[this.#at] !== COLON) throw new SyntaxError('a colon is missing');
       this.#at += 1;
-      this.#passBlanks();
+      this.#skipWhitespace();
       entries.push([String(name), yield* this.#value(level + 1)]);
       if (entries.length > NAMES_MAX) throw new UnreasonableJson(`an object with more than ${NAMES_MAX} names`);
-      this.#passBlanks();
+      this.#skipWhitespace();
       const byte = this.#bytes[this.#at];
       if (entries.length % REST_AFTER === 0) yield;
       if (byte === COMMA) continue;
@@ -178,12 +178,12 @@ class StepParser {
     }
     for (; this.#at < bytes.length; this.#at += 1) {
       const byte = bytes[this.#at];
-      if (byte === COMMA || byte === BRACE_END || byte === BRACKET_END || isBlank(byte)) return;
+      if (byte === COMMA || byte === BRACE_END || byte === BRACKET_END || isWhitespace(byte)) return;
     }
   }
 
-  #passBlanks(): void {
-    while (isBlank(this.#bytes[this.#at])) this.#at += 1;
+  #skipWhitespace(): void {
+    while (isWhitespace(this.#bytes[this.#at])) this.#at += 1;
   }
 
   #parsed(start: number, end: number): unknown {
@@ -195,6 +195,6 @@ class StepParser {
   }
 }
 
-function isBlank(byte: number | undefined): boolean {
+function isWhitespace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

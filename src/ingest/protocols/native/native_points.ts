@@ -23,7 +23,7 @@ export class NativePoints {
   /** `place` is the point's position in the body, for the refusal. */
   take(point: unknown, place: () => string): void {
     const admission = this.#admission;
-    if (!admission.hasRoomFor(1)) {
+    if (!admission.hasCapacityFor(1)) {
       admission.refuse(admission.fullMessage, place);
       return;
     }

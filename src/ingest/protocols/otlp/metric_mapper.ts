@@ -87,7 +87,7 @@ export class MetricMapper {
     const counts = head.hasNoValue && bounds.length > 0 ? [...bounds.map(() => 0), 0] : buckets.counts;
     const points = counts.length + TOTALS;
     if (!isSound(bounds, counts)) this.#refuse('buckets that do not match their bounds', head);
-    else if (!this.#admission.hasRoomFor(points)) this.#refuse(this.#admission.fullMessage, head, points);
+    else if (!this.#admission.hasCapacityFor(points)) this.#refuse(this.#admission.fullMessage, head, points);
     else this.#histogram(head, totals, bounds, counts, kind);
   }
 

@@ -26,7 +26,7 @@ export class ProtobufAttributes {
   /** Reads one KeyValue. Decodes no text if the point will be refused, for which one label too many is enough. */
   read(end: number, labelsMax = this.#admission.limits.labelsMax): void {
     const reader = this.#reader;
-    if (this.labels.length <= labelsMax && this.#admission.hasRoomFor(1)) {
+    if (this.labels.length <= labelsMax && this.#admission.hasCapacityFor(1)) {
       const number = this.#spans.numberOf(reader.pos, end);
       this.labels.push((this.#known[number] ??= this.#decode(end)));
     }

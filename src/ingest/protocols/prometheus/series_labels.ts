@@ -38,7 +38,7 @@ export class SeriesLabels {
   /** Reads one Label message. Once the series is refused, no more text is decoded. */
   read(end: number): void {
     const reader = this.#reader;
-    if (this.#fault === null && this.#admission.hasRoomFor(1)) {
+    if (this.#fault === null && this.#admission.hasCapacityFor(1)) {
       const number = this.#spans.numberOf(reader.pos, end);
       this.#take((this.#known[number] ??= this.#decode(end)));
     }
@@ -48,7 +48,7 @@ export class SeriesLabels {
   /** Adds the series to the batch and returns its index, or the reason why it is refused. */
   addSeries(): number | string {
     if (this.#fault !== null) return this.#fault;
-    if (!this.#admission.hasRoomFor(1)) return this.#admission.fullMessage;
+    if (!this.#admission.hasCapacityFor(1)) return this.#admission.fullMessage;
     if (this.#name === null) return 'a series without a metric name (__name__)';
     return this.#admission.addSeries(this.#name, this.#labels);
   }

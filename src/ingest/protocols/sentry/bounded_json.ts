@@ -83,7 +83,7 @@ class BoundedReader {
 
   read(): Readonly<Record<string, unknown>> | undefined {
     if (this.#bytes[0] === 0xef) this.#at = BYTE_ORDER_MARK_BYTES;
-    this.#passBlanks();
+    this.#skipWhitespace();
     return this.#bytes[this.#at] === BRACE ? this.#object(0, true) : undefined;
   }
 
@@ -106,20 +106,20 @@ class BoundedReader {
     const entries: [string, unknown][] = [];
     this.#at += 1;
     for (;;) {
-      this.#passBlanks();
+      this.#skipWhitespace();
       if (this.#bytes[this.#at] !== QUOTE) break;
       const start = this.#at;
       const end = endOfString(this.#bytes, start);
       this.#at = end + 1;
-      this.#passBlanks();
+      this.#skipWhitespace();
       if (this.#bytes[this.#at] !== COLON) break;
       this.#at += 1;
-      this.#passBlanks();
+      this.#skipWhitespace();
       const isRead = isEvent ? isAmong(this.#names, this.#bytes, start + 1, end) : entries.length < ENTRIES_MAX;
       if (!isEvent && !isRead) break;
       if (isRead) entries.push([nameOf(this.#bytes, start, end + 1), this.#value(level + 1)]);
       else this.#pass();
-      this.#passBlanks();
+      this.#skipWhitespace();
       if (this.#bytes[this.#at] !== COMMA) break;
       this.#at += 1;
     }
@@ -131,12 +131,12 @@ class BoundedReader {
     const starts: number[] = [];
     this.#at += 1;
     for (;;) {
-      this.#passBlanks();
+      this.#skipWhitespace();
       const byte = this.#bytes[this.#at];
       if (byte === undefined || byte === BRACKET_END || byte === BRACE_END) break;
       starts.push(this.#at);
       this.#pass();
-      this.#passBlanks();
+      this.#skipWhitespace();
       if (this.#bytes[this.#at] !== COMMA) break;
       this.#at += 1;
     }
@@ -166,8 +166,8 @@ class BoundedReader {
     else this.#at = endOfWord(this.#bytes, this.#at);
   }
 
-  #passBlanks(): void {
-    while (isBlank(this.#bytes[this.#at])) this.#at += 1;
+  #skipWhitespace(): void {
+    while (isWhitespace(this.#bytes[this.#at])) this.#at += 1;
   }
 }
 
@@ -188,13 +188,13 @@ function endOfWord(bytes: Buffer, from: number): number {
   let at = from;
   for (; at < bytes.length; at += 1) {
     const byte = bytes[at];
-    if (byte === COMMA || byte === BRACE_END || byte === BRACKET_END || isBlank(byte)) break;
+    if (byte === COMMA || byte === BRACE_END || byte === BRACKET_END || isWhitespace(byte)) break;
   }
   // Always moves forward.
   return Math.max(at, from + 1);
 }
 
-function isBlank(byte: number | undefined): boolean {
+function isWhitespace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 

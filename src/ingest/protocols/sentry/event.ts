@@ -19,7 +19,7 @@ const BREADCRUMBS_MAX = 100;
 const FINGERPRINT_MAX = 30;
 
 /** What the request says about an event. */
-export interface EventScene {
+export interface EventContext {
   readonly eventId: string;
   readonly receivedAt: Temporal.Instant;
   /** Where the request came from, for users whose address is `{{auto}}`. */
@@ -30,7 +30,7 @@ export interface EventScene {
 
 /** An event as its client sent it. */
 export interface SentEvent {
-  readonly scene: EventScene;
+  readonly context: EventContext;
   /** JSON, unless its client is wrong about that. */
   readonly payload: Buffer;
 }
@@ -39,9 +39,9 @@ export interface SentEvent {
 export type NoEvent = 'malformed' | 'not_an_exception';
 
 /** What the client sent, as our own event; see `toExceptionEvent`. */
-export function readEvent({ scene, payload }: SentEvent): ExceptionEvent | NoEvent {
+export function readEvent({ context, payload }: SentEvent): ExceptionEvent | NoEvent {
   const event = parsePayload(payload);
-  return typeof event === 'string' ? event : toExceptionEvent(event, scene);
+  return typeof event === 'string' ? event : toExceptionEvent(event, context);
 }
 
 /** The client's own words. */
@@ -69,14 +69,14 @@ const BYTE_ORDER_MARK_BYTES = 3;
  * One event of any client as our own. Whatever its shape it becomes an event: a field that cannot be understood is as
  * if it had not been sent.
  */
-function toExceptionEvent(payload: JsonObject, scene: EventScene): ExceptionEvent {
+function toExceptionEvent(payload: JsonObject, context: EventContext): ExceptionEvent {
   const message = asMessage(payload['message'], payload['logentry'] ?? payload['sentry.interfaces.Message']);
   const sdk = asObject(payload['sdk']);
   const infersIp = asObject(sdk?.['settings'])?.['infer_ip'] === 'auto';
   return {
-    eventId: scene.eventId,
-    at: eventTime(payload['timestamp'], scene.receivedAt),
-    receivedAt: scene.receivedAt,
+    eventId: context.eventId,
+    at: eventTime(payload['timestamp'], context.receivedAt),
+    receivedAt: context.receivedAt,
     level: asLevel(payload['level']) ?? 'error',
     platform: asText(payload['platform'], 64)?.trim().toLowerCase() ?? 'other',
     environment: asText(payload['environment'], NAME_LENGTH_MAX),
@@ -84,7 +84,7 @@ function toExceptionEvent(payload: JsonObject, scene: EventScene): ExceptionEven
     serverName: asText(payload['server_name'], NAME_LENGTH_MAX),
     transaction: asPlainText(payload['transaction'] ?? payload['culprit'], NAME_LENGTH_MAX),
     logger: asText(payload['logger'], NAME_LENGTH_MAX),
-    user: asUser(payload['user'] ?? payload['sentry.interfaces.User'], scene.clientIp, infersIp),
+    user: asUser(payload['user'] ?? payload['sentry.interfaces.User'], context.clientIp, infersIp),
     tags: asTags(payload['tags']),
     message: message.text,
     messageTemplate: message.template,
@@ -98,7 +98,7 @@ function toExceptionEvent(payload: JsonObject, scene: EventScene): ExceptionEven
     contexts: boundedJson(payload['contexts']),
     extra: boundedJson(payload['extra']),
     request: boundedJson(payload['request'] ?? payload['sentry.interfaces.Http']),
-    sdk: asSdk(sdk, scene.client),
+    sdk: asSdk(sdk, context.client),
     fingerprint: asFingerprint(payload['fingerprint']),
   };
 }

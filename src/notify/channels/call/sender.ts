@@ -5,7 +5,7 @@ import {
   REQUEST_TIMEOUT_MS,
   type TwilioAccount,
   type TwilioClient,
-  UNCERTAIN_TRIES_MAX,
+  UNCERTAIN_ATTEMPTS_MAX,
 } from '#notify/twilio/client.ts';
 
 const RING_SECONDS = 25;
@@ -15,7 +15,7 @@ const LOOKED_AT_MAX = 50;
 export function callSender(client: TwilioClient, account: TwilioAccount, baseUrl: string): ChannelSender {
   return {
     timeoutMs: REQUEST_TIMEOUT_MS,
-    uncertainTriesMax: UNCERTAIN_TRIES_MAX,
+    uncertainAttemptsMax: UNCERTAIN_ATTEMPTS_MAX,
     async send(outgoing) {
       const twilio = await client();
       try {

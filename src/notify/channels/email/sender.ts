@@ -12,7 +12,7 @@ export function emailSender(server: MailServer, links: AnswerLinks, baseUrl: str
   const host = new URL(baseUrl).hostname;
   return {
     timeoutMs: SEND_TIMEOUT_MS,
-    uncertainTriesMax: 1,
+    uncertainAttemptsMax: 1,
     send: (outgoing) =>
       sendMail(server, {
         to: outgoing.to ?? '',

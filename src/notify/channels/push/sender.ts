@@ -53,7 +53,7 @@ export function pushSender(settings: PushSettings, links: AnswerLinks): ChannelS
   const { subscriptions } = settings;
   return {
     timeoutMs: REQUEST_TIMEOUT_MS,
-    uncertainTriesMax: 3,
+    uncertainAttemptsMax: 3,
     async send(outgoing) {
       const browsers = await subscriptions.listOf(outgoing.userId);
       const text = JSON.stringify(pushText(outgoing, links, settings.baseUrl));

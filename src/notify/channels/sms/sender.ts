@@ -6,7 +6,7 @@ import {
   REQUEST_TIMEOUT_MS,
   type TwilioAccount,
   type TwilioClient,
-  UNCERTAIN_TRIES_MAX,
+  UNCERTAIN_ATTEMPTS_MAX,
 } from '#notify/twilio/client.ts';
 
 /** A page that could not be delivered by then is worthless: another step has fired long since. */
@@ -17,7 +17,7 @@ const LOOKED_AT_MAX = 50;
 export function smsSender(client: TwilioClient, account: TwilioAccount, baseUrl: string): ChannelSender {
   return {
     timeoutMs: REQUEST_TIMEOUT_MS,
-    uncertainTriesMax: UNCERTAIN_TRIES_MAX,
+    uncertainAttemptsMax: UNCERTAIN_ATTEMPTS_MAX,
     async send(outgoing) {
       const twilio = await client();
       try {

@@ -10,8 +10,8 @@ import { Temporal } from '#kernel/time.ts';
 const receivedAt = Temporal.Instant.from('2026-11-21T12:00:00Z');
 
 function normalise(payload: Readonly<Record<string, unknown>>, clientIp: string | null = null): ExceptionEvent {
-  const scene = { eventId: 'a'.repeat(32), receivedAt, clientIp, client: 'sentry.test/1.0' };
-  const event = readEvent({ scene, payload: Buffer.from(JSON.stringify(payload)) });
+  const context = { eventId: 'a'.repeat(32), receivedAt, clientIp, client: 'sentry.test/1.0' };
+  const event = readEvent({ context, payload: Buffer.from(JSON.stringify(payload)) });
   if (typeof event === 'string') throw new Error(event);
   return event;
 }

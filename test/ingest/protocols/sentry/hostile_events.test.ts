@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 
 import { serializeEvent } from '#core/exceptions/event.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
-import { onSighting, sightingOf } from '#core/exceptions/sighting.ts';
+import { onOccurrence, toOccurrence } from '#core/exceptions/occurrence.ts';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 import { hostileEvents, NORMAL_EVENT } from '#test/ingest/protocols/sentry/hostile_events.ts';
 
-const scene = {
+const context = {
   eventId: 'a'.repeat(32),
   receivedAt: fromEpochMilliseconds(1_790_000_000_000),
   clientIp: null,
@@ -16,12 +16,12 @@ const scene = {
 
 /** What the worker makes of an event, from its bytes to what is stored; what the bytes are of a group comes twice. */
 function handle(payload: Buffer): string {
-  const event = readEvent({ scene, payload });
+  const event = readEvent({ context, payload });
   if (typeof event === 'string') return event;
   const { key } = groupEvent(event);
-  const seen = sightingOf(event);
+  const seen = toOccurrence(event);
   const other = { ...seen, headline: { ...seen.headline, message: `other ${seen.headline.message} x` } };
-  onSighting(onSighting(null, seen).state, other);
+  onOccurrence(onOccurrence(null, seen).state, other);
   return key + serializeEvent(event);
 }
 
@@ -61,7 +61,7 @@ test('of an event with more values than any real one has, what can be kept is ke
     "message":"caf\\u00e9 \\"quoted\\"", "level":"fatal","tags":{"a":"b","c":7,"d":true},"release":null,
     "exception":{"values":[{"type":"KeyError","value":"x","stacktrace":{"frames":${JSON.stringify(frames)}}}]},
     "breadcrumbs":${JSON.stringify(crumbs)},"user":{"id":17,"ip_address":NaN}}`;
-  const event = readEvent({ scene, payload: Buffer.from(text) });
+  const event = readEvent({ context, payload: Buffer.from(text) });
   if (typeof event === 'string') throw new Error(event);
   expect(event).toMatchObject({
     message: 'caf\u00e9 "quoted"',
@@ -91,7 +91,7 @@ test('what is broken within a large event costs what is broken, and no more', ()
     ',"message":',
     '}x',
   ]) {
-    const event = readEvent({ scene, payload: Buffer.from(`{"release":"1.2","extra":{${many}}${end}`) });
+    const event = readEvent({ context, payload: Buffer.from(`{"release":"1.2","extra":{${many}}${end}`) });
     expect(event, end).toMatchObject({ release: '1.2' });
   }
 });

@@ -42,7 +42,7 @@ const NOT_PUBLIC: readonly (readonly [string, number, 'ipv4' | 'ipv6'])[] = [
   ['ff00::', 8, 'ipv6'],
 ];
 
-// Apart, since one list of both would take an IPv4 address for the IPv6 one that stands for it.
+// Two lists, since one BlockList treats an IPv4 address and its IPv6-mapped form as equal.
 const notPublic = { ipv4: new BlockList(), ipv6: new BlockList() };
 for (const [network, prefix, family] of NOT_PUBLIC) notPublic[family].addSubnet(network, prefix, family);
 
@@ -53,14 +53,14 @@ export function isPublicAddress(address: string): boolean {
   return version !== 0 && !notPublic[family].check(address, family);
 }
 
-/** Fetches a document of somebody unknown over https, without following redirects. */
-export type OutsideFetch = (
+/** Fetches a document from an untrusted address over https, without following redirects. */
+export type ExternalFetch = (
   url: string | URL | Request,
   options?: { readonly signal?: AbortSignal | null },
 ) => Promise<Response>;
 
-/** Posts to an address that somebody else has given, without following redirects; what is answered is not read. */
-export type OutsidePost = (
+/** Posts to an untrusted address without following redirects, and ignores the body of the answer. */
+export type ExternalPost = (
   url: string,
   message: { readonly headers: Readonly<Record<string, string>>; readonly body: Buffer; readonly timeoutMs: number },
 ) => Promise<{ readonly status: number; readonly retryAfter: string | null }>;
@@ -75,19 +75,19 @@ export class NotPublicError extends Error {
   }
 }
 
-interface OutsideOptions {
-  /** For trials on one machine, where apps and push services live on addresses that are not public. */
-  readonly mayReachInside: boolean;
+interface ExternalFetchOptions {
+  /** For trials on one machine, where apps and push services have private addresses. */
+  readonly allowInternalAddresses: boolean;
 }
 
 /**
- * Whatever does not resolve to public addresses only is refused; the address that was judged is the one that is connected
- * to, so a name that changes its mind in between gains nothing.
+ * Refuses names that resolve to any private address. The connection uses the address that was checked, so a name that
+ * resolves differently a moment later (DNS rebinding) gains nothing.
  */
-function judgedLookupOf({ mayReachInside }: OutsideOptions): LookupFunction {
+function createLookup({ allowInternalAddresses }: ExternalFetchOptions): LookupFunction {
   return (hostname, options, done) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      const refusal = error ?? judge(addresses, mayReachInside);
+      const refusal = error ?? checkPublic(addresses, allowInternalAddresses);
       const [first] = addresses ?? [];
       if (refusal !== null || first === undefined) done(refusal ?? new Error('the name has no address'), '', 4);
       else if (options.all === true) done(null, addresses);
@@ -96,38 +96,43 @@ function judgedLookupOf({ mayReachInside }: OutsideOptions): LookupFunction {
   };
 }
 
-function judge(addresses: readonly Pick<LookupAddress, 'address'>[], mayReachInside: boolean): Error | null {
-  return !mayReachInside && addresses.some(({ address }) => !isPublicAddress(address)) ? new NotPublicError() : null;
+function checkPublic(
+  addresses: readonly Pick<LookupAddress, 'address'>[],
+  allowInternalAddresses: boolean,
+): Error | null {
+  return !allowInternalAddresses && addresses.some(({ address }) => !isPublicAddress(address))
+    ? new NotPublicError()
+    : null;
 }
 
-/** A literal address is not looked up, so it is judged by itself. */
-function requirePublic(url: URL, mayReachInside: boolean): void {
+/** An IP address in the URL is not looked up, so it is checked here. */
+function requirePublic(url: URL, allowInternalAddresses: boolean): void {
   const literal = url.hostname.replaceAll(/^\[|\]$/g, '');
-  const refusal = isIP(literal) === 0 ? null : judge([{ address: literal }], mayReachInside);
+  const refusal = isIP(literal) === 0 ? null : checkPublic([{ address: literal }], allowInternalAddresses);
   if (refusal !== null) throw refusal;
 }
 
-export function createOutsideFetch(options: OutsideOptions): OutsideFetch {
-  const judgedLookup = judgedLookupOf(options);
+export function createExternalFetch(options: ExternalFetchOptions): ExternalFetch {
+  const lookupPublic = createLookup(options);
   return async (input, { signal } = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
-    if (url.protocol !== 'https:') throw new Error('only https is asked');
-    requirePublic(url, options.mayReachInside);
+    if (url.protocol !== 'https:') throw new Error('only https addresses are allowed');
+    requirePublic(url, options.allowInternalAddresses);
     const deadline = AbortSignal.timeout(DEADLINE_MS);
-    return await get(url, judgedLookup, signal ? AbortSignal.any([signal, deadline]) : deadline);
+    return await get(url, lookupPublic, signal ? AbortSignal.any([signal, deadline]) : deadline);
   };
 }
 
-export function createOutsidePost(options: OutsideOptions): OutsidePost {
-  const judgedLookup = judgedLookupOf(options);
-  const agent = new Agent({ keepAlive: true, lookup: judgedLookup });
+export function createExternalPost(options: ExternalFetchOptions): ExternalPost {
+  const lookupPublic = createLookup(options);
+  const agent = new Agent({ keepAlive: true, lookup: lookupPublic });
   return async (address, { headers, body, timeoutMs }) => {
     const url = new URL(address);
-    const isPlain = url.protocol === 'http:' && options.mayReachInside;
-    if (url.protocol !== 'https:' && !isPlain) throw new Error('only https is asked');
-    requirePublic(url, options.mayReachInside);
+    const isPlain = url.protocol === 'http:' && options.allowInternalAddresses;
+    if (url.protocol !== 'https:' && !isPlain) throw new Error('only https addresses are allowed');
+    requirePublic(url, options.allowInternalAddresses);
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const asked = { method: 'POST', headers, lookup: judgedLookup, signal: AbortSignal.timeout(timeoutMs) };
+    const asked = { method: 'POST', headers, lookup: lookupPublic, signal: AbortSignal.timeout(timeoutMs) };
     const sending = isPlain ? requestPlain(url, asked, resolve) : request(url, { ...asked, agent }, resolve);
     sending.on('error', reject).end(body);
     const answer = await promise;
@@ -136,29 +141,32 @@ export function createOutsidePost(options: OutsideOptions): OutsidePost {
   };
 }
 
-/** Whether a host name resolves to addresses that nobody outside may be sent to; false when it does not resolve now. */
-export async function isNameOfInside(hostname: string, { mayReachInside }: OutsideOptions): Promise<boolean> {
+/** Whether a host name resolves to private addresses; false when it does not resolve. */
+export async function isInternalHostname(
+  hostname: string,
+  { allowInternalAddresses }: ExternalFetchOptions,
+): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   lookup(hostname, { all: true }, (error, addresses) => {
-    resolve(error === null && judge(addresses, mayReachInside) !== null);
+    resolve(error === null && checkPublic(addresses, allowInternalAddresses) !== null);
   });
   return await promise;
 }
 
-async function get(url: URL, judgedLookup: LookupFunction, signal: AbortSignal): Promise<Response> {
+async function get(url: URL, lookupPublic: LookupFunction, signal: AbortSignal): Promise<Response> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const headers = { accept: 'application/json', 'user-agent': 'tocsin' };
-  request(url, { agent: false, headers, lookup: judgedLookup, signal }, resolve).on('error', reject).end();
+  request(url, { agent: false, headers, lookup: lookupPublic, signal }, resolve).on('error', reject).end();
   const answer = await promise;
-  const told = new Headers();
+  const responseHeaders = new Headers();
   for (const name of ['cache-control', 'content-type', 'expires'] as const) {
     const value = answer.headers[name];
-    if (value !== undefined) told.set(name, value);
+    if (value !== undefined) responseHeaders.set(name, value);
   }
   const body = await readBounded(answer);
   const status = answer.statusCode ?? 500;
   return status === 200
-    ? new Response(new Uint8Array(body), { status, headers: told })
+    ? new Response(new Uint8Array(body), { status, headers: responseHeaders })
     : new Response(null, { status });
 }
 

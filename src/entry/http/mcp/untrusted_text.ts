@@ -1,8 +1,8 @@
 import type { AnyAction } from '#actions/action_context.ts';
 
 /** The places of this result that hold text from outside, as `result.groups[].title`. */
-export function outsideTextIn({ outsideText = [] }: AnyAction, result: unknown): string[] {
-  return outsideText.filter((path) => holdsSomething(result, path.split('.'))).map((path) => `result.${path}`);
+export function untrustedTextIn({ untrustedText = [] }: AnyAction, result: unknown): string[] {
+  return untrustedText.filter((path) => holdsSomething(result, path.split('.'))).map((path) => `result.${path}`);
 }
 
 function holdsSomething(value: unknown, path: readonly string[]): boolean {

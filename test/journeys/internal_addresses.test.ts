@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { createOutsidePost, isNameOfInside } from '#auth/outside_fetch.ts';
+import { createExternalPost, isInternalHostname } from '#auth/external_fetch.ts';
 import { startPushService } from '#test/kit/push_service.ts';
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
 import { world } from '#test/kit/world.ts';
@@ -9,7 +9,7 @@ test('a push service that is not on the public Internet gets nothing, whatever i
   const service = await startPushService();
   const port = new URL(service.browser('Firefox', 'x').subscription.endpoint).port;
   const message = { headers: {}, body: Buffer.from('x'), timeoutMs: 2_000 };
-  const post = createOutsidePost({ mayReachInside: false });
+  const post = createExternalPost({ allowInternalAddresses: false });
   for (const name of ['localhost', '127.0.0.1', '[::1]', '[::ffff:7f00:1]', '0x7f.1', '169.254.169.254']) {
     await expect(post(`https://${name}:${port}/send`, message), name).rejects.toMatchObject({ code: 'ERR_NOT_PUBLIC' });
   }
@@ -18,10 +18,10 @@ test('a push service that is not on the public Internet gets nothing, whatever i
 });
 
 test('a name that resolves to a private address is not a push service', async () => {
-  const inside = { mayReachInside: false };
-  expect(await isNameOfInside('localhost', inside)).toBe(true);
-  expect(await isNameOfInside('localhost', { mayReachInside: true })).toBe(false);
-  expect(await isNameOfInside('push.invalid', inside)).toBe(false);
+  const inside = { allowInternalAddresses: false };
+  expect(await isInternalHostname('localhost', inside)).toBe(true);
+  expect(await isInternalHostname('localhost', { allowInternalAddresses: true })).toBe(false);
+  expect(await isInternalHostname('push.invalid', inside)).toBe(false);
 });
 
 test('a device whose push service is not public is rejected when it is added', async () => {

@@ -6,7 +6,7 @@ const KEPT_MS = 1_000;
  * Does the work at most once a second, however many ask: those who come while it is under way share its outcome, and
  * so do those of the second that follows. A failure is not kept.
  */
-export function keptForASecond<Result>(clock: Clock, work: () => Promise<Result>): () => Promise<Result> {
+export function cacheForASecond<Result>(clock: Clock, work: () => Promise<Result>): () => Promise<Result> {
   let kept: { readonly outcome: Promise<Result>; readonly at: number; readonly clockAt: number } | null = null;
   return async () => {
     const at = performance.now();

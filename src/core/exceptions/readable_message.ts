@@ -1,4 +1,4 @@
-/** Said for want of a message. */
+/** Phrases that senders use when they have no message. */
 const EMPTY_MESSAGES =
   /^(?:exception of type '.*' was thrown|unhandled (?:exception|error)|unknown error|(?:an )?error(?: occurr?ed)?|no (?:error )?message|null|undefined|none|nil|fatal error: \w+)[.!]?$/i;
 
@@ -9,8 +9,8 @@ const PREAMBLES =
 /** What Python's urllib puts around a message. */
 const WRAPPED = /^<urlopen error (.{1,300})>$/;
 
-/** The line of a text that a person would quote. Null when none says anything. */
-export function sayable(text: string | null): string | null {
+/** The line of a message that a person would quote. Null when no line says anything. */
+export function readableMessage(text: string | null): string | null {
   const whole = text ?? '';
   const line = firstLine(messageInJson(whole) ?? titleOfPage(whole) ?? endOfTraceback(whole) ?? whole);
   const bare = (WRAPPED.exec(line)?.[1] ?? line).replace(PREAMBLES, '');
@@ -30,7 +30,7 @@ function messageInJson(text: string): string | null {
   }
 }
 
-/** With the way to what is wrong where that is said: `email: Required`. */
+/** With the path of the wrong field where the sender gives it: `email: Required`. */
 function messageOf(parsed: unknown): string | null {
   if (typeof parsed !== 'object' || parsed === null) return null;
   const fields = parsed as Readonly<Record<string, unknown>>;
@@ -41,19 +41,19 @@ function messageOf(parsed: unknown): string | null {
   return Array.isArray(path) && path.length > 0 ? `${path.join('.')}: ${said}` : said;
 }
 
-/** A gateway's page where an answer should have been. */
+/** The title of an HTML page that a gateway sent instead of an answer. */
 function titleOfPage(text: string): string | null {
   if (!/^\s*<(?:!doctype html|html|head)\b/i.test(text)) return null;
   return /<title>([^<]{1,200})<\/title>/i.exec(text.slice(0, 4_000))?.[1] ?? null;
 }
 
-/** What Python's tracebacks say at their end, where workers put a whole one in a message. */
+/** The last line of a Python traceback, for workers that put a whole traceback in a message. */
 function endOfTraceback(text: string): string | null {
   if (!/^\s*(?:"""\s*)?Traceback \(most recent call last\):/.test(text)) return null;
   return text.split('\n').findLast((line) => /^\w[\w.]*(?:: |$)/.test(line)) ?? null;
 }
 
-/** The first line that is not blank, with the next one if it only announces it. */
+/** The first non-empty line, joined with the next one if it only introduces it. */
 export function firstLine(text: string): string {
   const [first = '', second = ''] = text
     .split('\n')
@@ -62,7 +62,7 @@ export function firstLine(text: string): string {
   return first.endsWith(':') && second !== '' && !/^[+-] /.test(second) ? `${first} ${second}` : first;
 }
 
-/** Without the colours of a terminal, control characters and marks that would turn the writing around. */
+/** Without terminal colours, control characters and marks that change the direction of text. */
 function plainLine(line: string): string {
   return line
     .replaceAll(/\p{Cc}\[[0-9;]{0,16}m/gu, '')

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 
-import { settleAll } from '#kernel/settle_all.ts';
+import { waitForAll } from '#kernel/wait_for_all.ts';
 
 test('the first failure is thrown once all have ended', async () => {
   const { promise: slow, resolve: end } = Promise.withResolvers<void>();
   let isSettled = false;
-  const settling = settleAll([Promise.reject(new Error('first')), slow, Promise.reject(new Error('second'))]).finally(
+  const settling = waitForAll([Promise.reject(new Error('first')), slow, Promise.reject(new Error('second'))]).finally(
     () => (isSettled = true),
   );
   settling.catch(() => {});

@@ -4,7 +4,7 @@ import {
   bundle,
   type EventBundle,
   isNoticeable,
-  onSightings,
+  onOccurrences,
   placeOf,
   type SeenEvent,
   withinGroupLimit,
@@ -125,7 +125,7 @@ const UPDATE = prepared((db, { groups }: Values<{ groups: Records<KnownGroup> }>
 );
 
 /** Brings batches of events to their groups, whole batches by single statements. */
-export class GroupSightings {
+export class GroupOccurrences {
   readonly #session: Session;
   readonly #newPerMinute: number;
 
@@ -178,7 +178,7 @@ export class GroupSightings {
     for (const made of await this.#insertUnknown(unknown, now)) {
       const events = unseen.get(placeOf(made.serviceId, made.key));
       if (events === undefined) continue;
-      const { outcome, state } = onSightings(null, events);
+      const { outcome, state } = onOccurrences(null, events);
       seen.set(placeOf(made.serviceId, made.key), toSeen(made, outcome, state.level));
     }
     const rest = [...unseen].filter(([place]) => !seen.has(place)).map(([, known]) => known);
@@ -186,7 +186,7 @@ export class GroupSightings {
     for (const known of await this.#lockKnown(rest)) {
       const events = unseen.get(placeOf(known.serviceId, known.key));
       if (events === undefined) continue;
-      const { outcome, state, level } = onSightings(known, events);
+      const { outcome, state, level } = onOccurrences(known, events);
       seen.set(placeOf(known.serviceId, known.key), toSeen(known, outcome, level));
       changed.push({ ...known, ...state, updatedAt: isNoticeable(known, state) ? now : known.updatedAt });
     }
@@ -211,7 +211,7 @@ export class GroupSightings {
         key: grouping.key,
         groupingVersion: grouping.version,
         groupingParts: grouping.parts,
-        ...onSightings(null, events).state,
+        ...onOccurrences(null, events).state,
         createdAt: now,
         updatedAt: now,
       };

@@ -5,8 +5,8 @@ import { type Headline, headlineOf, titleOf } from '#core/exceptions/title.ts';
 import { type EventDecision, type GroupStatus, onEventForGroup, worseLevel } from '#core/exceptions/triage.ts';
 import { Temporal } from '#kernel/time.ts';
 
-/** What an event tells its group. */
-export interface Sighting {
+/** What an event contributes to its group. */
+export interface Occurrence {
   readonly headline: Headline;
   readonly level: Level;
   readonly at: Temporal.Instant;
@@ -14,7 +14,7 @@ export interface Sighting {
   readonly release: string | null;
 }
 
-/** What a group remembers of its events, and what people decided about it. */
+/** What a group knows of its events, and what people decided about it. */
 export interface GroupState {
   readonly title: string;
   readonly type: string | null;
@@ -24,7 +24,7 @@ export interface GroupState {
   readonly status: GroupStatus;
   readonly statusChangedAt: Temporal.Instant;
   readonly resolvedInRelease: string | null;
-  /** When it last reopened by itself; null once a person has decided again. */
+  /** When a new event last reopened it; null once a person has changed the status since. */
   readonly regressedAt: Temporal.Instant | null;
   readonly firstSeenAt: Temporal.Instant;
   readonly lastSeenAt: Temporal.Instant;
@@ -33,31 +33,31 @@ export interface GroupState {
   readonly lastRelease: string | null;
 }
 
-export function sightingOf(event: ExceptionEvent): Sighting {
+export function toOccurrence(event: ExceptionEvent): Occurrence {
   const { level, at, receivedAt, release } = event;
   return { headline: headlineOf(event), level, at, receivedAt, release };
 }
 
 /**
- * The group after one event more, and what the event means to it. In whatever order and however often events come,
- * first and last seen and the level are the same; the pattern, and the title with it, only ever becomes more general.
+ * The group after one more event, and what the event means to it. The order and repetition of events do not change the
+ * level or when the group was first and last seen; the pattern, and the title with it, only becomes more general.
  */
-export function onSighting(
+export function onOccurrence(
   group: GroupState | null,
-  seen: Sighting,
+  seen: Occurrence,
 ): { readonly state: GroupState; readonly decision: EventDecision } {
   if (group === null) return { state: firstState(seen), decision: 'new' };
-  const decision = wasSettledAfter(group, seen) ? 'known' : onEventForGroup(group, seen);
+  const decision = wasResolvedAfter(group, seen) ? 'known' : onEventForGroup(group, seen);
   const remembered = remember(group, seen);
   return { state: decision === 'regression' ? reopened(remembered, seen) : remembered, decision };
 }
 
-/** An event that waited in the queue while a person resolved its group tells nothing new. */
-function wasSettledAfter(group: GroupState, seen: Sighting): boolean {
+/** An event that waited in the queue while a person resolved its group does not reopen it. */
+function wasResolvedAfter(group: GroupState, seen: Occurrence): boolean {
   return group.status === 'resolved' && isBefore(seen.receivedAt, group.statusChangedAt);
 }
 
-function firstState({ headline, level, at, receivedAt, release }: Sighting): GroupState {
+function firstState({ headline, level, at, receivedAt, release }: Occurrence): GroupState {
   const pattern = headline.message === null ? null : mergePattern(null, headline.message);
   return {
     title: titleOf({ ...headline, message: pattern }),
@@ -76,7 +76,7 @@ function firstState({ headline, level, at, receivedAt, release }: Sighting): Gro
   };
 }
 
-function remember(group: GroupState, seen: Sighting): GroupState {
+function remember(group: GroupState, seen: Occurrence): GroupState {
   const { message } = seen.headline;
   const pattern = message === null ? group.pattern : mergePattern(group.pattern, message);
   const isFirst = isBefore(seen.at, group.firstSeenAt);
@@ -93,7 +93,7 @@ function remember(group: GroupState, seen: Sighting): GroupState {
   };
 }
 
-function reopened(group: GroupState, seen: Sighting): GroupState {
+function reopened(group: GroupState, seen: Occurrence): GroupState {
   return {
     ...group,
     status: 'unresolved',

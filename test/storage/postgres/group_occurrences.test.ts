@@ -4,11 +4,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { LEVELS } from '#core/exceptions/level.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import type { SeenEvent } from '#core/exceptions/seen_events.ts';
-import { sightingOf } from '#core/exceptions/sighting.ts';
+import { toOccurrence } from '#core/exceptions/occurrence.ts';
 import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { ExceptionGroupRow } from '#storage/postgres/exception_group_store.ts';
-import { GroupSightings, type SeenGroup } from '#storage/postgres/group_sightings.ts';
+import { GroupOccurrences, type SeenGroup } from '#storage/postgres/group_occurrences.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -30,7 +30,7 @@ beforeEach(async () => {
 /** An event of the group that is told by its fingerprint. */
 function seen(group: string, given: Parameters<typeof exceptionEvent>[1] = {}, ago = 0): SeenEvent {
   const event = exceptionEvent(NOW.subtract({ minutes: ago }), { fingerprint: [group], ...given });
-  return { orgId: w.orgId, serviceId, grouping: groupEvent(event), sighting: sightingOf(event) };
+  return { orgId: w.orgId, serviceId, grouping: groupEvent(event), occurrence: toOccurrence(event) };
 }
 
 async function upsert(events: readonly SeenEvent[]): Promise<(SeenGroup | null)[]> {
@@ -161,7 +161,7 @@ test('an event whose group is removed for its age at that moment comes to a new 
     const watched = watchedSession(session, async (sql) => {
       if (sql.includes('for update of "g"') && !isRemoved) isRemoved = (await remove()) === 1;
     });
-    return await new GroupSightings(watched, Infinity).upsert([seen('a')], w.clock.now());
+    return await new GroupOccurrences(watched, Infinity).upsert([seen('a')], w.clock.now());
   });
   expect(found[0]).toMatchObject({ outcome: 'new' });
   expect(found[0]!.groupId).not.toBe(old!.groupId);
