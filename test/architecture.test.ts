@@ -11,36 +11,36 @@ import {
   toGraph,
 } from '#test/kit/import_graph.ts';
 
-/** Which rooms a room may import from, and which packages it may bring in. `*` is any. */
-const RULES: Record<string, { rooms: string[]; packages: string[] }> = {
+/** The folders and packages that each folder may import from. `*` is any. */
+const RULES: Record<string, { folders: string[]; packages: string[] }> = {
   kernel: {
-    rooms: ['kernel'],
+    folders: ['kernel'],
     packages: ['typebox', 'temporal-polyfill', 'typeid-js', 'p-limit', 'node:timers/promises'],
   },
-  core: { rooms: ['core', 'kernel'], packages: ['re2js', 'typebox', 'node:crypto'] },
-  jobs: { rooms: ['jobs', 'kernel'], packages: ['typebox'] },
+  core: { folders: ['core', 'kernel'], packages: ['re2js', 'typebox', 'node:crypto'] },
+  jobs: { folders: ['jobs', 'kernel'], packages: ['typebox'] },
   storage: {
-    rooms: ['storage', 'kernel', 'core', 'jobs'],
+    folders: ['storage', 'kernel', 'core', 'jobs'],
     packages: ['@mikro-orm/', 'kysely', 'pg', '@clickhouse/client', 'ioredis', 'bullmq', 'p-limit', 'typebox', 'node:'],
   },
   auth: {
-    rooms: ['auth', 'kernel', 'storage'],
+    folders: ['auth', 'kernel', 'storage'],
     packages: ['oidc-provider', 'lru-cache', 'p-limit', '@zxcvbn-ts/', '@simplewebauthn/server', 'otpauth', 'node:'],
   },
-  notify: { rooms: ['notify', 'kernel', 'core'], packages: ['twilio', 'nodemailer', 'web-push', 'tlds', 'node:'] },
-  'ingest/protocols': { rooms: ['ingest', 'kernel', 'core'], packages: ['*'] },
-  ingest: { rooms: ['ingest', 'kernel', 'core', 'storage', 'auth', 'jobs'], packages: ['node:', 'typebox'] },
-  incidents: { rooms: ['incidents', 'kernel', 'core', 'storage', 'jobs', 'notify'], packages: ['node:util'] },
+  notify: { folders: ['notify', 'kernel', 'core'], packages: ['twilio', 'nodemailer', 'web-push', 'tlds', 'node:'] },
+  'ingest/protocols': { folders: ['ingest', 'kernel', 'core'], packages: ['*'] },
+  ingest: { folders: ['ingest', 'kernel', 'core', 'storage', 'auth', 'jobs'], packages: ['node:', 'typebox'] },
+  incidents: { folders: ['incidents', 'kernel', 'core', 'storage', 'jobs', 'notify'], packages: ['node:util'] },
   actions: {
-    rooms: ['actions', 'kernel', 'core', 'storage', 'jobs', 'auth', 'incidents', 'notify'],
+    folders: ['actions', 'kernel', 'core', 'storage', 'jobs', 'auth', 'incidents', 'notify'],
     packages: ['typebox', 'fastest-levenshtein', 'node:util'],
   },
   entry: {
-    rooms: ['entry', 'actions', 'auth', 'core', 'incidents', 'ingest', 'jobs', 'kernel', 'notify', 'storage'],
+    folders: ['entry', 'actions', 'auth', 'core', 'incidents', 'ingest', 'jobs', 'kernel', 'notify', 'storage'],
     packages: ['*'],
   },
   workers: {
-    rooms: [
+    folders: [
       'workers',
       'entry',
       'actions',
@@ -60,25 +60,25 @@ const RULES: Record<string, { rooms: string[]; packages: string[] }> = {
 const PRODUCTION = importsBelow('src', 'workers');
 
 /** The part of the repository that a file belongs to, as a key of the rules. */
-function roomOf(file: string): string {
+function partOf(file: string): string {
   const [folder = '', second = ''] = file.split('/');
   if (folder !== 'src') return folder;
   return file.startsWith('src/ingest/protocols/') ? 'ingest/protocols' : second;
 }
 
 function isAllowed({ file, target }: Import): boolean {
-  const rule = RULES[roomOf(file)];
+  const rule = RULES[partOf(file)];
   if (rule === undefined) return false;
   if (target.startsWith('.')) return !target.includes('..');
   if (target.startsWith('#')) {
     if (target.startsWith('#entry/http')) return file.startsWith('src/entry');
-    return rule.rooms.includes(target.slice(1).split('/')[0] ?? '');
+    return rule.folders.includes(target.slice(1).split('/')[0] ?? '');
   }
   return rule.packages.some((allowed) => allowed === '*' || target === allowed || target.startsWith(allowed));
 }
 
-test('every room imports only from the rooms and packages it may', () => {
-  const imports = PRODUCTION.filter(({ file }) => roomOf(file) !== 'console');
+test('every folder imports only from the folders and packages it may', () => {
+  const imports = PRODUCTION.filter(({ file }) => partOf(file) !== 'console');
   expect(imports.length).toBeGreaterThan(100);
   expect(imports.filter((found) => !isAllowed(found)).map(({ file, target }) => `${file} imports ${target}`)).toEqual(
     [],
@@ -86,7 +86,7 @@ test('every room imports only from the rooms and packages it may', () => {
 });
 
 test('the console takes nothing from the server but types of results, and constants of core and kernel', () => {
-  const imports = PRODUCTION.filter(({ file }) => roomOf(file) === 'console');
+  const imports = PRODUCTION.filter(({ file }) => partOf(file) === 'console');
   const faults = imports.filter(({ target, isType }) => {
     if (target.startsWith('#console/')) return false;
     return (

@@ -107,7 +107,7 @@ describe('a schedule with gaps in the next 30 days', () => {
   test('because everybody in it has left', async () => {
     const { userId } = await member('Anna');
     await w.expectOk('create_schedule', { teamId, name: 'Primary', rotationConfig: { userIds: [userId] } });
-    await w.house.db.sql.run('delete from memberships where user_id = $1', [userId]);
+    await w.context.db.sql.run('delete from memberships where user_id = $1', [userId]);
     expect(await warnings()).toMatchObject([{ kind: 'schedule_gap', gaps: [{ until: '2026-04-01T12:00:00.000Z' }] }]);
   });
 });

@@ -54,7 +54,7 @@ export async function openConsole({ path = '', publicUrl, port, settings: own }:
   const settings: Partial<Config> = { baseUrl, smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>', ...own };
   const w = await world({ keepOpen: true, clock: runningClock(), settings });
   await w.app.listen({ port: listening, host: '127.0.0.1' });
-  const roles = startRoles(w.house);
+  const roles = startRoles(w.context);
   onTestFinished(async () => {
     await roles.stop();
     await w.close();

@@ -31,7 +31,7 @@ async function createSampleData(h: ConsoleWorld, { userId, email }: Visitor, ren
   const window = { startAt: now.toString(), endAt: now.add({ hours: 4 }).toString() };
   await h.expectOk('create_schedule_override', { scheduleId, userId: cleo.userId, ...window });
   const other = await h.given.organization('Umbrella');
-  await storesOf(h.house.db.session()).people.setMembership(other.orgId, userId, 'viewer', now);
+  await storesOf(h.context.db.session()).people.setMembership(other.orgId, userId, 'viewer', now);
   const browser = await signedIn(h, email);
   const invited = { email: 'dirk@example.com', role: 'viewer' };
   const { link } = (await browser.invoke(h.orgId, 'create_invitation', invited)).body.result;
@@ -41,7 +41,7 @@ async function createSampleData(h: ConsoleWorld, { userId, email }: Visitor, ren
   const keys = { p256dh: pair.generateKeys('base64url'), auth: randomBytes(16).toString('base64url') };
   const device = { endpoint: 'https://push.example.com/send/1', keys, label: rename('Chrome on Linux') };
   expect((await browser.invoke(h.orgId, 'create_push_subscription', device)).status).toBe(200);
-  await storesOf(h.house.db.session()).connections.insert({
+  await storesOf(h.context.db.session()).connections.insert({
     connectionId: newId('connection'),
     orgId: h.orgId,
     userId,
@@ -53,9 +53,9 @@ async function createSampleData(h: ConsoleWorld, { userId, email }: Visitor, ren
     lastUsedAt: null,
   });
   for (const table of ['users', 'organizations']) {
-    const rows = await h.house.db.sql.rows<{ id: string; name: string }>(`select id, name from ${table}`);
+    const rows = await h.context.db.sql.rows<{ id: string; name: string }>(`select id, name from ${table}`);
     for (const { id, name } of rows) {
-      await h.house.db.sql.run(`update ${table} set name = $2 where id = $1`, [id, rename(name)]);
+      await h.context.db.sql.run(`update ${table} set name = $2 where id = $1`, [id, rename(name)]);
     }
   }
   return { serviceId, incidentId, invitationPath: new URL(link).pathname.slice(1) };
@@ -195,7 +195,7 @@ inBrowser('a dialog of an account', () => {
       await press(page, 'Remove the authenticator app');
       await checkAndClose('Remove the authenticator app?');
 
-      await h.house.db.sql.run(`update sessions set second_factor_at = second_factor_at - interval '1 hour'`);
+      await h.context.db.sql.run(`update sessions set second_factor_at = second_factor_at - interval '1 hour'`);
       await press(page, 'Create new codes');
       await check('Create new recovery codes?');
       await dialog.getByRole('button', { name: 'Create new codes' }).click();

@@ -192,7 +192,7 @@ inBrowser('incidents', () => {
     const other = await h.given.organization('Umbrella');
     const service = await h.given.service({ name: 'search', key: other.orgKey });
     const { page, userId } = await h.visitor({ role: 'responder' });
-    const people = storesOf(h.house.db.session()).people;
+    const people = storesOf(h.context.db.session()).people;
     await people.setMembership(other.orgId, userId, 'viewer', h.clock.now());
     const incidentId = await h.incident(service.serviceId, 'Far away', { key: other.orgKey });
     await page.goto(`${h.baseUrl}/incidents/${incidentId}`);

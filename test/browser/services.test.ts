@@ -50,7 +50,7 @@ inBrowser('services', () => {
 
     const before = await read();
     expect(await page.getByText(before.ingestionKey).count()).toBe(0);
-    const reveals = () => h.house.db.sql.rows(`select 1 from audit_log where action = 'reveal_ingest_key'`);
+    const reveals = () => h.context.db.sql.rows(`select 1 from audit_log where action = 'reveal_ingest_key'`);
     expect(await reveals()).toHaveLength(0);
     await page.getByRole('button', { name: 'Show keys' }).click();
     await page.getByText(before.dsn, { exact: true }).waitFor();
@@ -112,7 +112,7 @@ inBrowser('services', () => {
     await page.getByText('Nothing has arrived yet.').first().waitFor();
     expect(await page.getByText('refused').count()).toBe(0);
     const refused = { serviceId: service.serviceId, hour: h.clock.now(), lastAt: h.clock.now() };
-    await storesOf(h.house.db.session()).ingestRefusals.add([
+    await storesOf(h.context.db.session()).ingestRefusals.add([
       { ...refused, kind: 'points', reason: 'too_many_series', count: 1_204 },
       { ...refused, kind: 'events', reason: 'rate_limited', count: 1 },
     ]);

@@ -13,7 +13,7 @@ inBrowser('the settings', () => {
     const { page } = await h.visitor({ path: '/settings/members' });
     const roleOf = async () =>
       (
-        await h.house.db.sql.rows<{ role: string }>('select role from memberships where user_id = $1', [bram.userId])
+        await h.context.db.sql.rows<{ role: string }>('select role from memberships where user_id = $1', [bram.userId])
       )[0];
     // An arrow key selects the next role, but changes nothing yet.
     await page.getByLabel('Role of Bram').press('ArrowDown');
@@ -36,7 +36,7 @@ inBrowser('the settings', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('Bram is removed.').waitFor();
     await page.getByText(bram.email).waitFor({ state: 'detached' });
-    const left = await h.house.db.sql.rows('select from memberships where user_id = $1', [bram.userId]);
+    const left = await h.context.db.sql.rows('select from memberships where user_id = $1', [bram.userId]);
     expect(left).toEqual([]);
   });
 

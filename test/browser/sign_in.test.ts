@@ -56,7 +56,7 @@ inBrowser('signing in', () => {
     await page.getByRole('button', { name: 'Use a passkey' }).click();
     await page.getByRole('heading', { name: /, Olga$/ }).waitFor();
 
-    await h.house.db.sql.run(`update sessions set second_factor_at = second_factor_at - interval '1 hour'`);
+    await h.context.db.sql.run(`update sessions set second_factor_at = second_factor_at - interval '1 hour'`);
     await page.goto(`${h.baseUrl}/settings/members`);
     await page.getByRole('switch', { name: 'Owners and admins must have a second factor' }).click();
     await page.getByRole('heading', { name: 'Confirm with your second factor' }).waitFor();

@@ -6,7 +6,7 @@ import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { ask, callsMade } from '#test/contract/ask.ts';
-import { EACH_ACTION } from '#test/contract/estate.ts';
+import { EACH_ACTION } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;
@@ -24,8 +24,8 @@ async function badCredentials(): Promise<Record<string, Record<string, string>>>
   const good = w.orgKey;
   const service = await w.given.service();
   const [left, revoked, expired] = [await w.given.user(), await issue({}), await issue({ expiresAt: w.clock.now() })];
-  await storesOf(w.house.db.session()).people.removeMembership(w.orgId, left.userId);
-  await storesOf(w.house.db.session()).apiKeys.revoke(revoked.keyId, w.clock.now());
+  await storesOf(w.context.db.session()).people.removeMembership(w.orgId, left.userId);
+  await storesOf(w.context.db.session()).apiKeys.revoke(revoked.keyId, w.clock.now());
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
   return {
     'no key': {},
@@ -47,7 +47,7 @@ async function badCredentials(): Promise<Record<string, Record<string, string>>>
 }
 
 async function issue(options: { expiresAt?: Temporal.Instant; userId?: Id<'user'> }) {
-  return await w.house.db.transaction((session) =>
+  return await w.context.db.transaction((session) =>
     issueApiKey(
       storesOf(session),
       { orgId: w.orgId, userId: null, name: 'test', permissions: null, ...options },
@@ -78,7 +78,7 @@ test.each(['Bearer', 'bearer', 'BEARER'])('the scheme is taken as %s, with any n
 test('a role that is lowered counts from the very next request, and so does one that is raised', async () => {
   const person = await w.given.user({ role: 'editor' });
   const statusAs = async (role: Role) => {
-    await storesOf(w.house.db.session()).people.setMembership(w.orgId, person.userId, role, w.clock.now());
+    await storesOf(w.context.db.session()).people.setMembership(w.orgId, person.userId, role, w.clock.now());
     return (await ask(w, 'create_service', { key: person.key, body: { name: 'x' } })).status;
   };
   expect(await statusAs('editor')).toBe(200);
@@ -90,7 +90,7 @@ test('a role that is lowered counts from the very next request, and so does one 
 test('a user who is removed is out from the very next request, with every key, and in again when invited again', async () => {
   const person = await w.given.user({ role: 'admin' });
   const second = await w.given.apiKey({ userId: person.userId });
-  const { people } = storesOf(w.house.db.session());
+  const { people } = storesOf(w.context.db.session());
   const statuses = async () => [
     (await ask(w, 'list_teams', { key: person.key })).status,
     (await ask(w, 'list_teams', { key: second })).status,
@@ -105,7 +105,7 @@ test('a user who is removed is out from the very next request, with every key, a
 test('a key that is revoked is refused from the very next request', async () => {
   const { keyId, key } = await issue({});
   expect((await ask(w, 'list_teams', { key })).status).toBe(200);
-  await storesOf(w.house.db.session()).apiKeys.revoke(keyId, w.clock.now());
+  await storesOf(w.context.db.session()).apiKeys.revoke(keyId, w.clock.now());
   expect((await ask(w, 'list_teams', { key })).status).toBe(401);
 });
 
@@ -120,7 +120,7 @@ test('a key is good until the instant at which it expires', async () => {
 test('a key acts in its own organization only, also when its user belongs to two', async () => {
   const other = await w.given.organization('Other');
   const { userId, key } = await w.given.user({ role: 'owner' });
-  await storesOf(w.house.db.session()).people.setMembership(other.orgId, userId, 'owner', w.clock.now());
+  await storesOf(w.context.db.session()).people.setMembership(other.orgId, userId, 'owner', w.clock.now());
   await ask(w, 'create_team', { key: other.orgKey, body: { name: 'Theirs' } });
   const { result } = (await ask(w, 'list_teams', { key })).body;
   expect(result.teams.map((team: { name: string }) => team.name)).not.toContain('Theirs');
@@ -129,7 +129,7 @@ test('a key acts in its own organization only, also when its user belongs to two
 test('it shows when a key was last used, to the minute', async () => {
   const { keyId, key } = await issue({});
   const lastUsed = async () =>
-    await w.house.db.sql.row<{ at: Temporal.Instant }>('select last_used_at as at from api_keys where id = $1', [
+    await w.context.db.sql.row<{ at: Temporal.Instant }>('select last_used_at as at from api_keys where id = $1', [
       keyId,
     ]);
   expect((await lastUsed())!.at).toBeNull();

@@ -68,7 +68,7 @@ test('an answer that holds a secret is sent as it is, so that its length tells n
 test('the console gets packed answers, and its stream of changes as they happen', async () => {
   const { email } = await givenPerson(w);
   const cookie = (await signedIn(w, email)).cookie ?? '';
-  const origin = new URL(w.house.config.baseUrl).origin;
+  const origin = new URL(w.context.config.baseUrl).origin;
   const headers = { cookie, origin, 'accept-encoding': 'br, gzip' };
   const org = `/api/console/organizations/${w.orgId}`;
   expect((await receive(`${org}/actions/list_services`, headers, {})).headers['content-encoding']).toBe('br');

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { type Answer, ask } from '#test/contract/ask.ts';
-import { buildEstate, type Estate, trigger } from '#test/contract/estate.ts';
+import { buildFixture, type Fixture, trigger } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;
-let estate: Estate;
+let fixture: Fixture;
 beforeAll(async () => {
   w = await world({ keepOpen: true });
-  estate = await buildEstate(w);
+  fixture = await buildFixture(w);
 });
 afterAll(() => w.close());
 
@@ -29,7 +29,7 @@ const ROUNDS = Array.from({ length: 5 }, (_, round) => round);
 
 test('updates of different fields of one thing at once are all kept, and all told in the audit log', async () => {
   for (const round of ROUNDS) {
-    const { serviceId, memberId, ruleId, scheduleId, policyId, dashboardId, userId } = estate;
+    const { serviceId, memberId, ruleId, scheduleId, policyId, dashboardId, userId } = fixture;
     const config = { metricName: `m${round}`, comparator: '<', threshold: round, windowMinutes: 9, aggregation: 'sum' };
     const steps = [{ afterMinutes: round, channels: ['call'], targetUserIds: [userId], useSchedule: false }];
     const fields: Record<string, [object, object[]]> = {
@@ -82,7 +82,7 @@ test('updates of different fields of one thing at once are all kept, and all tol
 
 test('acknowledged and resolved at once, an incident ends resolved, once, whoever came first', async () => {
   for (const _round of ROUNDS) {
-    await result('resolve_incident', { incidentId: estate.incidentId });
+    await result('resolve_incident', { incidentId: fixture.incidentId });
     const incidentId = await trigger(w, (await result('create_alert_rule', newRule())).ruleId);
     const acts = ['acknowledge_incident', 'resolve_incident'].flatMap((action) => [action, action, action]);
     const answers = await together(acts.map((action) => [action, { incidentId }]));
@@ -106,16 +106,16 @@ test('acknowledged and resolved at once, an incident ends resolved, once, whoeve
 function newRule(): object {
   const config = { metricName: 'm', comparator: '>', threshold: 1 };
   return {
-    serviceId: estate.serviceId,
+    serviceId: fixture.serviceId,
     name: 'x',
     kind: 'metric_threshold',
     config,
-    escalationPolicyId: estate.policyId,
+    escalationPolicyId: fixture.policyId,
   };
 }
 
 async function auditCount(target: string, action = /_capability$/): Promise<number> {
-  const rows = await w.house.db.sql.rows<{ action: string }>('select action from audit_log where target = $1', [
+  const rows = await w.context.db.sql.rows<{ action: string }>('select action from audit_log where target = $1', [
     target,
   ]);
   return rows.filter((row) => action.test(row.action)).length;
@@ -165,7 +165,7 @@ test('rotated many times at once, every answer is a pair of its own, and the one
     });
     expect(sent.statusCode).toBe(key === current.ingestionKey ? 202 : 401);
   }
-  const rows = await w.house.db.sql.rows<{ revoked: boolean }>(
+  const rows = await w.context.db.sql.rows<{ revoked: boolean }>(
     'select revoked_at is not null as revoked from ingest_keys where service_id = $1',
     [serviceId],
   );
@@ -173,7 +173,7 @@ test('rotated many times at once, every answer is a pair of its own, and the one
 });
 
 test('updated and deleted at once, a thing is gone, and nothing of it is left or comes back', async () => {
-  const kinds: readonly (readonly [string, string, object, keyof Estate, string])[] = [
+  const kinds: readonly (readonly [string, string, object, keyof Fixture, string])[] = [
     ['update_service', 'delete_service', { name: 'y' }, 'serviceId', 'services'],
     ['update_dashboard', 'delete_dashboard', { name: 'y' }, 'dashboardId', 'dashboards'],
     ['update_team', 'delete_team', { name: 'y' }, 'teamId', 'teams'],
@@ -183,7 +183,7 @@ test('updated and deleted at once, a thing is gone, and nothing of it is left or
     ['update_alert_rule', 'delete_alert_rule', { name: 'y' }, 'ruleId', 'alert_rules'],
   ];
   for (const [update, remove, change, idName, table] of kinds) {
-    const own = await buildEstate(w);
+    const own = await buildFixture(w);
     const id = { [idName]: own[idName] };
     const acts = [update, update, remove, update, remove, update];
     const answers = await together(acts.map((action) => [action, action === remove ? id : { ...id, ...change }]));
@@ -193,9 +193,9 @@ test('updated and deleted at once, a thing is gone, and nothing of it is left or
     for (const { status } of updates) expect([200, 404], update).toContain(status);
     expect((await ask(w, update, { body: { ...id, ...change } })).status, update).toBe(404);
     const hidden = table === 'services' ? 'and deleted_at is null' : '';
-    const left = await w.house.db.sql.rows(`select 1 from ${table} where id = $1 ${hidden}`, [own[idName]]);
+    const left = await w.context.db.sql.rows(`select 1 from ${table} where id = $1 ${hidden}`, [own[idName]]);
     expect(left, table).toEqual([]);
-    const deletions = await w.house.db.sql.rows(
+    const deletions = await w.context.db.sql.rows(
       "select 1 from audit_log where target = $1 and action = $2 and result = 'done'",
       [own[idName], remove],
     );
@@ -207,7 +207,7 @@ test('made and deleted at once, what hangs on something never outlives it', asyn
   for (const _round of ROUNDS) {
     const { teamId } = await result('create_team', { name: 'x' });
     const { policyId } = await result('create_escalation_policy', { teamId, name: 'x', steps: [step()] });
-    const { userId, serviceId } = estate;
+    const { userId, serviceId } = fixture;
     const calls: (readonly [string, object])[] = [
       ['create_schedule', { teamId, name: 'x' }],
       ['create_escalation_policy', { teamId, name: 'x', steps: [step()] }],
@@ -219,7 +219,7 @@ test('made and deleted at once, what hangs on something never outlives it', asyn
     for (const { status } of answers) expect([200, 404]).toContain(status);
     expect(answers.at(-1)!.status).toBe(200);
     for (const table of ['schedules', 'escalation_policies', 'team_members']) {
-      expect(await w.house.db.sql.rows(`select 1 from ${table} where team_id = $1`, [teamId])).toEqual([]);
+      expect(await w.context.db.sql.rows(`select 1 from ${table} where team_id = $1`, [teamId])).toEqual([]);
     }
     const rule = answers[3]!;
     if (rule.status !== 200) continue;
@@ -255,12 +255,12 @@ test('one user who is added many times at once is a member once', async () => {
 });
 
 test('set to different statuses at once, an exception group has one of them, and the audit log tells each change', async () => {
-  const { groupId } = estate;
+  const { groupId } = fixture;
   const wanted = ['resolved', 'ignored', 'unresolved', 'resolved', 'ignored'];
   const answers = await together(wanted.map((status) => ['set_exception_status', { groupId, status }]));
   expect(answers.map(({ body }) => body.result.status)).toEqual(wanted);
   const { status } = await result('get_exception_group', { groupId });
-  const changes = await w.house.db.sql.rows<{ from: string; to: string }>(
+  const changes = await w.context.db.sql.rows<{ from: string; to: string }>(
     `select before->>'status' as from, after->>'status' as to from audit_log where target = $1 order by id`,
     [groupId],
   );

@@ -11,7 +11,7 @@ import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
 import { ACCOUNT_OPERATIONS } from '#actions/registry.ts';
 import { routeOf } from '#entry/http/console/account_operations.ts';
 import { ask, callsMade } from '#test/contract/ask.ts';
-import { EACH_ACTION } from '#test/contract/estate.ts';
+import { EACH_ACTION } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -242,7 +242,7 @@ test('nobody unknown has more than 16 KiB of a body read', async () => {
     for (const type of types) {
       // Sent in chunks, so that its length is known to nobody beforehand.
       const payload = Readable.from(Array.from({ length: 64 }, () => Buffer.from('{"a":'.repeat(200))));
-      const headers = { 'content-type': type, 'transfer-encoding': 'chunked', origin: w.house.config.baseUrl };
+      const headers = { 'content-type': type, 'transfer-encoding': 'chunked', origin: w.context.config.baseUrl };
       const answer = await w.app.inject({ method, url: path, headers, payload });
       expect([403, 404, 405, 413, 415], `${method} ${path} ${type}`).toContain(answer.statusCode);
     }

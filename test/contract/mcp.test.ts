@@ -6,18 +6,18 @@ import { Check } from 'typebox/value';
 import { buildApp } from '#entry/http/app.ts';
 import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
 import { CONTRACT } from '#test/contract/action_api.ts';
-import { EACH_ACTION, exampleBody, buildEstate, type Estate } from '#test/contract/estate.ts';
+import { EACH_ACTION, exampleBody, buildFixture, type Fixture } from '#test/contract/fixture.ts';
 import { faultyBodies } from '#test/contract/faulty_bodies.ts';
 import { call, ERAS, post, send } from '#test/contract/mcp_call.ts';
 import { type Answer, type World, world } from '#test/kit/world.ts';
 
 let w: World;
-let estate: Estate;
+let fixture: Fixture;
 // eslint-disable-next-line typescript/no-explicit-any -- tests look into tools of any shape
 const tools = new Map<string, any>();
 beforeAll(async () => {
   w = await world({ keepOpen: true });
-  estate = await buildEstate(w);
+  fixture = await buildFixture(w);
   for (const tool of (await send(w, 'tools/list')).body.result.tools) tools.set(tool.name, tool);
 });
 afterAll(() => w.close());
@@ -56,7 +56,7 @@ formats.default(ajv);
 
 test.each(EACH_ACTION)('%s announces exactly the input that it takes', (name, action) => {
   const announced = ajv.compile(tools.get(name).inputSchema);
-  const good = exampleBody(action, estate);
+  const good = exampleBody(action, fixture);
   expect(announced(good)).toBe(true);
   for (const { fault, body } of faultyBodies(action.input, good)) {
     const input: unknown = JSON.parse(body);
@@ -86,14 +86,14 @@ test.each(ERAS)('refusals tell an agent what to do next (%s)', async (era) => {
     return body.content[0].text;
   };
   const viewer = await w.given.apiKey({ permissions: ['oncall:view'] });
-  const rule = exampleBody(EACH_ACTION.find(([name]) => name === 'create_alert_rule')![1], estate);
+  const rule = exampleBody(EACH_ACTION.find(([name]) => name === 'create_alert_rule')![1], fixture);
   const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: ['user_x'] }];
   expect([
     await refusal('create_team', { name: 'x' }, viewer),
     await refusal('get_service', { serviceId: 'service_x' }),
     await refusal('create_alert_rule', { ...rule, serviceId: 'x', escalationPolicyId: 'x' }),
-    await refusal('create_escalation_policy', { teamId: estate.teamId, name: 'x', steps }),
-    await refusal('add_team_member', { teamId: estate.teamId, userId: estate.userId }),
+    await refusal('create_escalation_policy', { teamId: fixture.teamId, name: 'x', steps }),
+    await refusal('add_team_member', { teamId: fixture.teamId, userId: fixture.userId }),
   ]).toMatchInlineSnapshot(`
     [
       "forbidden: create_team needs the permission oncall:edit, which this key does not have
@@ -116,12 +116,12 @@ test.each(ERAS)('an unknown tool is an error of the protocol, with the names tha
 });
 
 test.each(ERAS)('what goes wrong inside is told without its text (%s)', async (era) => {
-  const failing = { listNames: () => Promise.reject(new Error('secret of the house')) } as unknown as MetricReader;
-  const app = await buildApp({ ...w.house, actions: { ...w.house.actions, metrics: failing } });
-  const { body } = await call({ ...w, app }, 'list_metric_names', { serviceId: estate.serviceId }, { era });
+  const failing = { listNames: () => Promise.reject(new Error('secret of the server')) } as unknown as MetricReader;
+  const app = await buildApp({ ...w.context, actions: { ...w.context.actions, metrics: failing } });
+  const { body } = await call({ ...w, app }, 'list_metric_names', { serviceId: fixture.serviceId }, { era });
   await app.close();
   expect(body.content[0].text).toMatch(/^internal: .*\nDo not repeat .*\nRequest id: req_\w+$/);
-  expect(JSON.stringify(body)).not.toContain('secret of the house');
+  expect(JSON.stringify(body)).not.toContain('secret of the server');
 });
 
 test('whoever brings no good key learns where to sign in', async () => {

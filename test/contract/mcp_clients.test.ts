@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { PERMISSIONS, type Permission, type Role, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { CONTRACT } from '#test/contract/action_api.ts';
-import { buildEstate, EACH_ACTION, exampleBody } from '#test/contract/estate.ts';
+import { buildFixture, EACH_ACTION, exampleBody } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const INFO = { name: 'test', version: '1.0.0' };
@@ -57,11 +57,11 @@ const toolsFor = (permissions: readonly Permission[]) =>
 
 test.each(CLIENTS)('%s lists every tool and calls each, its result fitting what was announced', async (_, connect) => {
   const organization = await w.given.organization();
-  const estate = await buildEstate(w, organization);
+  const fixture = await buildFixture(w, organization);
   const client = await connect(organization.orgKey);
   expect(await namesOf(client)).toEqual(toolsFor(PERMISSIONS));
   for (const [name, action] of EACH_ACTION) {
-    const target = /^(?:delete|remove)_/.test(name) ? await buildEstate(w, organization) : estate;
+    const target = /^(?:delete|remove)_/.test(name) ? await buildFixture(w, organization) : fixture;
     const input = exampleBody(action, target);
     if (name === 'add_team_member') input['userId'] = (await w.given.user({ orgId: organization.orgId })).userId;
     const answer = await client.callTool({ name, arguments: input });
@@ -91,7 +91,7 @@ test.each(CLIENTS)('%s sees other tools on the very next request after a change 
   const { key, userId } = await w.given.user({ role: 'owner' });
   const client = await connect(key);
   const setRole = (role: Role) =>
-    storesOf(w.house.db.session()).people.setMembership(w.orgId, userId, role, w.clock.now());
+    storesOf(w.context.db.session()).people.setMembership(w.orgId, userId, role, w.clock.now());
   for (const role of ['owner', 'responder', 'viewer', 'editor'] as const) {
     await setRole(role);
     expect(await namesOf(client)).toEqual(toolsFor(ROLE_PERMISSIONS[role]));
@@ -102,7 +102,7 @@ test.each(CLIENTS)('%s sees other tools on the very next request after a change 
     isError: true,
     content: [{ text: expect.stringMatching(/^forbidden: .*oncall:edit/) }],
   });
-  await storesOf(w.house.db.session()).people.removeMembership(w.orgId, userId);
+  await storesOf(w.context.db.session()).people.removeMembership(w.orgId, userId);
   await expect(client.listTools()).rejects.toThrow(/401|unauthorized/i);
 });
 
@@ -119,7 +119,7 @@ test('a client that listens hears when its own tools change, and is let go when 
   const { key, userId } = await w.given.user({ role: 'owner' });
   const [listening, bystander] = [await listen(key), await listen(w.orgKey)];
   expect(listening.subscription.honoredFilter).toEqual({ toolsListChanged: true });
-  const people = storesOf(w.house.db.session()).people;
+  const people = storesOf(w.context.db.session()).people;
   await people.setMembership(w.orgId, userId, 'viewer', w.clock.now());
   await expect.poll(() => listening.heard, { timeout: 10_000 }).toEqual([toolsFor(ROLE_PERMISSIONS.viewer).length]);
   await people.removeMembership(w.orgId, userId);

@@ -6,7 +6,7 @@ import type { AnyAction } from '#actions/action_context.ts';
 import type { Id } from '#kernel/ids.ts';
 import { PERMISSIONS, ROLES } from '#kernel/permissions.ts';
 import { ask } from '#test/contract/ask.ts';
-import { buildEstate, EACH_ACTION, type Estate, exampleBody } from '#test/contract/estate.ts';
+import { buildFixture, EACH_ACTION, type Fixture, exampleBody } from '#test/contract/fixture.ts';
 import { call, type Era, ERAS } from '#test/contract/mcp_call.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -15,7 +15,7 @@ interface Side {
   readonly orgId: Id<'org'>;
   readonly orgKey: string;
   readonly keys: ReadonlyMap<string, string>;
-  readonly estate: Estate;
+  readonly fixture: Fixture;
 }
 
 /** What came of a call, and what the audit log says of it. */
@@ -60,7 +60,7 @@ async function settle({ orgId, orgKey }: { orgId: Id<'org'>; orgKey: string }): 
     keys.set(role, key);
     if (role === 'owner') keys.set('read-only owner', await w.given.apiKey({ orgId, userId, permissions: VIEWS }));
   }
-  return { orgId, orgKey, keys, estate: await buildEstate(w, { orgId, orgKey }) };
+  return { orgId, orgKey, keys, fixture: await buildFixture(w, { orgId, orgKey }) };
 }
 
 test.each(EACH_ACTION)('%s does the same for everyone over REST and MCP', async (_, action) => {
@@ -91,7 +91,7 @@ async function bodiesFor(action: AnyAction, side: Side): Promise<Bodies> {
 async function bodyOf(action: AnyAction, side: Side): Promise<Record<string, unknown>> {
   const creator = CREATORS.find(([name]) => name === action.name)?.[1];
   const made = creator && (await w.expectOk(creator.name, await bodyOf(creator, side), { key: side.orgKey }));
-  const body = exampleBody(action, { ...side.estate, ...made });
+  const body = exampleBody(action, { ...side.fixture, ...made });
   if (action.name === 'add_team_member') body['userId'] = (await w.given.user({ orgId: side.orgId })).userId;
   return body;
 }
@@ -112,7 +112,7 @@ async function overMcp(action: AnyAction, key: string, input: object, era: Era):
 
 /** Without the way in, once it is the right one. */
 async function auditOf(requestId: unknown, via: string): Promise<unknown[]> {
-  const rows = await w.house.db.sql.rows<{ via: string }>(
+  const rows = await w.context.db.sql.rows<{ via: string }>(
     'select actor, via, action, target, before, after, result, at, address from audit_log where request_id = $1 order by id',
     [requestId],
   );

@@ -54,14 +54,14 @@ async function sendMetric(serviceId: Id<'service'>): Promise<void> {
   const points = new PointBatch();
   const series = points.addSeries({ name: POISON, labels: [], key: seriesKey(POISON, []) });
   points.add(series, w.clock.now().epochMilliseconds - 90_000, 1, 'gauge');
-  await new MetricWriter(w.house.clickhouse).insert([{ serviceId, points: columnsOf(points) }], newId('job'));
+  await new MetricWriter(w.context.clickhouse).insert([{ serviceId, points: columnsOf(points) }], newId('job'));
 }
 
 /** An exception in which every text is poisoned, and the incident that it opens. */
 async function throwException(serviceId: Id<'service'>): Promise<string> {
   const event = poisonedEvent();
   const seen = { orgId: w.orgId, serviceId, grouping: groupEvent(event), occurrence: toOccurrence(event) };
-  const { groupId } = await inUnitOfWork(w.house.actions, async (unit) => {
+  const { groupId } = await inUnitOfWork(w.context.actions, async (unit) => {
     const [group] = await unit.stores.exceptionGroups.upsertSeen([seen], unit.now, Infinity);
     const { level, eventId, environment, release } = event;
     const found = { orgId: w.orgId, serviceId, groupId: group!.groupId, outcome: 'new', title: POISON } as const;
@@ -71,7 +71,7 @@ async function throwException(serviceId: Id<'service'>): Promise<string> {
     });
     return group!;
   });
-  await new ExceptionWriter(w.house.clickhouse).insert([{ serviceId, groupId, event }], newId('job'));
+  await new ExceptionWriter(w.context.clickhouse).insert([{ serviceId, groupId, event }], newId('job'));
   return groupId;
 }
 

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { ask } from '#test/contract/ask.ts';
-import { buildEstate, type Estate, trigger } from '#test/contract/estate.ts';
+import { buildFixture, type Fixture, trigger } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;
-let estate: Estate;
+let fixture: Fixture;
 beforeAll(async () => {
   w = await world({ keepOpen: true });
-  estate = await buildEstate(w);
+  fixture = await buildFixture(w);
 });
 afterAll(() => w.close());
 
 const LARGEST = Number.MAX_SAFE_INTEGER;
 
-test.each<readonly [string, (estate: Estate) => object, readonly string[]]>([
+test.each<readonly [string, (fixture: Fixture) => object, readonly string[]]>([
   [
     'create_alert_rule',
     ({ serviceId }) => ({
@@ -67,7 +67,7 @@ test.each<readonly [string, (estate: Estate) => object, readonly string[]]>([
     ['steps[0].afterMinutes', 'steps[0].channels', 'steps[1].afterMinutes', 'steps[1].channels[0]', 'steps[2]'],
   ],
 ])('%s names faults of shape and of meaning in one answer', async (action, bodyOf, paths) => {
-  const answer = await ask(w, action, { body: bodyOf(estate) });
+  const answer = await ask(w, action, { body: bodyOf(fixture) });
   expect(answer.status, answer.text).toBe(400);
   expect(answer.body.errors.map(({ path }: { path: string }) => path).toSorted()).toEqual(paths);
 });
@@ -75,7 +75,7 @@ test.each<readonly [string, (estate: Estate) => object, readonly string[]]>([
 test.each([-LARGEST, -1, 0, 1, LARGEST - 1, LARGEST])(
   'the integer %i is taken and comes back exactly',
   async (integer) => {
-    const { memberId, scheduleId, teamId } = estate;
+    const { memberId, scheduleId, teamId } = fixture;
     const member = await ask(w, 'update_team_member', { body: { memberId, sortOrder: integer } });
     expect(member.text).toContain(`"sortOrder":${integer},`);
     const rotationConfig = { userIds: [], shiftHours: integer };
@@ -95,7 +95,7 @@ test.each([-LARGEST, -1, 0, 1, LARGEST - 1, LARGEST])(
 test.each(['9007199254740992', '-9007199254740992', '9007199254740993', '1e16', '1e400', '-1e400', '0.5'])(
   'the number %s is no integer of the contract',
   async (number) => {
-    const { memberId, scheduleId, teamId } = estate;
+    const { memberId, scheduleId, teamId } = fixture;
     const bodies = {
       update_team_member: `{"memberId":"${memberId}","sortOrder":${number}}`,
       update_schedule: `{"scheduleId":"${scheduleId}","rotationConfig":{"userIds":[],"shiftHours":${number}}}`,
@@ -110,7 +110,7 @@ test.each(['9007199254740992', '-9007199254740992', '9007199254740993', '1e16', 
 );
 
 test('an integer may be written with a fraction of zero or an exponent', async () => {
-  const { memberId } = estate;
+  const { memberId } = fixture;
   for (const written of ['5.0', '0.5e1', '5e0']) {
     const answer = await ask(w, 'update_team_member', { body: `{"memberId":"${memberId}","sortOrder":${written}}` });
     expect(answer.text).toContain('"sortOrder":5,');
@@ -118,7 +118,7 @@ test('an integer may be written with a fraction of zero or an exponent', async (
 });
 
 test('the bounds of retention and of a window are within', async () => {
-  const { serviceId } = estate;
+  const { serviceId } = fixture;
   for (const retentionDays of [1, 400]) {
     const body = { serviceId, capability: 'metrics', retentionDays };
     expect((await ask(w, 'set_retention', { body })).body.result.retentionDays.metrics).toBe(retentionDays);
@@ -132,7 +132,7 @@ test('the bounds of retention and of a window are within', async () => {
 });
 
 test('null clears what may be null, and what is absent stays', async () => {
-  const { serviceId, ruleId, memberId } = estate;
+  const { serviceId, ruleId, memberId } = fixture;
   const fields = { environment: 'a', scmOwner: 'b', scmRepo: 'c' };
   await ask(w, 'update_service', { body: { serviceId, ...fields } });
   const cleared = await ask(w, 'update_service', { body: { serviceId, scmOwner: null } });
@@ -144,7 +144,7 @@ test('null clears what may be null, and what is absent stays', async () => {
 });
 
 test('every user that is nobody of the organization is named, each with its place', async () => {
-  const { teamId, userId } = estate;
+  const { teamId, userId } = fixture;
   const steps = [
     { afterMinutes: 0, channels: ['sms'], targetUserIds: [userId, 'nobody'] },
     { afterMinutes: 1, channels: ['sms'], targetUserIds: ['nobody either'] },
@@ -156,8 +156,8 @@ test('every user that is nobody of the organization is named, each with its plac
 });
 
 test('incidents move as the contract says, and settling twice changes nothing', async () => {
-  await ask(w, 'resolve_incident', { body: { incidentId: estate.incidentId } });
-  const incidentId = await trigger(w, estate.ruleId);
+  await ask(w, 'resolve_incident', { body: { incidentId: fixture.incidentId } });
+  const incidentId = await trigger(w, fixture.ruleId);
   const settle = async (action: string) => (await ask(w, action, { body: { incidentId } })).body.result;
   const acknowledged = await settle('acknowledge_incident');
   expect(acknowledged).toMatchObject({ status: 'acknowledged', acknowledgedBy: { via: 'rest' }, resolvedAt: null });

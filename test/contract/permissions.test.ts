@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { PERMISSIONS, type Permission, ROLES, type Role } from '#kernel/permissions.ts';
 import { ask, callsMade } from '#test/contract/ask.ts';
-import { EACH_ACTION } from '#test/contract/estate.ts';
+import { EACH_ACTION } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 /** Decisions §4, written out once more. */
@@ -65,7 +65,7 @@ test.each(EACH_ACTION)(
 );
 
 async function auditOf(requestId: string): Promise<unknown[]> {
-  return await w.house.db.sql.rows(
+  return await w.context.db.sql.rows(
     'select action, via, result, target, before, after, address, actor from audit_log where request_id = $1',
     [requestId],
   );

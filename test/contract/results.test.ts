@@ -2,21 +2,21 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Check } from 'typebox/value';
 
 import { ask } from '#test/contract/ask.ts';
-import { buildEstate, EACH_ACTION, type Estate, exampleBody, leastBody } from '#test/contract/estate.ts';
+import { buildFixture, EACH_ACTION, type Fixture, exampleBody, leastBody } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;
-let shared: Estate;
+let shared: Fixture;
 beforeAll(async () => {
   w = await world({ keepOpen: true });
-  shared = await buildEstate(w);
+  shared = await buildFixture(w);
 });
 afterAll(() => w.close());
 
 test.each(EACH_ACTION)('%s takes its example and the least it needs, and answers in its shape', async (_, action) => {
   for (const bodyOf of [exampleBody, leastBody]) {
-    const estate = action.effect === 'delete' ? await buildEstate(w) : shared;
-    const body = bodyOf(action, estate);
+    const fixture = action.effect === 'delete' ? await buildFixture(w) : shared;
+    const body = bodyOf(action, fixture);
     if (action.name === 'add_team_member') body['userId'] = (await w.given.user()).userId;
     const answer = await ask(w, action.name, { body });
     expect(answer.status, answer.text).toBe(200);

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { ask, callsMade } from '#test/contract/ask.ts';
-import { buildEstate, EACH_ACTION, type Estate, exampleBody } from '#test/contract/estate.ts';
+import { buildFixture, EACH_ACTION, type Fixture, exampleBody } from '#test/contract/fixture.ts';
 import { faultyBodies, whollyWrongBody } from '#test/contract/faulty_bodies.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;
-let estate: Estate;
+let fixture: Fixture;
 beforeAll(async () => {
   w = await world({ keepOpen: true });
-  estate = await buildEstate(w);
+  fixture = await buildFixture(w);
 });
 afterAll(async () => {
   console.log(`${callsMade()} faulty bodies were sent`);
@@ -18,7 +18,7 @@ afterAll(async () => {
 
 test.each(EACH_ACTION)('%s refuses every fault of shape with its path, and nothing happens', async (name, action) => {
   const before = await traces();
-  for (const { fault, path, body } of faultyBodies(action.input, exampleBody(action, estate))) {
+  for (const { fault, path, body } of faultyBodies(action.input, exampleBody(action, fixture))) {
     const answer = await ask(w, name, { body });
     const told = `${fault} at ${path}: ${body} answered ${answer.text}`;
     expect(answer.status, told).toBe(400);
@@ -47,5 +47,5 @@ function pathsOf(problem: { errors: { path: string }[] }): string[] {
 /** What a change would leave behind. */
 async function traces(): Promise<unknown> {
   const counts = ['audit_log', 'services', 'dashboards', 'teams', 'schedules', 'alert_rules', 'incidents'];
-  return await w.house.db.sql.rows(counts.map((table) => `select count(*) as n from ${table}`).join(' union all '));
+  return await w.context.db.sql.rows(counts.map((table) => `select count(*) as n from ${table}`).join(' union all '));
 }

@@ -146,7 +146,7 @@ test('metrics are closed to those without the token', async () => {
 
 test('a thousand questions after health in one second ask the stores once', async () => {
   const w = await world();
-  const ping = vi.spyOn(w.house.queue, 'ping');
+  const ping = vi.spyOn(w.context.queue, 'ping');
   const answers = await Promise.all(
     Array.from({ length: 1_000 }, async (_, index) => {
       return (await w.app.inject({ url: index % 2 === 0 ? '/healthz' : '/readyz' })).statusCode;

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { type Answer, ask, callsMade } from '#test/contract/ask.ts';
-import { buildEstate, EACH_ACTION, type Estate, exampleBody } from '#test/contract/estate.ts';
+import { buildFixture, EACH_ACTION, type Fixture, exampleBody } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;
-let home: Estate;
-let theirs: Estate;
+let home: Fixture;
+let theirs: Fixture;
 let theirKey: string;
 beforeAll(async () => {
   w = await world({ keepOpen: true });
   const other = await w.given.organization('Other');
   theirKey = other.orgKey;
-  home = await buildEstate(w);
-  theirs = await buildEstate(w, other);
+  home = await buildFixture(w);
+  theirs = await buildFixture(w, other);
 });
 afterAll(async () => {
   console.log(`${callsMade()} calls named things of other organizations, or none`);
@@ -67,7 +67,7 @@ test.each(ACTIONS_WITH_IDS)('%s answers an id of another organization as one tha
 });
 
 test('what belongs to a deleted service is nowhere either, and shows in no list', async () => {
-  const gone = await buildEstate(w);
+  const gone = await buildFixture(w);
   await ask(w, 'delete_service', { body: { serviceId: gone.serviceId } });
   for (const [name, action] of ACTIONS_WITH_IDS) {
     const body = exampleBody(action, {
@@ -102,6 +102,6 @@ function withoutRequest({ status, headers, text, body }: Answer): object {
   return { status, rest, text: text.replace(body.requestId, '') };
 }
 
-function only(estate: Estate, ...names: (keyof Estate)[]): Partial<Estate> {
-  return Object.fromEntries(names.map((name) => [name, estate[name]]));
+function only(fixture: Fixture, ...names: (keyof Fixture)[]): Partial<Fixture> {
+  return Object.fromEntries(names.map((name) => [name, fixture[name]]));
 }

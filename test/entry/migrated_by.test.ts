@@ -6,7 +6,7 @@ import { world } from '#test/kit/world.ts';
 
 test('stores that this release has migrated are known as such, and no others are', async () => {
   const w = await world();
-  const { config, clickhouse, db } = w.house;
+  const { config, clickhouse, db } = w.context;
   expect(await isMigrated(config)).toBe(false);
   await migrate(config);
   expect(await isMigrated(config)).toBe(true);

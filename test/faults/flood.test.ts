@@ -31,7 +31,7 @@ test.each([1, SERVICES])(
     const shop = await quiet.service();
 
     await flood(w, flooded, FLOOD);
-    const jobs = startJobs(w.house, w.runtime);
+    const jobs = startJobs(w.context, w.runtime);
     onTestFinished(() => jobs.close());
     const latenciesMs: number[] = [];
     for (let page = 0; page < PAGES; page += 1) {
@@ -96,8 +96,8 @@ function pagesTo({ phone }: StaffedWorld, number: string): number {
   return phone.messages.filter(({ to }) => to === number).length;
 }
 
-async function countEvents({ house }: StaffedWorld, senders: readonly Sender[]): Promise<number> {
-  const result = await house.clickhouse.query({
+async function countEvents({ context }: StaffedWorld, senders: readonly Sender[]): Promise<number> {
+  const result = await context.clickhouse.query({
     query: 'SELECT toUInt32(count()) AS events FROM exception_events FINAL WHERE service_id IN {services:Array(UUID)}',
     query_params: { services: senders.map(({ serviceId }) => uuidOf(serviceId)) },
     format: 'JSONEachRow',

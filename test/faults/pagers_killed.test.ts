@@ -44,9 +44,9 @@ test(
     const pagers = await startPagers(w);
 
     const kills = await killUntil(firstDueMs + SPREAD_MS, pagers, random);
-    await expect.poll(() => isAllDone(w.house.db), { timeout: 180_000, interval: 200 }).toBe(true);
+    await expect.poll(() => isAllDone(w.context.db), { timeout: 180_000, interval: 200 }).toBe(true);
 
-    const found = { seed: SEED, kills, ...(await countPages(w.house.db, takenAmong(w.phone.requests))) };
+    const found = { seed: SEED, kills, ...(await countPages(w.context.db, takenAmong(w.phone.requests))) };
     const wanted = { steps: INCIDENTS * STEPS.length, stepsNotFired: 0, stepsFiredTwice: 0, pages: PAGES, lost: 0 };
     expect(found).toMatchObject(wanted);
     expect(found.duplicates, JSON.stringify(found)).toBeLessThanOrEqual(kills);
@@ -54,12 +54,12 @@ test(
 );
 
 /** A part of all jobs never reaches the queue, whoever asks for them. */
-async function withholdJobs({ house }: StaffedWorld): Promise<void> {
-  await house.db.sql.run(`
+async function withholdJobs({ context }: StaffedWorld): Promise<void> {
+  await context.db.sql.run(`
     create function withhold() returns trigger language plpgsql as $$ begin
       return case when abs(hashtext(new.payload::text)) % 100 < ${WITHHELD_PERCENT} then null else new end;
     end $$`);
-  await house.db.sql.run('create trigger withhold before insert on outbox for each row execute function withhold()');
+  await context.db.sql.run('create trigger withhold before insert on outbox for each row execute function withhold()');
 }
 
 /** Every incident has two steps that are due at the same time, each pages one person on two channels. */
@@ -76,7 +76,7 @@ async function openIncidents(w: StaffedWorld, dueMs: () => number): Promise<void
     const rule = { serviceId, name: `Rule ${index}`, kind: 'metric_threshold', config, escalationPolicyId: policyId };
     await w.expectOk('create_alert_rule', rule);
   }
-  const rules = await storesOf(w.house.db.session()).activeRules.listMetricRules();
+  const rules = await storesOf(w.context.db.session()).activeRules.listMetricRules();
   expect(rules).toHaveLength(INCIDENTS);
   for (const rule of rules) {
     const cause = { kind: 'metric_threshold', exceptionGroupId: null, title: rule.name, severity: 'error' } as const;
@@ -96,8 +96,8 @@ async function newSteps(w: StaffedWorld, teamId: string): Promise<StepInput[]> {
   return steps;
 }
 
-async function startPagers({ house }: StaffedWorld): Promise<Supervised[]> {
-  const { config } = house;
+async function startPagers({ context }: StaffedWorld): Promise<Supervised[]> {
+  const { config } = context;
   const program = {
     entry: path.join(import.meta.dirname, '../../workers/main.ts'),
     args: ['pager'],

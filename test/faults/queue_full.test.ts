@@ -61,22 +61,22 @@ function workersWithout(w: World): { comeBack(): void } {
     },
     deleteService: async () => {},
   });
-  const metricWriter = new MetricWriter(w.house.clickhouse);
-  const exceptionWriter = new ExceptionWriter(w.house.clickhouse);
-  const { db, clock } = w.house;
+  const metricWriter = new MetricWriter(w.context.clickhouse);
+  const exceptionWriter = new ExceptionWriter(w.context.clickhouse);
+  const { db, clock } = w.context;
   const handlers = [
     onStorePoints({ db, metricWriter: unlessAway(bound(metricWriter)) }),
     onGroupExceptions({
       db,
       clock,
       onOutbox: () => {},
-      eventCipher: createCipher(w.house.config.appSecret, 'waiting-events'),
+      eventCipher: createCipher(w.context.config.appSecret, 'waiting-events'),
       exceptionWriter: unlessAway(bound(exceptionWriter)),
       newGroupsPerMinute: Infinity,
       onNewOrRegressed: async () => {},
     }),
   ];
-  const workers = startJobWorkers(w.house.connectWorkers, handlers.map(runDurableJobs(db)), w.house.log);
+  const workers = startJobWorkers(w.context.connectWorkers, handlers.map(runDurableJobs(db)), w.context.log);
   onTestFinished(() => workers.close());
   return { comeBack: () => void (isAway = false) };
 }
@@ -116,7 +116,7 @@ async function sendEvent(w: World, dsn: string, text: string) {
 
 async function storedInQueue(w: World): Promise<number> {
   const sql = 'select coalesce(sum(pg_column_size(payload)), 0)::float8 as bytes from kept_jobs';
-  return (await w.house.db.sql.row<{ bytes: number }>(sql))?.bytes ?? 0;
+  return (await w.context.db.sql.row<{ bytes: number }>(sql))?.bytes ?? 0;
 }
 
 const countPoints = (w: World) => countRows(w, "metric_points FINAL WHERE metric = 'noise'");
@@ -124,6 +124,6 @@ const countEvents = (w: World) => countRows(w, 'exception_events FINAL');
 
 async function countRows(w: World, table: string): Promise<number> {
   const query = `SELECT toUInt32(count()) AS rows FROM ${table}`;
-  const result = await w.house.clickhouse.query({ query, format: 'JSONEachRow' });
+  const result = await w.context.clickhouse.query({ query, format: 'JSONEachRow' });
   return (await result.json<{ rows: number }>())[0]?.rows ?? 0;
 }

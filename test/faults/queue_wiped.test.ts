@@ -38,22 +38,22 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('on $name', ({ 
       const w = await staffedWorld({ jobs: false, clock: runningClock(), settings: { redisUrl } });
       w.phone.addFault({ kind: 'slow', byMs: PROVIDER_MS });
       const services = await openPosts(w);
-      const roles = startRoles(w.house);
+      const roles = startRoles(w.context);
       onTestFinished(() => roles.stop());
 
       let wipes = 0;
       const sending = sendAll(w, services, () => wipes >= WIPES_MIN);
       for (let isSent = false; !isSent; wipes += 1) {
         isSent = await Promise.race([sending.then(() => true), delay(WIPE_EVERY_MS, false)]);
-        await wipeQueue({ sql: w.house.db.sql, redisUrl });
+        await wipeQueue({ sql: w.context.db.sql, redisUrl });
       }
       expect(wipes).toBeGreaterThanOrEqual(WIPES_MIN);
 
       const pairs = await sending;
       const wanted = { events: pairs, points: pairs, incidents: GROUPS };
       await expect.poll(() => countArrived(w), { timeout: BACK_WITHIN_MS, interval: 100 }).toEqual(wanted);
-      await expect.poll(() => isAllDone(w.house.db), { timeout: BACK_WITHIN_MS, interval: 100 }).toBe(true);
-      expect(await countPages(w.house.db, takenAmong(w.phone.requests))).toEqual({
+      await expect.poll(() => isAllDone(w.context.db), { timeout: BACK_WITHIN_MS, interval: 100 }).toBe(true);
+      expect(await countPages(w.context.db, takenAmong(w.phone.requests))).toEqual({
         incidents: GROUPS,
         steps: GROUPS,
         stepsNotFired: 0,
@@ -124,11 +124,11 @@ async function sendAll({ app }: StaffedWorld, services: readonly Service[], isEn
   return sends.length;
 }
 
-async function countArrived({ house }: StaffedWorld) {
+async function countArrived({ context }: StaffedWorld) {
   const query = `select (select toUInt32(count()) from exception_events final) as events,
     (select toUInt32(count()) from metric_points final where metric = 'cpu') as points`;
-  const result = await house.clickhouse.query({ query, format: 'JSONEachRow' });
+  const result = await context.clickhouse.query({ query, format: 'JSONEachRow' });
   const [stored] = await result.json<{ events: number; points: number }>();
-  const incidents = await house.db.sql.row<{ count: number }>('select count(*)::int as count from incidents');
+  const incidents = await context.db.sql.row<{ count: number }>('select count(*)::int as count from incidents');
   return { ...stored, incidents: incidents?.count };
 }

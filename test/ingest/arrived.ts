@@ -14,7 +14,7 @@ interface StoredJob {
 
 /** The jobs of ingestion that wait, oldest first. */
 export async function arrivedJobs(w: World): Promise<StoredJob[]> {
-  return await w.house.db.sql.rows<StoredJob>(
+  return await w.context.db.sql.rows<StoredJob>(
     'select job_name as name, payload as bytes from kept_jobs order by kept_id, number',
   );
 }
@@ -47,7 +47,7 @@ export function unpackedPoints(packed: readonly Buffer[]): (MetricPoint & { serv
 /** Every event that was taken. */
 export async function arrivedEvents(w: World): Promise<ArrivedEvent[]> {
   const jobs = (await arrivedJobs(w)).filter(({ name }) => name === 'group_exceptions');
-  const cipher = createCipher(w.house.config.appSecret, 'waiting-events');
+  const cipher = createCipher(w.context.config.appSecret, 'waiting-events');
   return jobs
     .flatMap(({ bytes }) => unpackEvents(bytes, cipher))
     .map(({ read }) => read())

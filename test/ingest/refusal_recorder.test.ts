@@ -27,7 +27,7 @@ const refusalOf = (serviceId: Id<'service'>, more: Partial<IngestRefusal> = {}):
   ...more,
 });
 
-const storeOf = (w: World) => storesOf(w.house.db.session()).ingestRefusals;
+const storeOf = (w: World) => storesOf(w.context.db.session()).ingestRefusals;
 
 describe('the store of refusals', () => {
   test('adds up by hour, tells the most frequent first, and leaves out what lies before', async () => {
@@ -54,7 +54,7 @@ describe('the store of refusals', () => {
     await w.expectOk('delete_service', { serviceId: gone.serviceId });
     const unknown = 'service_01h455vb4pex5vsknk084sn02q' as Id<'service'>;
     await storeOf(w).add([gone.serviceId, unknown, kept.serviceId].map((serviceId) => refusalOf(serviceId)));
-    expect(await w.house.db.sql.rows('select service_id from ingest_refusals')).toEqual([
+    expect(await w.context.db.sql.rows('select service_id from ingest_refusals')).toEqual([
       { service_id: kept.serviceId },
     ]);
   });
@@ -65,8 +65,8 @@ describe('the store of refusals', () => {
     w.clock.set('2026-03-06T12:00:00Z');
     const before = NOON.subtract({ hours: 1 });
     await storeOf(w).add([refusalOf(serviceId), refusalOf(serviceId, { hour: before, lastAt: before })]);
-    await enforceRetention(workerRuntime(w.house));
-    expect(await w.house.db.sql.rows('select hour from ingest_refusals')).toEqual([{ hour: NOON }]);
+    await enforceRetention(workerRuntime(w.context));
+    expect(await w.context.db.sql.rows('select hour from ingest_refusals')).toEqual([{ hour: NOON }]);
   });
 });
 
@@ -78,7 +78,7 @@ describe('what keeps refusals', () => {
     const db = {
       session: () => {
         if (isAway) throw new AppError('unavailable', 'away');
-        return w.house.db.session();
+        return w.context.db.session();
       },
     };
     const counters = new IngestCounters();
@@ -93,7 +93,7 @@ describe('what keeps refusals', () => {
     isAway = false;
     await keeper.write();
     await keeper.write();
-    const rows = await w.house.db.sql.rows('select hour, count, last_at from ingest_refusals order by hour');
+    const rows = await w.context.db.sql.rows('select hour, count, last_at from ingest_refusals order by hour');
     expect(rows).toEqual([
       { hour: NOON, count: 3, last_at: NOON.add({ minutes: 59, seconds: 50 }) },
       { hour: NOON.add({ hours: 1 }), count: 2, last_at: NOON.add({ hours: 1, seconds: 10 }) },
@@ -106,10 +106,10 @@ describe('what keeps refusals', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     const counters = new IngestCounters();
-    const keeper = new RefusalRecorder({ counters, db: w.house.db, clock: w.clock, log: silentLog });
+    const keeper = new RefusalRecorder({ counters, db: w.context.db, clock: w.clock, log: silentLog });
     counters.countEvents(serviceId, 0, { faulty: 1, tooLarge: 0 });
     vi.advanceTimersByTime(10_000);
-    await expect.poll(() => w.house.db.sql.rows('select 1 from ingest_refusals')).toHaveLength(1);
+    await expect.poll(() => w.context.db.sql.rows('select 1 from ingest_refusals')).toHaveLength(1);
     await keeper.close();
   });
 });
@@ -134,7 +134,7 @@ describe('the status of a service over HTTP', () => {
   test('tells what was refused to whom it belongs, and nobody else', async () => {
     const w = await world({ settings: { ingestSeriesPerDay: 2, ingestPointsPerSecond: 1 } });
     const [service, quiet] = [await w.given.service(), await w.given.service()];
-    const intake = await buildApp(w.house);
+    const intake = await buildApp(w.context);
     expect((await send(intake, service.ingestionKey, [1, 2, 3, 4, 5, 'x'])).statusCode).toBe(202);
     expect((await send(intake, service.ingestionKey, [1, 2, 3, 4, 5])).statusCode).toBe(202);
     expect((await send(intake, service.ingestionKey, [1])).statusCode).toBe(429);

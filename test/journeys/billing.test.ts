@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 const enable = () => w.call('enable_capability', { serviceId, capability: 'metrics' });
 const disable = () => w.call('disable_capability', { serviceId, capability: 'metrics' });
-const renew = (db: Database = w.house.db) => renewCapabilities(runtimeOn(db));
+const renew = (db: Database = w.context.db) => renewCapabilities(runtimeOn(db));
 
 function runtimeOn(db: Database): UnitOfWorkRuntime {
   return { db, clock: w.clock, onOutbox: () => {} };
@@ -28,7 +28,7 @@ function runtimeOn(db: Database): UnitOfWorkRuntime {
 
 /** The ledger of the service, oldest first: from which day to which. */
 async function ledger(id = serviceId): Promise<string[]> {
-  const periods = await w.house.db.sql.rows<{ startsAt: string; endsAt: string }>(
+  const periods = await w.context.db.sql.rows<{ startsAt: string; endsAt: string }>(
     `select to_char(starts_at at time zone 'UTC', 'YYYY-MM-DD') as "startsAt",
        to_char(ends_at at time zone 'UTC', 'YYYY-MM-DD') as "endsAt"
      from billing_periods where service_id = $1 order by starts_at`,
@@ -45,7 +45,7 @@ test('a worker that was away for months charges each of them once, and then no m
   await renew();
   await renew();
   expect(await ledger()).toEqual([FIRST, SECOND, '2028-03-31 to 2028-04-30', '2028-04-30 to 2028-05-31']);
-  const audited = await w.house.db.sql.rows(
+  const audited = await w.context.db.sql.rows(
     "select 1 from audit_log where target = $1 and action = 'renew_capability'",
     [serviceId],
   );
@@ -101,7 +101,7 @@ test('a renewal that is killed before any of its statements, or before its commi
   const after = [FIRST, SECOND, '2028-03-31 to 2028-04-30'];
   let died = 0;
   while ((await ledger()).length === 1) {
-    await renew(dyingAt(w.house.db, died)).catch(() => {});
+    await renew(dyingAt(w.context.db, died)).catch(() => {});
     died += 1;
     expect(died).toBeLessThan(30);
   }
@@ -120,7 +120,7 @@ test('two workers that renew at the same time charge once', async () => {
 
 test('a service that cannot be renewed does not stop the others', async () => {
   const second = await w.given.service({ capabilities: ['oncall'] });
-  await w.house.db.sql.run(
+  await w.context.db.sql.run(
     'alter table billing_periods add constraint broken check (service_id <> $1) not valid'.replace(
       '$1',
       `'${serviceId}'`,
@@ -129,13 +129,13 @@ test('a service that cannot be renewed does not stop the others', async () => {
   w.clock.set('2028-02-29T10:00:00Z');
   await expect(renew()).rejects.toThrow('broken');
   expect(await ledger(second.serviceId)).toEqual([FIRST, SECOND]);
-  await w.house.db.sql.run('alter table billing_periods drop constraint broken');
+  await w.context.db.sql.run('alter table billing_periods drop constraint broken');
   await renew();
   expect(await ledger()).toEqual([FIRST, SECOND]);
 });
 
 test('a line of the ledger cannot be changed', async () => {
-  const change = w.house.db.sql.run('update billing_periods set amount_cents = 0 where service_id = $1', [serviceId]);
+  const change = w.context.db.sql.run('update billing_periods set amount_cents = 0 where service_id = $1', [serviceId]);
   await expect(change).rejects.toThrow('a billing period never changes');
 });
 

@@ -114,7 +114,7 @@ describe('the calendar of a schedule', () => {
     const { w, scheduleId, cleo } = await plannedWorld();
     const { url } = await feedsOf(w).create(scheduleId);
     expect((await read(w, url)).body).toContain('Cleo is on call');
-    await w.house.db.sql.run('delete from memberships where user_id = $1', [cleo.userId]);
+    await w.context.db.sql.run('delete from memberships where user_id = $1', [cleo.userId]);
     expect((await read(w, url)).body).not.toContain('Cleo');
   });
 });
@@ -129,7 +129,7 @@ describe('its secret address', () => {
     expect(await feeds.create(scheduleId)).toEqual(feed);
     expect(await feeds.find(scheduleId)).toEqual(feed);
     const secret = /tocsin_cal_\w+/.exec(feed.url)?.[0] ?? '';
-    const stored = await w.house.db.sql.rows(
+    const stored = await w.context.db.sql.rows(
       'select c::text from calendar_feeds c union all select a::text from audit_log a',
     );
     expect(JSON.stringify(stored)).toContain('create_calendar_feed');

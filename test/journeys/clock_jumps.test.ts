@@ -59,8 +59,9 @@ describe('a clock that is set back by an hour', () => {
     ]);
     await alert.trigger();
     await w.settle();
-    const timers = () => w.house.db.sql.rows<object>('select step_index, state, due_at from incident_steps order by 1');
-    await w.house.db.sql.run(`update incident_steps set due_at = '2001-01-01T00:00:00Z' where step_index = 1`);
+    const timers = () =>
+      w.context.db.sql.rows<object>('select step_index, state, due_at from incident_steps order by 1');
+    await w.context.db.sql.run(`update incident_steps set due_at = '2001-01-01T00:00:00Z' where step_index = 1`);
     const before = await timers();
     w.clock.advance({ hours: -1 });
     await restartTimers(w.runtime);
@@ -69,7 +70,7 @@ describe('a clock that is set back by an hour', () => {
 
   test('delays no periodic work, neither what was done at a later time nor what was leased until later', async () => {
     const w = await staffedWorld();
-    const leases = new LeaseStore(w.house.db.session());
+    const leases = new LeaseStore(w.context.db.session());
     const times = () => {
       const now = w.clock.now();
       return { now, notSince: now.subtract({ seconds: 5 }), heldUntil: now.add({ seconds: 9 }) };
@@ -268,7 +269,7 @@ describe('a worker whose machine is wrong by an hour', () => {
     const clock = databaseClock(async () => w.clock.now().epochMilliseconds, silentLog, source);
     await clock.compare();
     const runtime = { ...w.runtime, clock };
-    const jobs = startJobs({ ...w.house, clock }, runtime);
+    const jobs = startJobs({ ...w.context, clock }, runtime);
     onTestFinished(() => jobs.close());
     return { w, runtime };
   }
@@ -293,7 +294,7 @@ describe('a worker whose machine is wrong by an hour', () => {
 
   test('neither takes work that another worker does, nor blocks others', async () => {
     const { w, runtime } = await strangeWorker(1);
-    const leases = new LeaseStore(w.house.db.session());
+    const leases = new LeaseStore(w.context.db.session());
     const take = (clock: Clock) => {
       const now = clock.now();
       const times = { now, notSince: now.subtract({ seconds: 5 }), heldUntil: now.add({ seconds: 9 }) };
@@ -339,7 +340,7 @@ describe('a queue that wakes a worker a little too early by the database clock',
   });
 
   async function firedSteps(w: StaffedWorld): Promise<number[]> {
-    const rows = await w.house.db.sql.rows<{ index: number }>(
+    const rows = await w.context.db.sql.rows<{ index: number }>(
       `select step_index as index from incident_steps where state = 'fired'`,
     );
     return rows.map(({ index }) => index);

@@ -16,14 +16,14 @@ const PATIENTLY = { timeout: 20_000 };
 /** What outlives a service by decision: what was billed, and who did what. */
 const KEPT = new Set(['audit_log', 'billing_periods']);
 
-interface Estate {
+interface Fixture {
   readonly serviceId: Id<'service'>;
   /** Of the service and of everything that belongs to it. */
   readonly ids: readonly string[];
 }
 
 /** A service with something in every table: rules, incidents that page, groups, dashboards, points and events. */
-async function estate(w: StaffedWorld): Promise<Estate> {
+async function fixture(w: StaffedWorld): Promise<Fixture> {
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
@@ -34,7 +34,7 @@ async function estate(w: StaffedWorld): Promise<Estate> {
   const incidentId = await alert.trigger();
   await arrive(w, serviceId);
   const kind = { serviceId, kind: 'points', reason: 'faulty', count: 1 } as const;
-  await storesOf(w.house.db.session()).ingestRefusals.add([{ ...kind, hour: w.clock.now(), lastAt: w.clock.now() }]);
+  await storesOf(w.context.db.session()).ingestRefusals.add([{ ...kind, hour: w.clock.now(), lastAt: w.clock.now() }]);
   await w.settle();
   const { incidents } = await w.expectOk('list_incidents', { serviceId });
   const { groups } = await w.expectOk('list_exception_groups', { serviceId });
@@ -73,8 +73,8 @@ async function storeEvents(w: StaffedWorld, serviceId: Id<'service'>, runtime: S
 }
 
 /** The tables that still say something of the service, with how many rows. */
-async function traces(w: StaffedWorld, { serviceId, ids }: Estate): Promise<string[]> {
-  const { db, clickhouse } = w.house;
+async function traces(w: StaffedWorld, { serviceId, ids }: Fixture): Promise<string[]> {
+  const { db, clickhouse } = w.context;
   const tables = await db.sql.rows<{ name: string }>(
     "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
   );
@@ -108,20 +108,20 @@ const EVERYWHERE =
 
 test('a deleted service leaves only its bill and its audit log in the stores, and others lose nothing', async () => {
   const w = await staffedWorld();
-  const [gone, kept] = [await estate(w), await estate(w)];
+  const [gone, kept] = [await fixture(w), await fixture(w)];
   expect(await traces(w, gone)).toEqual(EVERYWHERE.split(' '));
   await w.expectOk('delete_service', { serviceId: gone.serviceId });
   expect(await w.call('get_service', { serviceId: gone.serviceId })).toMatchObject({ status: 404 });
   await w.settle();
   await expect.poll(() => traces(w, gone), PATIENTLY).toEqual([]);
   expect(await traces(w, kept)).toEqual(EVERYWHERE.split(' '));
-  const billed = await w.house.db.sql.rows('select 1 from billing_periods where service_id = $1', [gone.serviceId]);
+  const billed = await w.context.db.sql.rows('select 1 from billing_periods where service_id = $1', [gone.serviceId]);
   expect(billed).toHaveLength(3);
 });
 
 test('a purge that is killed at any step is finished by the next one', async () => {
   const w = await staffedWorld();
-  const one = await estate(w);
+  const one = await fixture(w);
   await hide(w, one);
   let died = 0;
   while ((await traces(w, one)).includes('services')) {
@@ -140,7 +140,7 @@ test('a purge whose job was lost is found, and one that fails does not stop the 
   const deleteService = async (serviceId: Id<'service'>): Promise<void> => {
     if (serviceId === first.serviceId) throw new Error('no');
   };
-  const left = () => w.house.db.sql.rows('select id from services');
+  const left = () => w.context.db.sql.rows('select id from services');
   await expect(purgeDeleted({ ...w.runtime, metricWriter: { deleteService } })).rejects.toThrow('no');
   expect(await left()).toEqual([{ id: first.serviceId }]);
   await purgeDeleted(w.runtime);
@@ -168,7 +168,7 @@ test.each(['before', 'after'])(
   'points and events that come out of the queue %s their service is purged leave no trace',
   async (when) => {
     const w = await staffedWorld();
-    const one = await estate(w);
+    const one = await fixture(w);
     await hide(w, one);
     if (when === 'after') await purge(w.runtime, one.serviceId);
     await arrive(w, one.serviceId);
@@ -180,7 +180,7 @@ test.each(['before', 'after'])(
 test('what is being stored during a purge is deleted', async () => {
   const w = await staffedWorld();
   for (const store of [storePoints, storeEvents]) {
-    const one = await estate(w);
+    const one = await fixture(w);
     await store(
       w,
       one.serviceId,
@@ -196,7 +196,7 @@ test('what a worker stored before it died is deleted when its job runs again', a
     [storePoints, ['metric_names', 'metric_points', 'metric_series']],
     [storeEvents, ['exception_events']],
   ] as const) {
-    const one = await estate(w);
+    const one = await fixture(w);
     const died = purgingBeforeInsert(w, one, () => Promise.reject(new Error('died')));
     await expect(store(w, one.serviceId, died)).rejects.toThrow('died');
     expect(await traces(w, one)).toEqual(tables);
@@ -206,14 +206,14 @@ test('what a worker stored before it died is deleted when its job runs again', a
 });
 
 /** As delete_service does, but without the job. */
-async function hide(w: StaffedWorld, { serviceId }: Pick<Estate, 'serviceId'>): Promise<void> {
-  await w.house.db.sql.run('update services set deleted_at = now() where id = $1', [serviceId]);
+async function hide(w: StaffedWorld, { serviceId }: Pick<Fixture, 'serviceId'>): Promise<void> {
+  await w.context.db.sql.run('update services set deleted_at = now() where id = $1', [serviceId]);
 }
 
 /** The crew, whose writers are overtaken by a whole purge just before they insert. */
 function purgingBeforeInsert(
   w: StaffedWorld,
-  one: Estate,
+  one: Fixture,
   deleteService: (writer: Pick<MetricWriter, 'deleteService'>) => Promise<void>,
 ) {
   const overtaken = <Parameters extends unknown[]>(writer: {

@@ -14,7 +14,7 @@ interface Person {
 /** Messages that are due, of which no job knows. */
 async function dueMessages(w: StaffedWorld, { orgId, userId }: Person, name: string, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, (_, index) => `${name}-${index}`);
-  await w.house.db.sql.run(
+  await w.context.db.sql.run(
     `insert into notifications (id, org_id, kind, user_id, channel, address, status, due_at, created_at, updated_at)
      select id, $2, 'test', $3, 'sms', '+31612345678', 'queued', $4, $4, $4 from unnest($1::text[]) id`,
     [ids, orgId, userId, w.clock.now().toString()],
@@ -35,7 +35,7 @@ async function manyAndOne(many: number) {
 
 test('overdue messages and steps are handled organization by organization, however many one has', async () => {
   const { w, single } = await manyAndOne(50);
-  const { deliveries } = storesOf(w.house.db.session());
+  const { deliveries } = storesOf(w.context.db.session());
   expect((await deliveries.listDue(w.clock.now(), 5)).map(({ id }) => id)).toContain(single);
 });
 
@@ -62,7 +62,7 @@ test('a provider that does not answer one organization delays neither the pages 
   await sweep.sweepMessages();
   await expect.poll(() => asked, { timeout: 10_000 }).toContain(single);
   await sweep.sweepSteps();
-  const { stepTimers } = storesOf(w.house.db.session());
+  const { stepTimers } = storesOf(w.context.db.session());
   await expect.poll(() => stepTimers.listDueSteps(w.clock.now(), 10), { timeout: 10_000 }).toEqual([]);
   await sweep.sweepMessages();
   expect(asked.length).toBeLessThan(crowd.length);

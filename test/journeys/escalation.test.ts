@@ -240,7 +240,7 @@ test('what a rule does is in the audit log, with the system as its actor', async
   const w = await staffedWorld();
   const { alert } = await annaThenBram(w);
   const incidentId = await alert.trigger();
-  const rows = await w.house.db.sql.rows('select actor, via, action, result from audit_log where target = $1', [
+  const rows = await w.context.db.sql.rows('select actor, via, action, result from audit_log where target = $1', [
     incidentId,
   ]);
   expect(rows).toEqual([{ actor: { kind: 'system' }, via: 'rule', action: 'open_incident', result: 'done' }]);

@@ -39,8 +39,8 @@ async function stormsOf(w: StaffedWorld) {
   return incidents.filter(({ details }: { details: { standsFor?: number } }) => details.standsFor !== undefined);
 }
 
-async function limitsMet({ house, clock }: StaffedWorld, serviceId: Id<'service'>) {
-  return await storesOf(house.db.session()).ingestRefusals.listSince(serviceId, clock.now().subtract({ hours: 1 }));
+async function limitsMet({ context, clock }: StaffedWorld, serviceId: Id<'service'>) {
+  return await storesOf(context.db.session()).ingestRefusals.listSince(serviceId, clock.now().subtract({ hours: 1 }));
 }
 
 async function breach({ runtime, clock }: StaffedWorld, { serviceId }: Alert, value: number): Promise<void> {

@@ -88,7 +88,7 @@ describe('a team that is deleted', () => {
 describe('a person who leaves', () => {
   test('the organization is skipped, and the timeline says why', async () => {
     const { w, anna, bram, incidentId } = await incidentOfATeam();
-    await w.house.db.sql.run('delete from memberships where user_id = $1', [bram.userId]);
+    await w.context.db.sql.run('delete from memberships where user_id = $1', [bram.userId]);
     await w.advance({ minutes: 15 });
     expect([pages(w, anna), pages(w, bram)]).toEqual([2, 0]);
     expect(await story(w, incidentId)).toContain(

@@ -46,7 +46,7 @@ async function follow(w: StaffedWorld, link: string | undefined, method: 'GET' |
 }
 
 const audited = (w: StaffedWorld) =>
-  w.house.db.sql.rows<{ action: string; result: string; via: string; actor: object; after: object }>(
+  w.context.db.sql.rows<{ action: string; result: string; via: string; actor: object; after: object }>(
     `select action, result, via, actor, after from audit_log where action in ('acknowledge_incident', 'resolve_incident', 'delete_incident') order by id`,
   );
 
@@ -161,9 +161,9 @@ test('a link that names no message is rejected in the same way', async () => {
 
 test('the link of somebody who has left, or may no longer change anything, does nothing', async () => {
   const { w, anna, links, incidentId } = await mailedIncident();
-  await w.house.db.sql.run(`update memberships set role = 'viewer' where user_id = $1`, [anna.userId]);
+  await w.context.db.sql.run(`update memberships set role = 'viewer' where user_id = $1`, [anna.userId]);
   expect(await follow(w, links['Acknowledge'], 'POST')).toMatchObject({ status: 403 });
-  await w.house.db.sql.run('delete from memberships where user_id = $1', [anna.userId]);
+  await w.context.db.sql.run('delete from memberships where user_id = $1', [anna.userId]);
   expect(await follow(w, links['Acknowledge'], 'POST')).toMatchObject({ status: 403 });
   expect((await w.expectOk('get_incident', { incidentId })).status).toBe('triggered');
 });
@@ -256,7 +256,7 @@ test('a server that does not answer at all is tried for five minutes, then the n
 
 test('the links of a person who has left neither act nor show the incident', async () => {
   const { w, anna, links, incidentId } = await mailedIncident();
-  await storesOf(w.house.db.session()).people.removeMembership(w.orgId, anna.userId);
+  await storesOf(w.context.db.session()).people.removeMembership(w.orgId, anna.userId);
   for (const method of ['GET', 'POST'] as const) {
     const { status, body } = await follow(w, links['Acknowledge'], method);
     expect(status).toBe(403);

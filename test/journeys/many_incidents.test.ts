@@ -28,13 +28,13 @@ test(
 
     expect([w.phone.messages.length, w.phone.calls.length]).toEqual([4, 4]);
     expect(w.phone.messages[3]?.body).toContain('997 more incidents');
-    const unlogged = await w.house.db.sql.rows(
+    const unlogged = await w.context.db.sql.rows(
       `select id from incidents where (select count(*) from notifications n where n.incident_id = incidents.id
        and n.channel = any($1) and n.status in ('sent', 'delivered') and n.provider_id is not null) <> $2`,
       [[...CHANNELS], CHANNELS.length],
     );
     expect(unlogged).toEqual([]);
-    const untold = await w.house.db.sql.rows(
+    const untold = await w.context.db.sql.rows(
       `select id from incidents where (select count(*) from incident_timeline t
        where t.incident_id = incidents.id and t.event = 'page_sent') <> $1`,
       [CHANNELS.length],

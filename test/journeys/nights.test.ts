@@ -126,7 +126,7 @@ async function hire(w: StaffedWorld, { zone, odd }: Night, walk: WallWalk, chang
 
 /** Whom the schedules name, as they are stored: what every page and every question is decided by. */
 async function roster(w: StaffedWorld, { teamId }: Team): Promise<(at: Temporal.Instant) => (string | undefined)[]> {
-  const { onCall } = storesOf(w.house.db.session());
+  const { onCall } = storesOf(w.context.db.session());
   const { schedules } = await onCall.ofTeam(w.orgId, asId('team', teamId), w.clock.now());
   return (at) =>
     schedules.map(({ schedule, overrides }) => {

@@ -37,7 +37,7 @@ async function catchUp(w: StaffedWorld): Promise<void> {
 
 /** Rules are evaluated, and a pager does its rounds, as of now. */
 async function doRounds(w: StaffedWorld, names = [...WATCHED_WORK.rules, ...WATCHED_WORK.pager] as string[]) {
-  await w.house.db.sql.run('update leases set done_at = $1 where name = any($2)', [w.clock.now().toString(), names]);
+  await w.context.db.sql.run('update leases set done_at = $1 where name = any($2)', [w.clock.now().toString(), names]);
 }
 
 /** So long an answer is kept. */
@@ -86,7 +86,7 @@ async function periodically(w: StaffedWorld, name: string, run: () => Promise<vo
     await run();
     done += 1;
   };
-  const ticker = startPeriodic({ ...w.house, holder: newId('job') }, [{ name, everySeconds: 1, run: counted }]);
+  const ticker = startPeriodic({ ...w.context, holder: newId('job') }, [{ name, everySeconds: 1, run: counted }]);
   await expect.poll(() => done).toBe(1);
   await ticker.stop();
 }
@@ -118,8 +118,8 @@ test('a stalled pager: a step that does not fire shows in the metric at once, an
 
 test('a stalled pager: a message that was not sent to a provider counts like a step that does not fire', async () => {
   const w = await deadPager();
-  await w.house.db.sql.run(`update incident_steps set state = 'fired'`);
-  await w.house.db.sql.run(
+  await w.context.db.sql.run(`update incident_steps set state = 'fired'`);
+  await w.context.db.sql.run(
     `insert into notifications (id, org_id, kind, user_id, channel, status, due_at, created_at, updated_at)
      values ('n', 'o', 'test', 'u', 'sms', 'queued', $1, $1, $1)`,
     [w.clock.now().toString()],
@@ -136,7 +136,7 @@ test('a missing pager is reported even if nobody has to be paged', async () => {
   await doRounds(w, [...WATCHED_WORK.rules]);
   expect(await metric(w, 'pager_silent_seconds')).toBe(31);
   await expectLate(w, /^no pager process has been at work for 31 s$/);
-  for (const { name, run } of pagerRole(w.house, w.runtime).periodic) {
+  for (const { name, run } of pagerRole(w.context, w.runtime).periodic) {
     if (name === WATCHED_WORK.pager[0]) await periodically(w, name, run);
   }
   aSecondLater(w);
@@ -149,7 +149,7 @@ test('a stalled worker: rules that are not evaluated are reported even if no dat
   await doRounds(w, ['evaluate_rules', ...WATCHED_WORK.pager]);
   expect(await metric(w, 'unseen_data_seconds')).toBe(31);
   await expectLate(w, /^rules were last evaluated 31 s ago$/);
-  for (const { name, run } of workerRole(w.house, w.runtime).periodic) {
+  for (const { name, run } of workerRole(w.context, w.runtime).periodic) {
     if (name === 'evaluate_long_rules') await periodically(w, name, run);
   }
   aSecondLater(w);
@@ -175,8 +175,8 @@ test('a stalled worker or queue: accepted data that no rule has seen is reported
     w.clock.advance({ minutes: 8 });
     await doRounds(w);
     await expectLate(w, /^data accepted \d{3} s ago has not reached the rules$/);
-    const jobs = startJobs(w.house, w.runtime);
-    await expect.poll(() => w.house.db.sql.row('select 1 from kept_jobs'), { timeout: 10_000 }).toBeNull();
+    const jobs = startJobs(w.context, w.runtime);
+    await expect.poll(() => w.context.db.sql.row('select 1 from kept_jobs'), { timeout: 10_000 }).toBeNull();
     await jobs.close();
     aSecondLater(w);
     await doRounds(w);
@@ -187,7 +187,7 @@ test('a stalled worker or queue: accepted data that no rule has seen is reported
 test('a service that floods makes only its own data late, and other senders are still accepted', async () => {
   const w = await staffedWorld({ jobs: false });
   const keep = (serviceId: string, count: number) =>
-    w.house.queue.addDurable(
+    w.context.queue.addDurable(
       storePoints,
       Array.from({ length: count }, () => ({ orgId: w.orgId, serviceId, items: 1, bytes: Buffer.from('points') })),
     );
@@ -205,7 +205,7 @@ test('a service that floods makes only its own data late, and other senders are 
 
 test('data that waits on the disk of an API process is reported, and no longer once the process is gone', async () => {
   const w = await staffedWorld({ jobs: false });
-  const { spooledData } = storesOf(w.house.db.session());
+  const { spooledData } = storesOf(w.context.db.session());
   const acceptedAt = w.clock.now();
   const tell = (folder: string, oldestAt: Temporal.Instant | null) => {
     const now = w.clock.now();
@@ -241,7 +241,7 @@ test('everything is reported as healthy once a pager has caught up', async () =>
 test('steps of a deleted service do not count', async () => {
   const w = await deadPager();
   w.clock.advance({ minutes: 5 });
-  await w.house.db.sql.run('update services set deleted_at = $1', [w.clock.now().toString()]);
+  await w.context.db.sql.run('update services set deleted_at = $1', [w.clock.now().toString()]);
   expect(await metric(w, 'overdue_step_seconds')).toBe(0);
 });
 
@@ -264,7 +264,7 @@ test('a pager sends it every minute if HEARTBEAT_URL is set, otherwise never', a
   const w = await deadPager();
   const dog = await watchdog();
   const beats = (heartbeatUrl: string | undefined) =>
-    pagerRole(w.house, { ...w.runtime, log: silentLog, heartbeatUrl }).periodic.filter(
+    pagerRole(w.context, { ...w.runtime, log: silentLog, heartbeatUrl }).periodic.filter(
       ({ name }) => name === 'send_heartbeat',
     );
   expect(beats(undefined)).toEqual([]);

@@ -14,7 +14,7 @@ let sent = 0;
 async function text(w: StaffedWorld, from: string, body: string): Promise<string | null> {
   sent += 1;
   const fields = { MessageSid: `SM${sent}`, From: from, To: SERVICE_NUMBER, Body: body };
-  const token = w.house.config.twilioAuthToken ?? '';
+  const token = w.context.config.twilioAuthToken ?? '';
   const response = await w.app.inject({
     method: 'POST',
     url: SMS_PATH,
@@ -57,7 +57,7 @@ async function consoleOf(
 }
 
 const codeIn = async (w: StaffedWorld): Promise<string> => {
-  const [row] = await w.house.db.sql.rows<{ code: string }>('select code from phone_codes order by expires_at desc');
+  const [row] = await w.context.db.sql.rows<{ code: string }>('select code from phone_codes order by expires_at desc');
   return row!.code;
 };
 
@@ -75,7 +75,7 @@ test('a viewer who claims the number of the person on call does not take over th
   const viewer = await w.given.user({ role: 'viewer', name: 'Vera' });
   // The older membership comes first wherever people are looked up by their number.
   await w.expectOk('add_team_member', { teamId, userId: viewer.userId, phone: anna.phone });
-  await w.house.db.sql.run(`update team_members set id = 'member_0' where user_id = $1`, [viewer.userId]);
+  await w.context.db.sql.run(`update team_members set id = 'member_0' where user_id = $1`, [viewer.userId]);
   const { number, incident } = await page();
   expect(await text(w, anna.phone, `ACK ${number}`)).toBe('Acknowledged. Thank you.');
   expect(await incident()).toMatchObject({ status: 'acknowledged', acknowledgedBy: { userId: anna.userId } });
@@ -117,14 +117,14 @@ test('a confirmed number can only be changed by its owner or an admin, and both 
     'this number was confirmed by the person it belongs to: they, or an owner or admin of the organization, may change it',
   ]);
   expect((await change(w.orgKey)).status).toBe(403);
-  const audited = await w.house.db.sql.rows(
+  const audited = await w.context.db.sql.rows(
     `select 1 from audit_log where action = 'update_team_member' and result = 'forbidden'`,
   );
   expect(audited).toHaveLength(2);
   const admin = await w.given.user({ role: 'admin', name: 'Ada' });
   expect((await change(admin.key)).body.result).toMatchObject({ phone: '+31687654321', phoneConfirmed: false });
   await w.settle();
-  const told = await w.house.db.sql.rows(
+  const told = await w.context.db.sql.rows(
     `select user_id as "userId", channel, address, status from notifications where kind = 'number_changed'`,
   );
   expect(told).toEqual([{ userId: anna.userId, channel: 'sms', address: anna.phone, status: 'delivered' }]);
@@ -156,10 +156,10 @@ test('a code confirms a number within ten minutes and five attempts', async () =
   const [member] = (await w.expectOk('list_teams', {})).teams[0].members;
   expect(member).toMatchObject({ phone, phoneConfirmed: true });
   for (let asked = 3; asked < 10; asked += 1) {
-    await w.house.db.sql.run('delete from confirmed_numbers');
+    await w.context.db.sql.run('delete from confirmed_numbers');
     expect((await invoke('request_phone_code', { phone })).status).toBe(200);
   }
-  await w.house.db.sql.run('delete from confirmed_numbers');
+  await w.context.db.sql.run('delete from confirmed_numbers');
   expect((await invoke('request_phone_code', { phone })).status).toBe(429);
 });
 
@@ -178,7 +178,7 @@ test('a person with a PIN answers with it, by SMS and in a call', async () => {
   expect(await text(w, anna.phone, `RES ${number} 4711`)).toMatch(/^Too many wrong PINs/);
   w.clock.advance({ minutes: 15 });
   expect(await text(w, anna.phone, `RES ${number} 4711`)).toBe('Resolved. Thank you.');
-  const audited = JSON.stringify(await w.house.db.sql.rows('select * from audit_log'));
+  const audited = JSON.stringify(await w.context.db.sql.rows('select * from audit_log'));
   expect(audited).not.toContain('4711');
 });
 

@@ -13,7 +13,7 @@ import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 import { type World, world } from '#test/kit/world.ts';
 
-const stores = (w: World) => storesOf(w.house.db.session());
+const stores = (w: World) => storesOf(w.context.db.session());
 
 /** As the console does it, but for the check that the address is a public one. */
 async function subscribed(
@@ -22,7 +22,7 @@ async function subscribed(
   person: Responder,
   name: string,
 ): Promise<TestBrowser> {
-  const browser = service.browser(name, w.house.vapidKeys.publicKey);
+  const browser = service.browser(name, w.context.vapidKeys.publicKey);
   const { endpoint, keys } = browser.subscription;
   await stores(w).pushSubscriptions.put(person.userId, { endpoint, ...keys, label: name }, w.clock.now());
   return browser;
@@ -179,7 +179,7 @@ describe('subscribing', () => {
     expect(await anna.list()).toMatchObject([{ subscriptionId, label: 'Firefox on the phone' }]);
     await anna.unsubscribe(subscriptionId);
     expect(await anna.list()).toEqual([]);
-    const audit = await w.house.db.sql.rows<{ action: string }>('select * from audit_log order by id');
+    const audit = await w.context.db.sql.rows<{ action: string }>('select * from audit_log order by id');
     expect(audit.map(({ action }) => action)).toEqual(['create_push_subscription', 'delete_push_subscription']);
     expect(JSON.stringify(audit)).not.toContain('mozilla');
   });

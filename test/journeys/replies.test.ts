@@ -21,7 +21,7 @@ async function annaIsPaged() {
 
 /** Posts as Twilio does: signed for this address and these fields, unless another signature is given. */
 async function post(w: StaffedWorld, path: string, fields: Record<string, string>, signature?: string | null) {
-  const token = w.house.config.twilioAuthToken ?? '';
+  const token = w.context.config.twilioAuthToken ?? '';
   const own = twilio.getExpectedTwilioSignature(token, BASE_URL + path, fields);
   const { statusCode, body } = await w.app.inject({
     method: 'POST',
@@ -45,7 +45,7 @@ const sms = (from: string, body: string, sid = 'SM1') => ({
 });
 
 const refusals = (w: StaffedWorld) =>
-  w.house.db.sql.rows<{ action: string; via: string; target: string; actor: object; after: object }>(
+  w.context.db.sql.rows<{ action: string; via: string; target: string; actor: object; after: object }>(
     `select action, via, target, actor, after from audit_log where result = 'forbidden' order by id`,
   );
 
@@ -68,7 +68,9 @@ describe('a reply by SMS', () => {
     const { w, anna, number } = await annaIsPaged();
     const answers = await Promise.all([1, 2, 3].map(() => post(w, SMS_PATH, sms(anna.phone, `ACK ${number}`))));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(await w.house.db.sql.rows(`select 1 from audit_log where action = 'acknowledge_incident'`)).toHaveLength(1);
+    expect(await w.context.db.sql.rows(`select 1 from audit_log where action = 'acknowledge_incident'`)).toHaveLength(
+      1,
+    );
   });
 
   test('from somebody of another organization gets the same answer as for an unknown incident', async () => {
@@ -88,7 +90,7 @@ describe('a reply by SMS', () => {
     const { w, anna, alert, incidentId, number } = await annaIsPaged();
     const other = await w.given.organization('Other');
     const key = other.orgKey;
-    await storesOf(w.house.db.session()).people.setMembership(other.orgId, anna.userId, 'responder', w.clock.now());
+    await storesOf(w.context.db.session()).people.setMembership(other.orgId, anna.userId, 'responder', w.clock.now());
     const { teamId } = await w.expectOk('create_team', { name: 'Theirs' }, { key });
     await w.expectOk('add_team_member', { teamId, userId: anna.userId, phone: anna.phone }, { key });
     const theirs = await w.staff.alert(
@@ -117,10 +119,10 @@ describe('a reply by SMS', () => {
     w.clock.advance({ minutes: 5 });
     const again = [await alert.trigger(), await theirs.trigger()];
     await w.advance({ minutes: 61 });
-    const numbers = await w.house.db.sql.rows('select org_id, number from incidents where id = any($1)', [again]);
+    const numbers = await w.context.db.sql.rows('select org_id, number from incidents where id = any($1)', [again]);
     expect(numbers).toMatchObject([{ number: 2 }, { number: 2 }]);
     await post(w, SMS_PATH, sms(anna.phone, 'ack all', 'SM4'));
-    const open = await w.house.db.sql.rows(`select 1 from incidents where status = 'triggered'`);
+    const open = await w.context.db.sql.rows(`select 1 from incidents where status = 'triggered'`);
     expect(open).toEqual([]);
   });
 
@@ -167,7 +169,7 @@ describe('a call-back', () => {
   test('signed for another address is rejected', async () => {
     const { w, notificationId } = await annaIsPaged();
     const elsewhere = twilio.getExpectedTwilioSignature(
-      w.house.config.twilioAuthToken ?? '',
+      w.context.config.twilioAuthToken ?? '',
       `https://elsewhere.test${path(notificationId)}`,
       undelivered,
     );

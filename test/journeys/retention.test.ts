@@ -24,7 +24,7 @@ async function resolvedIncident(w: StaffedWorld): Promise<{ serviceId: Id<'servi
 async function rowsAbout(w: StaffedWorld, incidentId: string): Promise<number> {
   const tables = ['incidents where id', 'incident_steps where incident_id', 'incident_timeline where incident_id'];
   const counts = [...tables, 'notifications where incident_id'].map((where) => `(select count(*) from ${where} = $1)`);
-  const found = await w.house.db.sql.row<{ n: number }>(`select ${counts.join(' + ')} as n`, [incidentId]);
+  const found = await w.context.db.sql.row<{ n: number }>(`select ${counts.join(' + ')} as n`, [incidentId]);
   return found?.n ?? 0;
 }
 
@@ -125,7 +125,7 @@ test('many rows are removed in small batches, and rows that are being changed ar
   const w = await staffedWorld();
   const incidents = [await resolvedIncident(w), await resolvedIncident(w), await resolvedIncident(w)];
   w.clock.advance({ hours: 24 * 401 });
-  const { db } = w.house;
+  const { db } = w.context;
   const remove = (limit: number) => storesOf(db.session()).incidents.removeOutdated(w.clock.now(), limit);
   const looking = await db.transaction(async ({ sql }) => {
     await sql.row('select 1 from incidents where id = $1 for update', [incidents[0]!.incidentId]);
@@ -143,12 +143,12 @@ interface Group {
 
 async function groupTitles(w: StaffedWorld, serviceId: Id<'service'>): Promise<string[]> {
   const sql = 'select title from exception_groups where service_id = $1';
-  return (await w.house.db.sql.rows<Group>(sql, [serviceId])).map(({ title }) => title);
+  return (await w.context.db.sql.rows<Group>(sql, [serviceId])).map(({ title }) => title);
 }
 
 /** How many different rows a table of ClickHouse holds of the service. */
 async function rowsOf(w: StaffedWorld, table: string, serviceId: Id<'service'>): Promise<number> {
-  const result = await w.house.clickhouse.query({
+  const result = await w.context.clickhouse.query({
     query: `SELECT count() FROM ${table} FINAL WHERE service_id = {service:UUID}`,
     query_params: { service: uuidOf(serviceId) },
     format: 'JSONCompactEachRow',

@@ -148,11 +148,11 @@ test('an evaluation that fails never counts as one that found no breach', async 
   await measured(w, rule, 250);
   await w.evaluate();
   await clearFor(w, [rule], { minutes: 5 });
-  const before = await w.house.db.sql.rows('select * from incidents');
+  const before = await w.context.db.sql.rows('select * from incidents');
   const away = { ...w.runtime, rules: { evaluate: () => Promise.reject(new Error('away')) } };
   w.clock.advance({ minutes: 10 });
   await expect(evaluateRules(away)).rejects.toThrow('away');
-  expect(await w.house.db.sql.rows('select * from incidents')).toEqual(before);
+  expect(await w.context.db.sql.rows('select * from incidents')).toEqual(before);
 });
 
 test('a rule that cannot be evaluated stays as it is, and does not stop the others', async () => {
@@ -255,7 +255,7 @@ test.each(['resolved', 'ignored'])(
       ],
     });
     expect(w.phone.messages.findLast(({ to }) => to === anna.phone)!.body).toContain('resolved');
-    const audited = await w.house.db.sql.rows(
+    const audited = await w.context.db.sql.rows(
       'select action, via, actor from audit_log where target = $1 order by at',
       [byStatus['resolved']![0]!.incidentId],
     );
@@ -359,13 +359,13 @@ test('a rule whose points wait to be stored opens and resolves nothing, says so,
 });
 
 /** Points of the service are accepted, and no worker comes to store them. */
-async function holdUp({ house, orgId, clock }: StaffedWorld, serviceId: Id<'service'>): Promise<void> {
-  const { durableJobs } = storesOf(house.db.session());
+async function holdUp({ context, orgId, clock }: StaffedWorld, serviceId: Id<'service'>): Promise<void> {
+  const { durableJobs } = storesOf(context.db.session());
   const job = { jobId: newId('job'), orgId, serviceId, items: 1, bytes: Buffer.alloc(0) };
   await durableJobs.insert('store_points', [job], clock.now());
   await durableJobs.extend([{ jobId: job.jobId, number: 0 }], 3_600_000);
 }
 
-async function arrive({ house }: StaffedWorld): Promise<void> {
-  await house.db.sql.run('delete from kept_jobs');
+async function arrive({ context }: StaffedWorld): Promise<void> {
+  await context.db.sql.run('delete from kept_jobs');
 }

@@ -244,11 +244,11 @@ describe('a digest', () => {
   test('whose sender died before sending it is sent by the next one', async () => {
     const { w, storm, entries, texts } = await annaInAStorm(['sms']);
     const incidentIds = await storm(6);
-    await w.house.db.sql.run(
+    await w.context.db.sql.run(
       `update notifications set status = 'sending', attempts = 1, released_at = $1, lease_until = due_at where kind = 'digest'`,
       [w.clock.now().toString()],
     );
-    await w.house.db.sql.run(`update notifications set status = 'sending', attempts = 1 where digest_id is not null`);
+    await w.context.db.sql.run(`update notifications set status = 'sending', attempts = 1 where digest_id is not null`);
     await w.advance({ minutes: 1 });
     expect(texts()[3]).toContain('3 more incidents');
     expect(await entries(incidentIds)).toEqual(expect.arrayContaining(times(3, 'delivered digest')));
@@ -260,15 +260,15 @@ test.each([1, 2])('a storm loses nothing even if senders die repeatedly (seed %i
   const incidentIds = await storm(12);
   const { runtime, deaths } = dyingRuntime(w.runtime, seeded(seed));
   const isDone = async () =>
-    (await w.house.db.sql.row(`select 1 from incident_steps where state = 'pending' and step_index = 0`)) === null &&
-    (await w.house.db.sql.row(`select 1 from notifications where status in ('queued', 'sending')`)) === null;
+    (await w.context.db.sql.row(`select 1 from incident_steps where state = 'pending' and step_index = 0`)) === null &&
+    (await w.context.db.sql.row(`select 1 from notifications where status in ('queued', 'sending')`)) === null;
   for (let round = 0; round < 200 && !(await isDone()); round += 1) {
     w.clock.advance({ seconds: 3 });
     await sweepDue(runtime, 0);
     await w.phone.settled();
   }
   const sids = new Set(w.phone.messages.map(({ sid }) => sid));
-  const pages = await w.house.db.sql.rows<{ status: string; providerId: string }>(
+  const pages = await w.context.db.sql.rows<{ status: string; providerId: string }>(
     `select status, provider_id as "providerId" from notifications where kind = 'page'`,
   );
   expect(pages).toHaveLength(incidentIds.length);
@@ -372,8 +372,8 @@ describe('one answer for all', () => {
   test('a digest by push has one button for all', async () => {
     const service = await startPushService();
     const { w, anna, storm } = await annaInAStorm(['push']);
-    const { endpoint, keys } = service.browser('phone', w.house.vapidKeys.publicKey).subscription;
-    const { pushSubscriptions } = storesOf(w.house.db.session());
+    const { endpoint, keys } = service.browser('phone', w.context.vapidKeys.publicKey).subscription;
+    const { pushSubscriptions } = storesOf(w.context.db.session());
     await pushSubscriptions.put(anna.userId, { endpoint, ...keys, label: 'phone' }, w.clock.now());
     await storm(10);
     await w.advance({ minutes: 1 });

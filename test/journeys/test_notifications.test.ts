@@ -67,9 +67,9 @@ test('a test by mail goes to the address of the account', async () => {
 test('a test by push goes to every browser of the person', async () => {
   const { w, anna, test } = await annaWantsToKnow();
   const service = await startPushService();
-  const { endpoint, keys } = service.browser('phone', w.house.vapidKeys.publicKey).subscription;
+  const { endpoint, keys } = service.browser('phone', w.context.vapidKeys.publicKey).subscription;
   const browser = { endpoint, ...keys, label: 'phone' };
-  await storesOf(w.house.db.session()).pushSubscriptions.put(anna.userId, browser, w.clock.now());
+  await storesOf(w.context.db.session()).pushSubscriptions.put(anna.userId, browser, w.clock.now());
   expect(await test('push')).toMatchObject([{ channel: 'push', to: null, status: 'sent' }]);
   expect(service.pushed).toMatchObject([{ payload: { title: 'Push from Tocsin reaches you.' } }]);
 });

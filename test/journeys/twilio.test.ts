@@ -34,7 +34,7 @@ async function annaIsPaged(channel: 'sms' | 'call', fault?: (phone: string) => F
 
 /** Posts as Twilio does, signed. */
 async function post(w: StaffedWorld, path: string, fields: Record<string, string>, signature?: string) {
-  const own = twilio.getExpectedTwilioSignature(w.house.config.twilioAuthToken ?? '', BASE_URL + path, fields);
+  const own = twilio.getExpectedTwilioSignature(w.context.config.twilioAuthToken ?? '', BASE_URL + path, fields);
   const { statusCode, body } = await w.app.inject({
     method: 'POST',
     url: path,
@@ -204,7 +204,7 @@ describe('call-backs', () => {
         expect(answer.body).not.toContain('latency');
       }
       expect(await incident()).toEqual(before);
-      const audited = await w.house.db.sql.rows(
+      const audited = await w.context.db.sql.rows(
         `select action, via, target, after, result from audit_log where result = 'forbidden' order by id`,
       );
       const refusal = { via: 'call', target: incidentId, result: 'forbidden' };
@@ -231,7 +231,7 @@ describe('call-backs', () => {
       const { w, entry, incident } = await annaIsPaged('call');
       const { notificationId } = await entry();
       const path = `/api/callbacks/twilio/${name}/${notificationId}`;
-      const signature = twilio.getExpectedTwilioSignature(w.house.config.twilioAuthToken ?? '', BASE_URL + path, {
+      const signature = twilio.getExpectedTwilioSignature(w.context.config.twilioAuthToken ?? '', BASE_URL + path, {
         Digits: '3',
       });
       const answer = await post(w, path, { Digits: '1' }, signature);
@@ -301,7 +301,7 @@ describe('errors by Twilio’s codes', () => {
 test('the number of a person who has left the organization gets no information and changes nothing', async () => {
   const { w, anna, incident } = await annaIsPaged('sms');
   const { number } = await incident();
-  await w.house.db.sql.run('delete from memberships where user_id = $1', [anna.userId]);
+  await w.context.db.sql.run('delete from memberships where user_id = $1', [anna.userId]);
   const sent = w.phone.messages.length;
   await w.phone.reply({ from: anna.phone, body: `RES ${number}` });
   await w.settle();

@@ -66,7 +66,7 @@ test('undoing a resolution within 10 s notifies nobody, and each step fires at i
   expect(timeline.map(({ text }: { text: string }) => text)).toContain(
     'Reopened by Cleo by the console; escalation goes on.',
   );
-  const audited = await w.house.db.sql.rows(
+  const audited = await w.context.db.sql.rows(
     `select actor, via, before, after from audit_log where action = 'reopen_incident'`,
   );
   expect(audited).toMatchObject([
@@ -75,7 +75,7 @@ test('undoing a resolution within 10 s notifies nobody, and each step fires at i
   // Asked twice, as a double click would.
   expect((await ask('reopen_incident', incidentId)).body.result.status).toBe('triggered');
   expect(
-    (await w.house.db.sql.rows(`select 1 from audit_log where action = 'reopen_incident'`)).length,
+    (await w.context.db.sql.rows(`select 1 from audit_log where action = 'reopen_incident'`)).length,
     'what changes nothing is not audited',
   ).toBe(1);
 });
@@ -151,7 +151,7 @@ test('a page that an answer cancelled before it left is sent when the answer is 
   await w.advance({ minutes: 1 });
   await ask('resolve_incident', incidentId);
   // As if the worker had not come to it.
-  await w.house.db.sql.run(queued, [bram.userId]);
+  await w.context.db.sql.run(queued, [bram.userId]);
   const before = smsTo(w, bram).length;
   await ask('reopen_incident', incidentId);
   expect(await lastTimelineText(w, incidentId)).toBe(

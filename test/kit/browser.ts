@@ -39,7 +39,7 @@ export const PASSWORD = 'amber kettle 41 orbit';
 let passwordHash: Promise<string> | null = null;
 
 export function openBrowser(w: World, address = '192.0.2.1'): Browser {
-  const own = new URL(w.house.config.baseUrl).origin;
+  const own = new URL(w.context.config.baseUrl).origin;
   const browser: Browser = {
     cookie: null,
     device: null,
@@ -95,7 +95,7 @@ export async function givenPerson(
 
 export async function givePassword(w: World, userId: Id<'user'>): Promise<void> {
   passwordHash ??= hashPassword(PASSWORD);
-  await storesOf(w.house.db.session()).people.savePasswordHash(userId, await passwordHash, w.clock.now());
+  await storesOf(w.context.db.session()).people.savePasswordHash(userId, await passwordHash, w.clock.now());
 }
 
 /** A browser in which somebody is signed in. */

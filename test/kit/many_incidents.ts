@@ -15,7 +15,7 @@ interface Many {
 export async function givenIncidents(w: World, serviceId: Id<'service'>, many: Many): Promise<Id<'incident'>[]> {
   const { count, status = 'resolved', minutesAgo = 0, title = 'Latency is high', severity = 'error' } = many;
   const ids = Array.from({ length: count }, () => newId('incident'));
-  await w.house.db.sql.run(
+  await w.context.db.sql.run(
     `insert into incidents (id, org_id, service_id, kind, dedup_key, title, severity, details, steps, status,
        triggered_at, acknowledged_at, acknowledged_by, resolved_at, resolved_by, counted_at, created_at, updated_at)
      select id, $1, $2, 'metric_threshold', id, $4 || ' ' || n, $5, '{}', '[]', $6, at,

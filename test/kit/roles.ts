@@ -7,20 +7,20 @@ import { type WorkerRuntime, workerRole, workerRuntime } from '#workers/worker_r
 /** What both background processes run on. */
 export type RolesRuntime = WorkerRuntime & PagerRuntime;
 
-export function rolesRuntime(house: AppContext): RolesRuntime {
-  return { ...workerRuntime(house), ...pagerRuntime(house) };
+export function rolesRuntime(context: AppContext): RolesRuntime {
+  return { ...workerRuntime(context), ...pagerRuntime(context) };
 }
 
 /** Consumes the jobs of both roles in this process; nothing is swept, and nothing is done from time to time. */
-export function startJobs(house: AppContext, runtime = rolesRuntime(house)): JobWorkers {
-  const handlers = [...workerRole(house, runtime).handlers, ...pagerRole(house, runtime).handlers];
-  return startJobWorkers(house.connectWorkers, handlers, house.log);
+export function startJobs(context: AppContext, runtime = rolesRuntime(context)): JobWorkers {
+  const handlers = [...workerRole(context, runtime).handlers, ...pagerRole(context, runtime).handlers];
+  return startJobWorkers(context.connectWorkers, handlers, context.log);
 }
 
 /** All that a worker and a pager do, in this process. */
-export function startRoles(house: AppContext): { readonly runtime: RolesRuntime; stop(): Promise<void> } {
-  const runtime = rolesRuntime(house);
-  const running = [workerRole(house, runtime), pagerRole(house, runtime)].map((role) => runRole(house, role));
+export function startRoles(context: AppContext): { readonly runtime: RolesRuntime; stop(): Promise<void> } {
+  const runtime = rolesRuntime(context);
+  const running = [workerRole(context, runtime), pagerRole(context, runtime)].map((role) => runRole(context, role));
   return {
     runtime,
     async stop() {

@@ -18,5 +18,5 @@ export function memberCaller(orgId: Id<'org'>, userId: Id<'user'>, role: Role): 
 /** Runs an operation through the pipeline, without HTTP. */
 // eslint-disable-next-line typescript/no-explicit-any -- a test says by what it reads what the result is
 export async function runOperation(w: World, operation: AnyOperation, caller: Caller, input: object): Promise<any> {
-  return await runAction(w.house.actions, operation, caller, input, { requestId: 'req_test', address: null });
+  return await runAction(w.context.actions, operation, caller, input, { requestId: 'req_test', address: null });
 }

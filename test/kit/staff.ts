@@ -88,20 +88,20 @@ export async function staffedWorld(
     },
   });
   listening = await w.app.listen({ port: 0, host: '127.0.0.1' });
-  const runtime = rolesRuntime(w.house);
+  const runtime = rolesRuntime(w.context);
   if (options.jobs !== false) {
-    const jobs = startJobs(w.house, runtime);
+    const jobs = startJobs(w.context, runtime);
     onTestFinished(() => jobs.close());
   }
 
   const isQuiet = async (): Promise<boolean> => {
-    await w.house.outbox.publishAll();
-    await w.house.outbox.settled();
+    await w.context.outbox.publishAll();
+    await w.context.outbox.settled();
     await phone.settled();
-    const waiting = await w.house.db.sql.row<{ outbox: number; kept: number }>(
+    const waiting = await w.context.db.sql.row<{ outbox: number; kept: number }>(
       'select (select count(*)::int from outbox) as outbox, (select count(*)::int from kept_jobs) as kept',
     );
-    const depths = Object.values(await w.house.queue.depths());
+    const depths = Object.values(await w.context.queue.depths());
     const isIdle = waiting?.kept === 0 && depths.every(({ ready }) => ready === 0);
     return waiting?.outbox === 0 && (options.jobs === false || isIdle);
   };

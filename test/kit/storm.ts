@@ -7,14 +7,14 @@ import type { Alert, StaffedWorld } from '#test/kit/staff.ts';
 /** Opens so many incidents at once, of rules like the alert's, oldest first; their titles are "trouble 1", "trouble 2", … */
 export async function openMany(w: StaffedWorld, alert: Alert, count: number): Promise<Id<'incident'>[]> {
   const ruleIds = Array.from({ length: count }, () => newId('rule'));
-  await w.house.db.sql.run(
+  await w.context.db.sql.run(
     `insert into alert_rules (id, org_id, service_id, name, kind, config, escalation_policy_id, enabled, created_at, updated_at)
      select id, org_id, service_id, name, kind, config, escalation_policy_id, enabled, created_at, updated_at
      from (select org_id, service_id, name, kind, config, escalation_policy_id, enabled, created_at, updated_at
            from alert_rules where id = $1) rule, unnest($2::text[]) id`,
     [alert.ruleId, ruleIds],
   );
-  const rules = await storesOf(w.house.db.session()).activeRules.listMetricRules();
+  const rules = await storesOf(w.context.db.session()).activeRules.listMetricRules();
   const incidentIds: Id<'incident'>[] = [];
   for (const [index, ruleId] of ruleIds.entries()) {
     const rule = rules.find((candidate) => candidate.ruleId === ruleId);

@@ -45,7 +45,7 @@ interface Organization {
 
 /** One organization on stores of its own, with the real HTTP application and a clock that stands still. */
 export interface World extends Organization {
-  readonly house: AppContext;
+  readonly context: AppContext;
   readonly app: FastifyInstance;
   readonly clock: TestClock;
   /** Invokes an action, with the organization's key unless another is named; `key: null` sends none. */
@@ -66,7 +66,7 @@ export interface World extends Organization {
   };
   /** What `/metrics` says of this process. */
   metrics(): Promise<string>;
-  /** The house cannot be used afterwards. Called by itself when the test, or the file's hook, is over. */
+  /** The world cannot be used afterwards. Called by itself when the test, or the file's hook, is over. */
   close(): Promise<void>;
 }
 
@@ -91,13 +91,13 @@ export async function world(
     allowInternalAddresses: 'true',
     ...options.settings,
   });
-  const house = await compose(config, { log: silentLog, clock });
+  const context = await compose(config, { log: silentLog, clock });
   // As if it had been installed just now: the databases that all tests copy are older.
-  await house.db.sql.run('update leases set done_at = $1', [clock.now().toString()]);
-  const app = await buildApp(house);
+  await context.db.sql.run('update leases set done_at = $1', [clock.now().toString()]);
+  const app = await buildApp(context);
   await app.ready();
 
-  const organization = (organizationName = 'Acme') => createOrganization(house, organizationName);
+  const organization = (organizationName = 'Acme') => createOrganization(context, organizationName);
   const home = await organization();
   const call: World['call'] = async (action, body = {}, { key = home.orgKey } = {}) => {
     const response = await app.inject({
@@ -121,14 +121,14 @@ export async function world(
   };
   const close = async (): Promise<void> => {
     await app.close();
-    await house.close();
+    await context.close();
     rmSync(dataDir, { recursive: true, force: true });
   };
   if (options.keepOpen !== true) onTestFinished(close);
 
   return {
     ...home,
-    house,
+    context,
     app,
     clock,
     call,
@@ -138,9 +138,9 @@ export async function world(
     given: {
       organization,
       user: ({ role = 'responder', name: personName = 'Anna', orgId = home.orgId } = {}) =>
-        createPerson(house, orgId, role, personName),
+        createPerson(context, orgId, role, personName),
       async apiKey({ permissions, userId, orgId = home.orgId } = {}) {
-        return await house.db.transaction(async (session) => {
+        return await context.db.transaction(async (session) => {
           const wanted = { orgId, userId: userId ?? null, name: 'test', permissions: permissions ?? null };
           return (await issueApiKey(storesOf(session), wanted, clock.now())).key;
         });
@@ -176,9 +176,9 @@ async function createClickHouseDatabase(name: string): Promise<string> {
   return withDatabase(url, name);
 }
 
-async function createOrganization(house: AppContext, name: string): Promise<Organization> {
-  const now = house.clock.now();
-  const { orgId, orgKey } = await house.db.transaction(async (session) => {
+async function createOrganization(context: AppContext, name: string): Promise<Organization> {
+  const now = context.clock.now();
+  const { orgId, orgKey } = await context.db.transaction(async (session) => {
     const stores = storesOf(session);
     const organization = await stores.people.insertOrganization(name, now);
     const issued = await issueApiKey(
@@ -188,12 +188,12 @@ async function createOrganization(house: AppContext, name: string): Promise<Orga
     );
     return { orgId: organization.id, orgKey: issued.key };
   });
-  return { orgId, orgKey, owner: await createPerson(house, orgId, 'owner', 'Olga') };
+  return { orgId, orgKey, owner: await createPerson(context, orgId, 'owner', 'Olga') };
 }
 
-async function createPerson(house: AppContext, orgId: Id<'org'>, role: Role, name: string): Promise<Person> {
-  const now = house.clock.now();
-  return await house.db.transaction(async (session) => {
+async function createPerson(context: AppContext, orgId: Id<'org'>, role: Role, name: string): Promise<Person> {
+  const now = context.clock.now();
+  return await context.db.transaction(async (session) => {
     const stores = storesOf(session);
     const email = `${name.toLowerCase()}.${randomBytes(4).toString('hex')}@example.com`;
     const user = await stores.people.insertUser({ email, name, passwordHash: null }, now);

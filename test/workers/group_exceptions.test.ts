@@ -37,11 +37,11 @@ beforeEach(async () => {
   ({ serviceId } = await w.given.service());
   told = [];
   runtime = {
-    db: w.house.db,
+    db: w.context.db,
     eventCipher: CIPHER,
     clock: w.clock,
     onOutbox: () => {},
-    exceptionWriter: new ExceptionWriter(w.house.clickhouse),
+    exceptionWriter: new ExceptionWriter(w.context.clickhouse),
     newGroupsPerMinute: Infinity,
     onNewOrRegressed: async (_unit, groups) => void told.push(...groups),
   };
@@ -66,13 +66,13 @@ interface Group {
 
 async function groups(): Promise<Group[]> {
   const sql = 'select id, title from exception_groups where service_id = $1 order by title';
-  return await w.house.db.sql.rows<Group>(sql, [serviceId]);
+  return await w.context.db.sql.rows<Group>(sql, [serviceId]);
 }
 
 /** How many events each group holds, by title. */
 async function counts(): Promise<Record<string, number>> {
   const found = await groups();
-  const result = await w.house.clickhouse.query({
+  const result = await w.context.clickhouse.query({
     query:
       'SELECT group_id AS id, toUInt32(uniqExact(event_id)) AS events FROM exception_events WHERE service_id = {service:UUID} GROUP BY group_id',
     query_params: { service: uuidOf(serviceId) },
@@ -180,7 +180,7 @@ test('what turns out to be no event is left out; of what is malformed the servic
   await run([malformed, await event('out of milk'), transaction, malformed]);
   await run([malformed, await event('out of cups')], 2);
   expect(await counts()).toEqual({ 'out of cups': 1, 'out of milk': 1 });
-  const refused = await storesOf(w.house.db.session()).ingestRefusals.listSince(
+  const refused = await storesOf(w.context.db.session()).ingestRefusals.listSince(
     serviceId,
     w.clock.now().subtract({ hours: 1 }),
   );
@@ -244,7 +244,7 @@ describe('an event that takes too long to read', () => {
     await retry();
     expect(await status()).toMatchObject({ events: 1, nextTryAt: toTimestamp(w.clock.now().add({ hours: 6 })) });
     endless = null;
-    await storesOf(w.house.db.session()).setAside.retry(null, w.clock.now());
+    await storesOf(w.context.db.session()).setAside.retry(null, w.clock.now());
     await retry();
     expect(await counts()).toEqual({ poison: 1 });
     expect(await status()).toEqual({ events: 0, since: null, nextTryAt: null });

@@ -14,10 +14,10 @@ test('what lets nobody in any more is forgotten, and nothing else', async () => 
   await openBrowser(w, '203.0.113.1').post('/session', { email, password: 'something else' });
   await olga.invoke(w.orgId, 'create_invitation', { email: 'nora@example.com', role: 'viewer' });
   const left = async () => {
-    await pruneSignIns(workerRuntime(w.house));
+    await pruneSignIns(workerRuntime(w.context));
     const tables = ['sessions', 'sign_in_brakes', 'invitations'];
     const counts = tables.map((table) => `(select count(*)::int from ${table}) as ${table}`).join(', ');
-    return await w.house.db.sql.row(`select ${counts}`);
+    return await w.context.db.sql.row(`select ${counts}`);
   };
   expect(await left()).toMatchObject({ sessions: 2, invitations: 1 });
   w.clock.advance({ hours: 13 * 24 });

@@ -23,7 +23,7 @@ function pointsOf(name: string, values: readonly number[]): PointBatch {
 }
 
 async function stored(serviceId: Id<'service'>): Promise<unknown[]> {
-  const result = await w.house.clickhouse.query({
+  const result = await w.context.clickhouse.query({
     query: `SELECT metric, value, tags FROM metric_points FINAL
       INNER JOIN (SELECT series, any(tags) AS tags FROM metric_series WHERE service_id = {service:UUID} GROUP BY series) AS told
       USING (series) WHERE service_id = {service:UUID} ORDER BY ts DESC`,
@@ -41,7 +41,7 @@ test('the points of a job are stored with their services, once, however often it
     slice(first.serviceId, pointsOf('cpu', [1, 2])),
     slice(second.serviceId, pointsOf('memory', [3])),
   ]);
-  const handler = onStorePoints({ db: w.house.db, metricWriter: new MetricWriter(w.house.clickhouse) });
+  const handler = onStorePoints({ db: w.context.db, metricWriter: new MetricWriter(w.context.clickhouse) });
   for (const attempt of [1, 1, 2]) await handler.run(packed, { jobId: '1', attempt, log: silentLog });
   expect(await stored(first.serviceId)).toEqual([
     { metric: 'cpu', value: 1, tags: { host: 'a' } },
@@ -52,7 +52,7 @@ test('the points of a job are stored with their services, once, however often it
 
 test('jobs that a new queue gives old ids lose nothing', async () => {
   const { serviceId } = await w.given.service();
-  const handler = onStorePoints({ db: w.house.db, metricWriter: new MetricWriter(w.house.clickhouse) });
+  const handler = onStorePoints({ db: w.context.db, metricWriter: new MetricWriter(w.context.clickhouse) });
   for (const name of ['cpu', 'memory']) {
     const packed = packPoints([slice(serviceId, pointsOf(name, [1]))]);
     await handler.run(packed, { jobId: '1', attempt: 1, log: silentLog });
@@ -62,9 +62,9 @@ test('jobs that a new queue gives old ids lose nothing', async () => {
 
 test('points of a service that the store refuses hold up no others', async () => {
   const [bad, good] = [await w.given.service(), await w.given.service()];
-  const writer = new MetricWriter(w.house.clickhouse);
+  const writer = new MetricWriter(w.context.clickhouse);
   const handler = onStorePoints({
-    db: w.house.db,
+    db: w.context.db,
     metricWriter: {
       deleteService: (serviceId) => writer.deleteService(serviceId),
       async insert(deliveries, token) {

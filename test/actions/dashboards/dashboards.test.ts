@@ -126,7 +126,7 @@ test('an update replaces the layout as a whole, and leaves alone what it does no
 
 test('an update that alters nothing leaves updatedAt and the audit log alone', async () => {
   const created = await w.expectOk('create_dashboard', { name: 'same', layout: WIDGETS });
-  const entries = () => w.house.db.sql.row<{ n: number }>('select count(*)::int as n from audit_log');
+  const entries = () => w.context.db.sql.row<{ n: number }>('select count(*)::int as n from audit_log');
   const before = await entries();
   w.clock.advance({ minutes: 1 });
   const { dashboardId } = created;
@@ -141,7 +141,7 @@ test('a deleted dashboard is gone, and the audit log says what it was', async ()
   expect(await w.expectOk('delete_dashboard', { dashboardId })).toEqual({ deleted: true, dashboardId });
   expect((await w.call('get_dashboard', { dashboardId })).status).toBe(404);
   expect((await w.call('delete_dashboard', { dashboardId })).status).toBe(404);
-  const entry = await w.house.db.sql.row(
+  const entry = await w.context.db.sql.row(
     `select before, after from audit_log where target = $1 and action = 'delete_dashboard'`,
     [dashboardId],
   );

@@ -38,7 +38,7 @@ async function points(...given: readonly Given[]): Promise<void> {
     batch.add(series, Date.parse(at.includes('T') ? at : `2027-03-10T${at}Z`), value, kind);
   }
   inserts += 1;
-  await new MetricWriter(w.house.clickhouse).insert([{ serviceId, points: columnsOf(batch) }], `test-${inserts}`);
+  await new MetricWriter(w.context.clickhouse).insert([{ serviceId, points: columnsOf(batch) }], `test-${inserts}`);
 }
 
 /** What a query answers, `11:59:00` by value. */

@@ -116,7 +116,7 @@ test('an update changes what it names, and without a change nothing', async () =
   const renamed = await w.expectOk('update_escalation_policy', { policyId, name: 'Wake' });
   expect(renamed).toMatchObject({ name: 'Wake', steps: policy.steps });
   expect(renamed.updatedAt > policy.updatedAt).toBe(true);
-  const entries = await w.house.db.sql.rows('select action from audit_log where target = $1 order by id', [policyId]);
+  const entries = await w.context.db.sql.rows('select action from audit_log where target = $1 order by id', [policyId]);
   expect(entries).toEqual([{ action: 'create_escalation_policy' }, { action: 'update_escalation_policy' }]);
 });
 

@@ -192,7 +192,7 @@ test('an update changes what it names; null takes the policy away; a config is r
   });
   expect(moved.updatedAt > rule.updatedAt).toBe(true);
   expect(await update({ escalationPolicyId: null })).toMatchObject({ escalationPolicyId: null, name: 'Busy' });
-  const entries = await w.house.db.sql.rows('select action from audit_log where target = $1 order by id', [ruleId]);
+  const entries = await w.context.db.sql.rows('select action from audit_log where target = $1 order by id', [ruleId]);
   expect(entries).toEqual([
     { action: 'create_alert_rule' },
     { action: 'update_alert_rule' },
@@ -264,7 +264,7 @@ test('a deleted rule is gone', async () => {
 test('a rule whose metric has never arrived says so, with the nearest names, and no longer once it has', async () => {
   const w = await world();
   const { serviceId } = await given(w);
-  const runtime = workerRuntime(w.house);
+  const runtime = workerRuntime(w.context);
   const arrive = (...names: string[]) =>
     pointsArrive(
       runtime,

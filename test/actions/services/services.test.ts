@@ -85,7 +85,7 @@ test('a change that alters nothing leaves updatedAt and the audit log alone', as
   const w = await world();
   const { serviceId } = await w.given.service();
   const before = await w.expectOk('get_service', { serviceId });
-  const entries = () => w.house.db.sql.row<{ n: number }>('select count(*)::int as n from audit_log');
+  const entries = () => w.context.db.sql.row<{ n: number }>('select count(*)::int as n from audit_log');
   const countBefore = await entries();
   w.clock.advance({ minutes: 1 });
   const after = await w.expectOk('update_service', { serviceId, name: before.name });
@@ -99,7 +99,7 @@ test('who was shown the credentials of a service is in the audit log: each reade
   const { serviceId } = await w.given.service();
   const viewer = await w.given.user({ role: 'viewer' });
   const reads = async () => {
-    const rows = await w.house.db.sql.rows<{ who: string }>(
+    const rows = await w.context.db.sql.rows<{ who: string }>(
       `select coalesce(actor->>'userId', 'organization') as who from audit_log
        where action = 'get_service' and target = $1 and result = 'done' and via = 'rest' order by at, id`,
       [serviceId],
@@ -119,7 +119,7 @@ test('who was shown the credentials of a service is in the audit log: each reade
   await w.expectOk('list_services');
   await w.expectOk('list_incidents');
   expect(await reads()).toHaveLength(3);
-  const rows = JSON.stringify(await w.house.db.sql.rows('select * from audit_log'));
+  const rows = JSON.stringify(await w.context.db.sql.rows('select * from audit_log'));
   const { ingestionKey, dsn } = await read(w.orgKey);
   for (const secret of [ingestionKey, new URL(dsn).username]) expect(rows).not.toContain(secret);
 });
@@ -137,7 +137,7 @@ test('the console masks credentials, and shows them on request; each request is 
     dsn: dsn.replace(/\/\/\w+@/, '//********@'),
   });
   const reveals = () =>
-    w.house.db.sql.rows(
+    w.context.db.sql.rows(
       `select actor->>'userId' as "userId", via, target, after, address from audit_log
        where action in ('get_service', 'reveal_ingest_key')`,
     );

@@ -16,7 +16,7 @@ async function teamWithMember(w: World, member: object = {}) {
 }
 
 async function auditOf(w: World, target: string) {
-  return await w.house.db.sql.rows<{ action: string; before: object | null; after: object | null }>(
+  return await w.context.db.sql.rows<{ action: string; before: object | null; after: object | null }>(
     'select action, before, after from audit_log where target = $1 order by id',
     [target],
   );
@@ -244,7 +244,7 @@ test('a removed member is gone', async () => {
 test('who leaves the organization leaves its teams', async () => {
   const w = await world();
   const { anna, member } = await teamWithMember(w);
-  await storesOf(w.house.db.session()).people.removeMembership(w.orgId, anna.userId);
+  await storesOf(w.context.db.session()).people.removeMembership(w.orgId, anna.userId);
   expect((await w.expectOk('list_teams')).teams[0].members).toEqual([]);
   expect((await w.call('update_team_member', { memberId: member.memberId, smsEnabled: false })).status).toBe(404);
 });
@@ -346,7 +346,7 @@ test('list_teams asks the database as often for ten teams as for one', async () 
 
 async function countQueries(w: World): Promise<number> {
   let queries = 0;
-  const session = watchedSession(w.house.db.session(), async () => void (queries += 1));
+  const session = watchedSession(w.context.db.session(), async () => void (queries += 1));
   const context = {
     caller: { orgId: w.orgId },
     stores: storesOf(session),

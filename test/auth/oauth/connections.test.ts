@@ -17,13 +17,13 @@ beforeAll(async () => {
 });
 afterAll(() => s.close());
 
-const people = () => storesOf(s.house.db.session()).people;
+const people = () => storesOf(s.context.db.session()).people;
 const toolsWith = async (token: string) => await send(s, 'tools/list', {}, { key: token });
 const namesIn = ({ body }: Answer) => body.result.tools.map(({ name }: { name: string }) => name);
 const toolsFor = (permissions: readonly string[]) =>
   CONTRACT.filter(({ permission }) => permissions.includes(permission)).map(({ action }) => action);
 const auditOf = async (action: string, target: string | null) =>
-  await s.house.db.sql.rows<{ actor: object; via: string; result: string; before: object; after: object }>(
+  await s.context.db.sql.rows<{ actor: object; via: string; result: string; before: object; after: object }>(
     'select actor, via, result, before, after from audit_log where action = $1 and target is not distinct from $2',
     [action, target],
   );
@@ -58,7 +58,7 @@ test('a connection acts in the organization that was chosen, and in no other', a
   const { tokens } = await connected(s, anna, { orgId: other.orgId });
   const made = await call(s, 'create_team', { name: 'Payments' }, { key: tokens.access_token });
   expect(made.body.isError).toBeUndefined();
-  const row = await s.house.db.sql.row('select org_id from teams where id = $1', [
+  const row = await s.context.db.sql.row('select org_id from teams where id = $1', [
     made.body.structuredContent.result.teamId,
   ]);
   expect(row).toEqual({ org_id: other.orgId });
@@ -149,12 +149,12 @@ test('changes through a connection are those of the person through the app', asy
 });
 
 const ENDS: [string, (who: { userId: never; orgId: never; connectionId: string }) => Promise<unknown>][] = [
-  ['disconnecting', ({ connectionId }) => storesOf(s.house.db.session()).connections.remove(connectionId)],
+  ['disconnecting', ({ connectionId }) => storesOf(s.context.db.session()).connections.remove(connectionId)],
   ['leaving the organization', ({ orgId, userId }) => people().removeMembership(orgId, userId)],
   [
     'a new password',
     async ({ userId }) => {
-      const { email } = (await s.house.db.sql.row<{ email: string }>('select email from users where id = $1', [
+      const { email } = (await s.context.db.sql.row<{ email: string }>('select email from users where id = $1', [
         userId,
       ]))!;
       const browser = await signedIn(s, email);
@@ -166,17 +166,17 @@ const ENDS: [string, (who: { userId: never; orgId: never; connectionId: string }
     'a new password by a link',
     async ({ userId }) => {
       const origin = { requestId: 'req_1', address: null };
-      const made = await inUnitOfWork(s.house.actions, (unit) =>
+      const made = await inUnitOfWork(s.context.actions, (unit) =>
         createReset(unit, userId, s.baseUrl, { actor: { kind: 'system' }, via: 'cli', origin }),
       );
       const body = { password: 'quiet harbour 7 lantern', revokeApiKeys: false };
       expect((await openBrowser(s).post(`/password-resets/${made.link.split('/').at(-1)}`, body)).status).toBe(200);
     },
   ],
-  ['the end of the user', ({ userId }) => s.house.db.sql.run('delete from users where id = $1', [userId])],
+  ['the end of the user', ({ userId }) => s.context.db.sql.run('delete from users where id = $1', [userId])],
   [
     'the end of the organization',
-    ({ orgId }) => s.house.db.sql.run('delete from organizations where id = $1', [orgId]),
+    ({ orgId }) => s.context.db.sql.run('delete from organizations where id = $1', [orgId]),
   ],
 ];
 
@@ -297,7 +297,7 @@ test('when a connection was last used is known to the minute', async () => {
   const anna = await s.person();
   const { tokens, connectionId } = await connected(s, anna);
   const lastUsed = async () =>
-    (await storesOf(s.house.db.session()).connections.find(connectionId))?.lastUsedAt?.toString();
+    (await storesOf(s.context.db.session()).connections.find(connectionId))?.lastUsedAt?.toString();
   const first = s.clock.now().toString();
   await toolsWith(tokens.access_token);
   s.clock.advance({ seconds: 59 });

@@ -67,7 +67,7 @@ test('the SDK connects by its document instead of registering', async () => {
   const [authorizationCode, iss] = [called.searchParams.get('code')!, called.searchParams.get('iss')!];
   expect(await auth(provider, { serverUrl: s.endpoint, authorizationCode, iss })).toBe('AUTHORIZED');
   expect(held['tokens']).toMatchObject({ access_token: expect.stringMatching(/^tocsin_oat_/) });
-  expect(await s.house.db.sql.rows(`select 1 from oauth_records where kind = 'Client'`)).toEqual([]);
+  expect(await s.context.db.sql.rows(`select 1 from oauth_records where kind = 'Client'`)).toEqual([]);
 });
 
 test('an app with keys of its own signs for its tokens', async () => {

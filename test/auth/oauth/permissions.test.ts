@@ -30,7 +30,7 @@ function outcomeFor(role: Role, access: string, { permission, effect }: (typeof 
 test.each(CASES)(
   '%s with %s gets every action, refusal and audit row that role and approval make',
   async (role, access) => {
-    await storesOf(s.house.db.session()).people.setMembership(s.orgId, anna.userId, role, s.clock.now());
+    await storesOf(s.context.db.session()).people.setMembership(s.orgId, anna.userId, role, s.clock.now());
     const key = tokens.get(access)!;
     const before = await refusals();
     const allowed: string[] = [];
@@ -52,7 +52,7 @@ test.each(CASES)(
 );
 
 async function refusals(): Promise<number> {
-  const row = await s.house.db.sql.row<{ n: number }>(
+  const row = await s.context.db.sql.row<{ n: number }>(
     `select count(*)::int as n from audit_log where result = 'forbidden' and via = 'mcp'
      and actor->'connection'->>'clientName' = 'Ada'`,
   );
@@ -60,7 +60,7 @@ async function refusals(): Promise<number> {
 }
 
 test('a connection that may only read sees no key with which data can be sent, in no result; one that may change does', async () => {
-  await storesOf(s.house.db.session()).people.setMembership(s.orgId, anna.userId, 'owner', s.clock.now());
+  await storesOf(s.context.db.session()).people.setMembership(s.orgId, anna.userId, 'owner', s.clock.now());
   const { serviceId, ingestionKey, dsn } = await s.given.service();
   const secrets = [ingestionKey, new URL(dsn).username];
   const shownTo = async (key: string): Promise<string[]> => {
@@ -80,6 +80,6 @@ test('a connection that may only read sees no key with which data can be sent, i
   // Text and structured content hold each of them once.
   expect(await shownTo(tokens.get('changes')!)).toEqual(secrets);
 
-  await storesOf(s.house.db.session()).people.setMembership(s.orgId, anna.userId, 'viewer', s.clock.now());
+  await storesOf(s.context.db.session()).people.setMembership(s.orgId, anna.userId, 'viewer', s.clock.now());
   expect(await shownTo(tokens.get('changes')!)).toEqual([]);
 });

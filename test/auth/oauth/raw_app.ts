@@ -113,7 +113,7 @@ export async function connected(
   const app = await rawApp(s);
   const { status, body } = await app.redeem(await codeFor(app, person, answer));
   if (status !== 200) throw new Error(JSON.stringify(body));
-  const newest = await s.house.db.sql.row<{ id: string }>(
+  const newest = await s.context.db.sql.row<{ id: string }>(
     'select id from connections where client_id = $1 order by id desc limit 1',
     [app.clientId],
   );

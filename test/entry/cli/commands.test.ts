@@ -16,7 +16,7 @@ interface Ended {
 
 /** The command line under plain Node, on the stores of this world. */
 function tocsin(w: World, ...args: readonly string[]): Promise<Ended> {
-  const { databaseUrl, clickhouseUrl, appSecret, dataDir } = w.house.config;
+  const { databaseUrl, clickhouseUrl, appSecret, dataDir } = w.context.config;
   const env = {
     PATH: process.env['PATH'],
     NODE_COMPILE_CACHE: 'node_modules/.cache/node',
@@ -40,7 +40,7 @@ async function tocsinJson(w: World, ...args: readonly string[]): Promise<any> {
 }
 
 async function auditOfCommands(w: World, orgId: string) {
-  return await w.house.db.sql.rows<{ action: string; target: string; before: unknown; after: unknown }>(
+  return await w.context.db.sql.rows<{ action: string; target: string; before: unknown; after: unknown }>(
     `select action, target, before, after from audit_log
      where org_id = $1 and via = 'cli' and actor ->> 'kind' = 'system' and result = 'done' order by at, id`,
     [orgId],
@@ -71,7 +71,7 @@ test('a member is never changed by "user create", and the only owner stays one',
   const w = await world();
   const person = ['user', 'create', '--name', 'Someone else', '--password', 'a long password', '--role', 'viewer'];
   const create = (email: string, org = w.orgId) => tocsin(w, ...person, '--email', email, '--org', org);
-  const before = await w.house.db.sql.row('select name, password_hash from users where id = $1', [w.owner.userId]);
+  const before = await w.context.db.sql.row('select name, password_hash from users where id = $1', [w.owner.userId]);
   expect(await create(w.owner.email)).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/is a member of org_\w+ already, as owner; nothing was changed.*tocsin user role/),
@@ -86,7 +86,7 @@ test('a member is never changed by "user create", and the only owner stays one',
     code: 0,
     stderr: expect.stringContaining('its name and password are as they were'),
   });
-  expect(await w.house.db.sql.row('select name, password_hash from users where id = $1', [w.owner.userId])).toEqual(
+  expect(await w.context.db.sql.row('select name, password_hash from users where id = $1', [w.owner.userId])).toEqual(
     before,
   );
   const { users } = await tocsinJson(w, 'user', 'list');
@@ -160,7 +160,7 @@ test('"audit verify" ends with 0 for whole logs, and with 1 for a broken one, wh
   expect(auditLogs).toEqual([
     { organizationId: w.orgId, kind: 'whole', rows: 2, head: expect.stringMatching(/^[0-9a-f]{64}$/) },
   ]);
-  const { sql } = w.house.db;
+  const { sql } = w.context.db;
   const row = await sql.row<{ id: string }>('select audit_id as id from audit_links where number = 2');
   await sql.run('alter table audit_log disable trigger audit_log_no_update');
   await sql.run(`update audit_log set action = 'delete_team' where id = $1`, [row!.id]);

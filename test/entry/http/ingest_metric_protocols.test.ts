@@ -116,8 +116,8 @@ describe('OTLP that is refused', () => {
     ['unavailable', 503, 14],
   ] as const)('for now (%s) is told when to come back', async (code, statusCode, rpcCode) => {
     const fault = new AppError(code, 'not now', { retryAfterSeconds: 7 });
-    const queue = { ...w.house.queue, addDurable: () => Promise.reject(fault) };
-    const app = await buildApp({ ...w.house, queue });
+    const queue = { ...w.context.queue, addDurable: () => Promise.reject(fault) };
+    const app = await buildApp({ ...w.context, queue });
     onTestFinished(() => app.close());
     const headers = { ...protobuf, authorization: `Bearer ${service.ingestionKey}` };
     const payload = recorded('otlp-proto-1.bin');

@@ -21,18 +21,18 @@ beforeEach(async () => {
   const unlessDown = <Result>(work: () => Promise<Result>): Promise<Result> =>
     isDown ? Promise.reject(new AppError('unavailable', 'away', { retryAfterSeconds: 5 })) : work();
   const queue: DurableQueue = {
-    ...w.house.queue,
-    addDurable: (...job) => unlessDown(() => w.house.queue.addDurable(...job)),
-    ping: () => unlessDown(() => w.house.queue.ping()),
+    ...w.context.queue,
+    addDurable: (...job) => unlessDown(() => w.context.queue.addDurable(...job)),
+    ping: () => unlessDown(() => w.context.queue.ping()),
   };
   const db: Database = {
-    ...w.house.db,
+    ...w.context.db,
     session() {
       if (isDatabaseDown) throw new AppError('unavailable', 'away', { retryAfterSeconds: 5 });
-      return w.house.db.session();
+      return w.context.db.session();
     },
   };
-  app = await buildApp({ ...w.house, queue, db });
+  app = await buildApp({ ...w.context, queue, db });
   onTestFinished(() => app.close());
   service = await w.given.service();
 });

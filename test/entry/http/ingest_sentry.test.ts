@@ -104,8 +104,8 @@ describe('an event', () => {
   });
 
   test('is taken below the path of the base URL as well', async () => {
-    const config = { ...w.house.config, baseUrl: 'https://tocsin.test/monitor' };
-    const app = await buildApp({ ...w.house, config });
+    const config = { ...w.context.config, baseUrl: 'https://tocsin.test/monitor' };
+    const app = await buildApp({ ...w.context, config });
     const { projectId } = partsOf(service.dsn);
     expect(await send(service, { app, path: `/monitor/api/${projectId}/envelope/` })).toMatchObject({ status: 200 });
     expect(await send(service, { app, path: `/api/${projectId}/envelope/` })).toMatchObject({ status: 200 });

@@ -6,12 +6,12 @@ import { packBytes } from '#ingest/packing/pack_bytes.ts';
 import { world } from '#test/kit/world.ts';
 
 test('what was kept before the change can be read after it', async () => {
-  const { house } = await world();
+  const { context } = await world();
   const packed = ['short', 'long '.repeat(1_000)].map((text) => packBytes(Buffer.from(text)));
-  await house.db.sql.run('drop table kept_jobs');
+  await context.db.sql.run('drop table kept_jobs');
   await up(KeptJobs);
   for (const [index, bytes] of packed.entries()) {
-    await house.db.sql.run('insert into kept_jobs (id, job_name, payload) values ($1, $2, $3)', [
+    await context.db.sql.run('insert into kept_jobs (id, job_name, payload) values ($1, $2, $3)', [
       `job_${index}`,
       'group_exceptions',
       JSON.stringify({ packed: textOf(bytes) }),
@@ -19,13 +19,13 @@ test('what was kept before the change can be read after it', async () => {
   }
   await up(KeptBytes);
 
-  const kept = await house.db.sql.rows('select kept_id as "keptId", payload as bytes from kept_jobs order by 1');
+  const kept = await context.db.sql.rows('select kept_id as "keptId", payload as bytes from kept_jobs order by 1');
   expect(kept).toEqual(packed.map((bytes, index) => ({ keptId: `job_${index}`, bytes })));
 
   async function up(Change: typeof KeptJobs | typeof KeptBytes): Promise<void> {
-    const change = new Change(house.db.orm.em.getDriver(), house.db.orm.config);
+    const change = new Change(context.db.orm.em.getDriver(), context.db.orm.config);
     change.up();
-    for (const query of change.getQueries()) await house.db.sql.run(query as string);
+    for (const query of change.getQueries()) await context.db.sql.run(query as string);
   }
 });
 

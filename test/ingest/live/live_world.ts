@@ -42,13 +42,13 @@ export async function liveWorld(options: { keepOpen?: boolean } = {}): Promise<L
   const unlessBroken = <Result>(work: () => Promise<Result>): Promise<Result> =>
     fault === null ? work() : Promise.reject(fault);
   const queue: DurableQueue = {
-    ...w.house.queue,
-    addDurable: (...job) => unlessBroken(() => w.house.queue.addDurable(...job)),
-    ping: () => unlessBroken(() => w.house.queue.ping()),
+    ...w.context.queue,
+    addDurable: (...job) => unlessBroken(() => w.context.queue.addDurable(...job)),
+    ping: () => unlessBroken(() => w.context.queue.ping()),
   };
   const arrivals: Arrival[] = [];
   const open = async (port: number): Promise<{ app: FastifyInstance; url: URL }> => {
-    const app = await buildApp({ ...w.house, queue });
+    const app = await buildApp({ ...w.context, queue });
     // Before Fastify's own listener, which takes headers away.
     app.server.prependListener('request', (request, response) => {
       const path = (request.url ?? '').replace(/\?.*$/, '');
@@ -62,7 +62,7 @@ export async function liveWorld(options: { keepOpen?: boolean } = {}): Promise<L
   };
   const { url, ...opened } = await open(0);
   let { app } = opened;
-  const jobs = startJobs(w.house);
+  const jobs = startJobs(w.context);
   const close = async (): Promise<void> => {
     await app.close();
     await jobs.close();
@@ -83,7 +83,7 @@ export async function liveWorld(options: { keepOpen?: boolean } = {}): Promise<L
     },
     async settle() {
       const isLeft = async (): Promise<boolean> =>
-        (await w.house.db.sql.row('select 1 as is_left from kept_jobs limit 1')) !== null;
+        (await w.context.db.sql.row('select 1 as is_left from kept_jobs limit 1')) !== null;
       while (await isLeft()) await new Promise((resolve) => setImmediate(resolve));
     },
     close,

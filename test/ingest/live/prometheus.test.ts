@@ -108,7 +108,7 @@ describe.skipIf(!canRun)('Prometheus, that scrapes a machine and a shop and writ
   /** What the store has of a service, each sample as often as it is there. */
   async function stored({ serviceId }: Service, kinds: 'values' | 'stale'): Promise<Samples> {
     await w.settle();
-    const answer = await w.house.clickhouse.query({
+    const answer = await w.context.clickhouse.query({
       query: `SELECT metric, tags, toUnixTimestamp64Milli(ts) AS at, value
         FROM metric_points FINAL INNER JOIN metric_series FINAL USING (service_id, metric, series)
         WHERE service_id = {service:UUID} AND kind ${kinds === 'stale' ? '=' : '!='} 'stale' ORDER BY at`,

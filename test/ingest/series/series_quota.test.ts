@@ -113,13 +113,13 @@ describe('a service that has as many series as it may', () => {
 
   test('has them also after a restart', async () => {
     await w.app.close();
-    const app = await buildApp(w.house);
+    const app = await buildApp(w.context);
     onTestFinished(() => app.close());
     expect((await sendJson(['x', 'a', 'b', 'c'], app)).json()).toMatchObject({ accepted: 3, rejected: 1 });
   });
 
   test('has those that another process took first taken here too, before long', async () => {
-    const app = await buildApp(w.house);
+    const app = await buildApp(w.context);
     onTestFinished(() => app.close());
     const other = await w.given.service();
     const acceptedHere = async (hosts: readonly string[]) =>
@@ -154,7 +154,7 @@ test('nothing is refused while it cannot be known which series there are', async
   const db = {
     session() {
       if (isDown) throw new AppError('unavailable', 'away');
-      return w.house.db.session();
+      return w.context.db.session();
     },
   };
   const guard = new SeriesQuota({ perDayMax: 1, db, clock: w.clock, log: silentLog });
@@ -172,7 +172,7 @@ test('what could not be shared while the database was away is shared when it is 
   const db = {
     session() {
       if (isDown) throw new AppError('unavailable', 'away');
-      return w.house.db.session();
+      return w.context.db.session();
     },
   };
   const guard = new SeriesQuota({ perDayMax: 5, db, clock: w.clock, log: silentLog });
@@ -190,12 +190,12 @@ test('what could not be shared while the database was away is shared when it is 
 });
 
 test('rows of days that are over are removed', async () => {
-  const guard = new SeriesQuota({ perDayMax: 5, db: w.house.db, clock: w.clock, log: silentLog });
+  const guard = new SeriesQuota({ perDayMax: 5, db: w.context.db, clock: w.clock, log: silentLog });
   const { serviceId } = service;
   (await guard.allowanceOf(serviceId)).admit(1, 1);
   await guard.close();
   w.clock.advance({ hours: 72 });
   (await guard.allowanceOf(serviceId)).admit(1, 1);
   await guard.close();
-  expect(await w.house.db.sql.row('select count(*)::int as days from series_days')).toEqual({ days: 1 });
+  expect(await w.context.db.sql.row('select count(*)::int as days from series_days')).toEqual({ days: 1 });
 });

@@ -18,8 +18,8 @@ let reader: ExceptionReader;
 let writer: ExceptionWriter;
 beforeAll(async () => {
   w = await world({ keepOpen: true });
-  reader = new ExceptionReader(w.house.clickhouse);
-  writer = new ExceptionWriter(w.house.clickhouse);
+  reader = new ExceptionReader(w.context.clickhouse);
+  writer = new ExceptionWriter(w.context.clickhouse);
 });
 afterAll(() => w.close());
 
@@ -92,7 +92,7 @@ test('groups of several services are counted each by what its service keeps', as
 });
 
 test('events of the oldest and of impossible times are stored in one insert', async () => {
-  const { clickhouse } = (await world()).house;
+  const { clickhouse } = (await world()).context;
   const scope = { ...newScope(), keptSince: NOW.subtract({ hours: 24 * 1_000 }) };
   const events = Array.from({ length: 410 }, (_, day) => ({
     ...exceptionEvent(NOW.subtract({ hours: 24 * day })),

@@ -52,7 +52,7 @@ test('names and series go with the last point that bears them', async () => {
   await insertPoints(serviceId, [1], 'recent');
   await insertPoints(serviceId, [5], 'recent');
   await insertPoints(serviceId, [5], 'old');
-  await new ExpiredRows(w.house.clickhouse).removeNames([{ days: 3, serviceIds: [serviceId] }], NOW);
+  await new ExpiredRows(w.context.clickhouse).removeNames([{ days: 3, serviceIds: [serviceId] }], NOW);
   const names = async () =>
     await column('SELECT DISTINCT metric FROM metric_names WHERE service_id = {service:UUID} ORDER BY 1', serviceId);
   await expect.poll(names, PATIENTLY).toEqual(['recent']);
@@ -63,7 +63,7 @@ test('names and series go with the last point that bears them', async () => {
 
 test('events older than their service keeps go by weeks or by themselves', async () => {
   const [short, long] = [newId('service'), newId('service')];
-  const writer = new ExceptionWriter(w.house.clickhouse);
+  const writer = new ExceptionWriter(w.context.clickhouse);
   for (const serviceId of [short, long]) {
     const events = [0, 2, 4, 9, 50].map((days) => exceptionEvent(NOW.subtract({ hours: 24 * days })));
     const grouped = events.map((event) => ({ serviceId, groupId: newId('group'), event }));
@@ -73,7 +73,7 @@ test('events older than their service keeps go by weeks or by themselves', async
     { days: 3, serviceIds: [short] },
     { days: 30, serviceIds: [long] },
   ];
-  await new ExpiredRows(w.house.clickhouse).remove(EXCEPTION_EVENTS, tiers, NOW);
+  await new ExpiredRows(w.context.clickhouse).remove(EXCEPTION_EVENTS, tiers, NOW);
   const counts = (serviceId: Id<'service'>) =>
     column('SELECT count() FROM exception_events WHERE service_id = {service:UUID}', serviceId);
   await expect.poll(() => counts(short), PATIENTLY).toEqual(['2']);
@@ -84,28 +84,28 @@ test('where nothing is due nothing is ordered, and nothing while a deletion is u
   const serviceId = newId('service');
   await insertPoints(serviceId, [0, 29]);
   const commands: string[] = [];
-  const client = watching(w.house.clickhouse, commands);
+  const client = watching(w.context.clickhouse, commands);
   await new ExpiredRows(client).remove(METRIC_POINTS, [{ days: 30, serviceIds: [serviceId] }], NOW);
   expect(commands).toEqual([]);
-  await w.house.clickhouse.command({ query: 'SYSTEM STOP MERGES metric_points' });
-  await new MetricWriter(w.house.clickhouse).deleteService(serviceId);
+  await w.context.clickhouse.command({ query: 'SYSTEM STOP MERGES metric_points' });
+  await new MetricWriter(w.context.clickhouse).deleteService(serviceId);
   await new ExpiredRows(client).remove(METRIC_POINTS, [{ days: 3, serviceIds: [serviceId] }], NOW);
   expect(commands).toEqual([]);
-  await w.house.clickhouse.command({ query: 'SYSTEM START MERGES metric_points' });
+  await w.context.clickhouse.command({ query: 'SYSTEM START MERGES metric_points' });
 });
 
 async function insertPoints(of: Id<'service'> | Id<'service'>[], days: readonly number[], name = 'm'): Promise<void> {
   const points = new PointBatch();
   const series = points.addSeries({ name, labels: [], key: seriesKey(name, []) });
   for (const day of days) points.add(series, NOW.epochMilliseconds - day * 86_400_000, 1, 'gauge');
-  await new MetricWriter(w.house.clickhouse).insert(
+  await new MetricWriter(w.context.clickhouse).insert(
     [of].flat().map((serviceId) => ({ serviceId, points: columnsOf(points) })),
     newId('job'),
   );
 }
 
 async function removePoints(tiers: readonly RetentionTier[], now = NOW): Promise<void> {
-  await new ExpiredRows(w.house.clickhouse).remove(METRIC_POINTS, tiers, now);
+  await new ExpiredRows(w.context.clickhouse).remove(METRIC_POINTS, tiers, now);
 }
 
 /** How many days old the service's points are. */
@@ -130,7 +130,7 @@ async function holeyPartitions(): Promise<string[]> {
 }
 
 async function column(query: string, serviceId: Id<'service'> | null = null): Promise<string[]> {
-  const result = await w.house.clickhouse.query({
+  const result = await w.context.clickhouse.query({
     query,
     query_params: serviceId === null ? {} : { service: uuidOf(serviceId) },
     format: 'JSONCompactEachRow',

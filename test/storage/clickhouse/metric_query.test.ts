@@ -44,7 +44,7 @@ const batches = fc
   .chain((sent) => fc.subarray(sent).map((repeated) => [...sent, ...repeated]));
 
 test('a query answers what the reference says of the same points, before and after parts are merged', async () => {
-  const [reader, writer] = [new MetricReader(w.house.clickhouse), new MetricWriter(w.house.clickhouse)];
+  const [reader, writer] = [new MetricReader(w.context.clickhouse), new MetricWriter(w.context.clickhouse)];
   const buckets = cutWindow(WINDOW_MINUTES, NOW);
   await fc.assert(
     fc.asyncProperty(batches, fc.boolean(), async (sent, isShortlyKept) => {
@@ -78,7 +78,7 @@ test('a query answers what the reference says of the same points, before and aft
 });
 
 test('the same deliveries under the same token are stored once, and under another still count once', async () => {
-  const [reader, writer] = [new MetricReader(w.house.clickhouse), new MetricWriter(w.house.clickhouse)];
+  const [reader, writer] = [new MetricReader(w.context.clickhouse), new MetricWriter(w.context.clickhouse)];
   const serviceId = newId('service');
   const points = toBatch(
     [0, 1, 2].map((second) => ({ series: 0, at: NOW.epochMilliseconds - second * 1_000, value: 1, kind: 'delta' })),
@@ -92,8 +92,8 @@ test('the same deliveries under the same token are stored once, and under anothe
 });
 
 test('points of more days than one insert may touch are stored all the same', async () => {
-  const { house } = await world();
-  const writer = new MetricWriter(house.clickhouse);
+  const { context } = await world();
+  const writer = new MetricWriter(context.clickhouse);
   const serviceId = newId('service');
   const days = Array.from({ length: 400 }, (_, day) => ({
     series: 0,
@@ -102,11 +102,11 @@ test('points of more days than one insert may touch are stored all the same', as
     kind: 'gauge' as const,
   }));
   for (const _again of [1, 2]) await writer.insert([{ serviceId, points: columnsOf(toBatch(days)) }], serviceId);
-  expect(await rowsOf(serviceId, house.clickhouse)).toBe(400);
+  expect(await rowsOf(serviceId, context.clickhouse)).toBe(400);
 });
 
 test('names, labels, keys, times and values are stored as they were given', async () => {
-  const writer = new MetricWriter(w.house.clickhouse);
+  const writer = new MetricWriter(w.context.clickhouse);
   const serviceId = newId('service');
   const points = new PointBatch();
   const labels = ['a', 'x'.repeat(512), 'ключ', '🦊 \n\0\t"\\'];
@@ -119,7 +119,7 @@ test('names, labels, keys, times and values are stored as they were given', asyn
   );
   points.add(points.addSeries({ name: 'b', labels: [], key: 0n }), Date.parse('2027-03-10T00:00:00.001Z'), 0, 'stale');
   await writer.insert([{ serviceId, points: columnsOf(points) }], serviceId);
-  const result = await w.house.clickhouse.query({
+  const result = await w.context.clickhouse.query({
     query: `SELECT service_id, metric, toString(series) AS series, toUnixTimestamp64Milli(ts) AS ts, value, kind, tags,
         toUnixTimestamp64Milli(last_at) AS last_at
       FROM metric_points INNER JOIN metric_series USING (service_id, metric, series)
@@ -152,7 +152,7 @@ test('names, labels, keys, times and values are stored as they were given', asyn
 });
 
 test('deletion takes all points and names of one service and leaves the others alone', async () => {
-  const [reader, writer] = [new MetricReader(w.house.clickhouse), new MetricWriter(w.house.clickhouse)];
+  const [reader, writer] = [new MetricReader(w.context.clickhouse), new MetricWriter(w.context.clickhouse)];
   const [mine, other] = [newId('service'), newId('service')];
   const since = NOW.subtract({ hours: 24 });
   const points = toBatch([{ series: 0, at: NOW.epochMilliseconds, value: 1, kind: 'gauge' }]);
@@ -173,7 +173,7 @@ function toBatch(given: readonly (Sample & { readonly series: number })[]): Poin
   return batch;
 }
 
-async function rowsOf(serviceId: Id<'service'>, clickhouse = w.house.clickhouse): Promise<number> {
+async function rowsOf(serviceId: Id<'service'>, clickhouse = w.context.clickhouse): Promise<number> {
   const result = await clickhouse.query({
     query: 'SELECT count() FROM metric_points WHERE service_id = {service:UUID}',
     query_params: { service: uuidOf(serviceId) },
@@ -184,5 +184,5 @@ async function rowsOf(serviceId: Id<'service'>, clickhouse = w.house.clickhouse)
 }
 
 async function merge(): Promise<void> {
-  await w.house.clickhouse.command({ query: 'OPTIMIZE TABLE metric_points FINAL' });
+  await w.context.clickhouse.command({ query: 'OPTIMIZE TABLE metric_points FINAL' });
 }

@@ -23,7 +23,7 @@ let w: World;
 let writer: MetricWriter;
 beforeAll(async () => {
   w = await world({ keepOpen: true });
-  writer = new MetricWriter(w.house.clickhouse);
+  writer = new MetricWriter(w.context.clickhouse);
 });
 afterAll(() => w.close());
 
@@ -90,7 +90,7 @@ const ASKED = [0, 1].flatMap((service) =>
 );
 
 test('every rule gets the value that the reference says, asked for together with all others', async () => {
-  const reader = new RuleReader(w.house.clickhouse);
+  const reader = new RuleReader(w.context.clickhouse);
   await fc.assert(
     fc.asyncProperty(batches, fc.boolean(), async (sent, isShortlyKept) => {
       const services = [newId('service'), newId('service')];
@@ -125,7 +125,7 @@ test('every rule gets the value that the reference says, asked for together with
 });
 
 test('a late sample counts as long as the window holds its time', async () => {
-  const reader = new RuleReader(w.house.clickhouse);
+  const reader = new RuleReader(w.context.clickhouse);
   const serviceId = newId('service');
   const question = questionOf(serviceId, { metricName: 'm', windowMinutes: 5, aggregation: 'max' });
   const at = NOW.subtract({ seconds: 200 }).epochMilliseconds;
@@ -141,7 +141,7 @@ test('a rule that cannot be evaluated holds up no other, and is left alone for a
   const points = toBatch([{ metric: 'm', at: NOW.epochMilliseconds, value: 9, labels: [['code', '500']] }]);
   await writer.insert([{ serviceId, points: columnsOf(points) }], serviceId);
   const asked: string[] = [];
-  const reader = new RuleReader(refusing(w.house.clickhouse, 'poison', asked));
+  const reader = new RuleReader(refusing(w.context.clickhouse, 'poison', asked));
   const good = Array.from({ length: 20 }, (_, index) =>
     questionOf(serviceId, { metricName: `m{code=~"5.*",other!~"${index}."}` }),
   );
@@ -162,7 +162,7 @@ test('a rule that cannot be evaluated holds up no other, and is left alone for a
 
 test('an evaluation of which nothing is known throws', async () => {
   const questions = [questionOf(newId('service'), {}), questionOf(newId('service'), {})];
-  const broken = new RuleReader(refusing(w.house.clickhouse, '', []));
+  const broken = new RuleReader(refusing(w.context.clickhouse, '', []));
   await expect(broken.evaluate(questions, NOW)).rejects.toThrow('refused');
   const away = new RuleReader({
     query: () => Promise.reject(Object.assign(new Error('gone'), { code: 'ECONNREFUSED' })),

@@ -15,12 +15,12 @@ const append = (w: World, session: Session, orgId: Id<'org'>, target: string): P
   return new AuditStore(session).append({ ...entry, actor, after: { name: 'é"\\ ☃ 12:x' }, origin }, w.clock.now());
 };
 
-const verify = (w: World, orgId = w.orgId) => verifyAuditLog(storesOf(w.house.db.session()), orgId);
+const verify = (w: World, orgId = w.orgId) => verifyAuditLog(storesOf(w.context.db.session()), orgId);
 
 test('rows that are added at the same time, in several organizations and in different orders, make one whole chain each', async () => {
   const w = await world();
   const other = await w.given.organization('Other');
-  const { db } = w.house;
+  const { db } = w.context;
   const before = await verify(w);
   const times = 40;
   await Promise.all(
@@ -45,8 +45,8 @@ test('rows that are added at the same time, in several organizations and in diff
 
 test('what was done to a row by hand is found, and which row is the first', async () => {
   const w = await world();
-  const { sql } = w.house.db;
-  for (let index = 1; index <= 5; index += 1) await append(w, w.house.db.session(), w.orgId, `thing_${index}`);
+  const { sql } = w.context.db;
+  for (let index = 1; index <= 5; index += 1) await append(w, w.context.db.session(), w.orgId, `thing_${index}`);
   const ids = (await sql.rows<{ id: string }>('select audit_id as id from audit_links order by number')).map(
     ({ id }) => id,
   );
@@ -88,17 +88,17 @@ test('what was done to a row by hand is found, and which row is the first', asyn
 
 test('a row that was slipped in beside the chain is found', async () => {
   const w = await world();
-  await append(w, w.house.db.session(), w.orgId, 'thing_1');
-  const { sql } = w.house.db;
+  await append(w, w.context.db.session(), w.orgId, 'thing_1');
+  const { sql } = w.context.db;
   await sql.run('alter table audit_log disable trigger audit_log_is_linked');
-  await append(w, w.house.db.session(), w.orgId, 'thing_2');
+  await append(w, w.context.db.session(), w.orgId, 'thing_2');
   const { id } = (await sql.row<{ id: string }>(`select id from audit_log where target = 'thing_2'`))!;
   expect(await verify(w)).toEqual({ kind: 'broken', number: 2, auditId: id, why: 'it was added beside the chain' });
 });
 
 test('rows from before there was a chain are linked as they are, oldest first, and the next row to the last of them', async () => {
   const w = await world();
-  const { db } = w.house;
+  const { db } = w.context;
   const other = await w.given.organization('Other');
   for (const [index, orgId] of [w.orgId, other.orgId, w.orgId].entries()) {
     await append(w, db.session(), orgId, `thing_${index}`);

@@ -7,7 +7,7 @@ const DIE = 'select pg_terminate_backend(pg_backend_pid())';
 
 test('connections that are lost midway leave the pool as it was, and undo what they did', async () => {
   const w = await world();
-  const db = await openDatabase({ url: w.house.config.databaseUrl, poolMax: 2 });
+  const db = await openDatabase({ url: w.context.config.databaseUrl, poolMax: 2 });
   for (let time = 0; time < 4; time += 1) {
     const lost = db.transaction(async ({ sql }) => {
       await sql.run("update organizations set name = 'changed' where id = $1", [w.orgId]);
@@ -21,12 +21,12 @@ test('connections that are lost midway leave the pool as it was, and undo what t
 
 test('what goes wrong in a transaction is thrown as it is, and all of it is undone', async () => {
   const w = await world();
-  const failed = w.house.db.transaction(async ({ sql }) => {
+  const failed = w.context.db.transaction(async ({ sql }) => {
     await sql.run("update organizations set name = 'changed' where id = $1", [w.orgId]);
     throw new RangeError('no');
   });
   await expect(failed).rejects.toThrow(new RangeError('no'));
-  const names = await w.house.db.sql.rows('select name from organizations where id = $1', [w.orgId]);
+  const names = await w.context.db.sql.rows('select name from organizations where id = $1', [w.orgId]);
   expect(names).toEqual([{ name: 'Acme' }]);
 });
 

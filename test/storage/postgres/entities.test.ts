@@ -17,13 +17,13 @@ interface ColumnInfo {
 
 test('entities declare every column of every table, with its type, and nothing else', async () => {
   const w = await world();
-  const found = await w.house.db.sql.rows<ColumnInfo>(
+  const found = await w.context.db.sql.rows<ColumnInfo>(
     `select c.table_name as table, c.column_name as column, c.is_nullable = 'YES' as "isNullable",
        case c.data_type when 'ARRAY' then 'text[]' when 'timestamp with time zone' then 'timestamptz' else c.data_type end as type
      from information_schema.columns c where c.table_schema = 'public' and c.table_name <> all($1)`,
     [UNDECLARED],
   );
-  const declared = [...w.house.db.orm.getMetadata().getAll().values()].flatMap(({ tableName, props }) =>
+  const declared = [...w.context.db.orm.getMetadata().getAll().values()].flatMap(({ tableName, props }) =>
     props.map(({ fieldNames, columnTypes, nullable }) => ({
       table: tableName,
       column: fieldNames[0],

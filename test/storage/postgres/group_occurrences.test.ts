@@ -34,14 +34,14 @@ function seen(group: string, given: Parameters<typeof exceptionEvent>[1] = {}, a
 }
 
 async function upsert(events: readonly SeenEvent[]): Promise<(SeenGroup | null)[]> {
-  return await w.house.db.transaction((session) =>
+  return await w.context.db.transaction((session) =>
     storesOf(session).exceptionGroups.upsertSeen(events, w.clock.now(), Infinity),
   );
 }
 
 async function groups(): Promise<ExceptionGroupRow[]> {
   const filter = { serviceId, status: null };
-  const { exceptionGroups } = storesOf(w.house.db.session());
+  const { exceptionGroups } = storesOf(w.context.db.session());
   const { places } = await exceptionGroups.listPlaces(w.orgId, filter, w.clock.now(), 1_000);
   return await Promise.all(places.map(({ id }) => exceptionGroups.get(w.orgId, id, w.clock.now())));
 }
@@ -155,8 +155,8 @@ test('events of services that are gone, or of other organizations, find no group
 
 test('an event whose group is removed for its age at that moment comes to a new one', async () => {
   const [old] = await upsert([seen('a', {}, 60)]);
-  const remove = () => w.house.db.sql.run('delete from exception_groups where id = $1', [old!.groupId]);
-  const found = await w.house.db.transaction(async (session) => {
+  const remove = () => w.context.db.sql.run('delete from exception_groups where id = $1', [old!.groupId]);
+  const found = await w.context.db.transaction(async (session) => {
     let isRemoved = false;
     const watched = watchedSession(session, async (sql) => {
       if (sql.includes('for update of "g"') && !isRemoved) isRemoved = (await remove()) === 1;

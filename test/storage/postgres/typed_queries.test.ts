@@ -58,7 +58,7 @@ test('a value of another type than the column, or JSON that is not passed on as 
 
 test('a row is read as it was written, whatever its columns hold', async () => {
   const w = await world();
-  const { db } = w.house.db.session();
+  const { db } = w.context.db.session();
   const now = w.clock.now();
   const row = {
     id: newId('dashboard'),
@@ -108,7 +108,7 @@ test('a prepared query takes other values each time it runs, in the transaction 
     updatedAt: now,
   }));
   const ids = rows.map(({ id }) => id);
-  const failed = w.house.db.transaction(async (session) => {
+  const failed = w.context.db.transaction(async (session) => {
     await session.db
       .insertInto('dashboards')
       .columns(['id', 'org_id', 'name', 'layout', 'created_at', 'updated_at'])
@@ -121,7 +121,7 @@ test('a prepared query takes other values each time it runs, in the transaction 
     expect(await NAMES.rows(session, { ids, until: null })).toEqual([{ name: 'a' }, { name: 'b' }]);
     expect(await NAMES.rows(session, { ids, until: now })).toEqual([{ name: 'a' }]);
     expect(await NAMES.row(session, { ids: ids.slice(1), until: now })).toBeNull();
-    expect(await NAMES.rows(w.house.db.session(), { ids, until: null })).toEqual([]);
+    expect(await NAMES.rows(w.context.db.session(), { ids, until: null })).toEqual([]);
     throw new RangeError('undo');
   });
   await expect(failed).rejects.toThrow('undo');

@@ -27,9 +27,9 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a kept job on 
   async function place() {
     const w = await world();
     const prefix = `k_${randomBytes(6).toString('hex')}`;
-    const address = { redisUrl: redisUrl(), databaseUrl: w.house.config.databaseUrl };
+    const address = { redisUrl: redisUrl(), databaseUrl: w.context.config.databaseUrl };
     const bare = openJobQueue(connectQueue(address, { durable: true, poolMax: 4 }), silentLog, prefix);
-    const { db, clock } = w.house;
+    const { db, clock } = w.context;
     const queue = durableQueue(bare, { db, clock, log: silentLog, graceMs: 0 });
     onTestFinished(() => queue.close());
     const keep = (...texts: readonly string[]) => queue.addDurable(groupExceptions, texts.map(jobOf));
@@ -148,7 +148,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a kept job on 
 
 test('a job whose worker died is run by another once the lease has ended; only a failure counts as an attempt', async () => {
   const w = await world();
-  const store = new DurableJobStore(w.house.db.session());
+  const store = new DurableJobStore(w.context.db.session());
   await store.insert('group_exceptions', [{ ...jobOf('text'), jobId: 'job_1' }], w.clock.now());
   const place = { jobId: 'job_1', number: 0 };
   expect(await store.claim([place], 60_000)).toMatchObject([{ attempt: 1 }]);
@@ -163,12 +163,12 @@ test('a job whose worker died is run by another once the lease has ended; only a
 
 test('the oldest job of every service may be next, however many jobs others have', async () => {
   const w = await world();
-  await w.house.db.sql.run(
+  await w.context.db.sql.run(
     `insert into kept_jobs (kept_id, number, job_name, payload, org_id, service_id)
      select 'job_' || to_char(n, 'FM00000'), 0, 'group_exceptions', '', 'org_' || least(n / 1000, 3), 'service_' || n % 100
      from generate_series(0, 3001) n`,
   );
-  const ready = await new DurableJobStore(w.house.db.session()).listReady('group_exceptions', 400);
+  const ready = await new DurableJobStore(w.context.db.session()).listReady('group_exceptions', 400);
   expect(ready).toHaveLength(400);
   expect(new Set(ready.map(({ serviceId }) => serviceId)).size).toBe(100);
   expect(ready.filter(({ orgId }) => orgId === 'org_3')).toHaveLength(2);
@@ -176,9 +176,9 @@ test('the oldest job of every service may be next, however many jobs others have
 
 test('jobs are stored whether or not the queue answers, and refused while PostgreSQL does not', async () => {
   const w = await world();
-  const { db, clock } = w.house;
+  const { db, clock } = w.context;
   const away = (): Promise<never> => Promise.reject(new AppError('unavailable', 'away'));
-  const queue: JobQueue = { ...w.house.queue, add: away };
+  const queue: JobQueue = { ...w.context.queue, add: away };
   const jobs = [jobOf('something')];
   await durableQueue(queue, { db, clock, log: silentLog }).addDurable(groupExceptions, jobs);
   const hanging: JobQueue = { ...queue, add: () => new Promise(() => {}) };
@@ -195,12 +195,12 @@ function jobOf(text: string): NewDurableJob {
   return { orgId: 'org_1', serviceId: 'service_1', items: 1, bytes: Buffer.from(text) };
 }
 
-async function listKept({ house }: World): Promise<unknown[]> {
-  return await house.db.sql.rows('select kept_id from kept_jobs');
+async function listKept({ context }: World): Promise<unknown[]> {
+  return await context.db.sql.rows('select kept_id from kept_jobs');
 }
 
-async function wipePostgres({ house }: World): Promise<void> {
-  await house.db.sql.run('truncate bullmq.job cascade');
+async function wipePostgres({ context }: World): Promise<void> {
+  await context.db.sql.run('truncate bullmq.job cascade');
 }
 
 async function wipeRedis(url: string, prefix: string): Promise<void> {

@@ -34,15 +34,17 @@ function noting({ refuses, isAway = false }: { refuses?: string; isAway?: boolea
 }
 
 async function write(w: World, entries: readonly Entry[]): Promise<void> {
-  await w.house.db.transaction(async (session) => void (await new OutboxStore(session).insert(entries, w.clock.now())));
+  await w.context.db.transaction(
+    async (session) => void (await new OutboxStore(session).insert(entries, w.clock.now())),
+  );
 }
 
 async function left(w: World): Promise<number> {
-  return (await w.house.db.sql.row<{ n: number }>('select count(*)::int as n from outbox'))?.n ?? -1;
+  return (await w.context.db.sql.row<{ n: number }>('select count(*)::int as n from outbox'))?.n ?? -1;
 }
 
 const publisher = (w: World, queue: ReturnType<typeof noting>, clock: Clock = w.clock) =>
-  createOutboxPublisher(w.house.db, queue, clock, silentLog);
+  createOutboxPublisher(w.context.db, queue, clock, silentLog);
 
 test('an entry that the queue refuses does not delay others, and is dropped after an hour', async () => {
   const w = await world();
@@ -61,12 +63,12 @@ test('an entry that the queue refuses does not delay others, and is dropped afte
 
 test('the real queue refuses what PostgreSQL cannot store, and takes the rest', async () => {
   const w = await world();
-  await w.house.db.sql.run('insert into outbox (job_name, payload, created_at) values ($1, $2, now())', [
+  await w.context.db.sql.run('insert into outbox (job_name, payload, created_at) values ($1, $2, now())', [
     deliverPage.name,
     '{ "notificationId": "\\u0000" }',
   ]);
   await write(w, [page('good')]);
-  expect(await w.house.outbox.publishAll()).toBe(1);
+  expect(await w.context.outbox.publishAll()).toBe(1);
   expect(await left(w)).toBe(1);
 });
 

@@ -41,7 +41,7 @@ test('a key of one’s own acts as its person until it is revoked, and its secre
   expect((await keys.revoke(eva.browser, made.apiKeyId)).status).toBe(200);
   expect((await keys.revoke(eva.browser, made.apiKeyId)).status).toBe(404);
   expect((await w.call('list_services', {}, { key: made.secret })).status).toBe(401);
-  const log = await w.house.db.sql.rows<{ row: string }>(
+  const log = await w.context.db.sql.rows<{ row: string }>(
     `select t::text as row from audit_log t where target = $1 order by at, id`,
     [made.apiKeyId],
   );

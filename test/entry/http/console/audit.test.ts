@@ -29,7 +29,7 @@ async function append(
   const actor = { kind: 'user', userId: w.owner.userId, apiKeyId: null } as const;
   const entry = { orgId, actor, via: 'console', action: 'change_it', target, before: null, after } as const;
   const origin = { requestId: 'req_1', address: '192.0.2.1' };
-  await storesOf(w.house.db.session()).audit.append({ ...entry, result: 'done', origin }, w.clock.now());
+  await storesOf(w.context.db.session()).audit.append({ ...entry, result: 'done', origin }, w.clock.now());
 }
 
 test('pages go from the newest to the oldest, each entry once, whatever comes meanwhile', async () => {
@@ -80,7 +80,7 @@ test('an entry tells who, through what, when, what and from where', async () => 
     apiKeyId: null,
     connection: { connectionId: 'connection_1', clientName: 'Some agent' },
   } as const;
-  await w.house.db.sql.run(
+  await w.context.db.sql.run(
     `insert into audit_log (id, org_id, at, actor, via, action, target, before, after, result, address, request_id)
      values ('audit_1', $1, $2, $3, 'mcp', 'update_team', 'team_1', '{"name":"a"}', '{"name":"b"}', 'done', '192.0.2.9', 'req_9')`,
     [w.orgId, w.clock.now().toString(), JSON.stringify(actor)],
@@ -120,7 +120,7 @@ test('exports hold every entry, as JSON as the list has them, as CSV that no spr
   const file = `/organizations/${w.orgId}/actions/export_audit_log`;
   const dangerous = ['=1+1', '+31', '-1', '@x', '\t=1', ' =1', 'a,b', 'say "hi"', 'two\r\nlines', 'plain', 'naïve 🚨'];
   for (const text of dangerous) await append(w, text, { text });
-  await w.house.db.sql.run(
+  await w.context.db.sql.run(
     `insert into audit_log (id, org_id, at, actor, via, action, result, request_id)
      select 'audit_' || n, $1, $2, '{"kind":"system"}', 'system', 'change_much', 'done', 'req_1' from generate_series(1, 2500) n`,
     [w.orgId, w.clock.now().toString()],

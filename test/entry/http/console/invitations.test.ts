@@ -108,6 +108,6 @@ test('the link is mailed where the server sends mail, and nothing that is stored
   expect(post.mails[0]!.subject).toBe('[Tocsin] Olga invites you to Acme');
   expect(post.linksOf(post.mails[0]!)['Accept the invitation']).toBe(`http://tocsin.test/invitation/${token}`);
   const tables = ['invitations', 'audit_log', 'outbox'].map((table) => `select t::text as row from ${table} t`);
-  const rows = await w.house.db.sql.rows<{ row: string }>(tables.join(' union all '));
+  const rows = await w.context.db.sql.rows<{ row: string }>(tables.join(' union all '));
   expect(rows.map(({ row }) => row).join('\n')).not.toContain(token);
 });

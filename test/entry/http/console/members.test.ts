@@ -16,7 +16,7 @@ async function twoOwners() {
     olga: { ...w.owner, browser: await signedIn(w, w.owner.email) },
     otto: { ...second, browser: await signedIn(w, second.email) },
     owners: async () =>
-      (await w.house.db.sql.row<{ n: number }>(`select count(*)::int as n from memberships where role = 'owner'`))!.n,
+      (await w.context.db.sql.row<{ n: number }>(`select count(*)::int as n from memberships where role = 'owner'`))!.n,
   };
 }
 
@@ -100,7 +100,7 @@ test('a lowered role and a removal count from the very next request on, for sess
 });
 
 async function givenBack(w: Awaited<ReturnType<typeof world>>, userId: string): Promise<void> {
-  await w.house.db.sql.run(`insert into memberships values ($1, $2, 'viewer', $3)`, [
+  await w.context.db.sql.run(`insert into memberships values ($1, $2, 'viewer', $3)`, [
     w.orgId,
     userId,
     w.clock.now().toString(),
@@ -143,7 +143,7 @@ test('whoever is removed is on call nowhere and is paged no more, not even by wh
   const incidentId = await alert.trigger();
   const queued = { kind: 'page', stepIndex: 0, channel: 'sms', status: 'queued', reason: null } as const;
   const page = { ...queued, orgId: w.orgId, incidentId, userId: anna.userId, address: anna.phone };
-  await storesOf(w.house.db.session()).notifications.insert([page], w.clock.now());
+  await storesOf(w.context.db.session()).notifications.insert([page], w.clock.now());
 
   expect((await browser.post(`/organizations/${w.orgId}/actions/remove_member`, { userId: anna.userId })).status).toBe(
     200,

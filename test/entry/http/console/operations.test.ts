@@ -5,15 +5,15 @@ import { CONSOLE_OPERATIONS } from '#actions/registry.ts';
 import { runAction } from '#actions/run_action.ts';
 import { type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS, ROLES } from '#kernel/permissions.ts';
 import { ask } from '#test/contract/ask.ts';
-import { buildEstate, type Estate, exampleBody } from '#test/contract/estate.ts';
+import { buildFixture, type Fixture, exampleBody } from '#test/contract/fixture.ts';
 import { faultyBodies } from '#test/contract/faulty_bodies.ts';
 import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;
 let browsers: Record<Role, Browser>;
-let estate: Estate;
-let theirs: Estate;
+let fixture: Fixture;
+let theirs: Fixture;
 let outsider: Browser;
 beforeAll(async () => {
   w = await world({ keepOpen: true });
@@ -22,9 +22,9 @@ beforeAll(async () => {
     return [role, await signedIn(w, email, `198.51.100.${index}`)] as const;
   });
   browsers = Object.fromEntries(await Promise.all(ofRole)) as Record<Role, Browser>;
-  estate = await buildEstate(w);
+  fixture = await buildFixture(w);
   const other = await w.given.organization('Other');
-  theirs = await buildEstate(w, other);
+  theirs = await buildFixture(w, other);
   const { email } = await givenPerson(w, { role: 'owner', orgId: other.orgId });
   outsider = await signedIn(w, email, '198.51.100.99');
 });
@@ -44,7 +44,7 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
       const answer = await invoke(browsers[role], name, []);
       expect(answer.status, role).toBe(held.includes(permission) ? 400 : 403);
       if (answer.status === 400) continue;
-      const audited = await w.house.db.sql.rows('select action, result, via from audit_log where request_id = $1', [
+      const audited = await w.context.db.sql.rows('select action, result, via from audit_log where request_id = $1', [
         answer.body.requestId,
       ]);
       expect(audited, role).toEqual(effect === 'read' ? [] : [{ action: name, result: 'forbidden', via: 'console' }]);
@@ -72,13 +72,15 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
       permissions: new Set([permission]),
     } as const;
     const origin = { requestId: 'req_test', address: null };
-    await expect(runAction(w.house.actions, operation, caller, {}, origin)).rejects.toThrow(/operation of the console/);
+    await expect(runAction(w.context.actions, operation, caller, {}, origin)).rejects.toThrow(
+      /operation of the console/,
+    );
   });
 
   test('refuses every fault of shape with its path, and has an example that fits', async () => {
     expect(Check(input, operation.example)).toBe(true);
     expect(Object.keys(operation.example as object).toSorted()).toEqual(Object.keys(input.properties).toSorted());
-    for (const { fault, path, body } of faultyBodies(input, exampleBody(operation, estate))) {
+    for (const { fault, path, body } of faultyBodies(input, exampleBody(operation, fixture))) {
       const answer = await browsers.owner.ask('POST', `/organizations/${w.orgId}/actions/${name}`, {
         text: body,
       });
@@ -88,13 +90,13 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
   });
 
   test('answers an id of another organization as one that does not exist', async () => {
-    const body = exampleBody(operation, estate);
+    const body = exampleBody(operation, fixture);
     const text = JSON.stringify(body);
-    for (const [kind, id] of Object.entries(estate)) {
+    for (const [kind, id] of Object.entries(fixture)) {
       if (!text.includes(`"${id}"`)) continue;
       const nowhere = `${id.slice(0, id.indexOf('_'))}_00000000000000000000000000`;
       const answers = [];
-      for (const other of [nowhere, theirs[kind as keyof Estate]]) {
+      for (const other of [nowhere, theirs[kind as keyof Fixture]]) {
         answers.push(await invoke(browsers.owner, name, JSON.parse(text.replaceAll(id, other))));
       }
       for (const { status, body: problem } of answers) {

@@ -129,12 +129,12 @@ test('people change how they themselves are reached, and nobody else', async () 
   expect((await browser.invoke(w.orgId, 'get_me')).body.result).toMatchObject({
     teams: [{ teamId, name: 'Platform', contact }],
     pushSubscriptions: [],
-    vapidPublicKey: w.house.vapidKeys.publicKey,
+    vapidPublicKey: w.context.vapidKeys.publicKey,
   });
   expect((await browser.invoke(w.orgId, 'update_own_contact', { teamId, phone: '0612345678' })).status).toBe(400);
   expect((await browser.invoke(w.orgId, 'update_own_contact', { teamId, sortOrder: 1 })).status).toBe(400);
   expect((await browser.invoke(w.orgId, 'update_own_contact', { teamId: otherTeam })).status).toBe(404);
-  const log = await w.house.db.sql.rows<{ row: string }>(
+  const log = await w.context.db.sql.rows<{ row: string }>(
     `select t::text as row from audit_log t where action = 'update_own_contact'`,
   );
   expect(log).toHaveLength(1);
@@ -159,7 +159,7 @@ test('a schedule has a calendar address until it is revoked', async () => {
   expect((await feed(browser, 'get')).body.result.url).toBe(url);
   const path = new URL(url as string).pathname;
   expect((await w.app.inject({ url: path })).statusCode).toBe(200);
-  const reads = await w.house.db.sql.rows(`select 1 from audit_log where action = 'get_calendar_feed'`);
+  const reads = await w.context.db.sql.rows(`select 1 from audit_log where action = 'get_calendar_feed'`);
   expect(reads).toHaveLength(1);
 
   // Each member has an address of their own, which ends when they leave.
@@ -167,7 +167,7 @@ test('a schedule has a calendar address until it is revoked', async () => {
   expect((await feed(other, 'get')).body.result.url).toBeNull();
   const otherPath = new URL((await feed(other, 'create')).body.result.url as string).pathname;
   expect(otherPath).not.toBe(path);
-  await storesOf(w.house.db.session()).people.removeMembership(w.orgId, otherId);
+  await storesOf(w.context.db.session()).people.removeMembership(w.orgId, otherId);
   expect((await w.app.inject({ url: otherPath })).statusCode).toBe(404);
   expect((await w.app.inject({ url: path })).statusCode).toBe(200);
 

@@ -27,7 +27,7 @@ async function resetToken({ w, post, person }: Awaited<ReturnType<typeof mailedW
 }
 
 const countRows = async (w: StaffedWorld): Promise<number> =>
-  (await w.house.db.sql.row<{ n: number }>('select count(*)::int as n from password_resets'))!.n;
+  (await w.context.db.sql.row<{ n: number }>('select count(*)::int as n from password_resets'))!.n;
 
 test('a link by mail sets a new password once, signs in, and ends every other session', async () => {
   const given = await mailedWorld();
@@ -98,9 +98,9 @@ test('the token is stored as a hash alone, and the audit log has neither', async
   const tables = ['password_resets', 'audit_log', 'outbox', 'sessions'].map(
     (table) => `select t::text as row from ${table} t`,
   );
-  const rows = await w.house.db.sql.rows<{ row: string }>(tables.join(' union all '));
+  const rows = await w.context.db.sql.rows<{ row: string }>(tables.join(' union all '));
   expect(rows.map(({ row }) => row).join('\n')).not.toMatch(new RegExp(`${token}|${NEW.password}`));
-  const actions = await w.house.db.sql.rows<{ action: string; kind: string }>(
+  const actions = await w.context.db.sql.rows<{ action: string; kind: string }>(
     `select action, actor->>'kind' as kind from audit_log where target = $1 order by at, id`,
     [person.userId],
   );
@@ -155,6 +155,6 @@ test.each([
   // The organization's own go on.
   expect((await w.call('list_services')).status).toBe(200);
   const ended = status === 401 ? 2 : 0;
-  const rows = await w.house.db.sql.rows(`select 1 from audit_log where action = 'revoke_api_key'`);
+  const rows = await w.context.db.sql.rows(`select 1 from audit_log where action = 'revoke_api_key'`);
   expect(rows).toHaveLength(ended);
 });

@@ -44,9 +44,9 @@ test('whoever has set up an app signs in with password and code, and each code c
   const again = await second.browser.post('/session/second-factor', { token: second.answer.secondFactor.token, code });
   expect(again.status).toBe(401);
   expect((await browser.post('/session/second-factor', { token, code })).status).toBe(401);
-  const stored = JSON.stringify(await w.house.db.sql.rows('select t::text from authenticator_apps t'));
+  const stored = JSON.stringify(await w.context.db.sql.rows('select t::text from authenticator_apps t'));
   expect(stored).not.toContain(secret);
-  expect(JSON.stringify(await w.house.db.sql.rows('select * from audit_log'))).not.toContain(secret);
+  expect(JSON.stringify(await w.context.db.sql.rows('select * from audit_log'))).not.toContain(secret);
 });
 
 test('a recovery code works once, and ten wrong tries wait for a quarter of an hour', async () => {

@@ -55,19 +55,19 @@ test('tries that went well are not counted', async () => {
   const w = await world();
   const { email } = await givenPerson(w);
   for (let time = 0; time < 12; time += 1) await signedIn(w, email, `198.51.100.${time}`);
-  const counted = await w.house.db.sql.row('select max(tries) as tries from sign_in_brakes');
+  const counted = await w.context.db.sql.row('select max(tries) as tries from sign_in_brakes');
   expect(counted).toEqual({ tries: 0 });
 });
 
 test('processes count together', async () => {
   const w = await world();
   const { email } = await givenPerson(w);
-  const house = await compose(w.house.config, { log: silentLog, clock: w.clock });
-  const app = await buildApp(house);
+  const context = await compose(w.context.config, { log: silentLog, clock: w.clock });
+  const app = await buildApp(context);
   await guess(w, email, '203.0.113.1', 10);
-  expect(await guess({ ...w, house, app }, email, '203.0.113.9', 1)).toEqual([429]);
+  expect(await guess({ ...w, context, app }, email, '203.0.113.9', 1)).toEqual([429]);
   await app.close();
-  await house.close();
+  await context.close();
 });
 
 test('who is unknown is told so after as much work as who is mistaken, in the same words', async () => {
@@ -117,7 +117,7 @@ test('who tried in vain is in the audit log of the organizations of the account,
   const wrong = await openBrowser(w, '203.0.113.1').post('/session', { email, ...WRONG });
   await openBrowser(w, '203.0.113.1').post('/session', { email: 'nobody@example.com', ...WRONG });
   await w.settle();
-  const rows = await w.house.db.sql.rows(
+  const rows = await w.context.db.sql.rows(
     `select org_id as "orgId", actor, target, result, address, request_id as "requestId" from audit_log
      where action = 'sign_in'`,
   );

@@ -18,10 +18,10 @@ import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { openIncident } from '#incidents/open_incident.ts';
 
 /** The ids of one of everything, by the names that bodies use. */
-export type Estate = Record<keyof typeof IDS, string>;
+export type Fixture = Record<keyof typeof IDS, string>;
 
 /** One of everything that an organization can have, made through its key where an action makes it. */
-export async function buildEstate(w: World, owner: { orgId: Id<'org'>; orgKey: string } = w): Promise<Estate> {
+export async function buildFixture(w: World, owner: { orgId: Id<'org'>; orgKey: string } = w): Promise<Fixture> {
   const { orgId, orgKey: key } = owner;
   const make = (action: string, body: object) => w.expectOk(action, body, { key });
   const { serviceId } = await w.given.service({ key });
@@ -68,7 +68,7 @@ export async function buildEstate(w: World, owner: { orgId: Id<'org'>; orgKey: s
 async function buildAccess(w: World, orgId: Id<'org'>, userId: Id<'user'>) {
   const now = w.clock.now();
   const expiresAt = now.add({ hours: 24 });
-  return await w.house.db.transaction(async (session) => {
+  return await w.context.db.transaction(async (session) => {
     const stores = storesOf(session);
     const { keyId } = await issueApiKey(
       stores,
@@ -90,17 +90,17 @@ async function buildAccess(w: World, orgId: Id<'org'>, userId: Id<'user'>) {
   });
 }
 
-/** The example of the reference as a call that succeeds, its ids being those of the estate. */
-export function exampleBody(action: AnyOperation, estate: Estate): Record<string, unknown> {
+/** The example of the reference as a call that succeeds, its ids being those of the fixture. */
+export function exampleBody(action: AnyOperation, fixture: Fixture): Record<string, unknown> {
   let text = JSON.stringify(action.example);
-  for (const [name, id] of Object.entries(IDS)) text = text.replaceAll(id, estate[name as keyof Estate]);
+  for (const [name, id] of Object.entries(IDS)) text = text.replaceAll(id, fixture[name as keyof Fixture]);
   return JSON.parse(text);
 }
 
 /** The same with nothing but what is required. */
-export function leastBody(action: AnyOperation, estate: Estate): Record<string, unknown> {
+export function leastBody(action: AnyOperation, fixture: Fixture): Record<string, unknown> {
   const required: readonly string[] = action.input.required ?? [];
-  return Object.fromEntries(Object.entries(exampleBody(action, estate)).filter(([name]) => required.includes(name)));
+  return Object.fromEntries(Object.entries(exampleBody(action, fixture)).filter(([name]) => required.includes(name)));
 }
 
 /** One test for each action. */
@@ -112,12 +112,12 @@ async function sendPoints(w: World, serviceId: Id<'service'>): Promise<void> {
   const labels = ['route', '/pay'];
   const series = points.addSeries({ name, labels, key: seriesKey(name, labels) });
   points.add(series, w.clock.now().epochMilliseconds - 90_000, 412.5, 'gauge');
-  await new MetricWriter(w.house.clickhouse).insert([{ serviceId, points: columnsOf(points) }], newId('job'));
+  await new MetricWriter(w.context.clickhouse).insert([{ serviceId, points: columnsOf(points) }], newId('job'));
 }
 
 async function seeException(w: World, orgId: Id<'org'>, serviceId: Id<'service'>): Promise<string> {
   const event = exceptionEvent(w.clock.now(), {});
-  const [group] = await w.house.db.transaction((session) =>
+  const [group] = await w.context.db.transaction((session) =>
     storesOf(session).exceptionGroups.upsertSeen(
       [{ orgId, serviceId, grouping: groupEvent(event), occurrence: toOccurrence(event) }],
       w.clock.now(),
@@ -125,13 +125,13 @@ async function seeException(w: World, orgId: Id<'org'>, serviceId: Id<'service'>
     ),
   );
   const { groupId } = group!;
-  await new ExceptionWriter(w.house.clickhouse).insert([{ serviceId, groupId, event }], newId('job'));
+  await new ExceptionWriter(w.context.clickhouse).insert([{ serviceId, groupId, event }], newId('job'));
   return groupId;
 }
 
 /** Opens an incident as a breach of the rule would. */
 export async function trigger(w: World, ruleId: string): Promise<string> {
-  return await inUnitOfWork(w.house.actions, async (unit) => {
+  return await inUnitOfWork(w.context.actions, async (unit) => {
     const rule = (await unit.stores.activeRules.listMetricRules()).find((active) => active.ruleId === ruleId);
     const cause = {
       kind: 'metric_threshold',

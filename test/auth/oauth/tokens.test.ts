@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import { storesOf } from '#storage/postgres/stores.ts';
+import { send } from '#test/contract/mcp_call.ts';
+import { appOf, codeFor, connected, rawApp, register } from '#test/auth/oauth/raw_app.ts';
+import { listeningWorld, listeningWorldOfTest, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';
+import { pruneConnections } from '#workers/prune_connections.ts';
+
+let s: ListeningWorld;
+beforeAll(async () => {
+  s = await listeningWorld({ keepOpen: true });
+});
+afterAll(() => s.close());
+// An address may register only 30 apps at once.
+beforeEach(() => s.clock.advance({ seconds: 61 }));
+
+const statusWith = async (token: string) => (await send(s, 'tools/list', {}, { key: token })).status;
+
+test('of those who redeem one code at the same time exactly one gets tokens, and they work', async () => {
+  const anna = await s.person();
+  for (let round = 0; round < 5; round += 1) {
+    const app = await rawApp(s);
+    const code = await codeFor(app, anna);
+    const answers = await Promise.all(Array.from({ length: 12 }, () => app.redeem(code)));
+    const won = answers.filter(({ status }) => status === 200);
+    expect(won).toHaveLength(1);
+    const lost = answers.filter(({ status }) => status !== 200).map(({ body }) => body.error);
+    expect(new Set(lost)).toEqual(new Set(['invalid_grant']));
+    expect(await statusWith(won[0]!.body.access_token)).toBe(200);
+    expect((await app.refresh(won[0]!.body.refresh_token)).status).toBe(200);
+  }
+});
+
+test('a code that comes again is refused, and later than ten seconds it ends the connection that it led to', async () => {
+  const app = await rawApp(s);
+  const code = await codeFor(app, await s.person());
+  const { body } = await app.redeem(code);
+  const refused = { status: 400, body: { error: 'invalid_grant' } };
+  expect(await app.redeem(code)).toMatchObject(refused);
+  expect(await statusWith(body.access_token)).toBe(200);
+  s.clock.advance({ seconds: 11 });
+  expect(await app.redeem(code)).toMatchObject(refused);
+  expect(await statusWith(body.access_token)).toBe(401);
+  expect(await app.refresh(body.refresh_token)).toMatchObject(refused);
+});
+
+test('a refresh may be repeated for ten seconds; later the same token ends the connection', async () => {
+  const { app, tokens, connectionId } = await connected(s, await s.person());
+  const atOnce = await Promise.all(Array.from({ length: 4 }, () => app.refresh(tokens.refresh_token)));
+  expect(atOnce.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  // One chain: all of them got the same next token, which follows from what only we know.
+  const [next] = new Set(atOnce.map(({ body }) => body.refresh_token));
+  expect(new Set(atOnce.map(({ body }) => body.refresh_token)).size).toBe(1);
+  const live = await s.context.db.sql.row<{ n: number }>(
+    `select count(*)::int as n from oauth_records
+     where kind = 'RefreshToken' and connection_id = $1 and consumed_at is null`,
+    [connectionId],
+  );
+  expect(live).toEqual({ n: 1 });
+  s.clock.advance({ seconds: 10 });
+  const repeated = await app.refresh(tokens.refresh_token);
+  expect(repeated.status).toBe(200);
+  expect(repeated.body.refresh_token).toBe(next);
+  expect(await statusWith(repeated.body.access_token)).toBe(200);
+  s.clock.advance({ seconds: 1 });
+  expect(await app.refresh(tokens.refresh_token)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+  for (const { body } of [...atOnce, repeated]) {
+    expect(await statusWith(body.access_token)).toBe(401);
+    expect((await app.refresh(body.refresh_token)).status).toBe(400);
+  }
+  const ended = await s.context.db.sql.row(
+    `select actor, via, after from audit_log where action = 'disconnect_app' and target = $1`,
+    [connectionId],
+  );
+  expect(ended).toEqual({
+    actor: { kind: 'system' },
+    via: 'system',
+    after: { why: 'a code or refresh token came again after it was used' },
+  });
+});
+
+test('a code is worth nothing without its verifier, its client and its address', async () => {
+  const anna = await s.person();
+  const app = await rawApp(s);
+  for (const changed of [
+    { code_verifier: 'x'.repeat(43) },
+    { client_id: (await rawApp(s)).clientId },
+    { redirect_uri: 'http://127.0.0.1:4712/callback' },
+    { resource: 'https://elsewhere.example' },
+  ]) {
+    expect((await app.redeem(await codeFor(app, anna), changed)).status, JSON.stringify(changed)).toBe(400);
+  }
+});
+
+test('tokens are for the one resource, whichever way it is written', async () => {
+  const anna = await s.person();
+  for (const resource of [null, `${s.endpoint.href}/`]) {
+    const app = await rawApp(s);
+    const { body } = await app.redeem(await codeFor(app, anna, {}, { resource }));
+    expect(await statusWith(body.access_token)).toBe(200);
+    expect(await statusWith((await app.refresh(body.refresh_token)).body.access_token)).toBe(200);
+  }
+});
+
+test('no token, code, secret or id of a request is in the database', async () => {
+  const anna = await s.person();
+  const app = await rawApp(s, { token_endpoint_auth_method: 'client_secret_post' });
+  const registered = await register(s, { token_endpoint_auth_method: 'client_secret_post' });
+  const uid = await anna.open(app.authorizationUrl());
+  const { tokens } = await connected(s, anna);
+  const code = await codeFor(await rawApp(s), anna);
+  const rows = JSON.stringify(await s.context.db.sql.rows('select r.*, payload::text as text from oauth_records r'));
+  const { client_secret: secret } = registered.body;
+  expect(secret).toMatch(/^\S{43,}$/);
+  for (const text of [secret, code, tokens.access_token, tokens.refresh_token]) expect(rows).not.toContain(text);
+  // Where the browser goes on holds the id of its request, which is worth nothing without a cookie that we signed.
+  expect(rows.replaceAll(`/oauth/authorize/${uid}`, '')).not.toContain(uid);
+});
+
+test('a client with a secret must prove it, in either way', async () => {
+  const anna = await s.person();
+  for (const method of ['client_secret_post', 'client_secret_basic'] as const) {
+    const { body: client } = await register(s, { token_endpoint_auth_method: method });
+    expect(client.token_endpoint_auth_method).toBe(method);
+    const app = appOf(s, client.client_id);
+    const code = await codeFor(app, anna);
+    expect((await app.redeem(code)).status).toBe(401);
+    expect((await app.redeem(code, { client_secret: 'wrong' })).status).toBe(401);
+    expect((await app.redeem(code, { client_secret: client.client_secret })).status).toBe(200);
+  }
+});
+
+test('an API key is no access token of a connection, and neither opens what is the other’s', async () => {
+  const { tokens } = await connected(s, await s.person());
+  expect((await s.call('list_teams', {}, { key: tokens.access_token })).status).toBe(401);
+  expect(await statusWith(tokens.refresh_token)).toBe(401);
+  expect(await statusWith(`${tokens.access_token.slice(0, -1)}_`)).toBe(401);
+});
+
+test('what has expired is removed, and what is in use stays', async () => {
+  const own = await listeningWorldOfTest();
+  const anna = await own.person();
+  const { app, tokens } = await connected(own, anna);
+  await rawApp(own);
+  const never = await rawApp(own);
+  await anna.approve(never.authorizationUrl());
+  const count = async (table: string) =>
+    (await own.context.db.sql.row<{ n: number }>(`select count(*)::int as n from ${table}`))!.n;
+  await pruneConnections(own.context);
+  expect([await count('connections'), await count('oauth_records')]).toEqual([2, 7]);
+
+  // The code that was never redeemed is over, and so is its connection; the app that was used is kept.
+  own.clock.advance({ hours: 2 });
+  await pruneConnections(own.context);
+  expect(await count('connections')).toBe(1);
+  const ended = await own.context.db.sql.rows(`select after from audit_log where action = 'disconnect_app'`);
+  expect(ended).toEqual([{ after: { why: 'its tokens have expired' } }]);
+
+  own.clock.advance({ hours: 8 * 24 });
+  await pruneConnections(own.context);
+  const kinds = await own.context.db.sql.rows<{ kind: string }>('select kind from oauth_records order by kind');
+  expect(kinds.map(({ kind }) => kind)).toEqual(['Client', 'Client', 'RefreshToken']);
+  expect((await app.refresh(tokens.refresh_token)).status).toBe(200);
+
+  own.clock.advance({ hours: 31 * 24 });
+  await pruneConnections(own.context);
+  expect(await count('connections')).toBe(0);
+  own.clock.advance({ hours: 91 * 24 });
+  await pruneConnections(own.context);
+  expect(await count('oauth_records')).toBe(0);
+  expect(await storesOf(own.context.db.session()).connections.list(own.orgId, null)).toEqual([]);
+});
+
+test('a fault of our own is told without its text, and a refresh that failed may be tried again', async () => {
+  const { app, tokens } = await connected(s, await s.person());
+  const { sql } = s.context.db;
+  await sql.run('alter table oauth_records rename to oauth_records_away');
+  try {
+    const { status, body } = await app.refresh(tokens.refresh_token);
+    expect([status, body.error]).toEqual([500, 'server_error']);
+    expect(JSON.stringify(body)).not.toContain('oauth_records');
+  } finally {
+    await sql.run('alter table oauth_records_away rename to oauth_records');
+  }
+  expect((await app.refresh(tokens.refresh_token)).status).toBe(200);
+});
