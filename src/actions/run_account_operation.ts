@@ -101,7 +101,7 @@ function contextOf(runtime: ActionRuntime, { browser, origin }: AccountRequester
     origin,
     runtime,
     record: () => {
-      throw new Error('nothing is changed outside the transaction');
+      throw new Error('an operation must not change data outside its transaction');
     },
   };
 }

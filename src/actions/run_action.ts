@@ -93,7 +93,7 @@ async function recordRefusal(
 
 /** Refused until the second factor is shown again. */
 export function stepUpRequired(name: string): AppError {
-  return new AppError('step_up_required', `${name} asks for your second factor again; show it and repeat the call`);
+  return new AppError('step_up_required', `${name} requires your second factor again; enter it and repeat the call`);
 }
 
 function holderOf({ actor }: Caller): string {

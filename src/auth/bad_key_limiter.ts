@@ -36,7 +36,7 @@ export function createBadKeyLimiter(clock: Clock): BadKeyLimiter {
         if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
         const retryAfterSeconds = countFailure(networkOf(address));
         if (retryAfterSeconds === 0) throw error;
-        throw new AppError('rate_limited', 'too many bad keys from this address; a good key is still taken', {
+        throw new AppError('rate_limited', 'too many invalid keys from this address; valid keys are still accepted', {
           cause: error,
           retryAfterSeconds,
         });

@@ -147,13 +147,13 @@ export class KeyCache<Target> {
 
   #noteAway(error: AppError): void {
     if (this.#awayAt === null) {
-      this.#options.log.warn({ err: error.cause ?? error }, 'keys cannot be looked up; those known to be good stay so');
+      this.#options.log.warn({ err: error.cause ?? error }, 'failed to look up keys; keys verified before stay valid');
     }
     this.#awayAt = this.#now();
   }
 
   #noteBack(): void {
-    if (this.#awayAt !== null) this.#options.log.info({}, 'keys can be looked up again');
+    if (this.#awayAt !== null) this.#options.log.info({}, 'key lookups work again');
     this.#awayAt = null;
   }
 

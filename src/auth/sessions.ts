@@ -138,16 +138,19 @@ export async function memberCallerOf(
   const id = asId('org', orgId);
   const { userId, hasSecondFactor, secondFactorAt } = session;
   const place = await stores.people.findPlace(id, userId);
-  if (place === null) throw new AppError('not_found', 'you belong to no organization with this id');
+  if (place === null) throw new AppError('not_found', 'you are not a member of an organization with this id');
   const { role, secondFactorRequired } = place;
   if (secondFactorRequired && isManager({ role }) && !hasSecondFactor) {
     throw new AppError(
       'second_factor_required',
-      'this organization asks owners and admins for a second factor; set one up on your own page',
+      'this organization requires a second factor of owners and admins; set one up on your account page',
     );
   }
   if (secondFactorRequired && isManager({ role }) && secondFactorAt === null) {
-    throw new AppError('step_up_required', 'this organization asks owners and admins for their second factor; show it');
+    throw new AppError(
+      'step_up_required',
+      'this organization requires the second factor of owners and admins; enter yours',
+    );
   }
   return {
     orgId: id,

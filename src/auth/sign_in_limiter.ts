@@ -66,5 +66,5 @@ export async function countAttempt(
   const { tries, since } = await stores.signInLimits.count(key, now.subtract({ seconds: windowSeconds }), now);
   if (tries <= max) return;
   const retryAfterSeconds = Math.max(1, Math.ceil(since.add({ seconds: windowSeconds }).since(now).total('seconds')));
-  throw new AppError('rate_limited', 'too many tries; wait, or set a new password by mail', { retryAfterSeconds });
+  throw new AppError('rate_limited', 'too many attempts; wait, or set a new password by mail', { retryAfterSeconds });
 }

@@ -114,7 +114,7 @@ function notClickHouse(error: unknown): string {
   const isAnswer = /^\d+$/.test(codeOf(error));
   return isAnswer
     ? `ClickHouse refuses a plain query with its error ${codeOf(error)}; look it up in its log`
-    : 'what answers is not ClickHouse over HTTP; its port for that is usually 8123';
+    : 'the server at this address is not the HTTP interface of ClickHouse; its port is usually 8123';
 }
 
 async function askRedis(url: string, at: string): Promise<void> {

@@ -22,7 +22,7 @@ export function onStop(log: Log, stoppables: readonly Stoppable[], stopMsMax = S
     log.info({ reason }, 'stopping');
     const left = stoppables.map(({ name }) => name);
     const giveUp = (): void => {
-      log.error({ gaveUp: left, afterMs: stopMsMax }, 'stopping takes too long; what has not stopped is given up');
+      log.error({ gaveUp: left, afterMs: stopMsMax }, 'shutdown takes too long; exiting without waiting for the rest');
       process.exit(1);
     };
     setTimeout(giveUp, stopMsMax).unref();

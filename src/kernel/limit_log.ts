@@ -44,6 +44,6 @@ export class LimitLog {
     if (now < quietUntil && quietUntil - now <= LOG_EVERY_MS) return;
     this.#quietUntil.set(limit, now + LOG_EVERY_MS);
     this.#since.delete(limit);
-    this.#log.warn({ limit, who: Object.fromEntries(since) }, 'a limit was met');
+    this.#log.warn({ limit, who: Object.fromEntries(since) }, 'a limit was reached');
   }
 }

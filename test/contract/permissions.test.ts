@@ -5,7 +5,7 @@ import { ask, callsMade } from '#test/contract/ask.ts';
 import { EACH_ACTION } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';
 
-/** Decisions §4, written out once more. */
+/** The permissions of each role, written out independently of the code. */
 const ALLOWED: Record<Role, (permission: Permission) => boolean> = {
   owner: () => true,
   admin: () => true,

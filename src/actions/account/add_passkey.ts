@@ -30,10 +30,10 @@ export const addPasskey = defineAction({
     const { stores, now, session, baseUrl, record } = context;
     const { userId, sessionId } = session;
     const challenge = await stores.secondFactors.takeChallenge(sessionId, now);
-    if (challenge === null) throw new AppError('conflict', 'this took too long; begin again');
+    if (challenge === null) throw new AppError('conflict', 'this took too long; start again');
     const made = await verifyRegistration(relyingPartyOf(baseUrl), response, challenge);
     if (!(await stores.secondFactors.insertPasskey({ ...made, userId, name, createdAt: now }))) {
-      throw new AppError('conflict', 'this passkey is known already');
+      throw new AppError('conflict', 'this passkey is already registered');
     }
     record({ userId, target: userId, before: null, after: { name } });
     return await afterAdding(context);

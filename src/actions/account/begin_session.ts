@@ -77,5 +77,5 @@ export async function findPendingSignIn(
 }
 
 export function signInExpired(): AppError {
-  return new AppError('unauthenticated', 'this sign-in has expired; begin again');
+  return new AppError('unauthenticated', 'this sign-in has expired; start again');
 }

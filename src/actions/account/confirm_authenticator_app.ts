@@ -23,10 +23,10 @@ export const confirmAuthenticatorApp = defineAction({
     const { userId } = session;
     const app = await stores.secondFactors.findApp(userId);
     if (app === null || app.confirmedAt !== null) {
-      throw new AppError('conflict', 'no app waits to be confirmed; begin again');
+      throw new AppError('conflict', 'no authenticator app is waiting to be confirmed; start again');
     }
     const period = periodOfCode(installation.ciphers.secondFactors.decrypt(app.secretSealed), code, now);
-    if (period === null) throw invalidInput([{ path: 'code', message: 'is not the code that the app shows now' }]);
+    if (period === null) throw invalidInput([{ path: 'code', message: 'is not the current code of the app' }]);
     await stores.secondFactors.confirmApp(userId, now);
     await stores.secondFactors.takePeriod(userId, period);
     record({

@@ -10,7 +10,7 @@ export const getPasswordReset = defineAction({
   consoleOnly: true,
   scope: 'anyone',
   route: 'GET /password-resets/:token',
-  summary: 'Tell whose password a link sets.',
+  summary: 'Show whose password a link sets.',
   effect: 'read',
   input: Type.Object({ token: LinkToken }, CLOSED),
   result: Type.Object({

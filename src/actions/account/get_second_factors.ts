@@ -25,7 +25,7 @@ export const getSecondFactors = defineAction({
   consoleOnly: true,
   scope: 'signed_in',
   route: 'GET /me/second-factors',
-  summary: 'Tell which second factors you have set up.',
+  summary: 'Show which second factors you have set up.',
   effect: 'read',
   input: Type.Object({}, CLOSED),
   result: SecondFactorsView,

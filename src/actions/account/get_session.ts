@@ -9,7 +9,7 @@ export const getSession = defineAction({
   consoleOnly: true,
   scope: 'signed_in',
   route: 'GET /session',
-  summary: 'Tell who is signed in, and where they belong with which role.',
+  summary: 'Show who is signed in, and their role in each organization.',
   effect: 'read',
   input: Type.Object({}, CLOSED),
   result: SignedInView,

@@ -30,7 +30,7 @@ export const requestPasswordReset = defineAction({
     if (!installation.hasMail) {
       throw new AppError(
         'conflict',
-        'this server sends no mail; whoever runs it can print a link with: tocsin user password --email E',
+        'this server has no mail server configured; its operator can print a link with: tocsin user password --email E',
       );
     }
     const key = `reset:${networkOf(origin.address ?? '')}`;

@@ -53,7 +53,7 @@ export async function requireSecondFactor(
     wrongTries: isLocked ? 0 : wrongTries,
     lockedUntil: isLocked ? now.add({ minutes: LOCKED_MINUTES }) : null,
   });
-  throw new AppError('unauthenticated', 'this is not right, or was used already; try the next code');
+  throw new AppError('unauthenticated', 'this code is wrong or was used before; try the next code');
 }
 
 async function isRight(

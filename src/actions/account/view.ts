@@ -34,7 +34,7 @@ export async function readSignedIn(
   sessionId: string,
 ): Promise<Static<typeof SignedInView>> {
   const user = await stores.people.findUser(userId);
-  if (user === null) throw new Error(`the session ${sessionId} is nobody's`);
+  if (user === null) throw new Error(`the session ${sessionId} has no user`);
   const { passkeys, hasApp } = await stores.secondFactors.summaryOf(userId);
   const memberships = await stores.people.listMemberships(userId);
   return {

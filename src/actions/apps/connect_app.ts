@@ -21,7 +21,7 @@ export const connectApp = defineAction({
   async prepare({ uid, orgId, access }, { browser, session: { userId }, origin }) {
     const asked = await browser.getConnectRequest(uid);
     if (access === 'changes' && !asked.canChange) {
-      throw invalidInput([{ path: 'access', message: 'the app asks to look only; send read_only' }]);
+      throw invalidInput([{ path: 'access', message: 'the app asks for reading only; send read_only' }]);
     }
     return await asked.approve({ userId, orgId: asId('org', orgId), access, origin });
   },

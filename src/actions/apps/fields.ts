@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 export const AccessName = Type.Enum(['read_only', 'changes'], {
-  description: '`read_only`: to look. `changes`: whatever the role of the person allows, at each moment',
+  description: '`read_only`: to look. `changes`: everything that the current role of the person allows',
 });
 
 /** Where the browser goes on once a request is answered. */

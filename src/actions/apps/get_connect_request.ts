@@ -13,7 +13,7 @@ const ConsentView = Type.Object({
       logoUri: Type.Null(),
       redirectHost: Type.String({ description: 'where the browser goes afterwards: a host, or the scheme of an app' }),
       kind: Type.Enum(['registered', 'metadata_document'], {
-        description: '`metadata_document`: whoever owns the host of its address vouches for what it says',
+        description: '`metadata_document`: the owner of the host of its address vouches for its content',
       }),
     },
     { description: 'what the app says of itself' },
@@ -28,7 +28,8 @@ export const getConnectRequest = defineAction({
   consoleOnly: true,
   scope: 'signed_in',
   route: 'GET /connect/:uid',
-  summary: 'Tell which app asks to be connected, where it leads back to, and for which organizations you may do so.',
+  summary:
+    'Show which app asks to be connected, where it redirects to, and for which organizations you may connect it.',
   effect: 'read',
   input: Type.Object({ uid: RequestUid }, CLOSED),
   result: ConsentView,

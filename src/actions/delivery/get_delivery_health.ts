@@ -34,7 +34,7 @@ const DAYS_BACK = 30;
 export const getDeliveryHealth = defineAction({
   name: 'get_delivery_health',
   consoleOnly: true,
-  summary: 'Tell which channels are set up, through what, and how each fared lately.',
+  summary: 'Show which channels are set up, with which provider, and how recent deliveries went.',
   permission: 'organization:view',
   effect: 'read',
   input: Type.Object({}, CLOSED),

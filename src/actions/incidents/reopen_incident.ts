@@ -12,7 +12,7 @@ export const reopenIncident = defineAction({
   consoleOnly: true,
   summary:
     'Take back that an incident was resolved: it is acknowledged again if it was, and else its escalation goes on. News ' +
-    'of it that have not left are cancelled, and whoever has got them is told that it is open again.',
+    'of it that were not sent yet are cancelled, and everyone who received one is notified that it is open again.',
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object({ incidentId: IdText }, CLOSED),

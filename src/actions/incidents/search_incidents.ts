@@ -41,7 +41,7 @@ export const searchIncidents = defineAction({
   name: 'search_incidents',
   consoleOnly: true,
   summary:
-    'Find incidents page by page: who waits for somebody first, then what is acknowledged, then what is resolved; the newest first in each.',
+    'Find incidents page by page: triggered ones first, then acknowledged, then resolved; the newest first in each.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object(

@@ -10,7 +10,7 @@ import { unacknowledge } from '#incidents/unacknowledge.ts';
 export const unacknowledgeIncident = defineAction({
   name: 'unacknowledge_incident',
   consoleOnly: true,
-  summary: 'Take back that an incident was acknowledged: it waits for somebody again, and its escalation goes on.',
+  summary: 'Undo the acknowledgement of an incident: it is triggered again, and its escalation continues.',
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object({ incidentId: IdText }, CLOSED),

@@ -5,5 +5,8 @@ import type { Id } from '#kernel/ids.ts';
 /** The person who acts; throws `forbidden` for a key of the organization, which is nobody. */
 export function callerUser({ actor }: Caller): Id<'user'> {
   if (actor.kind === 'user') return actor.userId;
-  throw new AppError('forbidden', 'only a person can do this for themselves; a key of the organization is nobody');
+  throw new AppError(
+    'forbidden',
+    'only a person can do this; an API key of the organization does not belong to a person',
+  );
 }

@@ -27,7 +27,7 @@ export const confirmPhone = defineAction({
   async handle({ phone, code }, { caller, stores, now, record }) {
     const userId = callerUser(caller);
     const sent = await stores.phoneNumbers.lockCode(userId, phone, now);
-    if (sent === null) throw new AppError('conflict', 'no code that still works was sent to this number; ask for one');
+    if (sent === null) throw new AppError('conflict', 'no valid code was sent to this number; ask for a new one');
     if (sent.wrongTries >= TRIES_MAX) throw new AppError('conflict', 'too many wrong codes; ask for a new one');
     if (!isSamePhoneCode(sent.code, code)) {
       await stores.phoneNumbers.countWrongTry(sent.notificationId);

@@ -22,7 +22,7 @@ const MeView = Type.Object({
 export const getMe = defineAction({
   name: 'get_me',
   consoleOnly: true,
-  summary: 'Tell how each of your teams reaches you, and which browsers of yours show messages.',
+  summary: 'Show how each of your teams reaches you, and which of your browsers receive push messages.',
   permission: 'organization:view',
   effect: 'read',
   input: Type.Object({}, CLOSED),

@@ -8,7 +8,7 @@ import { readTestNotification, TestNotificationView } from '#actions/me/test_not
 export const getTestNotification = defineAction({
   name: 'get_test_notification',
   consoleOnly: true,
-  summary: 'Tell how a test of yours has fared.',
+  summary: 'Show the result of one of your test notifications.',
   permission: 'organization:view',
   effect: 'read',
   input: Type.Object({ notificationId: IdText }, CLOSED),

@@ -31,7 +31,7 @@ export const requestPhoneCode = defineAction({
       throw notFound('phone', 'phone number of yours in any team');
     }
     if (await stores.phoneNumbers.isConfirmed(userId, phone)) {
-      throw new AppError('conflict', 'this number is confirmed already');
+      throw new AppError('conflict', 'this number is already confirmed');
     }
     const since = now.subtract({ hours: 24 });
     if ((await stores.notifications.countAskedFor('code', userId, 'sms', { since, now })) >= PER_DAY_MAX) {

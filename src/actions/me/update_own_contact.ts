@@ -13,7 +13,7 @@ import { toMemberRecord } from '#actions/teams/view.ts';
 export const updateOwnContact = defineAction({
   name: 'update_own_contact',
   consoleOnly: true,
-  summary: 'Change how a team reaches you. Everybody may, whatever their role.',
+  summary: 'Change how a team reaches you. Every role may do this.',
   permission: 'organization:view',
   effect: 'write',
   input: Type.Object({ teamId: IdText, phone: Type.Optional(nullable(Phone)), ...CHANNEL_SWITCHES }, CLOSED),

@@ -28,7 +28,7 @@ export const createInvitation = defineAction({
   async handle({ email, role }, { caller, stores, now, record, enqueue, baseUrl, installation }) {
     const { orgId } = caller;
     if (role === 'owner' && (await findCallerRole(stores, caller)) !== 'owner') {
-      throw new AppError('forbidden', 'only an owner invites an owner');
+      throw new AppError('forbidden', 'only an owner can invite an owner');
     }
     const user = await stores.people.findUserByEmail(email);
     if (user !== null && (await stores.people.findRole(orgId, user.id)) !== null) {

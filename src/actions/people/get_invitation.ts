@@ -11,7 +11,7 @@ export const getInvitation = defineAction({
   consoleOnly: true,
   scope: 'anyone',
   route: 'GET /invitations/:token',
-  summary: 'Tell who invites whom to what, to whoever holds the link.',
+  summary: 'Show who invites whom to which organization. The link is the credential.',
   effect: 'read',
   input: Type.Object({ token: LinkToken }, CLOSED),
   result: Type.Object({

@@ -34,7 +34,7 @@ export const removeMember = defineAction({
   async handle({ userId, revokeApiKeyIds = [] }, context) {
     const { caller, stores, now, record } = context;
     if (revokeApiKeyIds.length > 0 && !caller.permissions.has('organization:manage')) {
-      throw new AppError('forbidden', 'only owners and admins revoke keys of the organization');
+      throw new AppError('forbidden', 'only owners and admins can revoke keys of the organization');
     }
     const { orgId } = caller;
     const { id, role, revokedKeys } = await endMembership(context, userId);

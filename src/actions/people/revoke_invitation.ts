@@ -17,7 +17,7 @@ export const revokeInvitation = defineAction({
   async handle({ invitationId }, { caller, stores, now, record }) {
     const found = await stores.invitations.find(caller.orgId, invitationId, now);
     if (found === null || !(await stores.invitations.revoke(caller.orgId, invitationId, now))) {
-      throw new AppError('not_found', 'the organization has no such invitation that waits for an answer');
+      throw new AppError('not_found', 'the organization has no open invitation with this id');
     }
     const { email, role } = found;
     record({ target: invitationId, before: { email, role }, after: null });

@@ -17,7 +17,7 @@ export async function lockRoles({ people }: Pick<Stores, 'people'>, caller: Call
   const id = asId('user', userId);
   await people.lockMemberships(caller.orgId);
   const ofCaller = await findCallerRole({ people }, caller);
-  if (ofCaller === null) throw new AppError('not_found', 'you belong to no organization with this id');
+  if (ofCaller === null) throw new AppError('not_found', 'you are not a member of an organization with this id');
   const target = await people.findRole(caller.orgId, id);
   if (target === null) throw new AppError('not_found', 'the organization has no member with this id');
   return { id, before: { caller: ofCaller, target } };
@@ -48,11 +48,14 @@ export async function requireAnotherOwner(
   role: Role,
 ): Promise<void> {
   if (role !== 'owner' || (await people.countOwners(orgId)) > 1) return;
-  throw new AppError('conflict', 'the last owner can neither leave nor be lowered; make somebody else an owner first');
+  throw new AppError(
+    'conflict',
+    'the last owner can neither leave nor change to a lower role; make somebody else an owner first',
+  );
 }
 
 export function forOwners(): AppError {
-  return new AppError('forbidden', 'only an owner makes or unmakes owners');
+  return new AppError('forbidden', 'only an owner can make or remove owners');
 }
 
 export function forManagers(role: Role): AppError {

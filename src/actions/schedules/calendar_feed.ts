@@ -9,7 +9,7 @@ import { toTimestamp } from '#kernel/time.ts';
 
 export const CalendarFeedView = Type.Object({
   scheduleId: IdText,
-  url: Type.String({ description: 'whoever knows it can read the schedule, until it is revoked' }),
+  url: Type.String({ description: 'everyone who knows it can read the schedule until it is revoked' }),
   createdAt: Timestamp,
 });
 

@@ -8,7 +8,7 @@ import { toTimestamp } from '#kernel/time.ts';
 export const deleteScheduleOverride = defineAction({
   name: 'delete_schedule_override',
   consoleOnly: true,
-  summary: 'Remove an override: from now on whoever the schedule says without it is on call.',
+  summary: 'Remove an override: the schedule without it decides who is on call from now on.',
   permission: 'oncall:edit',
   effect: 'delete',
   input: Type.Object({ overrideId: IdText }, CLOSED),

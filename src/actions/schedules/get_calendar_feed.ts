@@ -10,7 +10,7 @@ export const getCalendarFeed = defineAction({
   name: 'get_calendar_feed',
   consoleOnly: true,
   summary:
-    'Tell your secret address under which calendar programs read a schedule; null when you have none. Each time is recorded in the audit log.',
+    'Show your secret address under which calendar programs read a schedule; null when you have none. Each call is recorded in the audit log.',
   permission: 'organization:view',
   effect: 'read',
   input: Type.Object({ scheduleId: IdText }, CLOSED),

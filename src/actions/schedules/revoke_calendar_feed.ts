@@ -17,7 +17,7 @@ export const revokeCalendarFeed = defineAction({
   async handle({ scheduleId }, { caller, stores, now, record }) {
     const schedule = await stores.schedules.lock(caller.orgId, scheduleId);
     if (!(await stores.calendarFeeds.revoke(caller.orgId, schedule.id, now))) {
-      throw new AppError('not_found', 'this schedule has no calendar address that is not revoked already');
+      throw new AppError('not_found', 'this schedule has no active calendar address');
     }
     record({ target: schedule.id, before: { live: true }, after: null });
     return { revoked: true as const, scheduleId: schedule.id };

@@ -98,9 +98,9 @@ function toScheduleOnCallView(
   };
 }
 
-/** Whoever is on call or next is present, and so among the people. */
+/** Everyone who is on call now or next is among the people of the team. */
 function personOf({ people }: TeamOnCall, userId: string): Person {
   const person = people.get(userId);
-  if (person === undefined) throw new Error(`${userId} is on call, yet nobody of the organization`);
+  if (person === undefined) throw new Error(`${userId} is on call but is not a member of the organization`);
   return person;
 }

@@ -52,7 +52,7 @@ const IngestStatusView = Type.Object({
 export const getIngestStatus = defineAction({
   name: 'get_ingest_status',
   consoleOnly: true,
-  summary: 'Tell what has come in of a service lately, as far as it was stored, and what was refused.',
+  summary: 'Show which data of a service was stored recently, and what was refused.',
   permission: 'organization:view',
   effect: 'read',
   input: Type.Object({ serviceId: IdText }, CLOSED),

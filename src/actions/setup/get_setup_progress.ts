@@ -8,7 +8,7 @@ import { callerUser } from '#actions/me/caller_user.ts';
 export const getSetupProgress = defineAction({
   name: 'get_setup_progress',
   consoleOnly: true,
-  summary: 'Tell which parts of paging somebody are set up: from a first service to a message that has left.',
+  summary: 'Show which parts of paging are set up, from the first service to the first sent message.',
   permission: 'services:view',
   effect: 'read',
   input: Type.Object({}, CLOSED),
@@ -18,7 +18,7 @@ export const getSetupProgress = defineAction({
     hasTeamWithPolicy: Type.Boolean({ description: 'there is a team with a member and an escalation policy' }),
     canBeReached: Type.Boolean({ description: 'the caller has a phone number or a subscribed browser' }),
     hasPagingRule: Type.Boolean({ description: 'there is an enabled alert rule with an escalation policy' }),
-    hasSentMessage: Type.Boolean({ description: 'some message has left for somebody, a test included' }),
+    hasSentMessage: Type.Boolean({ description: 'a message was sent to somebody, a test included' }),
     firstServiceId: nullable(IdText),
   }),
   example: {},

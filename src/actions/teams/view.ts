@@ -72,7 +72,7 @@ export async function readMember(
   { stores }: Pick<ActionContext, 'stores'>,
 ): Promise<Static<typeof MemberView>> {
   const person = (await stores.people.listPeople(member.orgId, [member.userId])).get(member.userId);
-  if (person === undefined) throw new Error(`member ${member.id} is nobody of its organization`);
+  if (person === undefined) throw new Error(`team member ${member.id} is not a member of the organization`);
   const phoneConfirmed = member.phone !== null && (await stores.phoneNumbers.isConfirmed(member.userId, member.phone));
   return toMemberView({ ...member, name: person.name, email: person.email, phoneConfirmed });
 }

@@ -80,7 +80,7 @@ export async function getConnectRequest(runtime: Runtime, asked: Asked): Promise
 }
 
 function isOver(): AppError {
-  return new AppError('not_found', 'this request is over; begin again in the app');
+  return new AppError('not_found', 'this request has expired; start again in the app');
 }
 
 /** The cookie of the request is signed, and was given to the browser in which the request began. */

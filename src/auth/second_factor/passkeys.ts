@@ -55,7 +55,7 @@ export async function verifyRegistration(
     expectedRPID: party.id,
     requireUserVerification: false,
   }).catch((error: unknown) => {
-    throw new AppError('invalid_input', 'this passkey does not answer what was asked; try again', { cause: error });
+    throw new AppError('invalid_input', 'this passkey answered another request; try again', { cause: error });
   });
   if (registrationInfo === undefined) throw new AppError('invalid_input', 'this passkey could not be verified');
   const { id, publicKey, counter, transports = [] } = registrationInfo.credential;

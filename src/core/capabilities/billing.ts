@@ -35,7 +35,7 @@ function periodFrom(capability: Capability, anchor: Temporal.Instant, startsAt: 
 
 /**
  * Enabling opens a period of one month from that moment; while an earlier period still runs it is continued and
- * nothing is charged (decisions §5). Returns the new state and the period to charge, or null.
+ * nothing is charged. Returns the new state and the period to charge, or null.
  */
 export function decideEnable(
   capability: Capability,

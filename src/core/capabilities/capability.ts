@@ -1,13 +1,13 @@
-/** The paid parts of a service (action-api §2). */
+/** The paid parts of a service. */
 export const CAPABILITIES = ['metrics', 'exceptions', 'oncall'] as const;
 
 export type Capability = (typeof CAPABILITIES)[number];
 
-/** Days that data is kept until set_retention says otherwise (decisions §5). */
+/** Days that data is kept until set_retention says otherwise. */
 export const DEFAULT_RETENTION_DAYS: Record<Capability, number> = { metrics: 30, exceptions: 90, oncall: 400 };
 
 /** The longest that data of a capability may be kept. */
 export const RETENTION_DAYS_MAX = 400;
 
-/** EUR 1 per service, capability and month (action-api §8). */
+/** EUR 1 per service, capability and month. */
 export const MONTHLY_PRICE = { amountCents: 100, currency: 'EUR' } as const;

@@ -25,7 +25,7 @@ export interface Grouping {
   readonly parts: readonly GroupingPart[];
 }
 
-/** Which group an event belongs to, and why (ingestion.md §3). Same event, same answer, on every machine. */
+/** Which group an event belongs to, and why. Same event, same answer, on every machine. */
 export function groupEvent(event: ExceptionEvent): Grouping {
   const parts = hasOwnFingerprint(event) ? fingerprintParts(event) : defaultParts(event);
   const hashed = [GROUPING_VERSION, parts.map((part) => [part.strategy, part.lines])];

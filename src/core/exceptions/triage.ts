@@ -27,7 +27,7 @@ export interface KnownGroup {
 export type EventDecision = 'new' | 'regression' | 'known' | 'ignored';
 
 /**
- * What an event means to its group (decisions §7): an ignored group stays ignored; a resolved one reopens, unless the
+ * What an event means to its group: an ignored group stays ignored; a resolved one reopens, unless the
  * event comes from a release known to be older than the one it was resolved in.
  */
 export function onEventForGroup(group: KnownGroup | null, event: Pick<ExceptionEvent, 'release'>): EventDecision {

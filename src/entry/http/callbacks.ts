@@ -83,7 +83,7 @@ function onMessage(
     const oldest = context.clock.now().subtract({ hours: STALE_HOURS });
     if (notification.createdAt.epochMilliseconds < oldest.epochMilliseconds) {
       await recordRefusal(context, request, { ...what, notification, why: 'stale call-back' });
-      throw new AppError('forbidden', 'this message is too old for a report about it');
+      throw new AppError('forbidden', 'this message is too old for a delivery report');
     }
     if (name.startsWith('voice') && (await isCallLongOver(context, fields))) {
       await recordRefusal(context, request, { ...what, notification, why: 'replayed call-back' });
@@ -127,7 +127,7 @@ async function signedFields(
     const { notifications } = storesOf(context.db.session());
     const notification = what.notificationId === undefined ? null : await notifications.find(what.notificationId);
     await recordRefusal(context, request, { ...what, notification, why: 'unsigned call-back' });
-    throw new AppError('forbidden', 'the signature of this call-back is missing or wrong');
+    throw new AppError('forbidden', 'the signature of this callback is missing or wrong');
   }
   return fields;
 }

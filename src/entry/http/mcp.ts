@@ -71,7 +71,7 @@ function mountEndpoint(scope: FastifyInstance, context: AppContext, budget: Call
       callers.set(request, caller);
       if (request.method === 'POST') return;
       void reply.header('allow', 'POST');
-      throw new AppError('method_not_allowed', 'there are no sessions here; everything is sent with POST');
+      throw new AppError('method_not_allowed', 'this server keeps no MCP sessions; send every message with POST');
     },
     async handler(request) {
       const caller = callers.get(request);

@@ -83,7 +83,7 @@ function serveMetricsAlone(
     render().then(
       (text) => response.writeHead(200, { 'content-type': contentType }).end(text),
       (error: unknown) => {
-        context.log.error({ err: error }, 'metrics cannot be read');
+        context.log.error({ err: error }, 'failed to read metrics');
         response.writeHead(503).end();
       },
     );
@@ -116,7 +116,7 @@ function requireMetricsToken(token: string | undefined, authorization: string | 
 function limitCounter(limitLog: LimitLog): Counter {
   return new Counter({
     name: 'tocsin_limits_met_total',
-    help: 'How often a limit was met by those who use this process; the log names who met it.',
+    help: 'How often a limit was reached by those who use this process; the log names who met it.',
     labelNames: ['limit'],
     registers: [],
     collect() {

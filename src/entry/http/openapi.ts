@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
 import { openApiDocument } from '#entry/http/openapi/document.ts';
 
-/** `GET /api/openapi.json`, for anybody: it tells nothing that the product does not publish. */
+/** `GET /api/openapi.json`, without authentication: it contains only what is published. */
 export async function mountOpenApi(app: FastifyInstance, baseUrl: string): Promise<void> {
   const document = JSON.stringify(openApiDocument(baseUrl));
   await app.register(async (scope) => {

@@ -14,7 +14,7 @@ interface Refusal {
   readonly why: string;
 }
 
-/** Notes an answer or report that was forged, altered or too old (decisions §6). Nobody knows who sent it. */
+/** Notes an answer or report that was forged, altered or too old. Nobody knows who sent it. */
 export async function recordRefusal(context: AppContext, request: FastifyRequest, refusal: Refusal): Promise<void> {
   const { action, via, notification, why } = refusal;
   const origin = { requestId: request.id, address: request.ip };

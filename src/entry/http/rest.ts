@@ -27,7 +27,7 @@ interface Invocation {
 
 /**
  * `POST /api/rest/actions/{action}`. Who calls (401), what (404) and whether they may (403) is settled before the
- * body is read, so that 415, 413 and 400 come after, as decisions §1 asks.
+ * body is read, so that 415, 413 and 400 come after.
  */
 export async function mountRest(app: FastifyInstance, runtime: ActionRuntime, budget: CallBudget): Promise<void> {
   // Else Fastify answers those it does not know before any route is asked.

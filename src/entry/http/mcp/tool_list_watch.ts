@@ -38,7 +38,7 @@ export class ToolListWatch {
   admit(credential: string): void {
     const own = [...this.#streams].filter(({ listener }) => listener.credential === credential);
     if (this.#streams.size < STREAMS_MAX && own.length < STREAMS_PER_CREDENTIAL_MAX) return;
-    throw new AppError('rate_limited', 'too many streams listen already; close one first', { retryAfterSeconds: 60 });
+    throw new AppError('rate_limited', 'too many event streams are open; close one first', { retryAfterSeconds: 60 });
   }
 
   /** The bus of one listener, on which nobody else is heard. */

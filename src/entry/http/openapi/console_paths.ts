@@ -19,8 +19,8 @@ const TAGS = {
 export const CONSOLE_TAGS = Object.entries(TAGS).map(([name, description]) => ({ name, description }));
 
 const WHO = {
-  anyone: 'Nobody needs to be signed in.',
-  signed_in: 'For whoever is signed in.',
+  anyone: 'No sign-in needed.',
+  signed_in: 'For everyone who is signed in.',
   member: 'For members of the organization; 404 to others.',
   manager: 'For owners and admins of the organization; 403 to other members, 404 to others.',
 } as const;

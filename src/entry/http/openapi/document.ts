@@ -6,7 +6,7 @@ import { ingestionSchemas, otherPaths } from '#entry/http/openapi/other_paths.ts
 import { componentHeaders, componentResponses, PROBLEM_SCHEMA } from '#entry/http/openapi/problems.ts';
 import { componentSchemas, type JsonSchema } from '#entry/http/openapi/schemas.ts';
 
-/** The version of the contract (action-api §9). */
+/** The version of the contract. */
 export const CONTRACT_VERSION = '1.0.0';
 
 /** The OpenAPI 3.1 document: every action from the registry, and what else is served. */

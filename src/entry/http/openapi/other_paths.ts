@@ -128,7 +128,7 @@ const CALENDAR: JsonSchema = {
   },
 };
 
-const LATE_SECONDS: JsonSchema = { type: ['number', 'null'], description: '0 for none; null when nobody can tell' };
+const LATE_SECONDS: JsonSchema = { type: ['number', 'null'], description: '0 for none; null when unknown' };
 
 const STORE_STATE: JsonSchema = {
   type: 'object',
@@ -161,13 +161,13 @@ const HEALTH_BODY: JsonSchema = {
             status: { type: 'string', enum: ['up', 'degraded', 'down'] },
             unseenDataSeconds: {
               type: ['number', 'null'],
-              description: 'age of the oldest accepted event or point that no rule has seen; null when nobody can tell',
+              description: 'age of the oldest accepted event or point that no rule has seen; null when unknown',
             },
             overdueStepSeconds: LATE_SECONDS,
             overdueMessageSeconds: LATE_SECONDS,
             pagerSilentSeconds: {
               type: ['number', 'null'],
-              description: 'since a pager process was last at work; null when nobody can tell',
+              description: 'since a pager process was last at work; null when unknown',
             },
             problems: { type: 'array', items: TEXT, description: 'what is wrong and how old it is; empty when up' },
           },
@@ -180,7 +180,7 @@ const HEALTH_BODY: JsonSchema = {
 const HEALTH: JsonSchema = {
   operationId: 'healthz',
   tags: ['Operation'],
-  summary: 'Tell whether the process, each store and the pager are well',
+  summary: 'Show whether the process, each store and the pager are healthy',
   security: [],
   responses: {
     '200': { description: 'All are up.', content: HEALTH_BODY },
@@ -209,7 +209,7 @@ const READY_BODY: JsonSchema = {
 const READY: JsonSchema = {
   operationId: 'readyz',
   tags: ['Operation'],
-  summary: 'Tell whether to send traffic here',
+  summary: 'Show whether this process is ready for traffic',
   security: [],
   responses: {
     '200': { description: 'Ready.', content: READY_BODY },

@@ -65,7 +65,7 @@ const REFUSALS = {
   },
   rate_limited: {
     when: 'Too many bad keys came from this address. A good key is still taken.',
-    detail: 'too many bad keys from this address; a good key is still taken',
+    detail: 'too many invalid keys from this address; valid keys are still accepted',
     headers: ['retry-after'],
   },
   internal: {

@@ -52,7 +52,7 @@ test('the last owner can neither leave nor be lowered', async () => {
   expect((await change('owner')).status).toBe(200);
 });
 
-test('only an owner makes or unmakes owners', async () => {
+test('only an owner can make or remove owners', async () => {
   const { w, olga } = await twoOwners();
   const admin = await givenPerson(w, { role: 'admin', name: 'Ada' });
   const browser = await signedIn(w, admin.email);
