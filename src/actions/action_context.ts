@@ -59,7 +59,7 @@ export interface ActionContext extends OperationContext {
 
 /** The browser that asks: who it is, and what it keeps. Nothing that it is given takes effect unless all is committed. */
 export interface Browser extends Visitor {
-  /** Who is signed in in it, if anybody. */
+  /** The person signed in, if any. */
   findSignedIn(): Promise<Id<'user'> | null>;
   giveSession(token: string, email: string): void;
   takeSessionAway(): void;
@@ -120,8 +120,8 @@ export type AnyAccountOperation =
   // eslint-disable-next-line typescript/no-explicit-any -- as above
   | AccountOperation<AccountContext, 'anyone', any, any, string, any>;
 
-/** Whatever runs within an organization. */
+/** An operation within an organization. */
 export type AnyOperation = AnyAction | AnyConsoleOperation;
 
-/** Contract bodies have no paging: a list is cut here and `total` tells how many there are. */
+/** Contract bodies have no paging: a list ends here, and `total` says how many entries there are. */
 export const LIST_LIMIT = 1_000;

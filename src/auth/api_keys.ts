@@ -48,7 +48,7 @@ export async function issueApiKey(
 const LAST_USED_PRECISION_MS = 60_000;
 
 /**
- * The caller behind an `Authorization` header, with the permissions of this very moment: the key, its user's role
+ * The caller behind an `Authorization` header, with the current permissions: the key, its user's role
  * and its narrowing are read anew each time. Throws `unauthenticated`.
  */
 export async function authenticateApiKey(

@@ -10,7 +10,7 @@ const ACCOUNTS_MAX = 5;
 
 /**
  * The cookie by which a browser in which somebody has signed in before is known, also after the session has ended. It opens
- * nothing: guesses from elsewhere do not keep such a browser out, and its own are counted by themselves.
+ * nothing: guesses from elsewhere do not keep such a browser out, and its own attempts have a limit of their own.
  */
 export interface DeviceCookie {
   /** What the browser is known by to the account; null when nobody has signed in to it there. */

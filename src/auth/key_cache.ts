@@ -27,7 +27,7 @@ interface Question<Target> {
 const REFRESH_AFTER_MS = 450;
 /** No answer is given from an older entry while the database answers: a change is seen everywhere within a second. */
 const VALID_MS = 900;
-/** While the database is away, keys that were good this recently stay good, so that ingestion goes on. */
+/** While the database is unavailable, keys verified this recently stay valid, so ingestion continues. */
 const GOOD_WHILE_AWAY_MS = 60_000;
 /** For keys that were good, a database that takes longer than this is away. */
 const TIMEOUT_MS = 1_000;

@@ -1,4 +1,4 @@
-/** Whoever has one IPv6 address has the 2^64 of its network: they count as one. */
+/** A client with one IPv6 address controls the 2^64 addresses of its /64 network, so the network counts as one address. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || address.includes('.')) return address;
   const [head = '', tail] = address.split('::');

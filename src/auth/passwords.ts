@@ -43,7 +43,7 @@ export async function isPasswordOf(hash: string, password: string): Promise<bool
   return expected.length === actual.length && timingSafeEqual(expected, actual);
 }
 
-/** A hash that no password has: who is unknown is told so after the same work as who is mistaken. */
+/** A hash that matches no password, so an unknown account takes as long as a wrong password. */
 const NOBODYS = `$argon2id$v=19$m=19456,t=2,p=1$${unpadded(Buffer.alloc(NONCE_BYTES))}$${unpadded(Buffer.alloc(32))}`;
 
 /** As `isPasswordOf`, in the same time also for somebody who has no password or does not exist: `null`. */

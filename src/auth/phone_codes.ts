@@ -2,7 +2,7 @@ import { randomInt, timingSafeEqual } from 'node:crypto';
 
 const DIGITS = 6;
 
-/** Six digits that are sent to a phone, to be typed by whoever holds it. */
+/** Six digits that are sent to a phone and typed by its owner. */
 export function newPhoneCode(): string {
   return String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
 }

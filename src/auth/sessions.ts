@@ -95,7 +95,7 @@ export async function authenticateSession(
   return found;
 }
 
-/** What is live at this moment. */
+/** What is valid now. */
 export function livenessAt(now: Temporal.Instant): Liveness {
   return { now, usedSince: now.subtract(IDLE) };
 }
@@ -126,7 +126,7 @@ export function mustStepUp(
 }
 
 /**
- * The person with the role of this very moment. Throws `not_found` when they are no member: nobody learns what exists;
+ * The person with their current role. Throws `not_found` when they are no member: nobody learns what exists;
  * `second_factor_required` or `step_up_required` where the organization asks its owners and admins for a second factor.
  */
 export async function memberCallerOf(

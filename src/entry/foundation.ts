@@ -38,7 +38,7 @@ export interface Foundation {
   readonly senders: Senders;
   /** Mail to people about their accounts; null when none is configured. */
   readonly mail: MailServer | null;
-  /** Links in messages that act in the name of whoever got them. */
+  /** Links in messages that act in the name of the recipient. */
   readonly answerLinks: AnswerLinks;
   readonly vapidKeys: VapidKeys;
   /** Undoes `openFoundation` in reverse. */

@@ -15,7 +15,7 @@ interface Addresses {
 }
 
 /**
- * Whether these stores were migrated by this very release, and still are what they were: looking takes some
+ * Whether these stores were migrated by this release and are unchanged since: looking takes some
  * milliseconds, where migrating anew takes a process. False also when it cannot be found out.
  */
 export async function isMigrated(addresses: Addresses): Promise<boolean> {

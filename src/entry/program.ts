@@ -13,15 +13,15 @@ export function exitCodeFor(error: unknown): number {
 /** With this argument a process loads its modules and then waits for a message of its supervisor. */
 export const WAIT_ARGUMENT = '--wait';
 
-/** Runs a process of the product. What a person can mend is told in a sentence, without a stack, and ends it with status 2. */
+/** Runs a process of the product. A fault that an operator can fix is printed as a sentence without a stack, with exit status 2. */
 export async function runProgram(main: () => Promise<void>): Promise<void> {
   try {
     if (process.argv.includes(WAIT_ARGUMENT)) await new Promise((resolve) => process.once('message', resolve));
     await main();
   } catch (error) {
     const code = exitCodeFor(error);
-    const told = code === WRONG_CALL || !(error instanceof Error) ? messageOf(error) : (error.stack ?? error.message);
-    process.stderr.write(`tocsin: ${told}\n`);
+    const text = code === WRONG_CALL || !(error instanceof Error) ? messageOf(error) : (error.stack ?? error.message);
+    process.stderr.write(`tocsin: ${text}\n`);
     process.exit(code);
   }
 }
@@ -34,14 +34,14 @@ export async function awaitStores(config: Config, { listens }: { listens: boolea
   if (process.send !== undefined) return;
   // Loads the clients of every store, of which a pager needs none but PostgreSQL's.
   const { findPreflightFaults } = await import('#entry/preflight.ts');
-  let isTold = false;
+  let isAnnounced = false;
   const check = async (): Promise<void> => {
     const faults = await findPreflightFaults(config, { listens });
     if (faults.length === 0) return;
     const sentences = faults.map(({ sentence }) => sentence);
     if (faults.some(({ mayPass }) => !mayPass)) throw new ConfigError(sentences);
-    if (!isTold) process.stderr.write(`tocsin: waiting for up to 30 s: ${sentences.join('; ')}\n`);
-    isTold = true;
+    if (!isAnnounced) process.stderr.write(`tocsin: waiting for up to 30 s: ${sentences.join('; ')}\n`);
+    isAnnounced = true;
     throw new StoresAway(sentences);
   };
   await retry(check, {

@@ -10,7 +10,7 @@ export type RunningConfig = Config & {
   readonly appSecret: string;
 };
 
-/** Checks that the stores are known. `npm start` provides embedded ones; a single process must be told. */
+/** Checks that the stores are known. `npm start` provides embedded ones; a single process needs their addresses. */
 export function requireStores(config: Config): RunningConfig {
   const { databaseUrl, clickhouseUrl, appSecret } = config;
   if (databaseUrl === undefined || clickhouseUrl === undefined || appSecret === undefined) {

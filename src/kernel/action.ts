@@ -17,7 +17,7 @@ interface Operation<Context, Input extends TObject, Result extends TSchema, Name
   readonly input: Input;
   readonly result: Result;
   /**
-   * Faults that the schema cannot tell, so that one answer names them beside those of the shape. The body may have any
+   * Faults that the schema cannot express, so that one answer names them beside those of the shape. The body may have any
    * shape; what is not of the right kind is the schema's to complain about.
    */
   readonly meaning?: (body: Readonly<Record<string, unknown>>) => readonly Fault[];
@@ -115,7 +115,7 @@ export interface AccountOperation<
   Name extends string = string,
   Prepared = unknown,
 > extends OperationOfConsole<Context, Input, Result, Name, Prepared> {
-  /** `signed_in`: for whoever is signed in. `anyone`: nobody needs to be. */
+  /** `signed_in`: for signed-in people. `anyone`: no sign-in needed. */
   readonly scope: Scope;
   readonly permission?: never;
   /** The parameters of the path (`:name`) and the body together are the input. */

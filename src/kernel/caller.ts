@@ -26,7 +26,7 @@ export type Actor =
   | { readonly kind: 'api_key'; readonly apiKeyId: Id<'apikey'>; readonly apiKeyName?: string }
   | { readonly kind: 'system' };
 
-/** Everyone who invokes an action, whatever way they came. */
+/** Everyone who invokes an action, over any protocol. */
 export interface Caller {
   readonly orgId: Id<'org'>;
   readonly actor: Actor;

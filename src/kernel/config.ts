@@ -93,7 +93,7 @@ export const SETTINGS = {
     'TRUSTED_PROXIES',
     '^[0-9a-fA-F.:/]+( *, *[0-9a-fA-F.:/]+)*$',
     'addresses or networks such as 10.0.0.1 or 10.0.0.0/8, separated by commas',
-    'reverse proxies whose X-Forwarded-For is believed, so that people behind them are told apart',
+    'reverse proxies whose X-Forwarded-For is trusted, so that clients behind them are distinguished',
   ),
   heartbeatUrl: optionalUrl(
     'HEARTBEAT_URL',

@@ -55,11 +55,11 @@ export class AppError extends Error {
   }
 }
 
-/** Beyond so many, the faults of a body say nothing that anybody could use: nothing collects more. */
+/** More faults of one body are not useful, so no check collects more. */
 export const FAULTS_MAX = 50;
 const FAULTS_SUMMED_UP_MAX = 10;
 
-/** The refusal of a body: one 400 that names its faults, and no more of them than anybody could read. */
+/** The refusal of a body: one 400 that names its faults, up to the maximum. */
 export function invalidInput(faults: readonly Fault[]): AppError {
   const summary = faults
     .slice(0, FAULTS_SUMMED_UP_MAX)

@@ -23,8 +23,8 @@ export interface JobContract<Payload extends TObject = TObject> {
 const WakeUp = Type.Object({ keptId: Type.String() });
 
 /**
- * Work over bytes that exist nowhere else: they are stored in PostgreSQL until the job has run. The queue only wakes a
- * worker, which runs whatever is next.
+ * Work over bytes that exist only in the job: PostgreSQL stores them until the job has run. The queue only wakes a
+ * worker, which runs the next job.
  */
 export type DurableJobContract = JobContract<typeof WakeUp>;
 

@@ -1,7 +1,7 @@
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 
-/** The limits that callers of this process can meet. Each is told in the security guide. */
+/** The limits that callers of this process can reach. The security guide documents each of them. */
 export const LIMITS = [
   'connections',
   'connections_of_address',

@@ -10,16 +10,16 @@ export interface Log {
 }
 
 /**
- * What a secret looks like wherever it appears. Those of ours have recognisable prefixes for this very reason; the rest
+ * How secrets look wherever they appear. Those of ours have recognisable prefixes for this very reason; the rest
  * is known by what stands in front of it.
  */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`(${Object.values(SECRET_PREFIXES).join('|')})_[A-Za-z0-9]{8,}`, 'g'), '$1_…'],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, '$1 …'],
-  // Of a DSN and of the address of a store, whatever the scheme.
+  // Of a DSN and of the address of a store, with any scheme.
   [/([a-z][a-z0-9+.-]*:\/\/)[^/\s:@]*(?::[^/\s@]*)?@/gi, '$1…@'],
   [/\b(sentry_key=)[0-9a-f]+/gi, '$1…'],
-  // The links in messages act in somebody's name: what is behind the id of the message is the seal.
+  // Links in messages act in somebody's name: the part behind the message id is the signature.
   [/(\/api\/answers\/[a-z]+\/[a-z0-9_]+\/)[^\s"\\]+/gi, '$1…'],
   // In a query, a form or a cookie; codes and verifiers of OAuth, and what apps for one-time passwords are given.
   [
@@ -33,7 +33,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** The text without its secrets; without `known` ones, too, whatever form those have. */
+/** The text without its secrets; also without the `known` ones, in any form. */
 export function redact(text: string, known: readonly string[] = []): string {
   const unknown = known.reduce((redacted, secret) => redacted.replaceAll(secret, '…'), text);
   return SECRETS.reduce((redacted, [pattern, replacement]) => redacted.replace(pattern, replacement), unknown);

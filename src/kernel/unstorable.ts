@@ -1,12 +1,12 @@
 import { type Fault, FAULTS_MAX } from '#kernel/errors.ts';
 
-/** Deeper JSON than any dashboard needs; it keeps whatever walks over a body far from the end of the stack. */
+/** Deeper JSON than any dashboard needs; it keeps recursive code far from the end of the stack. */
 export const LEVELS_MAX = 100;
 
 /**
- * The places of a body that could not be kept and given back as they are, whatever its schema allows there: U+0000,
- * which PostgreSQL has no room for; half of a surrogate pair, which UTF-8 cannot say; a number that overflowed; and
- * nesting beyond 100 levels, which is told alone. Stops at `FAULTS_MAX`.
+ * The places of a body that no store can return unchanged, even where its schema allows them: U+0000,
+ * which PostgreSQL rejects; half of a surrogate pair, which UTF-8 cannot encode; a number that overflowed; and
+ * nesting beyond 100 levels, which is reported alone. Stops at `FAULTS_MAX`.
  */
 export function findUnstorable(body: unknown): Fault[] {
   const faults: Fault[] = [];

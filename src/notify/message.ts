@@ -25,9 +25,9 @@ export interface DigestItem {
 
 /** What is said. Its text depends on nothing that changes between two tries. */
 export type Message =
-  /** Wakes somebody. */
+  /** Pages somebody. */
   | { readonly kind: 'page'; readonly subject: PageSubject }
-  /** Tells somebody who was woken that it is taken care of, or that it is not after all. */
+  /** Notifies people who were paged that the incident was taken care of, or is open again. */
   | {
       readonly kind: 'news';
       readonly subject: PageSubject;
@@ -39,9 +39,9 @@ export type Message =
   | { readonly kind: 'digest'; readonly items: readonly DigestItem[] }
   /** Asked for by its receiver, to see that the channel works. */
   | { readonly kind: 'test' }
-  /** Shows that the number which got it belongs to whoever types the code. */
+  /** Proves that the number belongs to the person who types the code. */
   | { readonly kind: 'code'; readonly code: string }
-  /** Tells somebody that the number which pages them was changed, or tells owners and admins that a member's was. */
+  /** Notifies a person that their phone number was changed, or owners and admins that a member's was. */
   | { readonly kind: 'number_changed' | 'member_number_changed' };
 
 /** One message to one person. */
@@ -74,7 +74,7 @@ export function digestSummary(items: readonly DigestItem[]): string {
   const again = items.filter(({ news }) => news === 'reopened').length;
   const others = items.length - pages - again;
   const more = pages === 0 ? '' : `${pages} more ${pages === 1 ? 'incident' : 'incidents'}`;
-  const settled = others === 0 ? '' : `${others} taken care of`;
+  const closed = others === 0 ? '' : `${others} taken care of`;
   const open = again === 0 ? '' : `${again} open again`;
-  return [more, open, settled].filter((part) => part !== '').join(', ');
+  return [more, open, closed].filter((part) => part !== '').join(', ');
 }

@@ -131,7 +131,7 @@ test('a client that listens hears when its own tools change, and is let go when 
 test('a credential may listen on ten streams at once', async () => {
   const { key } = await w.given.user();
   const open = await Promise.all(Array.from({ length: 10 }, () => listen(key)));
-  await expect(listen(key)).rejects.toThrow(/too many streams/);
+  await expect(listen(key)).rejects.toThrow(/too many event streams/);
   await open[0]!.subscription.close();
   await expect.poll(() => listen(key), { timeout: 5_000 }).toMatchObject({ heard: [] });
 });

@@ -23,7 +23,7 @@ export const SignInView = Type.Union([SignedInView, PendingSignInView]);
 const PENDING_PREFIX = 'tocsin_pen';
 const PENDING_MINUTES = 10;
 
-/** Begins the session of this browser; whoever has a second factor is asked for it first. */
+/** Begins the session of this browser; people with a second factor are asked for it first. */
 export async function beginSession(context: AccountContext, userId: Id<'user'>): Promise<Static<typeof SignInView>> {
   const { stores, now } = context;
   const { passkeys, hasApp, recoveryCodesLeft } = await stores.secondFactors.summaryOf(userId);

@@ -2,7 +2,7 @@ import type { AccountContext } from '#actions/action_context.ts';
 import { auditedConnection } from '#auth/oauth/connections.ts';
 import type { Id } from '#kernel/ids.ts';
 
-/** What of somebody's goes on after a new password. */
+/** What stays valid after a new password. */
 interface Kept {
   /** The session in which the password is changed. */
   readonly session: Id<'session'> | null;
@@ -11,7 +11,7 @@ interface Kept {
 }
 
 /**
- * Whoever knew the old password may have signed in, connected an app or made a key: all of that ends with it, but for what
+ * Somebody who knew the old password may have signed in, connected an app or made a key: all of that ends with it, but for what
  * the person keeps. Each app and key has its row in the audit log of its own organization.
  */
 export async function endAccess(

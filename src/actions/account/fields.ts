@@ -6,7 +6,7 @@ export const EmailField = Type.String({
   description: 'a mail address',
 });
 
-/** One that is to be checked, of whatever length it was once given. */
+/** A password to be checked, of any length. */
 export const PasswordField = Type.String({ minLength: 1, maxLength: 1024 });
 
 /** How a person is called. */

@@ -9,7 +9,7 @@ import { notifyOfNumberChange } from '#actions/teams/change_number.ts';
 import { CHANNEL_SWITCHES, Phone } from '#actions/teams/contact_fields.ts';
 import { toMemberRecord } from '#actions/teams/view.ts';
 
-/** Everybody may change how they themselves are reached, whatever their role. */
+/** Every role may change how they themselves are reached. */
 export const updateOwnContact = defineAction({
   name: 'update_own_contact',
   consoleOnly: true,

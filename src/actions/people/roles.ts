@@ -23,7 +23,7 @@ export async function lockRoles({ people }: Pick<Stores, 'people'>, caller: Call
   return { id, before: { caller: ofCaller, target } };
 }
 
-/** The role of this very moment; whoever runs commands on this installation is an owner. */
+/** The current role; a person who runs commands on this installation is an owner. */
 export async function findCallerRole(
   { people }: Pick<Stores, 'people'>,
   { orgId, actor }: Caller,

@@ -42,7 +42,7 @@ export async function findMissingMetrics(
   });
   if (names === null) return new Map();
   const arrived = new Set(names);
-  // Whoever may not list the metrics of a service is told only that this one is missing.
+  // Callers who may not list the metrics of a service learn only that this one is missing.
   const shown = caller.permissions.has('dashboards:view') ? names : [];
   return new Map(
     wanted

@@ -24,7 +24,7 @@ export async function findCalendarFeed(
   return { scheduleId: feed.scheduleId, url, createdAt: toTimestamp(feed.createdAt) };
 }
 
-/** The command line is nobody. */
+/** The command line acts for no person. */
 export function feedOwner({ actor }: Caller): Id<'user'> | null {
   return actor.kind === 'user' ? actor.userId : null;
 }

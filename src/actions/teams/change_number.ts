@@ -8,7 +8,7 @@ import type { NewNotification } from '#storage/postgres/notification_store.ts';
 import type { TeamMemberRow } from '#storage/postgres/team_store.ts';
 import { isManagerRole } from '#kernel/permissions.ts';
 
-/** Owners and admins who are told of one change. */
+/** Owners and admins who are notified of one change. */
 const TOLD_MAX = 20;
 
 /**
@@ -35,7 +35,7 @@ export async function requireMayChangeNumber(
 }
 
 /**
- * Tells of a change: the person by every way that is left, the old number among them, when somebody else made it; owners
+ * Sends notices of a change: to the person by every remaining channel, the old number among them, when somebody else made it; owners
  * and admins by mail when the person did.
  */
 export async function notifyOfNumberChange(
@@ -51,8 +51,8 @@ export async function notifyOfNumberChange(
   const messages: NewNotification[] = [];
   if (isOwn) {
     const managers = (await stores.people.listManagers(orgId, TOLD_MAX)).filter((manager) => manager.userId !== userId);
-    for (const { userId: told, email } of managers) {
-      messages.push({ ...entry, kind: 'member_number_changed', userId: told, channel: 'email', address: email });
+    for (const { userId: managerId, email } of managers) {
+      messages.push({ ...entry, kind: 'member_number_changed', userId: managerId, channel: 'email', address: email });
     }
   } else {
     const own = { ...entry, kind: 'number_changed', userId } as const;

@@ -49,7 +49,7 @@ export interface AuthorizationServerOptions {
   readonly consentPaths: { readonly page: string; readonly api: string };
   /** Whether documents of apps may live on addresses that are not public. */
   readonly allowInternalAddresses: boolean;
-  /** Whose request this is, behind whatever proxies. */
+  /** The client's address, behind any trusted proxies. */
   readonly addressOf: (request: IncomingMessage) => string;
   /** Who is signed in to the console in the browser that sent this. */
   readonly signedInUser: (request: IncomingMessage) => Promise<Id<'user'> | null>;
@@ -63,7 +63,7 @@ export interface AuthorizationServerOptions {
 /** Why an app cannot be connected. */
 export interface AuthorizationError {
   readonly sentence: string;
-  /** Given when the person has refused the app: what they may follow to tell it. */
+  /** Set when the person has refused the app: the link that reports the refusal to it. */
   readonly wayBack: string | null;
 }
 
@@ -77,7 +77,7 @@ export interface AuthorizationServer {
 
 /**
  * Codes with PKCE (S256 only), opaque tokens, rotation of refresh tokens, revocation, dynamic registration and Client
- * ID Metadata Documents. Every address in what it answers is made of the base URL, whatever host was asked.
+ * ID Metadata Documents. Every address in what it answers is built from the base URL, not from the Host header.
  */
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
   const { baseUrl, log } = options;
@@ -221,7 +221,7 @@ function sendErrorPage(
   context.body = html;
 }
 
-/** The console decides who is signed in: whoever it does not know, or no longer, is asked again. */
+/** The console decides who is signed in: people without a valid session are asked to sign in again. */
 function policyOf({ signedInUser }: AuthorizationServerOptions): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   policy.get('login')?.checks.add(

@@ -37,7 +37,7 @@ export function normalizeClient(metadata: ClientMetadata): void {
   metadata['application_type'] = uris.every(({ protocol }) => protocol === 'https:') ? 'web' : 'native';
   metadata['grant_types'] = ['authorization_code', 'refresh_token'];
   metadata['response_types'] = ['code'];
-  // Whatever it asks for now, it may have to ask for more when a change is refused (step-up).
+  // The app may have to ask for more scopes later, when a change is refused (step-up).
   metadata['scope'] = `${ALL_SCOPES} ${OFFLINE_SCOPE}`;
   for (const name of PASSED_OVER) delete metadata[name];
   normalizeNames(metadata);
@@ -83,7 +83,7 @@ function shownName(name: string): string {
     .slice(0, NAME_LENGTH_MAX);
 }
 
-/** PKCE protects the code whatever the method, so that one which is not known becomes none. */
+/** PKCE protects the code with any method, so an unknown method becomes none. */
 function normalizeAuthMethod(metadata: ClientMetadata): void {
   const asked = metadata['token_endpoint_auth_method'];
   const hasKeys = metadata['jwks'] !== undefined || metadata['jwks_uri'] !== undefined;

@@ -57,7 +57,7 @@ interface Runtime {
   readonly clock: Clock;
 }
 
-/** The request under way in this very browser; throws `not_found` when it is over, was answered, or is another browser's. */
+/** The pending request of this browser; throws `not_found` when it has expired, was answered, or belongs to another browser. */
 export async function getConnectRequest(runtime: Runtime, asked: Asked): Promise<ConnectRequest> {
   const { provider } = runtime;
   const interaction = await findInteraction(provider, asked);

@@ -12,7 +12,7 @@ import type { Database, Session } from '#storage/postgres/database.ts';
 const LAST_USED_PRECISION_MS = 60_000;
 
 /**
- * The person who acts through the connection of this access token, with the permissions of this very moment: token,
+ * The person who acts through the connection of this access token, with the current permissions: token,
  * connection and role are read anew, in one query. Throws `unauthenticated`.
  */
 export async function authenticateConnection(
@@ -108,7 +108,7 @@ function entryOf({ orgId, connectionId }: ConnectionRow): Pick<AuditEntry, 'orgI
   return { orgId, target: connectionId, result: 'done' };
 }
 
-/** What the audit log tells of a connection. */
+/** What the audit log records about a connection. */
 export function auditedConnection({ userId, clientName, clientUri, access }: ConnectionRow): object {
   return { userId, clientName, clientUri, access };
 }

@@ -22,7 +22,7 @@ interface AdapterRuntime {
  * taken again, a code only refused. Later it ends the connection, since somebody has what is not theirs.
  */
 const GRACE_MS = 10_000;
-/** A client that never led to a connection is forgotten after this long, and one that did once its last is this old. */
+/** A client without connections is deleted after this long, and one with connections once the last of them is this old. */
 const UNUSED_CLIENT_KEPT = Temporal.Duration.from({ hours: 7 * 24 });
 const USED_CLIENT_KEPT = Temporal.Duration.from({ hours: 90 * 24 });
 
@@ -186,7 +186,7 @@ async function answered<Result>(work: () => Promise<Result>): Promise<Result> {
   } catch (error) {
     if ((error as { code?: unknown }).code === FOREIGN_KEY_VIOLATION) throw new errors.InvalidGrant('disconnected');
     if (!isUnavailable(error)) throw error;
-    const told = new errors.CustomOIDCProviderError('temporarily_unavailable', error.message);
-    throw Object.assign(told, { status: error.status, statusCode: error.status, cause: error });
+    const unavailable = new errors.CustomOIDCProviderError('temporarily_unavailable', error.message);
+    throw Object.assign(unavailable, { status: error.status, statusCode: error.status, cause: error });
   }
 }

@@ -10,7 +10,7 @@ export interface BillingPeriod {
   readonly currency: string;
 }
 
-/** Where a capability stands: `anchor` is the moment whose day of the month every later period begins on. */
+/** Where a capability stands: every period begins on the day of the month of `anchor`. */
 export interface CapabilityState {
   readonly isEnabled: boolean;
   readonly anchor: Temporal.Instant;
@@ -34,7 +34,7 @@ function periodFrom(capability: Capability, anchor: Temporal.Instant, startsAt: 
 }
 
 /**
- * Enabling opens a period of one month from that moment; while an earlier period still runs it is continued and
+ * Enabling opens a period of one month; while an earlier period still runs it is continued and
  * nothing is charged. Returns the new state and the period to charge, or null.
  */
 export function decideEnable(
@@ -45,7 +45,7 @@ export function decideEnable(
   if (state !== null && Temporal.Instant.compare(now, state.billedUntil) < 0) {
     return { state: { ...state, isEnabled: true }, period: null };
   }
-  // What the ledger can hold: a finer time would come back from it as another one.
+  // The precision of the ledger: a finer time would be read back as a different one.
   const anchor = now.round({ smallestUnit: 'millisecond', roundingMode: 'floor' });
   const period = periodFrom(capability, anchor, anchor);
   return { state: { isEnabled: true, anchor, billedUntil: period.endsAt }, period };

@@ -59,7 +59,7 @@ export interface EventUser {
   readonly ip: string | null;
 }
 
-/** One received error, the same whatever client sent it. Every text and list in it is bounded by the decoder. */
+/** One received error, in the same shape for every client. Every text and list in it is bounded by the decoder. */
 export interface ExceptionEvent {
   /** 32 lower hex digits, unique in its service: a second event of the same id is the same event. */
   readonly eventId: string;
@@ -82,7 +82,7 @@ export interface ExceptionEvent {
   readonly messageTemplate: string | null;
   /** As sent: the root cause first; the last is the one that reached the client. */
   readonly exceptions: readonly ExceptionValue[];
-  /** The one thread that tells the story: the only crashed one, else the only current one, else the only one. */
+  /** The thread to show: the only crashed one, else the only current one, else the only one. */
   readonly thread: EventThread | null;
   /** A stack sent beside no exception and no thread. */
   readonly stacktrace: readonly Frame[];

@@ -11,13 +11,13 @@ export function isDefaultEntry(entry: string): boolean {
 }
 
 /**
- * Whether the client chose the groups itself. `["{{ default }}"]` alone asks for what happens anyway.
+ * Whether the client sent its own grouping. `["{{ default }}"]` alone asks for what happens anyway.
  */
 export function hasOwnFingerprint(event: ExceptionEvent): boolean {
   return event.fingerprint.some((entry) => !isDefaultEntry(entry));
 }
 
-/** Longer than any name; of a message, as much as tells it from others. */
+/** Longer than any name, and enough of a message to distinguish it from others. */
 const FILLED_LENGTH_MAX = 10_000;
 
 /** The entry with its variables filled in: `{{ type }}`, `db {{ tags.region }}`. One without a value is `<no type>`. */

@@ -2,7 +2,7 @@ import type { ExceptionEvent, Frame } from '#core/exceptions/event.ts';
 import { reportedException } from '#core/exceptions/event.ts';
 import { stableFile, stableFunction, stableModule } from '#core/exceptions/generated_names.ts';
 
-/** The language's own runtime: no application lives there, whatever an old client says. */
+/** The language's own runtime: never application code, even if an old client says so. */
 const RUNTIME_PATH =
   /^node:|^internal\/|(?:^|\/)<frozen |^native$|\[native code\]|\/lib\/python\d(?:\.\d+)?\/(?!(?:site|dist)-packages\/)|\/(?:usr\/(?:local|lib)|opt)\/go[^/]*\/src\/|\/lib\/ruby\/\d[\d.]*\/|^<internal:/;
 const RUNTIME_MODULE = /^(?:java|javax|jdk|sun|com\.sun|kotlin|scala|System|Microsoft)\./;

@@ -90,7 +90,7 @@ function stableFileOf(path: string): string | null {
   return stable(base ?? null, FILES, isAsset ? ASSET_HASHES : []);
 }
 
-/** Forgotten all at once when there are more. */
+/** The cache is cleared when it holds more names. */
 const REMEMBERED_MAX = 4_000;
 
 /** The same names come again and again, and thirty regular expressions take their time over each. */

@@ -33,7 +33,7 @@ export function groupEvent(event: ExceptionEvent): Grouping {
   return { version: GROUPING_VERSION, key, parts };
 }
 
-/** The default stands for itself once: said again it tells nothing apart. */
+/** The default entry counts once; repeating it does not change the group. */
 function fingerprintParts(event: ExceptionEvent): readonly GroupingPart[] {
   const firstDefault = event.fingerprint.findIndex(isDefaultEntry);
   return event.fingerprint.flatMap((entry, index): readonly GroupingPart[] =>

@@ -16,7 +16,7 @@ export const OVERFLOW: Grouping = {
 
 const HEADLINE = { type: null, message: 'More new exceptions than can be told apart', place: null };
 
-/** The event as the overflow group sees it: whatever it says, it says only that there are too many. */
+/** The event as the overflow group shows it: it says only that there are too many new groups. */
 export function overflowing(occurrence: Occurrence): Occurrence {
   return { ...occurrence, headline: HEADLINE };
 }

@@ -1,11 +1,11 @@
 /*
- * What nobody should read later, in whatever a sender puts into an event. Every step is linear in the text: patterns
+ * Removes secrets from the data that senders put into events. Every step is linear in the text: patterns
  * begin at the edge of a run and repeat a bounded number of times, or over characters that cannot end the repetition.
  */
 
 export const FILTERED = '[filtered]';
 
-/** Words that make a name a secret's by themselves, unless what follows says that only something about it is told. */
+/** Words that alone make a name secret, unless the next word shows that the value only describes a secret. */
 const SECRET_WORDS: ReadonlySet<string> = new Set([
   'auth',
   'authorization',
@@ -253,9 +253,9 @@ function withoutNamed(text: string): string {
     ending.lastIndex = from;
     const end = ending.exec(text)?.index ?? text.length;
     const value = text.slice(from, end);
-    // `Invalid token: expected a name` says what is wrong, and tells nobody's secret.
-    const isTold = sign === '=' || isHeader || nameQuote !== '' || seemsRandom(value);
-    if (value === '' || !isTold) continue;
+    // `Invalid token: expected a name` describes an error and reveals no secret.
+    const isAssigned = sign === '=' || isHeader || nameQuote !== '' || seemsRandom(value);
+    if (value === '' || !isAssigned) continue;
     parts.push(text.slice(at, from), FILTERED);
     at = end;
     ASSIGNED.lastIndex = Math.max(end, from);

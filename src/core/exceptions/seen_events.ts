@@ -17,7 +17,7 @@ export interface SeenEvent {
 /** All events of a batch that belong to one group, oldest first; at least one. */
 export type EventBundle = readonly [SeenEvent, ...SeenEvent[]];
 
-/** What tells groups apart: a service, and the key of a grouping. */
+/** The identity of a group: a service and a grouping key. */
 export function placeOf(serviceId: Id<'service'>, key: string): string {
   return `${serviceId} ${key}`;
 }

@@ -28,7 +28,7 @@ export function headlineOf(event: ExceptionEvent): Headline {
 }
 
 /**
- * A title for a wall: `ValueError: bad order <*>`, at most 120 characters on one line. Ids, hashes and instants are
+ * A title for a dashboard: `ValueError: bad order <*>`, at most 120 characters on one line. Ids, hashes and instants are
  * left out, numbers and hosts kept; a message without any word gives way to the place.
  */
 export function titleOf(headline: Headline): string {
@@ -75,7 +75,7 @@ function isSaid(type: string, message: string): boolean {
   return words.length > 1 && words.every((word) => message.toLowerCase().includes(word.toLowerCase()));
 }
 
-/** Types that every error of their language has, so that they tell nothing apart. */
+/** Types that every error of their language has, so they do not distinguish errors. */
 const EMPTY_TYPES =
   /^\*?(?:errors\.(?:errorString|fundamental|withStack|withMessage|joinError)|fmt\.wrapErrors?|errorString|wrapError|withStack|UnknownError|string|null|undefined)$/;
 

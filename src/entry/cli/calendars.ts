@@ -12,7 +12,7 @@ export function addCalendarCommands(program: Command): void {
   calendar
     .command('create')
     .description(
-      'print the secret address of a schedule, a new one if it has none; whoever knows it can read the schedule',
+      'print the secret address of a schedule, a new one if it has none; everyone who knows it can read the schedule',
     )
     .requiredOption('--schedule <id>', 'the schedule')
     .option('--json', 'print JSON: scheduleId, url, createdAt')

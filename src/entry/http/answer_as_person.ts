@@ -21,14 +21,14 @@ export interface Answerer {
 
 export interface Answered {
   readonly outcome: 'done' | 'nothing_left' | 'resolved_already' | 'not_allowed' | 'left_organization';
-  /** How many incidents are settled now. */
+  /** How many incidents are acknowledged or resolved now. */
   readonly count: number;
 }
 
 /** A storm has hundreds of incidents, and a caller waits on the line until all are acknowledged. */
 const CONCURRENCY = 8;
 
-/** Acknowledges or resolves through the same actions as everybody, with the role that the person has at this moment. */
+/** Acknowledges or resolves through the same actions as everybody, with the person's current role. */
 export async function answerAsPerson(
   context: AppContext,
   { orgId, userId, via, origin }: Answerer,

@@ -127,7 +127,7 @@ const EXPIRED: AnswerPage = {
   paragraphs: ['Links in messages work for seven days. Open the incident in Tocsin instead.'],
 };
 
-/** Nothing is told of the incident. */
+/** Reveals nothing about the incident. */
 const LEFT: AnswerPage = {
   status: 403,
   heading: 'This link no longer works.',

@@ -108,7 +108,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   return app;
 }
 
-/** Whoever wants one says so in a scope of their own: nothing that is sent to an address of nobody is read. */
+/** Each scope that takes bodies adds its own parser, so the body of a request to an unknown path is never read. */
 function readNoBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));

@@ -10,7 +10,7 @@ import { AppError } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
-/** The address of whoever sent a request, as proxies that are trusted tell it. */
+/** The address of the client, as trusted proxies report it. */
 export const clientAddresses = new WeakMap<IncomingMessage, string>();
 
 /** Tied to the console: it knows who is signed in, and one of its pages asks. */

@@ -81,7 +81,7 @@ export class CallBudget {
     account.calls -= 1;
   }
 
-  /** Real time, not the clock of the product: this bounds work, whatever day it is. */
+  /** Real time, not the injected clock: this bounds work. */
   #accountOf(sender: string): Account {
     const { callsPerMinute, answerBytesPerMinute } = this.#limits;
     const now = performance.now();

@@ -19,7 +19,7 @@ export function answerClientError(error: Error & { readonly code?: string }, soc
 
 const TOO_SLOW = 'the request took too long to arrive';
 
-/** Answers 408 to whoever sends a body too slowly, and hangs up. */
+/** Answers 408 to a client that sends its body too slowly, and closes the connection. */
 export function answerSlowRequest(socket: Socket): void {
   if (socket.writable) hangUp(socket, 408, TOO_SLOW);
   else socket.destroy();

@@ -41,7 +41,7 @@ function leaveSecretsAsTheyAre(
   done: (error: null, payload: unknown) => void,
 ): void {
   const mayPack = request.headers['accept-encoding'] !== undefined;
-  // The plugin's own way to be told that an answer stays as it is.
+  // This header makes the plugin skip compression.
   if (mayPack && typeof payload === 'string' && payload.includes(SECRET)) request.headers['x-no-compression'] = '1';
   done(null, payload);
 }

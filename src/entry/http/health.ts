@@ -17,7 +17,7 @@ interface Check {
 }
 
 const CHECK_TIMEOUT_MS = 3_000;
-const UNKNOWN = 'nobody can tell whether pages are late';
+const UNKNOWN = 'it is unknown whether pages are late';
 
 /**
  * `/healthz`: the process, each store with its latency, the disk, and the pager; 503 when a store is down or its disk full

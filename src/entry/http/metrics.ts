@@ -99,7 +99,7 @@ function serveMetricsAlone(
   });
 }
 
-/** Metrics name services and tell how busy they are: on the public port they are for those who hold the token. */
+/** Metrics reveal the names and load of services, so the public port requires the token. */
 function requireMetricsToken(token: string | undefined, authorization: string | undefined): void {
   if (token === undefined) {
     throw new AppError(

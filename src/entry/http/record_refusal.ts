@@ -14,7 +14,7 @@ interface Refusal {
   readonly why: string;
 }
 
-/** Notes an answer or report that was forged, altered or too old. Nobody knows who sent it. */
+/** Records an answer or report that was forged, altered or too old. Its sender is unknown. */
 export async function recordRefusal(context: AppContext, request: FastifyRequest, refusal: Refusal): Promise<void> {
   const { action, via, notification, why } = refusal;
   const origin = { requestId: request.id, address: request.ip };

@@ -9,8 +9,8 @@ export const BARE_HEADERS = {
 } as const;
 
 /**
- * What every answer is sent with, whoever writes it; a page puts a policy of its own in place of this one. Over https
- * browsers are told to come by https only from then on (RFC 6797): for this host, not for those below it.
+ * Headers of every answer; a page puts a policy of its own in place of this one. Over https
+ * browsers are told to use https only from then on (RFC 6797): for this host, not for those below it.
  */
 export function securityHeadersOf(baseUrl: string): Readonly<Record<string, string>> {
   return {

@@ -13,7 +13,7 @@ import { storesOf } from '#storage/postgres/stores.ts';
 
 /**
  * Does what somebody asks for by SMS, and answers. The same message sent again gets the same answer and does nothing.
- * A number that belongs to nobody learns nothing, not even that an incident exists.
+ * An unknown number gets no information, not even that an incident exists.
  */
 export async function answerSms(context: AppContext, request: FastifyRequest, fields: Fields): Promise<string> {
   const sms = inboundSms(fields);
@@ -41,7 +41,7 @@ const PIN_REFUSALS = {
   locked: 'Too many wrong PINs. Try again in 15 minutes, or use the console.',
 } as const;
 
-/** Best first: when people answer alike, this decides what the sender is told. */
+/** Best first: this decides which outcome the sender reads when several apply. */
 const OUTCOMES: readonly Answered['outcome'][] = [
   'done',
   'resolved_already',
@@ -73,15 +73,15 @@ async function act(
   const answer = reply.kind === 'resolve' ? 'resolve' : 'acknowledge';
   const origin = { requestId: request.id, address: null };
   const answered: Answered[] = [];
-  const settled = new Set<string>();
+  const changedIds = new Set<string>();
   for (const [{ orgId, userId }, own] of byPerson(paged)) {
-    const incidentIds = own.map(({ incidentId }) => incidentId).filter((id) => !settled.has(id));
+    const incidentIds = own.map(({ incidentId }) => incidentId).filter((id) => !changedIds.has(id));
     if (incidentIds.length === 0) continue;
     const pin = await checkReplyPin(stores, userId, reply.pin, context.clock.now());
     if (pin === 'missing' || pin === 'wrong' || pin === 'locked') return PIN_REFUSALS[pin];
     const outcome = await answerAsPerson(context, { orgId, userId, via: 'sms', origin }, incidentIds, answer);
     answered.push(outcome);
-    if (outcome.outcome === 'done') for (const id of incidentIds) settled.add(id);
+    if (outcome.outcome === 'done') for (const id of incidentIds) changedIds.add(id);
   }
   const outcome = OUTCOMES.find((candidate) => answered.some((one) => one.outcome === candidate)) ?? 'nothing_left';
   const count = answered.reduce((sum, one) => sum + one.count, 0);

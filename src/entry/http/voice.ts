@@ -27,14 +27,14 @@ export async function answerVoice(context: AppContext, notification: Notificatio
   return sayAndHangUp('This is Tocsin. An incident needs attention.');
 }
 
-/** 1 acknowledges, 2 resolves a single incident, anything else says it again. Whoever has set a PIN is asked for it. */
+/** 1 acknowledges, 2 resolves a single incident, any other digit repeats the message. People who have set a PIN are asked for it. */
 export async function answerDigit(context: AppContext, notification: NotificationRow, fields: Fields): Promise<string> {
   const { userId, kind } = notification;
   const digit = fields['Digits'] ?? '';
   const answer = digit === '1' ? 'acknowledge' : digit === '2' && kind !== 'digest' ? 'resolve' : null;
   if (answer === null) return await ask(context, notification);
   const stores = storesOf(context.db.session());
-  if ((await stores.phoneNumbers.findPin(userId)) === null) return await settle(context, notification, answer);
+  if ((await stores.phoneNumbers.findPin(userId)) === null) return await applyAnswer(context, notification, answer);
   return askForPin(callbackUrl(context.config.baseUrl, `voice-pin-${answer}`, notification.id));
 }
 
@@ -50,7 +50,7 @@ export async function answerPin(
   switch (pin) {
     case 'none_set':
     case 'right':
-      return await settle(context, notification, answer);
+      return await applyAnswer(context, notification, answer);
     case 'missing':
     case 'wrong':
       return askForPin(callbackUrl(context.config.baseUrl, `voice-pin-${answer}`, notification.id));
@@ -59,7 +59,7 @@ export async function answerPin(
   }
 }
 
-async function settle(context: AppContext, notification: NotificationRow, answer: Answer): Promise<string> {
+async function applyAnswer(context: AppContext, notification: NotificationRow, answer: Answer): Promise<string> {
   const { orgId, userId } = notification;
   const incidents = await listIncidentsOf(storesOf(context.db.session()), notification);
   const answerer = { orgId, userId, via: 'call', origin: { requestId: notification.id, address: null } } as const;

@@ -1,6 +1,6 @@
 import tlds from 'tlds' with { type: 'json' };
 
-/** Each of these ends a label in a name of a host, for whoever looks names up. */
+/** Each of these characters separates labels of a host name. */
 const DOTS = '.\u3002\uFF0E\uFF61';
 
 const TOP_LEVEL: ReadonlySet<string> = new Set(tlds);

@@ -21,7 +21,7 @@ export const REQUEST_TIMEOUT_MS = 10_000;
 /** Of messages and calls whose fate is unknown one more is sent: waking twice is better than not at all. */
 export const UNCERTAIN_ATTEMPTS_MAX = 2;
 
-/** The client retries nothing by itself: what is tried again, and when, is decided by the notification's row. */
+/** The client never retries: the row of the notification decides what is retried and when. */
 export function createTwilioClient(account: TwilioAccount): TwilioClient {
   let client: ReturnType<TwilioClient> | undefined;
   const load: TwilioClient = async () => {

@@ -21,7 +21,7 @@ export function askForDigit(message: Message, digitUrl: string): string {
   return response.toString();
 }
 
-/** Asks for the PIN of whoever is on the line; the hash key ends it. */
+/** Asks the person on the phone for their PIN; the hash key ends it. */
 export function askForPin(pinUrl: string): string {
   const response = new VoiceResponse();
   const gather = response.gather({ finishOnKey: '#', action: pinUrl, method: 'POST', timeout: SECONDS_TO_PRESS });

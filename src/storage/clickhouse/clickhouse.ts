@@ -19,7 +19,7 @@ export function openClickHouse(url: string, answerMsMax = ANSWER_MS_MAX): ClickH
   });
 }
 
-/** Runs a query and tells a store that is away from a query that is wrong: the former is `unavailable` (503). */
+/** Runs a query; throws `unavailable` (503) when ClickHouse does not answer, unlike for a wrong query. */
 export async function guardClickHouse<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

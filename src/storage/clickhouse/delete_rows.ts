@@ -1,7 +1,7 @@
 import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
 
 /**
- * Orders the deletion and returns once the order is durable; ClickHouse carries it out on its own, whatever happens to
+ * Orders the deletion and returns once the order is durable; ClickHouse carries it out even if something happens to
  * us, within moments or, in many parts, minutes. Until then the rows are still there, so reads must not rely on it.
  * Costs next to nothing where there is nothing to delete. `condition` names its values as ClickHouse parameters.
  */

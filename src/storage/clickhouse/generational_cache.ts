@@ -1,7 +1,7 @@
-/** What was not asked for during this time may be forgotten. */
+/** Entries that were not read for this long may be evicted. */
 const GENERATION_MS = 60_000;
 
-/** Remembers what is asked for again and again, and forgets the rest after one to two minutes. */
+/** Keeps entries that are read often, and evicts the others after one to two minutes. */
 export class GenerationalCache<Value> {
   #current = new Map<string, Value>();
   #before = new Map<string, Value>();

@@ -5,7 +5,7 @@ import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clic
 
 /**
  * Inserts rows and returns once they are durable. The same rows under the same token, within the table's last thousand
- * inserts, are one insert, so a batch may be sent again when nobody knows whether it arrived.
+ * inserts, are one insert, so a batch can be sent again when its outcome is unknown.
  */
 export async function insertRows(
   client: ClickHouseClient,

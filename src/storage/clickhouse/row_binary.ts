@@ -54,7 +54,7 @@ export class RowBinary {
     this.#end = this.#bytes.writeInt32LE(Math.floor(value / TWO_TO_32), low);
   }
 
-  /** A String, whatever it holds: half a surrogate pair becomes the replacement character. */
+  /** A String of any content: half a surrogate pair becomes the replacement character. */
   text(text: string): void {
     this.#reserve(VARINT_BYTES_MAX + text.length * UNIT_BYTES_MAX);
     if (text.length * UNIT_BYTES_MAX < 0x80) {

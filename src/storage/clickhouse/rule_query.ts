@@ -80,7 +80,7 @@ const OLDEST = "fromUnixTimestamp64Milli({oldest:Int64}, 'UTC')";
 const FROM = "fromUnixTimestamp64Milli({from:Int64}, 'UTC')";
 const TO = "fromUnixTimestamp64Milli({to:Int64}, 'UTC')";
 
-/** The first two conditions find the rows by the table's order, the last leaves out pairs that nobody asks for. */
+/** The first two conditions find the rows by the table's order, the last excludes pairs that no rule needs. */
 const OF_TARGETS = `service_id IN {services:Array(UUID)} AND metric IN {metrics:Array(String)}
   AND (service_id, metric) IN arrayZip({target_services:Array(UUID)}, {target_metrics:Array(String)})`;
 

@@ -35,7 +35,7 @@ export interface RuleQuestion {
 export interface Evaluation {
   /** Of each rule that could be evaluated; null where its window holds no data. Of others nothing is known. */
   readonly values: ReadonlyMap<Id<'rule'>, number | null>;
-  /** Why rules could not be evaluated, told once each time it was tried. */
+  /** Called with the reason each time rules could not be evaluated. */
   readonly failed: ReadonlyMap<Id<'rule'>, unknown>;
 }
 
@@ -51,7 +51,7 @@ type Row = readonly unknown[];
 /** Of one query: what takes longer is looked at apart from the rest. */
 const QUERY_SECONDS_MAX = 10;
 const CONCURRENT_QUERIES = 3;
-/** A target that failed by itself is left alone for so long. */
+/** A target whose own query failed is skipped for this long. */
 const RESPITE_MS = 60_000;
 
 /**
@@ -63,7 +63,7 @@ export class RuleReader {
   readonly #selectors = new GenerationalCache<MetricSelector>();
   /** By target and series: a series never changes its labels, so what was found out once stays true. */
   readonly #matches = new GenerationalCache<boolean>();
-  /** Targets that failed by themselves, and until when they are not tried again. */
+  /** Targets whose own query failed, and until when they are skipped. */
   readonly #resting = new Map<string, number>();
 
   constructor(client: ClickHouseClient) {

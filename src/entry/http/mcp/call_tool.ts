@@ -11,7 +11,7 @@ import type { Caller, RequestOrigin } from '#kernel/caller.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 
-/** One request, from whoever sent it. */
+/** One request and its caller. */
 export interface Exchange {
   readonly runtime: ActionRuntime;
   readonly budget: CallBudget;

@@ -1,4 +1,4 @@
-/** What a client tells its model about the server as a whole. */
+/** The instructions that a client gives its model about this server. */
 export const INSTRUCTIONS = [
   'Tocsin watches software services: metrics, exceptions, alert rules, and the people who are on call for them.',
   'Ids are opaque; take them from the list tools. Times are RFC 3339 in UTC. A list holds at most 1,000 entries; total tells how many there are.',

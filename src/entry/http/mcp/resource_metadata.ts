@@ -6,7 +6,7 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 export const MCP_PATH = API_PATHS.mcp;
 const METADATA_PATH = `/.well-known/oauth-protected-resource${MCP_PATH}`;
 
-/** Where the metadata of the endpoint is, as a 401 tells. */
+/** The URL of the endpoint's metadata, sent with each 401. */
 export function resourceMetadataUrl(baseUrl: string): string {
   return baseUrl + METADATA_PATH;
 }

@@ -5,7 +5,7 @@ import { INSTRUCTIONS } from '#entry/http/mcp/instructions.ts';
 import { toolsOf } from '#entry/http/mcp/tools.ts';
 import { CONTRACT_VERSION } from '#entry/http/openapi/document.ts';
 
-/** `modern` is 2026-07-28; `legacy` is whatever begins with `initialize`, up to 2025-11-25. */
+/** `modern` is 2026-07-28; `legacy` are the versions that begin with `initialize`, up to 2025-11-25. */
 type Era = 'modern' | 'legacy';
 
 const INFO = { name: 'tocsin', title: 'Tocsin', version: CONTRACT_VERSION };

@@ -9,7 +9,7 @@ const RECHECK_MS = 2_000;
 
 /** Somebody who asked to hear when their tools change. */
 export interface Listener {
-  /** What tells one credential from another. */
+  /** Identifies a credential. */
   readonly credential: string;
   readonly caller: Caller;
   /** Who the same credential stands for by now. Throws `unauthenticated` when for nobody. */
@@ -20,12 +20,12 @@ export interface Listener {
 
 interface Stream {
   readonly listener: Listener;
-  readonly tell: Parameters<ServerEventBus['subscribe']>[0];
+  readonly notify: Parameters<ServerEventBus['subscribe']>[0];
   permissions: string;
 }
 
 /**
- * Looks at who the open streams belong to every two seconds, and tells each whose permissions have changed that its
+ * Checks the permissions behind the open streams every two seconds, and notifies each stream whose permissions changed that its
  * tools have. It asks the store rather than be told, so that it does not matter where, how and in which process
  * somebody's role or key was changed. The stream of a credential that is refused by now ends.
  */
@@ -45,8 +45,8 @@ export class ToolListWatch {
   busOf(listener: Listener): ServerEventBus {
     return {
       publish: () => {},
-      subscribe: (tell) => {
-        const stream = { listener, tell, permissions: permissionsOf(listener.caller) };
+      subscribe: (notify) => {
+        const stream = { listener, notify, permissions: permissionsOf(listener.caller) };
         this.#streams.add(stream);
         this.#timer ??= setInterval(() => void this.check(), RECHECK_MS).unref();
         return () => this.#remove(stream);
@@ -74,9 +74,9 @@ export class ToolListWatch {
       const permissions = permissionsOf(await stream.listener.recheck());
       if (permissions === stream.permissions) return;
       stream.permissions = permissions;
-      stream.tell({ kind: 'tools_list_changed' });
+      stream.notify({ kind: 'tools_list_changed' });
     } catch (error) {
-      // Whatever else goes wrong is a store that is down for a moment: the next look will tell.
+      // Any other failure is a store that is briefly unavailable; the next check tries again.
       if (error instanceof AppError && error.code === 'unauthenticated') await stream.listener.end();
     }
   }

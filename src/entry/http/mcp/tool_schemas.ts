@@ -22,23 +22,23 @@ interface ObjectSchema extends JsonSchema {
  * type, and ids say which tool shows them.
  */
 export function toInputSchema(input: object): ObjectSchema {
-  return { ...told(input as JsonSchema), type: 'object' };
+  return { ...simplify(input as JsonSchema), type: 'object' };
 }
 
-function told(schema: JsonSchema): JsonSchema {
+function simplify(schema: JsonSchema): JsonSchema {
   const { anyOf, properties, items, ...rest } = schema;
   return {
     ...(rest.enum !== undefined && rest.type === undefined ? { type: 'string' } : {}),
     ...rest,
-    ...(anyOf === undefined ? {} : { anyOf: anyOf.map(told) }),
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map(simplify) }),
     ...(properties === undefined ? {} : { properties: mapValues(properties, toProperty) }),
-    ...(items === undefined ? {} : { items: told(items) }),
+    ...(items === undefined ? {} : { items: simplify(items) }),
   };
 }
 
 function toProperty(schema: JsonSchema, name: string): JsonSchema {
   const source = idSourceOf(name);
-  const property = told(schema);
+  const property = simplify(schema);
   return source === undefined || 'description' in property
     ? property
     : { ...property, description: `from ${source.shownBy}` };

@@ -65,7 +65,7 @@ function toOperation(action: AnyAction, heading: string): JsonSchema {
   };
 }
 
-/** `Delete a team with its schedules. Rules stay.` is told in a list as `Delete a team with its schedules`. */
+/** `Delete a team with its schedules. Rules stay.` is listed as `Delete a team with its schedules`. */
 function firstClause(summary: string): string {
   return summary.split(/[.:;](?: |$)/)[0] ?? summary;
 }

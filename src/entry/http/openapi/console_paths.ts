@@ -25,7 +25,7 @@ const WHO = {
   manager: 'For owners and admins of the organization; 403 to other members, 404 to others.',
 } as const;
 
-/** One operation as the reference tells of it. */
+/** One operation as the reference shows it. */
 interface Described {
   readonly name: string;
   readonly summary: string;
@@ -195,7 +195,7 @@ function refusedBy({ who, method, body, refusals = [] }: Described): JsonSchema 
   return { ...refusedAs([...codes]), ...(hasConflict ? refusedWhen('conflict', CONFLICT) : {}) };
 }
 
-/** `End a session: it is refused.` is told in a list as `End a session`. */
+/** `End a session: it is refused.` is listed as `End a session`. */
 function firstClause(summary: string): string {
   return summary.split(/[.:;,](?: |$)/)[0] ?? summary;
 }

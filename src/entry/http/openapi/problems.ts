@@ -4,7 +4,7 @@ import { componentName } from '#entry/http/openapi/component_name.ts';
 import type { JsonSchema } from '#entry/http/openapi/schemas.ts';
 import { ERROR_CODES, type ErrorCode, type Fault } from '#kernel/errors.ts';
 
-/** How a refusal is told in the reference: when it comes, and one as it could be. */
+/** How the reference documents an error: when it occurs, and an example. */
 interface Refusal {
   readonly when: string;
   readonly detail: string;
@@ -111,7 +111,7 @@ export function componentHeaders(): Readonly<Record<string, JsonSchema>> {
   return HEADERS;
 }
 
-/** All but conflicts, each of which is told where it can come. */
+/** All but conflicts, which are documented with each operation. */
 export function componentResponses(): Record<string, JsonSchema> {
   const { conflict: _told, ...shared } = REFUSALS;
   return Object.fromEntries(

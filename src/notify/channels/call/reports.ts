@@ -1,7 +1,7 @@
 import type { DeliveryReport } from '#notify/delivery_report.ts';
 import type { Fields } from '#notify/twilio/form.ts';
 
-/** Why nobody was spoken to, by `CallStatus` at the end of a call. */
+/** Why the call reached nobody, by `CallStatus` at its end. */
 const CALL_FAILURES: Readonly<Record<string, string>> = {
   busy: 'busy',
   'no-answer': 'no_answer',

@@ -39,7 +39,7 @@ export function spoken(message: Message): Spoken {
   }
 }
 
-/** Signs and short units are spelt out: nobody should have to work out what ">" was. */
+/** Signs and short units are spelt out, since a voice reads ">" badly. */
 function spokenIncident(subject: PageSubject): string {
   const { number, serviceName, severity, details } = subject;
   const { rest } = measuredFirst(subject);

@@ -13,7 +13,7 @@ import type { VapidKeys } from '#notify/channels/push/vapid.ts';
 /** A browser that shows messages of this product. */
 export interface PushSubscription {
   readonly id: Id<'subscription'>;
-  /** Address at the browser's push service; whoever knows it, and our private key, can send to it. */
+  /** Address at the browser's push service. Sending takes this address and our private key. */
   readonly endpoint: string;
   readonly p256dh: string;
   readonly auth: string;
@@ -22,7 +22,7 @@ export interface PushSubscription {
 /** Where subscriptions are kept. */
 export interface PushSubscriptions {
   listOf(userId: Id<'user'>): Promise<readonly PushSubscription[]>;
-  /** Forgets one that its push service no longer knows. */
+  /** Deletes a subscription that its push service no longer knows. */
   remove(subscriptionId: Id<'subscription'>): Promise<void>;
 }
 
@@ -121,7 +121,7 @@ function deliveryOfAnswer({ status, retryAfter }: Awaited<ReturnType<PushPost>>)
   return { kind: 'rejected', reason: `provider_refused_${status}` };
 }
 
-/** A connection that never came about has sent nothing; of any other fault nobody knows. */
+/** A failed connection has sent nothing; after any other fault the message may have been sent. */
 function deliveryOfError(error: unknown): Delivery {
   const { code } = error as { readonly code?: unknown };
   if (code === 'ERR_NOT_PUBLIC') return { kind: 'rejected', reason: 'push_address_not_public' };

@@ -13,7 +13,7 @@ const ENDPOINT_LENGTH_MAX = 2_000;
 const POINT_BYTES = 65;
 const AUTH_BYTES = 16;
 
-/** Names that mean something within a network only: nobody may make this server post to its own neighbours. */
+/** Names of a private network: no subscription may make this server post to internal hosts. */
 const INTERNAL_NAME = /(^|\.)(localhost|local|internal|intranet|lan|home|corp|arpa)$/i;
 
 /** Faults of a subscription that no push service would have made. */
