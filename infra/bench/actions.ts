@@ -20,7 +20,7 @@ const SERVICES = 20;
 const KEYS = 100_000;
 const KEY_CHECKS = 2_000;
 
-/** The SQL that `list_services` and its authentication come to, for a route that does nothing else. */
+/** The SQL of `list_services` and its authentication, for a route that does nothing else. */
 const BARE_KEY = `select k.id, k.org_id, k.permissions, m.role from api_keys k
   left join memberships m on m.org_id = k.org_id and m.user_id = k.user_id
   where k.hash = $1 and k.revoked_at is null`;
@@ -87,7 +87,7 @@ async function createServices(url: string, key: string): Promise<string> {
   return serviceId;
 }
 
-/** Both in turn, twice, so that neither has the warmer machine. */
+/** Runs both in turn, twice, so that neither profits from a warmer machine. */
 async function against(product: string, bare: string, key: string, body: () => object) {
   const rounds = [
     await fire(bare, key, body),

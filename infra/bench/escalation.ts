@@ -7,20 +7,20 @@ import type { Database } from '#storage/postgres/database.ts';
 
 import { count, duration, percent, spreadCells, spreadOf } from './figures.ts';
 import { type Bench, type BenchInstallation, printInputs, printTable, withInstallation } from './harness.ts';
-import { hireTeam, openRunningDatabase, type Team } from './paging/crowd.ts';
+import { createTeam, openRunningDatabase, type Team } from './paging/fixture.ts';
 import { PageWatch } from './paging/pages.ts';
 import { processorBelow } from './paging/processes.ts';
 
 const INCIDENTS = 10_000;
-/** Of those, how many have a step that comes due while we look; the others later. */
+/** How many of them have a step that comes due during the measurement; the others come due later. */
 const DUE = 1_000;
 const WINDOW_MS = 60_000;
-/** Nobody gets more than three of the messages: a fourth within a minute would be bundled. */
+/** Nobody gets more than three messages: a fourth within a minute would go into a digest. */
 const PEOPLE = Math.ceil(DUE / 3);
-/** Time for the alarm clocks to be set, and to look at the processor before the first step is due. */
+/** Time to queue the jobs of the steps, and to measure the processor before the first step is due. */
 const HEAD_START_MS = 60_000;
 const IDLE_MS = 25_000;
-/** However long a busy machine takes for the first, none of the others is due by then. */
+/** Late enough that none of the others comes due while a busy machine fires the first ones. */
 const LATER_MS = { from: 60 * 60 * 1_000, range: 12 * 60 * 60 * 1_000 };
 
 export const escalation: Bench = {
@@ -50,7 +50,7 @@ interface Timer {
 
 async function measure(installation: BenchInstallation, db: Database): Promise<void> {
   const client = connect({ ...installation, stop: async () => {} });
-  const team = await hireTeam(db, client, installation.organizationId, PEOPLE);
+  const team = await createTeam(db, client, installation.organizationId, PEOPLE);
   const { serviceId } = await client.action<{ serviceId: string }>('create_service', { name: 'service' });
   const beganMs = Date.now() + HEAD_START_MS;
   const timers = await openIncidents(db, installation, serviceId, team, beganMs);
@@ -72,7 +72,7 @@ async function measure(installation: BenchInstallation, db: Database): Promise<v
   console.log(`  ${count(INCIDENTS)} alarm clocks were set within ${duration(setMs)}\n`);
 }
 
-/** As a rule opens them, but all in one statement: rows, timers, and the alarm clocks in the outbox. */
+/** Inserts what opening by a rule inserts, in one statement: incidents, timers, and their jobs in the outbox. */
 async function openIncidents(
   db: Database,
   { organizationId }: BenchInstallation,
@@ -123,7 +123,7 @@ async function isAllSent({ sql }: Database): Promise<boolean> {
   return row?.count === DUE;
 }
 
-/** Milliseconds until every alarm clock was in the queue. */
+/** Milliseconds until every job was in the queue. */
 async function untilSet({ sql }: Database): Promise<number> {
   const began = performance.now();
   for (;;) {
@@ -133,7 +133,7 @@ async function untilSet({ sql }: Database): Promise<number> {
   }
 }
 
-/** Of one processor, by kind of process. */
+/** Share of one processor, by kind of process. */
 async function processorShare(forMs: number): Promise<Record<string, string>> {
   const shares = [...(await processorBelow(process.pid, forMs))].filter(([name]) => !name.startsWith('Supervisor'));
   return {

@@ -10,7 +10,7 @@ import { rawRequest, sendAtRate, type Taken } from './exceptions/open_loop.ts';
 import { type EventRequest, realEvents } from './exceptions/real_events.ts';
 import { count, duration, percent, spreadCells, spreadOf } from './figures.ts';
 import { type Bench, type BenchInstallation, printInputs, printTable, withInstallation } from './harness.ts';
-import { openRunningDatabase } from './paging/crowd.ts';
+import { openRunningDatabase } from './paging/fixture.ts';
 import { countProcessorBelow } from './paging/processes.ts';
 
 const PER_SECOND = Number(process.env['BENCH_EVENTS_PER_SECOND'] ?? 1_000);
@@ -114,7 +114,7 @@ async function addressed(installation: BenchInstallation, events: readonly Event
   );
 }
 
-/** The same, in memory that no garbage collection has to walk through while the figures are taken. */
+/** The same, outside the heap, so that garbage collection does not disturb the figures. */
 function inOneStretch(parts: readonly Buffer[]): Buffer[] {
   const stretch = Buffer.concat(parts);
   let end = 0;
@@ -142,7 +142,7 @@ interface ApiFigures {
   readonly seconds: number;
 }
 
-/** What the API says of itself, of all requests that brought events. */
+/** The API's own metrics of all requests with events. */
 async function apiFigures(baseUrl: string): Promise<ApiFigures> {
   const text = await (await fetch(`${baseUrl}/metrics`)).text();
   const sum = (pattern: RegExp) => [...text.matchAll(pattern)].reduce((total, [, value]) => total + Number(value), 0);
@@ -172,7 +172,7 @@ async function untilDrained(db: Database): Promise<void> {
   }
 }
 
-/** The most jobs that were seen in the queue until it is stopped. */
+/** The largest number of jobs seen in the queue before it is stopped. */
 function watchQueue(db: Database): { stop(): Promise<number> } {
   const stopping = new AbortController();
   const watching = (async () => {

@@ -15,23 +15,29 @@ import {
   withFolder,
   withInstallation,
 } from './harness.ts';
-import { listArrived } from './paging/arrived.ts';
-import { alertOnExceptions, createPost, hireTeam, openRunningDatabase, type Post } from './paging/crowd.ts';
+import { listStored } from './paging/stored.ts';
+import {
+  alertOnExceptions,
+  createPagedService,
+  createTeam,
+  openRunningDatabase,
+  type PagedService,
+} from './paging/fixture.ts';
 import { countPages, isAllDone, PageWatch, type TakenPages } from './paging/pages.ts';
 import { measureRecovery, RECOVERIES_MAX, type Recovery } from './paging/recovery.ts';
 import { isRedisInstalled, redisService } from './paging/redis.ts';
 import { newEventId, sendUntilTaken } from './paging/sender.ts';
-import { Victims } from './paging/victims.ts';
+import { RunningProcesses } from './paging/running_processes.ts';
 import { seeded } from './seeded.ts';
 
 const KILLS = 200;
 const INCIDENTS = 500;
-/** Each has two people of its own and gets so few incidents that nobody's messages need be bundled. */
-const POSTS = 120;
+/** Each pages two people of its own, and has so few incidents that no message goes into a digest. */
+const SERVICES = 120;
 const OPENING_MS = 150_000;
 const KILL_EVERY_MS = 1_000;
 const GIVEN_UP_AFTER_MS = 200_000;
-/** Without it, so many deaths in a row would soon make every restart wait ten seconds. */
+/** With the default, this many kills would soon delay every restart by ten seconds. */
 const AT_ONCE: BackOff = { firstDelayMs: 50, maxDelayMs: 500, healthyAfterMs: 1_000 };
 
 type QueueName = 'PostgreSQL' | 'Redis';
@@ -60,13 +66,13 @@ export const faults: Bench = {
 };
 
 async function runOnce(queue: QueueName, seed: number): Promise<void> {
-  const victims = new Victims();
-  const work = (installation: BenchInstallation) => torment(installation, queue, victims, seeded(seed));
-  const options = { report: (progress: Progress) => victims.note(progress), backOff: AT_ONCE };
+  const processes = new RunningProcesses();
+  const work = (installation: BenchInstallation) => killUnderLoad(installation, queue, processes, seeded(seed));
+  const options = { report: (progress: Progress) => processes.note(progress), backOff: AT_ONCE };
   if (queue === 'PostgreSQL') return await withInstallation(work, options);
   await withFolder(async (folder) => {
     const port = await findFreePort(0);
-    const redis = supervise(redisService(folder, port), (event) => victims.note(event), AT_ONCE);
+    const redis = supervise(redisService(folder, port), (event) => processes.note(event), AT_ONCE);
     await redis.ready;
     try {
       await withInstallation(work, { ...options, variables: { REDIS_URL: `redis://127.0.0.1:${port}` } });
@@ -76,23 +82,23 @@ async function runOnce(queue: QueueName, seed: number): Promise<void> {
   });
 }
 
-async function torment(
+async function killUnderLoad(
   installation: BenchInstallation,
   queue: QueueName,
-  victims: Victims,
+  processes: RunningProcesses,
   random: () => number,
 ): Promise<void> {
   const db = await openRunningDatabase(installation.dataDir);
   try {
-    const { posts, probed } = await prepare(installation, db);
+    const { services, probed } = await prepare(installation, db);
     const watch = new PageWatch(installation.phoneUrl);
-    const opening = openAll(posts);
+    const opening = openAll(services);
     for (let kills = 0; kills < KILLS;) {
       await delay(random() * 2 * KILL_EVERY_MS);
-      const { running } = victims;
+      const { running } = processes;
       const victim = running[Math.floor(random() * running.length)];
       if (victim !== undefined) {
-        victims.kill(victim);
+        processes.kill(victim);
         kills += 1;
       }
       await watch.look();
@@ -100,10 +106,10 @@ async function torment(
     const lastKillAt = performance.now();
     const accepted = await opening;
     const allThereMs = await untilAllThere(db, lastKillAt);
-    const recoveries = await measureRecovery({ ...installation, db, posts: probed, watch, victims });
+    const recoveries = await measureRecovery({ ...installation, db, services: probed, watch, processes });
     const probes = recoveries.flatMap(({ eventIds }) => eventIds);
     await untilDone(db, watch);
-    const outcome = { queue, db, victims, accepted: accepted.union(new Set(probes)), allThereMs };
+    const outcome = { queue, db, processes, accepted: accepted.union(new Set(probes)), allThereMs };
     await printOutcome(installation, { ...outcome, taken: await watch.look() });
     printRecovery(recoveries);
   } finally {
@@ -114,7 +120,7 @@ async function torment(
 interface Outcome {
   readonly queue: QueueName;
   readonly db: Database;
-  readonly victims: Victims;
+  readonly processes: RunningProcesses;
   readonly accepted: ReadonlySet<string>;
   /** From the last kill. */
   readonly allThereMs: number;
@@ -123,15 +129,15 @@ interface Outcome {
 
 async function printOutcome(
   { dataDir }: BenchInstallation,
-  { queue, db, victims, accepted, allThereMs, taken }: Outcome,
+  { queue, db, processes, accepted, allThereMs, taken }: Outcome,
 ): Promise<void> {
-  const { eventIds } = await listArrived(dataDir);
+  const { eventIds } = await listStored(dataDir);
   const figures = await countPages(db, taken);
   const late = spreadOf(await lateness(db, taken));
   printTable([
     {
       queue,
-      kills: [...victims.killed].map(([name, times]) => `${name} ${times}`).join(', '),
+      kills: [...processes.killed].map(([name, times]) => `${name} ${times}`).join(', '),
       'events accepted': count(accepted.size),
       'of them stored': count(eventIds.intersection(accepted).size),
       'others stored': count(eventIds.difference(accepted).size),
@@ -169,41 +175,41 @@ function printRecovery(recoveries: readonly Recovery[]): void {
 }
 
 interface Prepared {
-  readonly posts: readonly Post[];
-  /** Of people whom only the measurements of recovery page, by SMS. */
-  readonly probed: readonly Post[];
+  readonly services: readonly PagedService[];
+  /** Services that only the measurement of recovery uses; each pages one person by SMS. */
+  readonly probed: readonly PagedService[];
 }
 
 async function prepare(installation: BenchInstallation, db: Database): Promise<Prepared> {
   const client = connect({ ...installation, stop: async () => {} });
-  const { teamId, userIds } = await hireTeam(db, client, installation.organizationId, POSTS * 2 + RECOVERIES_MAX);
-  const posts: Post[] = [];
-  for (let index = 0; index < POSTS; index += 1) {
+  const { teamId, userIds } = await createTeam(db, client, installation.organizationId, SERVICES * 2 + RECOVERIES_MAX);
+  const services: PagedService[] = [];
+  for (let index = 0; index < SERVICES; index += 1) {
     const [anna = '', bram = ''] = userIds.slice(index * 2, index * 2 + 2);
-    const post = await createPost(client, teamId, `service-${index}`, [
+    const service = await createPagedService(client, teamId, `service-${index}`, [
       { afterMinutes: 0, channels: ['sms', 'call'], targetUserIds: [anna] },
       { afterMinutes: 1, channels: ['sms'], targetUserIds: [bram] },
       { afterMinutes: 2, channels: ['call'], targetUserIds: [bram] },
     ]);
-    await alertOnExceptions(client, post);
-    posts.push(post);
+    await alertOnExceptions(client, service);
+    services.push(service);
   }
-  const probed: Post[] = [];
-  for (const userId of userIds.slice(POSTS * 2)) {
+  const probed: PagedService[] = [];
+  for (const userId of userIds.slice(SERVICES * 2)) {
     const step = { afterMinutes: 0, channels: ['sms'], targetUserIds: [userId] };
-    const post = await createPost(client, teamId, `probed-${probed.length}`, [step]);
-    await alertOnExceptions(client, post);
-    probed.push(post);
+    const service = await createPagedService(client, teamId, `probed-${probed.length}`, [step]);
+    await alertOnExceptions(client, service);
+    probed.push(service);
   }
-  return { posts, probed };
+  return { services, probed };
 }
 
 /** Each exception is sent until it is taken, as senders with a queue of their own do. Resolves to the ids of the events. */
-async function openAll(posts: readonly Post[]): Promise<Set<string>> {
+async function openAll(services: readonly PagedService[]): Promise<Set<string>> {
   const opening: Promise<string>[] = [];
   for (let index = 0; index < INCIDENTS; index += 1) {
-    const post = posts[index % POSTS];
-    if (post !== undefined) opening.push(sendUntilTaken(post.dsn, `Exception${index}`, newEventId()));
+    const service = services[index % SERVICES];
+    if (service !== undefined) opening.push(sendUntilTaken(service.dsn, `Exception${index}`, newEventId()));
     await delay(OPENING_MS / INCIDENTS);
   }
   return new Set(await Promise.all(opening));

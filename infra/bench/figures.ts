@@ -1,4 +1,4 @@
-/** Where the samples lie; in their own unit. */
+/** Percentiles, in the unit of the samples. */
 export interface Spread {
   readonly min: number;
   readonly p50: number;
@@ -25,7 +25,7 @@ export function count(value: number): string {
   return Math.round(value).toLocaleString('en');
 }
 
-/** `1.23 ×`: how many times the one is the other. */
+/** `1.23 ×`: the ratio of two figures. */
 export function ratio(value: number, base: number): string {
   return base === 0 ? '–' : `${(value / base).toFixed(2)} ×`;
 }
@@ -46,7 +46,7 @@ export function spreadCells(spread: Spread): Record<'p50' | 'p90' | 'p99' | 'max
 }
 
 /**
- * The rows under their names, aligned: the first column to the left, figures to the right. All rows have the columns
+ * A table with aligned columns: the first to the left, figures to the right. All rows have the columns
  * of the first.
  */
 export function tableOf(rows: readonly Readonly<Record<string, string | number>>[]): string {

@@ -20,7 +20,7 @@ export const footprint: Bench = {
     '700 MB, idle below 2 % of one processor)',
   async run() {
     const dataDir = mkdtempSync(path.join(os.tmpdir(), 'tocsin-footprint-'));
-    // As root the database runs as another user, who must be able to pass through.
+    // If this runs as root, the database runs as another user, who needs access to the folder.
     chmodSync(dataDir, 0o711);
     try {
       printInputs({ stores: 'embedded', 'idle for': duration(SETTLE_MS), 'processor over': duration(IDLE_MS) });
@@ -47,7 +47,7 @@ async function start(dataDir: string): Promise<{ process: ChildProcess; tookMs: 
     cwd: ROOT,
     env: {
       ...process.env,
-      // As `npm start` has it, where `npm ci` has put what it compiled ahead.
+      // The same compile cache as `npm start`, which `npm ci` has filled.
       NODE_COMPILE_CACHE: path.join(ROOT, 'node_modules/.cache/node'),
       DATA_DIR: dataDir,
       PORT: '0',

@@ -16,13 +16,13 @@ import { type Config, loadConfig } from '#kernel/config.ts';
 
 import { tableOf } from './figures.ts';
 
-/** One member of `npm run bench`: it prints what it was given and what it measured, and fails on no figure. */
+/** One member of `npm run bench`: prints its inputs and its figures, and does not fail on a figure. */
 export interface Bench {
-  /** As it is asked for on the command line; the file is called the same. */
+  /** The name on the command line, and of the file. */
   readonly name: string;
-  /** What is measured, and against which goal. */
+  /** What is measured, and the goal. */
   readonly about: string;
-  /** One that takes longer hangs; 15 unless it says otherwise. */
+  /** A member that takes longer is stopped; 15 by default. */
   readonly minutesMax?: number;
   run(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export interface BenchStores {
   readonly firstRun: FirstRun;
 }
 
-/** Stores of their own, as durable as in production, on a folder that is removed afterwards. */
+/** Separate stores, as durable as in production, on a folder that is removed afterwards. */
 export async function withStores<Result>(work: (stores: BenchStores) => Promise<Result>): Promise<Result> {
   return await withFolder(async (dataDir) => {
     const [postgres, clickhouse] = await Promise.all([
@@ -74,13 +74,13 @@ export async function withStores<Result>(work: (stores: BenchStores) => Promise<
 }
 
 interface InstallationOptions {
-  /** Settings beside those that every installation here has, as environment variables. */
+  /** Further settings, as environment variables. */
   readonly variables?: Readonly<Record<string, string>>;
   readonly report?: (progress: Progress) => void;
   readonly backOff?: BackOff;
 }
 
-/** What `npm start` runs, in processes of their own, on a folder that is removed afterwards. */
+/** Runs everything that `npm start` runs, in separate processes, on a folder that is removed afterwards. */
 export async function withInstallation<Result>(
   work: (installation: BenchInstallation) => Promise<Result>,
   { variables = {}, report = () => {}, backOff = BACK_OFF }: InstallationOptions = {},
@@ -115,7 +115,7 @@ export async function timed(
   return samples;
 }
 
-/** The inputs, so that a figure can be had again. */
+/** Prints the inputs, so that a figure can be reproduced. */
 export function printInputs(inputs: Readonly<Record<string, string | number>>): void {
   const width = Math.max(...Object.keys(inputs).map(({ length }) => length));
   for (const [name, value] of Object.entries(inputs)) console.log(`  ${name.padEnd(width)}  ${value}`);
@@ -126,7 +126,7 @@ export function printTable(rows: readonly Readonly<Record<string, string | numbe
   console.log(`${tableOf(rows)}\n`);
 }
 
-/** What the machine is, and what else it does at this moment. */
+/** The machine, and its load at this moment. */
 export function machineLine(): string {
   const [first] = os.cpus();
   const load = os.loadavg().map((value) => value.toFixed(2));
@@ -141,7 +141,7 @@ function configFor(dataDir: string, port: number): Config {
 /** A folder that is removed afterwards. */
 export async function withFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-bench-'));
-  // As root the database runs as another user, who must be able to pass through.
+  // If this runs as root, the database runs as another user, who needs access to the folder.
   chmodSync(folder, 0o711);
   try {
     return await work(folder);

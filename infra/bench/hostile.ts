@@ -13,7 +13,7 @@ import type { Round } from './hostile/sender.ts';
 const SECONDS = Number(process.env['BENCH_HOSTILE_SECONDS'] ?? 20);
 const ONLY = process.env['BENCH_HOSTILE_KIND'] ?? '';
 const INPUTS = Number(process.env['BENCH_HOSTILE_INPUTS'] ?? 100_000);
-/** Each sample wakes the process; a stall is told to within so much. */
+/** The resolution of stalls. Each sample wakes the process. */
 const LOOK_EVERY_MS = 2;
 const MEGABYTE = 1024 * 1024;
 
@@ -43,7 +43,7 @@ export const hostile: Bench = {
 };
 
 async function serve({ context, firstRun }: BenchStores) {
-  // Limits of what one sender may send would spare the API most of it.
+  // The rate limits of a service would reject most of these requests before they cost anything.
   const unlimited = {
     callsPerMinute: 0,
     ingestEventsPerSecond: 0,
@@ -100,7 +100,7 @@ async function measureKinds(target: HostileTarget): Promise<void> {
   printTable(rows);
 }
 
-/** What this thread worked at most between two looks: other than the time gone by, it says nothing of what else the machine does. */
+/** The longest processor time of this thread between two samples. Unlike elapsed time, it does not depend on the load of the machine. */
 function watchProcessor(): { mostMs(): number; stop(): void } {
   let most = 0;
   let last = process.threadCpuUsage();

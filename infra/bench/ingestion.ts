@@ -30,29 +30,29 @@ import { canRecord, recordScrapes } from './metrics/recorded_scrapes.ts';
 import { sendScrapes } from './metrics/send_scrapes.ts';
 import { countProcessorBelow, type ProcessUse, useBelow } from './paging/processes.ts';
 
-/** About as many scrapes. */
+/** The approximate number of scrapes. */
 const RECORDED_REQUESTS = 12;
 const INSTANCES = 48;
-/** Long enough that neither the first seconds of a program nor the last batch of points make the figure. */
+/** Enough that neither the first seconds of a program nor the last batch of points dominate the figure. */
 const ROUNDS = 24;
 const WARM_UP_ROUNDS = 4;
 /** One for each instance, as a Prometheus that falls behind opens up to 200. */
 const LINES = INSTANCES;
 const LOOK_MS = 20;
-/** As large as the product's own inserts when much is coming in. */
+/** As large as the product's own inserts under load. */
 const BARE_INSERT_POINTS = 100_000;
 const SELF = 'Supervisor (this program)';
 
-interface Taking {
-  readonly who: string;
+interface Receiver {
+  readonly name: string;
   readonly answeredMs: number;
   readonly queryableMs: number;
-  /** Both by kind of process. */
+  /** By kind of process, like `resident`. */
   readonly spentMs: ReadonlyMap<string, number>;
   readonly resident: ReadonlyMap<string, number>;
 }
 
-/** A first part, for programs to warm up, and what is measured. */
+/** What warms the programs up, and what is measured. */
 interface Load {
   readonly warmUp: ManyScrapes;
   readonly scrapes: ManyScrapes;
@@ -69,10 +69,10 @@ export const ingestion: Bench = {
     }
     await withFolder(async (folder) => {
       const load = await prepare(folder);
-      const peer = await takenByPrometheus(path.join(folder, 'receiver'), load);
+      const prometheus = await takenByPrometheus(path.join(folder, 'receiver'), load);
       const [own, bareMs] = await takenByProduct(load);
       const { points } = load.scrapes;
-      printTable([own, peer].map((taking) => rowOf(taking, peer, points)));
+      printTable([own, prometheus].map((receiver) => rowOf(receiver, prometheus, points)));
       printTable([
         {
           'the limit': `bare ClickHouse inserts of the same rows, ${count(BARE_INSERT_POINTS)} each, one after the other`,
@@ -112,20 +112,20 @@ async function prepare(folder: string): Promise<Load> {
   return { warmUp, scrapes };
 }
 
-function rowOf(taking: Taking, peer: Taking, points: number): Record<string, string> {
-  const processorMs = sum(taking.spentMs.values());
+function rowOf(receiver: Receiver, prometheus: Receiver, points: number): Record<string, string> {
+  const processorMs = sum(receiver.spentMs.values());
   return {
-    receiver: taking.who,
-    'answered, points/s': count(points / (taking.answeredMs / 1_000)),
-    'queryable, points/s': count(points / (taking.queryableMs / 1_000)),
-    'of the peer': ratio(peer.queryableMs, taking.queryableMs),
-    'queryable after': duration(taking.queryableMs),
+    receiver: receiver.name,
+    'answered, points/s': count(points / (receiver.answeredMs / 1_000)),
+    'queryable, points/s': count(points / (receiver.queryableMs / 1_000)),
+    'of Prometheus': ratio(prometheus.queryableMs, receiver.queryableMs),
+    'queryable after': duration(receiver.queryableMs),
     'processor, a million points': duration((processorMs / points) * 1_000_000),
-    'resident afterwards': megabytes(sum(taking.resident.values())),
+    'resident afterwards': megabytes(sum(receiver.resident.values())),
   };
 }
 
-async function takenByPrometheus(folder: string, { warmUp, scrapes }: Load): Promise<Taking> {
+async function takenByPrometheus(folder: string, { warmUp, scrapes }: Load): Promise<Receiver> {
   const prometheus = await startPrometheus(folder, 'global: {}', { flags: ['--web.enable-remote-write-receiver'] });
   try {
     const url = `${prometheus.url}/api/v1/write`;
@@ -133,19 +133,19 @@ async function takenByPrometheus(folder: string, { warmUp, scrapes }: Load): Pro
     const spent = countProcessorBelow(prometheus.pid);
     const answeredMs = await sendScrapes(scrapes, url);
     const processorMs = sum(spent().values());
-    // What it has answered can be queried: this only makes sure of it.
+    // Points can be queried once they are answered; this only verifies it.
     const found = await prometheus.counted('prometheus_tsdb_head_samples_appended_total');
     if (found !== warmUp.points + scrapes.points) throw new Error(`Prometheus holds ${found} points`);
-    const who = `Prometheus ${prometheus.version}`;
+    const name = `Prometheus ${prometheus.version}`;
     const resident = residentOf(useBelow(prometheus.pid));
-    return { who, answeredMs, queryableMs: answeredMs, resident, spentMs: new Map([[who, processorMs]]) };
+    return { name, answeredMs, queryableMs: answeredMs, resident, spentMs: new Map([[name, processorMs]]) };
   } finally {
     await prometheus.stop();
   }
 }
 
-/** And how long ClickHouse alone takes for the same rows, in milliseconds. */
-async function takenByProduct({ warmUp, scrapes }: Load): Promise<[Taking, number]> {
+/** Also returns how long ClickHouse alone takes for the same rows, in milliseconds. */
+async function takenByProduct({ warmUp, scrapes }: Load): Promise<[Receiver, number]> {
   return await withInstallation(async (installation) => {
     const authorization = `Bearer ${await createIngestKey(installation)}`;
     const { clickhouseUrl = '' } = await runningConfig(loadConfig({ DATA_DIR: installation.dataDir }));
@@ -161,15 +161,15 @@ async function takenByProduct({ warmUp, scrapes }: Load): Promise<[Taking, numbe
       const queryableMs = performance.now() - began;
       const spentMs = new Map([...spent()].filter(([name]) => name !== SELF).toSorted(([, a], [, b]) => b - a));
       const resident = residentOf(useBelow(process.pid).filter(({ name }) => name !== SELF));
-      const taking = { who: 'Tocsin, everything embedded', answeredMs, queryableMs, resident, spentMs };
-      return [taking, await insertBare(store, scrapes)];
+      const receiver = { name: 'Tocsin, everything embedded', answeredMs, queryableMs, resident, spentMs };
+      return [receiver, await insertBare(store, scrapes)];
     } finally {
       await store.close();
     }
   });
 }
 
-/** What would be free if they ended: PostgreSQL's processes share much. */
+/** Memory that would be free if they ended: the processes of PostgreSQL share much of theirs. */
 function residentOf(uses: readonly ProcessUse[]): Map<string, number> {
   return new Map(uses.map(({ name, ownBytes }) => [name, ownBytes]));
 }

@@ -14,7 +14,7 @@ import { pageLatency } from './page_latency.ts';
 import { query } from './query.ts';
 import { rules } from './rules.ts';
 
-/** Those that share the history stand side by side. */
+/** Members that share the history are adjacent. */
 const BENCHES: readonly Bench[] = [
   actions,
   escalation,

@@ -79,7 +79,7 @@ function invoker(url: string, key: string) {
   };
 }
 
-/** All ways in turn, and again, so that none has the warmer machine; the last round counts. */
+/** Runs all in turn, several times, so that none profits from a warmer machine; the last round counts. */
 async function compare(url: string, key: string, action: string, input: (nth: number) => object) {
   const last = new Map<string, Fired>();
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -101,7 +101,7 @@ async function compare(url: string, key: string, action: string, input: (nth: nu
 interface Fired {
   readonly perSecond: number;
   readonly latency: autocannon.Histogram;
-  /** What this process spent on a call, the sender's share included: steadier than calls a second on a busy machine. */
+  /** Processor time of this process per call, including the sender's: steadier than calls per second on a busy machine. */
   readonly cpuMs: number;
 }
 

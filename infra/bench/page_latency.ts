@@ -7,11 +7,11 @@ import { type Bench, type BenchInstallation, printInputs, printTable, withInstal
 import {
   alertOnExceptions,
   alertOnMetric,
-  createPost,
-  hireTeam,
+  createPagedService,
+  createTeam,
   openRunningDatabase,
-  type Post,
-} from './paging/crowd.ts';
+  type PagedService,
+} from './paging/fixture.ts';
 import { type Attack, ATTACKS, attack, strangerDsn } from './paging/attacks.ts';
 import { isAllDone, PageWatch, type TakenPages } from './paging/pages.ts';
 import { sendException, type Sending, sendPoint } from './paging/sender.ts';
@@ -19,17 +19,17 @@ import type { Database } from '#storage/postgres/database.ts';
 
 const EXCEPTIONS = 120;
 const BREACHES = 60;
-/** Each has a person of its own, who gets three messages: a fourth within a minute would be bundled. */
-const POSTS = 60;
+/** Each pages a different person, who gets three messages: a fourth within a minute would go into a digest. */
+const SERVICES = 60;
 const EXCEPTION_EVERY_MS = 150;
-/** So that breaches fall on every moment between two evaluations. */
+/** Not a divisor of the evaluation interval, so that breaches are spread over it. */
 const BREACH_EVERY_MS = 470;
 const PAGED_WITHIN_MS = 60_000;
 
-/** Sent by others while somebody attacks; each has a person of its own. */
+/** Sent by another organization during the attack; each pages a different person. */
 const UNDER_ATTACK = 40;
 const UNDER_ATTACK_EVERY_MS = 900;
-/** An attack has had so long to do harm before others need us. */
+/** How long the attack runs before the first exception is sent. */
 const HEAD_START_MS = 3_000;
 const GIVEN_UP_AFTER_MS = 120_000;
 
@@ -43,7 +43,7 @@ export const pageLatency: Bench = {
       printInputs({
         exceptions: `${EXCEPTIONS}, each of a new group, one every ${EXCEPTION_EVERY_MS} ms`,
         'breaching points': `${BREACHES}, each of a rule of its own, one every ${BREACH_EVERY_MS} ms`,
-        rules: count(POSTS + BREACHES + UNDER_ATTACK * ATTACKS.length),
+        rules: count(SERVICES + BREACHES + UNDER_ATTACK * ATTACKS.length),
         ...Object.fromEntries(ATTACKS.map(({ name, about }) => [`attack: ${name}`, about])),
         'during an attack': `${UNDER_ATTACK} exceptions of another organization, one every ${UNDER_ATTACK_EVERY_MS} ms`,
         stores: 'embedded, as durable as in production',
@@ -59,16 +59,16 @@ export const pageLatency: Bench = {
 };
 
 async function measure(installation: BenchInstallation, db: Database): Promise<void> {
-  const posts = await prepare(installation, db, POSTS, 'service');
+  const services = await prepare(installation, db, SERVICES, 'service');
   for (let index = 0; index < BREACHES; index += 1) {
-    await alertOnMetric(clientOf(installation), postOf(posts, index), `metric_${index}`);
+    await alertOnMetric(clientOf(installation), serviceOf(services, index), `metric_${index}`);
   }
   const watch = new PageWatch(installation.phoneUrl);
   const exceptions = await sendAll(EXCEPTIONS, EXCEPTION_EVERY_MS, (index) =>
-    sendException(postOf(posts, index).dsn, `Exception${index}`),
+    sendException(serviceOf(services, index).dsn, `Exception${index}`),
   );
   const points = await sendAll(BREACHES, BREACH_EVERY_MS, (index) => {
-    const { ingestionKey } = postOf(posts, index);
+    const { ingestionKey } = serviceOf(services, index);
     return sendPoint(installation.baseUrl, ingestionKey, { name: `metric_${index}`, value: 250 });
   });
   await untilPaged(db, EXCEPTIONS + BREACHES);
@@ -81,14 +81,14 @@ async function measure(installation: BenchInstallation, db: Database): Promise<v
 }
 
 async function measureUnder(one: Attack, installation: BenchInstallation, db: Database): Promise<void> {
-  const posts = await prepare(installation, db, UNDER_ATTACK, one.name);
+  const services = await prepare(installation, db, UNDER_ATTACK, one.name);
   const dsn = await strangerDsn(installation, db, `stranger-${one.name}`);
   const watch = new PageWatch(installation.phoneUrl);
   const typeOf = (index: number): string => `Under${one.name}${index}`;
   const attacking = attack(one, dsn);
   await delay(HEAD_START_MS);
   const sendings = await sendAll(UNDER_ATTACK, UNDER_ATTACK_EVERY_MS, (index) =>
-    sendException(postOf(posts, index).dsn, typeOf(index)),
+    sendException(serviceOf(services, index).dsn, typeOf(index)),
   );
   const deadline = performance.now() + GIVEN_UP_AFTER_MS;
   let pages: readonly PagedIncident[] = [];
@@ -119,24 +119,29 @@ function clientOf(installation: BenchInstallation) {
 let people = 0;
 
 /** Services with a person each, whose new exceptions page them. */
-async function prepare(installation: BenchInstallation, db: Database, number: number, name: string): Promise<Post[]> {
+async function prepare(
+  installation: BenchInstallation,
+  db: Database,
+  number: number,
+  name: string,
+): Promise<PagedService[]> {
   const client = clientOf(installation);
-  const { teamId, userIds } = await hireTeam(db, client, installation.organizationId, number, people);
+  const { teamId, userIds } = await createTeam(db, client, installation.organizationId, number, people);
   people += number;
-  const posts: Post[] = [];
+  const services: PagedService[] = [];
   for (const [index, userId] of userIds.entries()) {
     const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [userId] }];
-    const post = await createPost(client, teamId, `${name}-${index}`, steps);
-    await alertOnExceptions(client, post);
-    posts.push(post);
+    const service = await createPagedService(client, teamId, `${name}-${index}`, steps);
+    await alertOnExceptions(client, service);
+    services.push(service);
   }
-  return posts;
+  return services;
 }
 
-function postOf(posts: readonly Post[], index: number): Post {
-  const post = posts[index % posts.length];
-  if (post === undefined) throw new Error('there are no services');
-  return post;
+function serviceOf(services: readonly PagedService[], index: number): PagedService {
+  const service = services[index % services.length];
+  if (service === undefined) throw new Error('there are no services');
+  return service;
 }
 
 /** One after the other at even distances, whether or not the one before is answered. */

@@ -15,13 +15,13 @@ const TIMES = 60;
 const SECONDS_MAX = 6;
 const WARM_UP = 5;
 
-/** One question; which metric it is asked of changes from time to time. */
+/** One query. The metric changes from call to call. */
 interface Question {
   readonly about: string;
   readonly windowMinutes: number;
   readonly aggregation: Aggregation;
   readonly isCounter?: boolean;
-  /** As callers write it, and as one would write it by hand. */
+  /** The query of the action, and the same in handwritten SQL. */
   readonly selector?: readonly [selector: string, condition: string];
 }
 

@@ -61,7 +61,7 @@ async function measureCycles(runtime: EvaluationRuntime, history: History): Prom
   return cycles;
 }
 
-/** Nothing is breached, as nearly always: what is measured is finding that out. */
+/** No rule is breached, as is usual: this measures the evaluation alone. */
 async function cycle(
   runtime: EvaluationRuntime,
   windows: typeof SHORT_WINDOWS,
@@ -95,25 +95,27 @@ async function cycle(
   return { row, p50: spread.p50 };
 }
 
-/** The peer, on the same rules and series as far back as they look. */
+/** Prometheus, on the same rules and series as far back as they look. */
 async function besidePrometheus(cycles: readonly Cycle[]): Promise<void> {
   if (prometheusVersion() === null) {
     console.log('  Prometheus’s rule manager is left out: the program prometheus is not installed\n');
     return;
   }
-  const peer = await withFolder((folder) => evaluateByPrometheus(folder, makeRules(RULES)));
-  const peerMs = [peer.shortMs, peer.longMs];
+  const prometheus = await withFolder((folder) => evaluateByPrometheus(folder, makeRules(RULES)));
+  const prometheusMs = [prometheus.shortMs, prometheus.longMs];
   printTable(
     cycles.map(({ name, p50 }, index) => ({
-      'beside the peer': name,
+      'beside Prometheus': name,
       'Tocsin p50': duration(p50),
-      [`Prometheus ${peer.version}, ${count(peer.points)} points in memory`]: duration(peerMs[index] ?? 0),
-      'of the peer': ratio(p50, peerMs[index] ?? 0),
+      [`Prometheus ${prometheus.version}, ${count(prometheus.points)} points in memory`]: duration(
+        prometheusMs[index] ?? 0,
+      ),
+      'of Prometheus': ratio(p50, prometheusMs[index] ?? 0),
     })),
   );
 }
 
-/** Several workers look every second what is due, as in production: one of them does it. */
+/** Several workers poll every second for due rules, as in production; one of them evaluates them. */
 async function byWorkers(runtime: EvaluationRuntime, db: Database): Promise<Record<string, string>> {
   const began: number[] = [];
   const workers = new Set<number>();
@@ -143,7 +145,7 @@ async function byWorkers(runtime: EvaluationRuntime, db: Database): Promise<Reco
   };
 }
 
-/** What it would cost to ask for each rule by itself. */
+/** The cost of one query per rule. */
 async function oneByOne(runtime: EvaluationRuntime, now: Temporal.Instant): Promise<Record<string, string>> {
   const checks = await storesOf(runtime.db.session()).activeRules.listMetricChecks({ min: 1, max: 10_080 });
   const keptSince = now.subtract({ hours: 720 });
@@ -163,7 +165,7 @@ async function oneByOne(runtime: EvaluationRuntime, now: Temporal.Instant): Prom
   };
 }
 
-/** Many rules are breached at once: each opens an incident, in a transaction of its own. */
+/** Many rules are breached at once, and each opens an incident in its own transaction. */
 async function opening(runtime: EvaluationRuntime, db: Database): Promise<Record<string, string>> {
   await db.sql.run(
     `update alert_rules set config = (config::jsonb || '{"threshold": -1}')::json
@@ -180,7 +182,7 @@ async function opening(runtime: EvaluationRuntime, db: Database): Promise<Record
   };
 }
 
-/** As many rules as wanted in all. */
+/** Adds rules until there are this many. */
 async function insertRules({ context, services }: History, wanted: number): Promise<void> {
   const made = makeRules(wanted).map(({ service, metric, host, windowMinutes, aggregation }) => ({
     id: newId('rule'),

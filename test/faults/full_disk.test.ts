@@ -6,7 +6,7 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import type { FirstRun } from '#entry/first_run.ts';
-import { alertOnExceptions, createPost, hireTeam, openRunningDatabase } from '#infra/bench/paging/crowd.ts';
+import { alertOnExceptions, createPagedService, createTeam, openRunningDatabase } from '#infra/bench/paging/fixture.ts';
 import { sendException, sendPoint } from '#infra/bench/paging/sender.ts';
 import { connect, type Incident } from '#infra/demo/client.ts';
 import { makeFolder } from '#test/faults/folder.ts';
@@ -87,19 +87,19 @@ test('on a full disk people acknowledge and are paged, senders are told to come 
   const client = connect({ ...firstRun, phoneUrl, stop: async () => {} });
   const db = await openRunningDatabase(disk);
   onTestFinished(() => db.close());
-  const { teamId, userIds } = await hireTeam(db, client, firstRun.organizationId, 1);
+  const { teamId, userIds } = await createTeam(db, client, firstRun.organizationId, 1);
   const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: userIds }];
-  const post = await createPost(client, teamId, 'checkout', steps);
-  await alertOnExceptions(client, post);
-  expect(await sendException(post.dsn, 'BeforeItIsFull')).toMatchObject({ status: 200 });
-  const incident = await client.waitForIncident(post.serviceId, 'exception', 30_000);
+  const service = await createPagedService(client, teamId, 'checkout', steps);
+  await alertOnExceptions(client, service);
+  expect(await sendException(service.dsn, 'BeforeItIsFull')).toMatchObject({ status: 200 });
+  const incident = await client.waitForIncident(service.serviceId, 'exception', 30_000);
   await client.waitForDelivery(incident.incidentId, 30_000);
 
   const get = async (address: string) => {
     const response = await fetch(baseUrl + address);
     return { status: response.status, body: await response.json() };
   };
-  const point = (value: number) => sendPoint(baseUrl, post.ingestionKey, { name: 'cpu', value });
+  const point = (value: number) => sendPoint(baseUrl, service.ingestionKey, { name: 'cpu', value });
   const reserve = path.join(disk, 'reserve');
   await expect.poll(() => existsSync(reserve), PATIENCE).toBe(true);
   expect(await get('/healthz')).toMatchObject({ status: 200, body: { disk: { status: 'up' } } });
@@ -120,7 +120,7 @@ test('on a full disk people acknowledge and are paged, senders are told to come 
   expect(await get('/readyz')).toEqual({ status: 200, body: { ready: true, ingestion: false, because: [error] } });
   expect(output()).toContain(`The disk of ${disk} is full.`);
   expect(await point(2)).toMatchObject({ status: 503 });
-  expect(await sendException(post.dsn, 'WhileItIsFull')).toMatchObject({ status: 503 });
+  expect(await sendException(service.dsn, 'WhileItIsFull')).toMatchObject({ status: 503 });
   const { incidentId } = incident;
   await expect
     .poll(() => client.action<Incident>('acknowledge_incident', { incidentId }), PATIENCE)

@@ -1,7 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest';
 
-import { listArrived } from '#infra/bench/paging/arrived.ts';
-import { alertOnExceptions, createPost, hireTeam, openRunningDatabase, type Post } from '#infra/bench/paging/crowd.ts';
+import { listStored } from '#infra/bench/paging/stored.ts';
+import {
+  alertOnExceptions,
+  createPagedService,
+  createTeam,
+  openRunningDatabase,
+  type PagedService,
+} from '#infra/bench/paging/fixture.ts';
 import { countPages, isAllDone, PageWatch } from '#infra/bench/paging/pages.ts';
 import { newEventId, type Sending, sendException, sendPoint } from '#infra/bench/paging/sender.ts';
 import { connect } from '#infra/demo/client.ts';
@@ -14,45 +20,45 @@ import { wipeQueue } from '#test/faults/wipe_queue.ts';
 
 const VICTIMS = ['PostgreSQL', 'ClickHouse', 'API', 'Worker', 'Pager'] as const;
 /** Each has a person of its own and gets three incidents: nobody gets so many messages that they would be bundled. */
-const POSTS = 10;
-const GROUPS = POSTS * 2;
+const SERVICES = 10;
+const GROUPS = SERVICES * 2;
 /** Far more than it takes: a busy machine must not fail the test, and `npm run bench -- faults` tells how long it is. */
 const TIMEOUT_MS = 90_000;
 
 test('nothing accepted is lost and every page leaves though stores and processes are killed under load', async () => {
-  const place = await startPlace();
-  const load = startLoad(place);
+  const setup = await startSetup();
+  const load = startLoad(setup);
   for (const victim of VICTIMS) {
     await load.acceptMore();
-    await killAndAwait(place, victim);
+    await killAndAwait(setup, victim);
   }
   await load.acceptMore();
   const accepted = await load.stop();
   expect(accepted.eventIds.size).toBeGreaterThan(50);
   expect(accepted.values.size).toBeGreaterThan(50);
   await expect
-    .poll(() => missingFrom(place, accepted), { timeout: TIMEOUT_MS, interval: 250 })
+    .poll(() => missingFrom(setup, accepted), { timeout: TIMEOUT_MS, interval: 250 })
     .toEqual({
       events: [],
       values: [],
       incidents: [],
     });
-  await expectAllPaged(place);
+  await expectAllPaged(setup);
 
-  const before = await countIncidents(place);
-  await place.slowPhones(200);
-  for (const [index, { dsn }] of place.posts.entries()) {
+  const before = await countIncidents(setup);
+  await setup.slowPhones(200);
+  for (const [index, { dsn }] of setup.services.entries()) {
     expect(await sendException(dsn, `Wiped${index}`)).toMatchObject({ status: 200 });
   }
-  await expect.poll(() => countIncidents(place), { timeout: TIMEOUT_MS, interval: 5 }).toBe(before + POSTS);
-  await wipeQueue(place.db);
-  await expectAllPaged(place);
+  await expect.poll(() => countIncidents(setup), { timeout: TIMEOUT_MS, interval: 5 }).toBe(before + SERVICES);
+  await wipeQueue(setup.db);
+  await expectAllPaged(setup);
 }, 300_000);
 
-interface Place {
+interface Setup {
   readonly baseUrl: string;
   readonly dataDir: string;
-  readonly posts: readonly Post[];
+  readonly services: readonly PagedService[];
   readonly db: Database;
   readonly watch: PageWatch;
   slowPhones(byMs: number): Promise<void>;
@@ -60,7 +66,7 @@ interface Place {
   pidOf(service: string): number | null;
 }
 
-async function startPlace(): Promise<Place> {
+async function startSetup(): Promise<Setup> {
   const dataDir = makeFolder();
   const variables = { DATA_DIR: dataDir, PORT: String(await findFreePort(0)), LOG_LEVEL: 'silent' };
   const pids = new Map<string, number | null>();
@@ -81,20 +87,20 @@ async function startPlace(): Promise<Place> {
   const db = await openRunningDatabase(dataDir);
   onTestFinished(() => db.close());
   const client = connect({ ...firstRun, baseUrl, phoneUrl, stop: async () => {} });
-  const { teamId, userIds } = await hireTeam(db, client, firstRun.organizationId, POSTS);
-  const posts = [];
+  const { teamId, userIds } = await createTeam(db, client, firstRun.organizationId, SERVICES);
+  const services = [];
   for (const [index, userId] of userIds.entries()) {
     const channels = ['sms', 'call'];
-    const post = await createPost(client, teamId, `service-${index}`, [
+    const service = await createPagedService(client, teamId, `service-${index}`, [
       { afterMinutes: 0, channels, targetUserIds: [userId] },
     ]);
-    await alertOnExceptions(client, post);
-    posts.push(post);
+    await alertOnExceptions(client, service);
+    services.push(service);
   }
   return {
     baseUrl,
     dataDir,
-    posts,
+    services,
     db,
     watch: new PageWatch(phoneUrl),
     pidOf: (name) => pids.get(name) ?? null,
@@ -130,18 +136,18 @@ interface Load {
 }
 
 /** Sends exceptions and points without end; what is refused is not sent again. */
-function startLoad({ posts, baseUrl }: Place): Load {
+function startLoad({ services, baseUrl }: Setup): Load {
   const accepted: Accepted = { eventIds: new Set(), types: new Set(), values: new Set() };
   const under = new Set<Promise<void>>();
   let sent = 0;
   const send = async (number: number): Promise<void> => {
     const group = Math.floor(number / EVENTS_OF_A_GROUP) % GROUPS;
-    const post = posts[group % POSTS];
-    if (post === undefined) return;
+    const service = services[group % SERVICES];
+    if (service === undefined) return;
     const eventId = newEventId();
     const [event, point] = await Promise.all([
-      sendException(post.dsn, `Load${group}`, eventId),
-      sendPoint(baseUrl, post.ingestionKey, { name: 'load', value: number, labels: { number: String(number) } }),
+      sendException(service.dsn, `Load${group}`, eventId),
+      sendPoint(baseUrl, service.ingestionKey, { name: 'load', value: number, labels: { number: String(number) } }),
     ]);
     if (isOk(event)) accepted.eventIds.add(eventId);
     if (isOk(event)) accepted.types.add(`Load${group}`);
@@ -168,7 +174,7 @@ function startLoad({ posts, baseUrl }: Place): Load {
 const isOk = ({ status }: Sending): boolean => status >= 200 && status < 300;
 
 /** Until the service is ready again, every store answers, and no page is late. */
-async function killAndAwait({ baseUrl, pidOf }: Place, victim: string): Promise<void> {
+async function killAndAwait({ baseUrl, pidOf }: Setup, victim: string): Promise<void> {
   const pid = pidOf(victim);
   if (pid === null) throw new Error(`${victim} does not run`);
   process.kill(pid, 'SIGKILL');
@@ -182,8 +188,8 @@ async function killAndAwait({ baseUrl, pidOf }: Place, victim: string): Promise<
 }
 
 /** What was accepted and has not arrived. */
-async function missingFrom({ dataDir, db }: Place, { eventIds, values, types }: Accepted) {
-  const arrived = await listArrived(dataDir);
+async function missingFrom({ dataDir, db }: Setup, { eventIds, values, types }: Accepted) {
+  const arrived = await listStored(dataDir);
   return {
     events: missing(eventIds, arrived.eventIds),
     values: missing(values, arrived.values),
@@ -198,12 +204,12 @@ async function titles({ sql }: Database): Promise<Set<string>> {
   return new Set(rows.map(({ title }) => title.split(':')[0] ?? ''));
 }
 
-async function countIncidents({ db }: Place): Promise<number> {
+async function countIncidents({ db }: Setup): Promise<number> {
   const row = await db.sql.row<{ count: number }>('select count(*)::int as count from incidents');
   return row?.count ?? 0;
 }
 
-async function expectAllPaged({ db, watch }: Place): Promise<void> {
+async function expectAllPaged({ db, watch }: Setup): Promise<void> {
   await expect.poll(() => isAllDone(db), { timeout: TIMEOUT_MS, interval: 100 }).toBe(true);
   const figures = await countPages(db, await watch.look());
   expect(figures).toMatchObject({ stepsNotFired: 0, stepsFiredTwice: 0, lost: 0, pages: figures.incidents * 2 });

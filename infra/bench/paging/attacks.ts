@@ -8,7 +8,7 @@ import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 import type { BenchInstallation } from '#infra/bench/harness.ts';
-import { alertOnExceptions, createPost } from './crowd.ts';
+import { alertOnExceptions, createPagedService } from './fixture.ts';
 import { newEventId, sendException } from './sender.ts';
 
 /** What somebody sends who has seen one browser DSN of another organization. */
@@ -78,9 +78,9 @@ export async function strangerDsn(installation: BenchInstallation, db: Database,
   const { teamId } = await client.action<{ teamId: string }>('create_team', { name });
   await client.action('add_team_member', { teamId, userId, phone: '+31699999999' });
   const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [userId] }];
-  const post = await createPost(client, teamId, name, steps);
-  await alertOnExceptions(client, post);
-  return post.dsn;
+  const service = await createPagedService(client, teamId, name, steps);
+  await alertOnExceptions(client, service);
+  return service.dsn;
 }
 
 /** Resolves to how many were answered with which status; 0 for none. */

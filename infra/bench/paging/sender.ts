@@ -28,7 +28,7 @@ export async function sendException(dsn: string, type: string, eventId = newEven
 
 const AGAIN_MS = 250;
 
-/** As a sender with a queue of its own does. Resolves to the id of the event once it is taken. */
+/** Retries like a sender with its own queue. Resolves to the id of the event once it is accepted. */
 export async function sendUntilTaken(dsn: string, type: string, eventId: string): Promise<string> {
   while ((await sendException(dsn, type, eventId)).status !== 200) await delay(AGAIN_MS);
   return eventId;

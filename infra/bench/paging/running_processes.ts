@@ -1,7 +1,7 @@
 import type { Progress } from '#infra/embedded/installation.ts';
 
-/** The processes that run now, but the phone simulator: it stands for what is not ours. */
-export class Victims {
+/** The processes that run now, without the phone simulator: it stands for the provider, which is not ours. */
+export class RunningProcesses {
   readonly #pids = new Map<string, number>();
   readonly #killed = new Map<string, number>();
 

@@ -6,7 +6,7 @@ import { systemClock } from '#kernel/time.ts';
 import { type Database, openDatabase } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** The database of what runs on this data folder, beside the processes that use it. */
+/** A connection to the database of the installation that runs on this data folder. */
 export async function openRunningDatabase(dataDir: string): Promise<Database> {
   const { databaseUrl } = await runningConfig(loadConfig({ DATA_DIR: dataDir }));
   if (databaseUrl === undefined) throw new Error(`no database runs on ${dataDir}`);
@@ -18,8 +18,8 @@ export interface Team {
   readonly userIds: readonly string[];
 }
 
-/** A team of so many people, each with a phone; `firstPhone` tells those of several teams apart. */
-export async function hireTeam(
+/** A team of this many people, each with a phone. `firstPhone` keeps the numbers of several teams distinct. */
+export async function createTeam(
   db: Database,
   client: Client,
   organizationId: string,
@@ -51,8 +51,8 @@ async function insertPeople(db: Database, organizationId: string, count: number)
   });
 }
 
-/** A service with all capabilities and the policy that its rules page by. */
-export interface Post {
+/** A service with all capabilities, and the escalation policy of its rules. */
+export interface PagedService {
   readonly serviceId: string;
   readonly dsn: string;
   readonly ingestionKey: string;
@@ -65,8 +65,13 @@ interface Step {
   readonly targetUserIds: readonly string[];
 }
 
-export async function createPost(client: Client, teamId: string, name: string, steps: readonly Step[]): Promise<Post> {
-  const service = await client.action<Omit<Post, 'policyId'>>('create_service', { name });
+export async function createPagedService(
+  client: Client,
+  teamId: string,
+  name: string,
+  steps: readonly Step[],
+): Promise<PagedService> {
+  const service = await client.action<Omit<PagedService, 'policyId'>>('create_service', { name });
   for (const capability of ['metrics', 'exceptions', 'oncall']) {
     await client.action('enable_capability', { serviceId: service.serviceId, capability });
   }
@@ -74,14 +79,18 @@ export async function createPost(client: Client, teamId: string, name: string, s
   return { ...service, policyId };
 }
 
-/** Every new exception of the service is an incident. */
-export async function alertOnExceptions(client: Client, { serviceId, policyId }: Post): Promise<void> {
+/** Every new exception of the service opens an incident. */
+export async function alertOnExceptions(client: Client, { serviceId, policyId }: PagedService): Promise<void> {
   const rule = { serviceId, escalationPolicyId: policyId, name: 'New exceptions', kind: 'exception', config: {} };
   await client.action('create_alert_rule', rule);
 }
 
-/** A point over 100 is an incident. */
-export async function alertOnMetric(client: Client, { serviceId, policyId }: Post, metricName: string): Promise<void> {
+/** A point over 100 opens an incident. */
+export async function alertOnMetric(
+  client: Client,
+  { serviceId, policyId }: PagedService,
+  metricName: string,
+): Promise<void> {
   const config = { metricName, comparator: '>', threshold: 100, windowMinutes: 1 };
   const rule = { serviceId, escalationPolicyId: policyId, name: metricName, kind: 'metric_threshold', config };
   await client.action('create_alert_rule', rule);

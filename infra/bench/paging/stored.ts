@@ -4,7 +4,7 @@ import { runningConfig } from '#entry/running_config.ts';
 import { loadConfig } from '#kernel/config.ts';
 
 /** What the installation on this folder has stored: ids as senders write them, and values of the metric `load`. */
-export async function listArrived(dataDir: string): Promise<{ eventIds: Set<string>; values: Set<number> }> {
+export async function listStored(dataDir: string): Promise<{ eventIds: Set<string>; values: Set<number> }> {
   const { clickhouseUrl } = await runningConfig(loadConfig({ DATA_DIR: dataDir }));
   const clickhouse = createClient({ url: clickhouseUrl ?? '' });
   const column = async <Value>(query: string): Promise<Set<Value>> => {
