@@ -79,7 +79,7 @@ test('a member is never changed by "user create", and the only owner stays one',
   const role = ['user', 'role', '--email', w.owner.email, '--org', w.orgId, '--role'];
   expect(await tocsin(w, ...role, 'viewer')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('the last owner can neither leave nor be lowered'),
+    stderr: expect.stringContaining('the last owner can neither leave nor change to a lower role'),
   });
   const other = await w.given.organization('Other');
   expect(await create(w.owner.email, other.orgId)).toMatchObject({

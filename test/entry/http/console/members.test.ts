@@ -40,7 +40,7 @@ test('of two owners who lower each other at the same moment one does', async () 
   expect(await owners()).toBe(1);
 });
 
-test('the last owner can neither leave nor be lowered', async () => {
+test('the last owner can neither leave nor change to a lower role', async () => {
   const w = await world();
   await givePassword(w, w.owner.userId);
   const browser = await signedIn(w, w.owner.email);
