@@ -31,7 +31,7 @@ test('an outage is retried, a refusal is not', async () => {
   ]);
 });
 
-test('what failed in an outage is loaded again, until it succeeds', () => {
+test('a query that failed in an outage is retried until it succeeds', () => {
   const client = createQueryClient(() => {});
   const refetchInterval = client.getDefaultOptions().queries!.refetchInterval as (query: unknown) => number | false;
   const after = (error: Error | null) => refetchInterval({ state: { error } });

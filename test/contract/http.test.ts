@@ -146,7 +146,7 @@ test('checks come in the order of the contract: key, action, permission, medium 
   expect(await statusOf('query_metric', { body: { serviceId: 'nowhere', metricName: 'm{' } })).toBe(400);
 });
 
-test('an unknown action is told with the nearest names', async () => {
+test('an unknown action is answered with the nearest names', async () => {
   const nearest: readonly (readonly [string, string])[] = [
     ['list_service', 'list_services'],
     ['listServices', 'list_services'],
@@ -199,7 +199,7 @@ test('a byte-order mark is passed over, and of equal names the last one counts',
   expect((await ask(w, 'create_team', { body: '{"name": "first", "name": 5}' })).status).toBe(400);
 });
 
-test('nesting that would end the stack is a fault of the body', async () => {
+test('a body that is nested too deeply is rejected', async () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   for (const levels of [101, 10_000, 500_000]) {
     for (const action of ['create_dashboard', 'list_services', 'create_alert_rule']) {
@@ -225,7 +225,7 @@ test('a body of countless faults is answered with no more of them than anybody c
   expect(answer.body.detail).toContain('and at least 40 more');
 });
 
-test('nobody unknown has more than 16 KiB of a body read', async () => {
+test('of a body without a valid key at most 16 KiB are read', async () => {
   const anyones = ACCOUNT_OPERATIONS.filter(({ scope }) => scope === 'anyone')
     .map(routeOf)
     .filter(({ method }) => method !== 'GET');
@@ -249,7 +249,7 @@ test('nobody unknown has more than 16 KiB of a body read', async () => {
   }
 });
 
-test('what a widget holds under odd names is kept as it was given, and touches nothing else', async () => {
+test('a widget keeps properties with unusual names unchanged', async () => {
   const text =
     '{"type":"text","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":1,"":2,"a.b":[null]}';
   const { result } = (await ask(w, 'create_dashboard', { body: `{"name":"x","layout":[${text}]}` })).body;

@@ -124,7 +124,7 @@ test.each(ERAS)('what goes wrong inside is told without its text (%s)', async (e
   expect(JSON.stringify(body)).not.toContain('secret of the server');
 });
 
-test('whoever brings no good key learns where to sign in', async () => {
+test('a request without a valid key is told where to sign in', async () => {
   const metadata =
     'resource_metadata="http://tocsin.test/.well-known/oauth-protected-resource/api/mcp", scope="mcp:read mcp:write"';
   const challengeOf = async (key: string | null): Promise<unknown> => {
@@ -222,7 +222,7 @@ async function initialize(protocolVersion: string): Promise<Answer> {
   return await send(w, 'initialize', params, { era: 'legacy', headers: { 'mcp-protocol-version': '2025-11-25' } });
 }
 
-test('what is no message of the protocol is refused in its words', async () => {
+test('an invalid message is rejected with an error of the protocol', async () => {
   const rest = JSON.stringify({
     jsonrpc: '2.0',
     id: 1,

@@ -78,7 +78,7 @@ test('ids of examples have the form of ids, and the key of the example was never
   expect(isSecretText('tocsin_ing', SERVICE_WITH_KEYS_EXAMPLE.ingestionKey)).toBe(false);
 });
 
-test('what senders and operators use is there too', () => {
+test('the document has the endpoints of senders and operators', () => {
   expect(Object.keys(document.paths)).toEqual(
     expect.arrayContaining([
       ...METRIC_PROTOCOLS.map(({ path }) => path),

@@ -48,7 +48,7 @@ test('one address without a key has so many connections and no more', async () =
   expect(limitLog.counts.get('connections_of_address')).toBe(2);
 });
 
-test('when all are taken, the connection without a key that was idle longest makes room', async () => {
+test('when all connections are in use, the one without a key that was idle longest is closed', async () => {
   const { port, limitLog } = await guarded({ connectionsMax: 3 });
   const [first, second, third] = [await opened(port), await opened(port), await opened(port)];
   first.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -59,7 +59,7 @@ test('when all are taken, the connection without a key that was idle longest mak
   expect(limitLog.counts.get('connections')).toBe(1);
 });
 
-test('a body that does not go on arriving is answered 408 and cut off', async () => {
+test('a body that stops arriving is answered with 408, and the connection is closed', async () => {
   const { port, limitLog } = await guarded({ bodyGraceMs: 100, bodyBytesPerSecondMin: 1_000_000 });
   const slow = await opened(port);
   slow.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx');
@@ -69,7 +69,7 @@ test('a body that does not go on arriving is answered 408 and cut off', async ()
   expect(limitLog.counts.get('slow_request')).toBe(1);
 });
 
-test('bodies of strangers share a small room, and what is held is given back', async () => {
+test('bodies without a valid key share a small memory budget, which is released afterwards', async () => {
   const w = await world();
   const limitLog = new LimitLog(silentLog, w.clock);
   const { fastify } = await import('fastify');
@@ -107,7 +107,7 @@ test('bodies of strangers share a small room, and what is held is given back', a
   expect(limitLog.counts.get('body_bytes')).toBe(2);
 });
 
-test('a key that asks for too much is told which limit it met, and no other key is', async () => {
+test('a key that exceeds a limit is told which one, and other keys are not affected', async () => {
   const w = await world({ settings: { callsPerMinute: 5 } });
   const other = await w.given.apiKey();
   const call = (key: string) =>
@@ -144,7 +144,7 @@ test('metrics are closed to those without the token', async () => {
   expect(await w.metrics()).toContain('tocsin_process_cpu_seconds_total');
 });
 
-test('a thousand questions after health in one second ask the stores once', async () => {
+test('a thousand health checks in one second query the stores once', async () => {
   const w = await world();
   const ping = vi.spyOn(w.context.queue, 'ping');
   const answers = await Promise.all(

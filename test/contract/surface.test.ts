@@ -41,7 +41,7 @@ test('every file that declares an action or an operation of the console bears it
   expect(declared).toHaveLength(registered.length);
 });
 
-test('what reads is told apart from what changes, and what cannot be undone from what can', () => {
+test('each action says whether it reads, changes or deletes', () => {
   for (const { name, permission, effect } of ACTIONS) {
     expect(effect === 'read', name).toBe(permission.endsWith(':view'));
     expect(effect === 'delete', name).toBe(/^(delete|remove)_|^set_retention$|^rotate_ingest_key$/.test(name));

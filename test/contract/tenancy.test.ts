@@ -66,7 +66,7 @@ test.each(ACTIONS_WITH_IDS)('%s answers an id of another organization as one tha
   expect(await theirView()).toEqual(before);
 });
 
-test('what belongs to a deleted service is nowhere either, and shows in no list', async () => {
+test('data of a deleted service is not found, and is in no list', async () => {
   const gone = await buildFixture(w);
   await ask(w, 'delete_service', { body: { serviceId: gone.serviceId } });
   for (const [name, action] of ACTIONS_WITH_IDS) {

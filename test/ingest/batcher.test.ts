@@ -27,7 +27,7 @@ function gatherer(options: { busyFrom?: number; itemsMax?: number } = {}) {
   return { commits, add: (item: number) => void gatherer.add(item) };
 }
 
-test('what comes together within the linger is one commit', async () => {
+test('items that arrive within the linger are one commit', async () => {
   const { add, commits } = gatherer();
   add(1);
   await vi.advanceTimersByTimeAsync(3);

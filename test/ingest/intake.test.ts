@@ -270,7 +270,7 @@ describe('while the queue is full', () => {
   });
 });
 
-test('what was taken when the intake closes is stored', async () => {
+test('data that was accepted before the intake closes is stored', async () => {
   const intake = openTestIntake();
   const taking = Promise.all([intake.acceptPoints(ALPHA, batch(1)), intake.acceptEvents(ALPHA, [await event(1)])]);
   await intake.close();

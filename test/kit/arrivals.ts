@@ -36,7 +36,7 @@ export function toBatch(points: readonly PointInput[]): PointBatch {
   return batch;
 }
 
-/** Points come out of the queue, as they would after they were accepted. */
+/** Stores points as the worker does after they were accepted. */
 export async function pointsArrive(
   runtime: Parameters<typeof onStorePoints>[0],
   serviceId: Id<'service'>,
@@ -47,7 +47,7 @@ export async function pointsArrive(
   await onStorePoints(runtime).run(packed, { jobId: newId('job'), attempt: 1, log: silentLog });
 }
 
-/** Events come out of the queue, and open the incidents of rules that wait for them. */
+/** Groups events as the worker does, and opens the incidents of their rules. */
 export async function eventsArrive(
   runtime: Omit<GroupingRuntime, 'onNewOrRegressed' | 'eventCipher'> & { readonly incidentLimit: IncidentLimit },
   service: { readonly orgId: Id<'org'>; readonly serviceId: Id<'service'> },

@@ -6,7 +6,7 @@ export interface TestClock extends Clock {
   advance(duration: Temporal.DurationLike): void;
 }
 
-/** Begins at the machine's time, so that what real senders stamp is recent. */
+/** Starts at the machine's time, so that timestamps of real senders are recent. */
 export function testClock(): TestClock {
   let current = Temporal.Instant.fromEpochMilliseconds(Temporal.Now.instant().epochMilliseconds);
   return {

@@ -11,20 +11,20 @@ export type Mail = Email & { readonly recipients: readonly string[] };
 
 type Stage = 'recipient' | 'data';
 
-/** A mail server on this machine that takes everything, unless told otherwise. */
+/** A double of a mail server. It accepts every mail unless a test says otherwise. */
 export interface MailServer {
   /** For the setting SMTP_URL. */
   readonly url: string;
   readonly mails: readonly Mail[];
-  /** How many conversations began. */
+  /** How many connections were opened. */
   readonly connections: number;
-  /** Answers the next mails with this reply code, once the recipient is named or all of the mail is there. */
+  /** Answers the next mails with this reply code, after the recipient or after the body. */
   refuse(code: number, stage?: Stage, times?: number): void;
-  /** Breaks the connection of the next mail instead of answering: as soon as the recipient is named, or once it has the mail. */
+  /** Breaks the connection of the next mail instead of answering: after the recipient or after the body. */
   breakOff(stage: Stage): void;
-  /** Lets nobody in without a password, which nobody has. */
+  /** Requires a password, and rejects every password. */
   lock(): void;
-  /** The links of a mail by what they say. */
+  /** The links of a mail, by label. */
   linksOf(mail: Mail): Record<string, string>;
 }
 

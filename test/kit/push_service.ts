@@ -29,9 +29,9 @@ export interface TestBrowser {
 export interface PushService {
   readonly pushed: readonly Pushed[];
   readonly requests: number;
-  /** A browser that subscribed to messages of whoever holds this key. */
+  /** Subscribes a browser with this public key. */
   browser(name: string, vapidPublicKey: string): TestBrowser;
-  /** Its user has withdrawn the permission: the service answers 410 from now on. */
+  /** The user withdraws the permission: from now on the service answers 410. */
   expire(browser: TestBrowser): void;
   /** Answers the next requests with this status. */
   answer(status: number, options?: { times?: number; retryAfterSeconds?: number }): void;

@@ -33,13 +33,13 @@ export interface Responder {
   readonly key: string;
 }
 
-/** A world in which workers work and phones ring. */
+/** A world with running workers and the phone simulator. */
 export interface StaffedWorld extends World {
   readonly phone: Phone;
   readonly runtime: RolesRuntime;
   /** Resolves once every job that could run has run and every call-back is answered. */
   settle(): Promise<void>;
-  /** Moves the clock, lets all that has come due happen, and settles. */
+  /** Moves the clock, runs everything that is due, and settles. */
   advance(duration: Temporal.DurationLike): Promise<void>;
   /** Evaluates every metric rule once, and settles. */
   evaluate(): Promise<void>;
@@ -65,7 +65,7 @@ const AUTH_TOKEN = 'token of the test account';
 export const SERVICE_NUMBER = '+15005550006';
 const BASE_URL = 'http://tocsin.test';
 
-/** `jobs: false` leaves the queue unattended, as if every worker had died. */
+/** With `jobs: false` no worker runs. */
 export async function staffedWorld(
   options: { jobs?: boolean; clock?: TestClock; settings?: Partial<Config> } = {},
 ): Promise<StaffedWorld> {
@@ -105,7 +105,7 @@ export async function staffedWorld(
     const isIdle = waiting?.kept === 0 && depths.every(({ ready }) => ready === 0);
     return waiting?.outbox === 0 && (options.jobs === false || isIdle);
   };
-  /** Work moves from outbox to queue to outbox, so only two quiet looks in a row mean that nothing moves. */
+  /** Work moves from outbox to queue to outbox, so it is done only when two checks in a row find nothing. */
   const settle = async (): Promise<void> => {
     for (let quietLooks = 0; quietLooks < 2;) {
       quietLooks = (await isQuiet()) ? quietLooks + 1 : 0;

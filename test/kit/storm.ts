@@ -4,7 +4,7 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Alert, StaffedWorld } from '#test/kit/staff.ts';
 
-/** Opens so many incidents at once, of rules like the alert's, oldest first; their titles are "trouble 1", "trouble 2", … */
+/** Opens this many incidents at once, of copies of the alert's rule, oldest first; their titles are "trouble 1", "trouble 2", … */
 export async function openMany(w: StaffedWorld, alert: Alert, count: number): Promise<Id<'incident'>[]> {
   const ruleIds = Array.from({ length: count }, () => newId('rule'));
   await w.context.db.sql.run(

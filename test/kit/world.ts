@@ -43,7 +43,7 @@ interface Organization {
   readonly owner: Person;
 }
 
-/** One organization on stores of its own, with the real HTTP application and a clock that stands still. */
+/** One organization with its own databases, the real HTTP application, and a clock that only the test moves. */
 export interface World extends Organization {
   readonly context: AppContext;
   readonly app: FastifyInstance;
@@ -64,7 +64,7 @@ export interface World extends Organization {
       dsn: string;
     }>;
   };
-  /** What `/metrics` says of this process. */
+  /** The response of `/metrics`. */
   metrics(): Promise<string>;
   /** The world cannot be used afterwards. Called by itself when the test, or the file's hook, is over. */
   close(): Promise<void>;

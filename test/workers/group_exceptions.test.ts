@@ -173,7 +173,7 @@ test('an event that cannot be read costs only itself', async () => {
   expect(await counts()).toEqual({ 'out of beans': 1, 'out of milk': 1 });
 });
 
-test('what turns out to be no event is left out; of what is malformed the service is told, once', async () => {
+test('data that is not an event is dropped, and malformed events are reported to the service once', async () => {
   const { context } = await event('never read');
   const malformed = { context, payload: Buffer.from('{"message": out of beans}') };
   const transaction = { context, payload: Buffer.from('{"type":"transaction"}') };

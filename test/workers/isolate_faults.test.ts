@@ -22,7 +22,7 @@ function workFailing(faults: Record<number, Error>) {
 const refused = Object.assign(new Error('invalid byte sequence'), { code: '22021' });
 const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01' });
 
-test('what the store refuses is found alone, and everything else is done', async () => {
+test('an item that the store rejects is isolated, and all others are processed', async () => {
   const given = await isolateFaults(items, 2, workFailing({ 3: refused, 17: refused }));
   expect(given.map(({ item }) => item)).toEqual([3, 17]);
   expect(done.size).toBe(18);

@@ -5,7 +5,7 @@ import { world } from '#test/kit/world.ts';
 import { pruneSignIns } from '#workers/prune_sign_ins.ts';
 import { workerRuntime } from '#workers/worker_role.ts';
 
-test('what lets nobody in any more is forgotten, and nothing else', async () => {
+test('expired sessions, invitations and sign-in limits are deleted, and nothing else', async () => {
   const w = await world();
   await givePassword(w, w.owner.userId);
   const olga = await signedIn(w, w.owner.email);

@@ -1,6 +1,6 @@
 import type { Rendering } from '#storage/clickhouse/migrate.ts';
 
-/** One row an event; an event sent twice is folded by merges where both rows are alike, and counted once by reads. */
+/** One row per event. An event that was sent twice is deduplicated by merges if both rows are equal, and counted once by reads. */
 export const statements = ({ onCluster, engine }: Rendering): readonly string[] => [
   `CREATE TABLE IF NOT EXISTS exception_events${onCluster} (
     service_id UUID,

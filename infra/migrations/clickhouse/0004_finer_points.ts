@@ -6,7 +6,7 @@ import type { Rendering } from '#storage/clickhouse/migrate.ts';
  * several times what they need. The index takes some 40 bytes of memory for a granule.
  *
  * Others write meanwhile, so rows are copied twice: before the tables change places, so that no query misses any, and
- * afterwards what came in between. A row that is there twice is one row.
+ * afterwards what came in between. A row that was copied twice counts as one row.
  */
 export const statements = ({ onCluster, engine }: Rendering): readonly string[] => {
   const create = `CREATE TABLE IF NOT EXISTS metric_points_next${onCluster} (
@@ -27,7 +27,7 @@ export const statements = ({ onCluster, engine }: Rendering): readonly string[] 
     INSERT INTO ${to} SELECT service_id, metric, series, ts, value, kind FROM ${from}
     SETTINGS max_partitions_per_insert_block = 0, max_insert_threads = 1`;
   return [
-    // What a run that was broken off left may hold rows that nothing else does.
+    // The remains of an interrupted run may have rows that exist nowhere else.
     create,
     copy('metric_points_next', 'metric_points'),
     drop,

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Teams, who is reached how, schedules, policies and rules. */
+/** Teams, contacts, schedules, escalation policies and alert rules. */
 export class Oncall extends Migration {
   override up(): void {
     this.addSql(`

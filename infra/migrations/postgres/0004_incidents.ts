@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Incidents, their timers, what was sent to whom, and what happened when. */
+/** Incidents, their timers, notifications and timelines. */
 export class Incidents extends Migration {
   override up(): void {
     this.addSql(`

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Work that must follow a change, leases of periodic work, and the record of who changed what. */
+/** The outbox, leases of periodic work, and the audit log. */
 export class OutboxAndAudit extends Migration {
   override up(): void {
     this.addSql(`

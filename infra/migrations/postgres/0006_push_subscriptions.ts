@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Browsers that show messages: a person's own, whatever organization a message comes from. */
+/** Browsers that show push messages. They belong to a person, in all organizations. */
 export class PushSubscriptions extends Migration {
   override up(): void {
     this.addSql(`

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Messages from people that were acted upon, by the provider's id: the same one sent again is not acted upon again. */
+/** Replies that were handled, by the provider's id, so that a reply that arrives twice is handled once. */
 export class InboundMessages extends Migration {
   override up(): void {
     this.addSql(`

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Secret addresses under which a schedule is read as a calendar; at most one at a time of each schedule. */
+/** Secret addresses of schedules as calendars; at most one for each schedule. */
 export class CalendarFeeds extends Migration {
   override up(): void {
     this.addSql(`

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Finds digests and tests by age: no incident takes them with it. */
+/** Finds digests and tests by age: no incident deletes them with it. */
 export class MessagesWithoutIncident extends Migration {
   override up(): void {
     this.addSql(`

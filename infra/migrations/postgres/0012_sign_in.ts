@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** How people come in: sessions, invitations, new passwords by mail, and what slows those who guess. */
+/** Sessions, invitations, password resets, and limits on sign-in attempts. */
 export class SignIn extends Migration {
   override up(): void {
     this.addSql(`

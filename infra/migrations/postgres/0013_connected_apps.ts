@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Apps that act for people over MCP, and what the authorization server keeps between requests. */
+/** Apps that act for people over MCP, and the records of the authorization server. */
 export class ConnectedApps extends Migration {
   override up(): void {
     this.addSql(`

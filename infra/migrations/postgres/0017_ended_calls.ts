@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Calls that have ended, by the provider's id: a signature bears no time, so this is how a call-back of such a call is
- * known for a replay. One message may have been called about twice, when nobody knew what became of the first try.
+ * Calls that have ended, by the provider's id: a signature has no time, so this is how a replayed call-back is
+ * recognized. A message may have two calls, if the result of the first one is unknown.
  */
 export class EndedCalls extends Migration {
   override up(): void {

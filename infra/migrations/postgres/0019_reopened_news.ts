@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** People who were told that an incident was taken care of are told when it is open again. */
+/** People who were notified that an incident was acknowledged or resolved are notified when it is open again. */
 export class ReopenedNews extends Migration {
   override up(): void {
     this.addSql(`

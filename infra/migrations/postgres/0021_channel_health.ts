@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Finds the last message that each channel took, and the last that its provider refused or did not answer. */
+/** Finds the last message that each channel accepted, and the last that its provider rejected or did not answer. */
 export class ChannelHealth extends Migration {
   override up(): void {
     this.addSql(`

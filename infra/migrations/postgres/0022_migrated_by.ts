@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Which release has migrated all stores last: one that finds itself here need not look through them again. */
+/** The release that last migrated all stores, so that it does not check them at every start. */
 export class MigratedBy extends Migration {
   override up(): void {
     this.addSql(`

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Workers take what waits by turns: organization by organization, and of one organization service by service. Rows of
- * the release before name no owner and share one turn. `ready_at` lies ahead while a worker has the row, or while it
+ * Workers take durable jobs in turns: by organization, and within an organization by service. Rows of
+ * the previous release have no owner and share one turn. `ready_at` lies ahead while a worker has the row, or while it
  * waits to be tried again.
  */
 export class FairTurns extends Migration {

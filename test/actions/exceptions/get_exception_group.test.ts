@@ -22,7 +22,7 @@ beforeEach(async () => {
 const seen = (...events: readonly ExceptionEvent[]) => groupAndStore(w, serviceId, events);
 const event = (given?: Parameters<typeof eventAt>[1]) => eventAt(w, given);
 
-test('one group tells what a person needs to triage it', async () => {
+test('a group has everything that triage needs', async () => {
   await w.expectOk('update_service', { serviceId, scmOwner: 'acme', scmRepo: 'shop' });
   const value = (text: string): Partial<ExceptionEvent> => ({
     exceptions: [{ ...event().exceptions[0]!, value: text }],
@@ -189,7 +189,7 @@ test('days are counted by UTC, and the newest twenty events are shown, newest fi
   expect(found.triage).toMatchObject({ isNew: true, trend: { direction: 'new', changePercent: null } });
 });
 
-test('events without stacks, users and tags are shown, too', async () => {
+test('events without stacks, users and tags are shown', async () => {
   const bare: Partial<ExceptionEvent> = {
     ...withMessage('disk is full'),
     user: null,
@@ -211,7 +211,7 @@ test('events without stacks, users and tags are shown, too', async () => {
   expect(found.recentEvents).toMatchObject([{ message: 'disk is full', user: null, exceptions: [], frames: [] }]);
 });
 
-test('the largest of events stays readable', async () => {
+test('the largest possible event is cut to a readable size', async () => {
   const text = 'x'.repeat(2_000);
   const frames = Array.from({ length: 60 }, (_, index) => ({
     ...FRAME,
@@ -244,7 +244,7 @@ test('the largest of events stays readable', async () => {
   expect(shown.extra).toMatch(/^\["x+/);
 });
 
-test('the incident that is open because of a group is named', async () => {
+test('a group names its open incident', async () => {
   const [group] = await seen(event());
   const { groupId } = group!;
   const rule = { serviceId, name: 'any', kind: 'exception', config: { minSeverity: 'error' } };

@@ -19,7 +19,7 @@ beforeEach(async () => {
 const seen = (...events: readonly ExceptionEvent[]) => groupAndStore(w, serviceId, events);
 const event = (given?: Parameters<typeof eventAt>[1]) => eventAt(w, given);
 
-test('alike events are one group, whose numbers count every event and user once', async () => {
+test('similar events form one group, which counts each event and user once', async () => {
   const twice = event({ user: { id: '8', email: null, username: null, ip: null } });
   const [group] = await seen(event(), twice, event({ user: null }));
   await seen(twice);
@@ -48,7 +48,7 @@ test('alike events are one group, whose numbers count every event and user once'
   });
 });
 
-test('a list comes last seen first, and is filtered by service and status', async () => {
+test('the list begins with the group seen last, and can be filtered by service and status', async () => {
   const [older] = await seen(event({ ...withMessage('older'), ago: { hours: 2 } }));
   const [newer] = await seen(event({ ...withMessage('newer'), ago: { hours: 1 } }));
   const ids = async (filter: object) => {
@@ -71,7 +71,7 @@ test('a list comes last seen first, and is filtered by service and status', asyn
   }
 });
 
-test('a list is cut at a thousand, and the total says how many there are', async () => {
+test('the list has at most a thousand groups, and the total counts all of them', async () => {
   await seen(...Array.from({ length: 1_001 }, (_, index) => event({ ...withMessage('x'), fingerprint: [`${index}`] })));
   const { groups, total } = await w.expectOk('list_exception_groups', { serviceId });
   expect(groups).toHaveLength(1_000);
@@ -79,7 +79,7 @@ test('a list is cut at a thousand, and the total says how many there are', async
   expect(groups.every((group: { eventCount: number }) => group.eventCount === 1)).toBe(true);
 });
 
-test('groups whose last event is older than the service keeps are hidden, and older events are not counted', async () => {
+test('groups whose last event is older than the retention are hidden, and older events are not counted', async () => {
   const [old] = await seen(event({ ...withMessage('old'), ago: { hours: 49 } }));
   const [both] = await seen(event({ ago: { hours: 49 } }), event({ ago: { hours: 1 } }));
   expect((await w.expectOk('list_exception_groups', { serviceId })).total).toBe(2);

@@ -19,7 +19,7 @@ beforeEach(async () => {
 const seen = (...events: readonly ExceptionEvent[]) => groupAndStore(w, serviceId, events);
 const event = (given?: Parameters<typeof eventAt>[1]) => eventAt(w, given);
 
-test('any status may follow any, and a resolved group remembers when and in which release', async () => {
+test('any status can follow any other, and a resolved group keeps the time and the release', async () => {
   const [group] = await seen(event({ release: '1.9.0' }));
   const { groupId } = group!;
   const statuses = ['unresolved', 'resolved', 'ignored'];
@@ -42,7 +42,7 @@ test('any status may follow any, and a resolved group remembers when and in whic
   }
 });
 
-test('setting a status leaves one line in the audit log, setting the same leaves none', async () => {
+test('changing a status adds one row to the audit log, setting the same status adds none', async () => {
   const [group] = await seen(event());
   const { groupId } = group!;
   for (const _again of [1, 2]) await w.expectOk('set_exception_status', { groupId, status: 'resolved' });
@@ -50,7 +50,7 @@ test('setting a status leaves one line in the audit log, setting the same leaves
   expect(lines).toMatchObject([{ before: { status: 'unresolved' }, after: { status: 'resolved' } }]);
 });
 
-test('a resolved group reopens with the next event, but for an older release', async () => {
+test('a resolved group reopens at the next event, unless that is of an older release', async () => {
   const [group] = await seen(event({ release: '1.9.0' }));
   const { groupId } = group!;
   await w.expectOk('set_exception_status', { groupId, status: 'resolved' });
@@ -70,7 +70,7 @@ test('a resolved group reopens with the next event, but for an older release', a
   expect(await w.expectOk('get_exception_group', { groupId })).toMatchObject({ status: 'ignored', regressedAt: null });
 });
 
-test("another organization's groups are not there, and a deleted service takes its own along", async () => {
+test('groups of another organization and of a deleted service are not found', async () => {
   const [group] = await seen(event());
   const { groupId } = group!;
   const { orgKey: key } = await w.given.organization('Other');

@@ -28,7 +28,7 @@ test('a schedule comes back as it was given', async () => {
   expect((await w.expectOk('list_teams')).teams[0].schedules).toEqual([schedule]);
 });
 
-test('what a new schedule leaves out is UTC, weekly, nobody and now', async () => {
+test('a new schedule defaults to UTC, weekly, an empty rotation and a start at once', async () => {
   const { w, teamId, anna } = await givenTeam();
   expect(await w.expectOk('create_schedule', { teamId, name: 'Empty' })).toMatchObject({
     timezone: 'UTC',
@@ -67,7 +67,7 @@ test('shiftHours takes every integer of the contract exactly, and nothing beyond
   expect(await w.expectOk('who_is_on_call', { teamId })).toMatchObject({ onCall: [person(anna)] });
 });
 
-test('every fault of a schedule is named at once: first of its shape, then of its meaning', async () => {
+test('all faults of a schedule are reported together: first of its shape, then of its meaning', async () => {
   const w = await world();
   const shape = await w.call('create_schedule', {
     teamId: 7,
@@ -99,7 +99,7 @@ test('every fault of a schedule is named at once: first of its shape, then of it
   expect(pathsOf(meaning)).toEqual(['startAt', 'timezone']);
 });
 
-test('users of a rotation who are not of the organization are named, each by its path', async () => {
+test('each user of a rotation who is not in the organization is reported with its path', async () => {
   const { w, teamId, anna } = await givenTeam();
   const other = await w.given.organization('Other');
   const rotationConfig = { userIds: [UNKNOWN_USER, anna.userId, other.owner.userId] };
@@ -114,7 +114,7 @@ test('users of a rotation who are not of the organization are named, each by its
   expect((await w.expectOk('list_teams')).teams[0].schedules).toMatchObject([{ name: 'x' }]);
 });
 
-test('an update changes what it names, and without a change nothing', async () => {
+test('an update changes only the given fields, and nothing when they are the same', async () => {
   const { w, teamId, anna, bram } = await givenTeam();
   const rotationConfig = { userIds: [anna.userId], shiftHours: 12 };
   const schedule = await w.expectOk('create_schedule', { teamId, name: 'Primary', rotationConfig });
@@ -147,7 +147,7 @@ test('concurrent updates of different fields of a schedule are all kept', async 
   expect((await w.expectOk('list_teams')).teams[0].schedules).toMatchObject([Object.assign({}, ...changes)]);
 });
 
-test('a schedule of another organization is not there', async () => {
+test('a schedule of another organization is not found', async () => {
   const { w, teamId } = await givenTeam();
   const { scheduleId } = await w.expectOk('create_schedule', { teamId, name: 'Primary' });
   const other = await w.given.organization('Other');
@@ -165,7 +165,7 @@ test('a schedule of another organization is not there', async () => {
   }
 });
 
-test('a deleted schedule is gone with its overrides', async () => {
+test('deleting a schedule deletes its overrides', async () => {
   const { w, teamId, anna } = await givenTeam();
   const { scheduleId } = await w.expectOk('create_schedule', { teamId, name: 'Primary' });
   const window = { userId: anna.userId, startAt: NOW, endAt: '2026-03-05T12:00:00Z' };

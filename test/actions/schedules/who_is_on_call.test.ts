@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { givenTeam, NOW, person } from '#test/actions/schedules/given_team.ts';
 
-test('who_is_on_call tells the turn, its limits and who follows', async () => {
+test('who_is_on_call returns the current shift, its start and end, and the next person', async () => {
   const { w, teamId, anna, bram } = await givenTeam();
   const { scheduleId } = await w.expectOk('create_schedule', {
     teamId,
@@ -76,7 +76,7 @@ test('nobody is on call before the start of a schedule', async () => {
   });
 });
 
-test('somebody who has left the organization is passed over, in rotation and override', async () => {
+test('somebody who has left the organization is skipped in rotations and overrides', async () => {
   const { w, teamId, anna, bram, cleo } = await givenTeam();
   const rotationConfig = { userIds: [anna.userId, bram.userId] };
   const { scheduleId } = await w.expectOk('create_schedule', { teamId, name: 'Primary', rotationConfig });

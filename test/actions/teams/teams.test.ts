@@ -241,7 +241,7 @@ test('a removed member is gone', async () => {
   await w.expectOk('add_team_member', { teamId: team.teamId, userId: anna.userId });
 });
 
-test('who leaves the organization leaves its teams', async () => {
+test('a person who leaves the organization leaves its teams', async () => {
   const w = await world();
   const { anna, member } = await teamWithMember(w);
   await storesOf(w.context.db.session()).people.removeMembership(w.orgId, anna.userId);

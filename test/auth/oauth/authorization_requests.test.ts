@@ -11,7 +11,7 @@ afterAll(() => s.close());
 // An address may register only 30 apps at once.
 beforeEach(() => s.clock.advance({ seconds: 61 }));
 
-test('who registered to look may ask for more later, since the scopes are known to all', async () => {
+test('an app that registered for reading may request more scopes later', async () => {
   const app = await rawApp(s, { scope: 'mcp:read' });
   const anna = await s.person();
   const { body } = await app.redeem(await codeFor(app, anna, {}, { scope: 'mcp:read mcp:write' }));
@@ -22,14 +22,14 @@ test.each([
   ['no scope', null],
   ['an empty scope', ''],
   ['scopes that nobody knows', 'openid profile everything'],
-])('a request with %s is not denied: the person decides', async (_, scope) => {
+])('a request with %s is accepted: the person decides', async (_, scope) => {
   const app = await rawApp(s);
   const { body } = await app.redeem(await codeFor(app, await s.person(), {}, { scope }));
   expect(body.scope).toBe('mcp:read mcp:write');
   expect(body).not.toHaveProperty('id_token');
 });
 
-test('a request that asks to stay connected, or to ask the person again, is like any other', async () => {
+test('a request for offline access or renewed consent is handled like any other', async () => {
   const app = await rawApp(s);
   const changed = { scope: 'mcp:read offline_access', prompt: 'consent' };
   const { body } = await app.redeem(await codeFor(app, await s.person(), { access: 'read_only' }, changed));
@@ -45,7 +45,7 @@ test.each([
   ['for another resource', { resource: 'https://elsewhere.example/mcp' }],
   ['for a form that posts itself', { prompt: 'none', response_mode: 'form_post' }],
   ['for an answer behind the #', { prompt: 'none', response_mode: 'fragment' }],
-])('a request %s is refused on a page of ours: nobody has approved the app', async (_, changed) => {
+])('a request %s is rejected on our own page, because nobody has approved the app', async (_, changed) => {
   const app = await rawApp(s, { redirect_uris: [REDIRECT, 'https://evil.example/login'] });
   const url = app.authorizationUrl({ redirect_uri: 'https://evil.example/login', ...changed });
   for (const jar of [null, (await s.person()).jar]) {
@@ -58,7 +58,7 @@ test.each([
   }
 });
 
-test('who refuses an app stays here, and may follow a link that tells it', async () => {
+test('a person who denies an app stays on our page, with a link that informs the app', async () => {
   const app = await rawApp(s);
   const anna = await s.person();
   const uid = await anna.open(app.authorizationUrl());
@@ -71,7 +71,7 @@ test('who refuses an app stays here, and may follow a link that tells it', async
   expect(Object.fromEntries(searchParams)).toMatchObject({ error: 'access_denied', state: 'a state', iss: s.baseUrl });
 });
 
-test('an app on the same machine may listen on any port, and one elsewhere is called back exactly where it said', async () => {
+test('a redirect URI on the same machine may use any port, and any other must match exactly', async () => {
   const anna = await s.person();
   for (const [registered, asked] of [
     ['http://127.0.0.1:1/callback', 'http://127.0.0.1:50123/callback'],

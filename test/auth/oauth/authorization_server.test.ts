@@ -17,7 +17,7 @@ afterAll(() => s.close());
 // An address may register only 30 apps at once.
 beforeEach(() => s.clock.advance({ seconds: 61 }));
 
-test('no header of a request gets into metadata, redirects or challenges', async () => {
+test('no header of a request influences metadata, redirects or challenges', async () => {
   const app = await rawApp(s);
   const asked = async (path: string): Promise<string> => {
     const url = new URL(path, s.baseUrl);
@@ -50,7 +50,7 @@ test('no header of a request gets into metadata, redirects or challenges', async
   await asked(app.authorizationUrl({ redirect_uri: 'https://other.example' }).href);
 });
 
-test('both forms of the metadata say what is there', async () => {
+test('both forms of the metadata describe the server', async () => {
   const get = async (path: string) => (await fetch(s.baseUrl + path)).json() as Promise<Record<string, unknown>>;
   const metadata = await get('/.well-known/oauth-authorization-server');
   expect(metadata).toMatchObject({
@@ -68,7 +68,7 @@ test('both forms of the metadata say what is there', async () => {
   });
 });
 
-test('a product that lives below a path does so in every address', async () => {
+test('a base URL with a path is part of every address', async () => {
   const own = await listeningWorldOfTest({ path: '/ops/tocsin' });
   const { origin } = new URL(own.baseUrl);
   for (const path of [
@@ -86,7 +86,7 @@ test('a product that lives below a path does so in every address', async () => {
   expect((await send(own, 'tools/list', {}, { key: tokens.access_token })).status).toBe(200);
 });
 
-test('while the database is away apps are told to come again', async () => {
+test('apps are asked to retry while the database is unavailable', async () => {
   const away = new AppError('unavailable', 'the database does not answer');
   const session = (): never => {
     throw away;

@@ -21,12 +21,12 @@ test.each([
   'data:text/html,x',
   'https://example.com/callback#fragment',
   'not an address',
-])('an app that would be called back at %s is not registered', async (uri) => {
+])('an app with the redirect URI %s is not registered', async (uri) => {
   const { status, body } = await register(s, { redirect_uris: [REDIRECT, uri] });
   expect([status, body.error]).toEqual([400, expect.stringMatching(/^invalid_(?:redirect_uri|client_metadata)$/)]);
 });
 
-test('registration takes what real clients send, and says what it made of it', async () => {
+test('registration accepts what real clients send, and returns what it stored', async () => {
   const { status, body } = await register(s, {
     redirect_uris: [REDIRECT, 'cursor://anysphere.cursor-mcp/callback', 'https://ada.example/callback'],
     client_name: '  Ada\u202e\n ',
@@ -69,11 +69,11 @@ test.each([
   { redirect_uris: [1] },
   { redirect_uris: Array(21).fill(REDIRECT) },
   { client_name: 7 },
-])('registration refuses or mends %j without a fault of its own', async (metadata) => {
+])('registration rejects or corrects %j without an internal error', async (metadata) => {
   expect([201, 400]).toContain((await register(s, metadata)).status);
 });
 
-test('an address that registers one app after another has to wait', async () => {
+test('an address that registers many apps has to wait', async () => {
   const own = await listeningWorldOfTest();
   const statuses: number[] = [];
   for (let index = 0; index < 31; index += 1) statuses.push((await register(own)).status);

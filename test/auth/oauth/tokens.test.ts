@@ -16,7 +16,7 @@ beforeEach(() => s.clock.advance({ seconds: 61 }));
 
 const statusWith = async (token: string) => (await send(s, 'tools/list', {}, { key: token })).status;
 
-test('of those who redeem one code at the same time exactly one gets tokens, and they work', async () => {
+test('when several requests redeem one code at the same time, exactly one gets tokens, and they work', async () => {
   const anna = await s.person();
   for (let round = 0; round < 5; round += 1) {
     const app = await rawApp(s);
@@ -31,7 +31,7 @@ test('of those who redeem one code at the same time exactly one gets tokens, and
   }
 });
 
-test('a code that comes again is refused, and later than ten seconds it ends the connection that it led to', async () => {
+test('a code that is used again is rejected, and after ten seconds it also ends its connection', async () => {
   const app = await rawApp(s);
   const code = await codeFor(app, await s.person());
   const { body } = await app.redeem(code);
@@ -79,7 +79,7 @@ test('a refresh may be repeated for ten seconds; later the same token ends the c
   });
 });
 
-test('a code is worth nothing without its verifier, its client and its address', async () => {
+test('a code is rejected without its verifier, its client and its redirect URI', async () => {
   const anna = await s.person();
   const app = await rawApp(s);
   for (const changed of [
@@ -92,7 +92,7 @@ test('a code is worth nothing without its verifier, its client and its address',
   }
 });
 
-test('tokens are for the one resource, whichever way it is written', async () => {
+test('tokens are valid for the one resource, with or without a trailing slash', async () => {
   const anna = await s.person();
   for (const resource of [null, `${s.endpoint.href}/`]) {
     const app = await rawApp(s);
@@ -117,7 +117,7 @@ test('no token, code, secret or id of a request is in the database', async () =>
   expect(rows.replaceAll(`/oauth/authorize/${uid}`, '')).not.toContain(uid);
 });
 
-test('a client with a secret must prove it, in either way', async () => {
+test('a client with a secret must present it, in the body or the header', async () => {
   const anna = await s.person();
   for (const method of ['client_secret_post', 'client_secret_basic'] as const) {
     const { body: client } = await register(s, { token_endpoint_auth_method: method });
@@ -130,14 +130,14 @@ test('a client with a secret must prove it, in either way', async () => {
   }
 });
 
-test('an API key is no access token of a connection, and neither opens what is the other’s', async () => {
+test('an access token is rejected as an API key, and a refresh token as an access token', async () => {
   const { tokens } = await connected(s, await s.person());
   expect((await s.call('list_teams', {}, { key: tokens.access_token })).status).toBe(401);
   expect(await statusWith(tokens.refresh_token)).toBe(401);
   expect(await statusWith(`${tokens.access_token.slice(0, -1)}_`)).toBe(401);
 });
 
-test('what has expired is removed, and what is in use stays', async () => {
+test('expired records are removed, and records in use are kept', async () => {
   const own = await listeningWorldOfTest();
   const anna = await own.person();
   const { app, tokens } = await connected(own, anna);
@@ -171,7 +171,7 @@ test('what has expired is removed, and what is in use stays', async () => {
   expect(await storesOf(own.context.db.session()).connections.list(own.orgId, null)).toEqual([]);
 });
 
-test('a fault of our own is told without its text, and a refresh that failed may be tried again', async () => {
+test('an internal error is answered without details, and a refresh that failed can be retried', async () => {
   const { app, tokens } = await connected(s, await s.person());
   const { sql } = s.context.db;
   await sql.run('alter table oauth_records rename to oauth_records_away');

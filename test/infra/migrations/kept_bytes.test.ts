@@ -5,7 +5,7 @@ import { KeptJobs } from '#infra/migrations/postgres/0015_kept_jobs.ts';
 import { packBytes } from '#ingest/packing/pack_bytes.ts';
 import { world } from '#test/kit/world.ts';
 
-test('what was kept before the change can be read after it', async () => {
+test('jobs from before the migration can be read after it', async () => {
   const { context } = await world();
   const packed = ['short', 'long '.repeat(1_000)].map((text) => packBytes(Buffer.from(text)));
   await context.db.sql.run('drop table kept_jobs');

@@ -132,14 +132,14 @@ describe.skipIf(!canRun)('Prometheus, that scrapes a machine and a shop and writ
     expect(sorted(await stored(direct, 'values'))).toEqual(sorted(finite));
   });
 
-  test('what is sent again, because its answer was lost, counts once', async () => {
+  test('a request that is sent again because its answer was lost counts once', async () => {
     expect(relay.lostAnswers).toBeGreaterThan(2);
     const finite = onlyFinite(scraped);
     await vi.waitFor(async () => expect(countOf(await stored(relayed, 'values'))).toBe(countOf(finite)), PATIENTLY);
     expect(sorted(await stored(relayed, 'values'))).toEqual(sorted(finite));
   });
 
-  test('what arrives in reverse is the same', async () => {
+  test('requests that arrive in reverse order give the same result', async () => {
     const service = await w.given.service();
     const authorization = `Bearer ${service.ingestionKey}`;
     for (const { headers, body } of relay.requests.toReversed()) {

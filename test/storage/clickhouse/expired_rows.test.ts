@@ -33,7 +33,7 @@ test('points older than their service keeps go, those of services that keep them
   expect(await partitions('metric_points')).not.toContain('20270128');
 });
 
-test('what was deleted leaves no trace on the disk once its day is over for all who wrote on it', async () => {
+test('deleted rows are removed from the disk after the retention of all services in their partition', async () => {
   const [short, long] = [newId('service'), newId('service')];
   const tiers = [
     { days: 3, serviceIds: [short] },

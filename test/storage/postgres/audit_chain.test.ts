@@ -43,7 +43,7 @@ test('rows that are added at the same time, in several organizations and in diff
   expect(await verify(w, other.orgId)).toMatchObject({ kind: 'whole', rows: times });
 });
 
-test('what was done to a row by hand is found, and which row is the first', async () => {
+test('a row that was changed by hand is found, and the first one is named', async () => {
   const w = await world();
   const { sql } = w.context.db;
   for (let index = 1; index <= 5; index += 1) await append(w, w.context.db.session(), w.orgId, `thing_${index}`);

@@ -19,7 +19,7 @@ test('connections that are lost midway leave the pool as it was, and undo what t
   await db.close();
 });
 
-test('what goes wrong in a transaction is thrown as it is, and all of it is undone', async () => {
+test('an error in a transaction is thrown unchanged, and the transaction is rolled back', async () => {
   const w = await world();
   const failed = w.context.db.transaction(async ({ sql }) => {
     await sql.run("update organizations set name = 'changed' where id = $1", [w.orgId]);

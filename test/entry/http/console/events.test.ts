@@ -59,7 +59,7 @@ function serverUrl(w: World): string {
 
 const tells = (id: string) => (change: Told) => change.ids?.includes(id) === true;
 
-test('whoever listens is told what changes in their organization, and in no other', async () => {
+test('a listener gets the changes of their organization, and of no other', async () => {
   const w = await world();
   const { email } = await givenPerson(w, { role: 'viewer' });
   await w.expectOk('create_team', { name: 'Before' });

@@ -20,7 +20,7 @@ async function twoOwners() {
   };
 }
 
-test('of two owners who leave at the same moment one stays', async () => {
+test('when two owners leave at the same time, one stays', async () => {
   const { w, olga, otto, owners } = await twoOwners();
   const answers = await Promise.all([
     olga.browser.post(`/organizations/${w.orgId}/actions/remove_member`, { userId: olga.userId }),

@@ -177,7 +177,7 @@ test('a schedule has a calendar address until it is revoked', async () => {
   expect((await feed(viewer, 'create')).status).toBe(403);
 });
 
-test('what has come in of a service is told', async () => {
+test('the console shows what a service has sent', async () => {
   const w = await world();
   const { browser } = await signedInAs(w, 'viewer');
   const { serviceId } = await w.given.service();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
 import { world } from '#test/kit/world.ts';
 
-test('who signs in is known by the cookie until they sign out', async () => {
+test('a person is recognized by the cookie from sign-in to sign-out', async () => {
   const w = await world();
   const { email, userId, name } = await givenPerson(w, { role: 'editor' });
   const browser = openBrowser(w);
