@@ -17,7 +17,9 @@ type Template = readonly string[];
 export function mergePattern(pattern: string | null, message: string): string | null {
   const line = toLine(message);
   if (line === '' || (pattern !== null && standsFor(pattern, line))) return pattern;
-  return pattern === null ? line : render(merge(tokensOf(pattern), tokensOf(line)));
+  if (pattern === null) return line;
+  const [before, added] = [tokensOf(pattern), tokensOf(line)];
+  return covers(before, added) ? pattern : render(merge(before, added));
 }
 
 /** Whether the literal parts of the pattern stand in the line, in order, the first and last at its ends. */
@@ -33,6 +35,31 @@ function standsFor(pattern: string, line: string): boolean {
     at = found + part.length;
   }
   return line.length - last.length >= at && line.endsWith(last);
+}
+
+/** As `standsFor`, token by token: a wildcard may stand for nothing, and the blank before it then is not there either. */
+function covers(template: Template, tokens: Template): boolean {
+  const runs: string[][] = [[]];
+  for (const token of template) {
+    if (token.trim() === WILDCARD) runs.push([]);
+    else runs.at(-1)?.push(token);
+  }
+  const first = runs.shift() ?? [];
+  const last = runs.pop();
+  if (!standAt(first, tokens, 0)) return false;
+  if (last === undefined) return tokens.length === first.length;
+  let at = first.length;
+  for (const run of runs) {
+    while (at + run.length <= tokens.length && !standAt(run, tokens, at)) at += 1;
+    at += run.length;
+    if (at > tokens.length) return false;
+  }
+  const lastAt = tokens.length - last.length;
+  return lastAt >= at && standAt(last, tokens, lastAt);
+}
+
+function standAt(run: Template, tokens: Template, at: number): boolean {
+  return run.every((token, index) => token === tokens[at + index]);
 }
 
 /** The first line that says something, on one line. */
