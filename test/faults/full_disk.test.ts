@@ -137,5 +137,5 @@ test('on a full disk people acknowledge and are paged, senders are told to come 
   expect(await get('/readyz')).toEqual({ status: 200, body: { ready: true } });
   expect(await point(3)).toMatchObject({ status: 202 });
   await expect.poll(() => existsSync(reserve), PATIENCE).toBe(true);
-  await expect.poll(output, PATIENCE).toContain('has room again, and everything goes on.');
+  await expect.poll(output, PATIENCE).toContain('has space again. Everything works as before.');
 }, 180_000);
