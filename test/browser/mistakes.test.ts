@@ -157,8 +157,10 @@ inBrowser('mistakes', () => {
       return button.checkVisibility() && !button.contains(above) ? [button.outerHTML.slice(0, 100)] : [];
     })`);
     expect(covered).toEqual([]);
-    const notice = (await page.locator('.mantine-Notification-root').boundingBox())!;
     const header = (await page.locator('header').first().boundingBox())!;
-    expect(notice.y).toBeGreaterThanOrEqual(header.y + header.height);
+    // It slides in from above.
+    await expect
+      .poll(async () => (await page.locator('.mantine-Notification-root').boundingBox())!.y)
+      .toBeGreaterThanOrEqual(header.y + header.height);
   });
 });
