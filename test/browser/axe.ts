@@ -9,6 +9,12 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const COLOURS_CHANGED = `new Promise(requestAnimationFrame).then(() => Promise.all(document.getAnimations()
   .filter((animation) => animation instanceof CSSTransition).map(({ finished }) => finished.catch(() => {}))))`;
 
+async function showIn(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
+  await page.evaluate(COLOURS_CHANGED);
+}
+
 /** What axe finds: everything in the light scheme, and only problems with colours in the dark one.
  *
  * @param within a selector that limits the check; without it the whole page is checked
@@ -22,10 +28,8 @@ export async function axeViolations(page: Page, within = ':root'): Promise<strin
         nodes.slice(0, 3).map(({ html, failureSummary }) => id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`,
     );
   const light = await run('{}');
-  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
-  await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
-  await page.evaluate(COLOURS_CHANGED);
+  await showIn(page, 'dark');
   const dark = await run(`{ runOnly: ['color-contrast', 'link-in-text-block'] }`);
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  await showIn(page, 'light');
   return [...light, ...dark.map((fault) => `in dark, ${fault}`)];
 }

@@ -70,6 +70,7 @@ inBrowser('signing in', () => {
     const page = await h.stranger();
     await page.goto(`${h.baseUrl}/login`);
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByRole('heading', { name: 'Reset your password' }).waitFor();
     await page.getByLabel('Mail address').fill(anna.email);
     await page.getByRole('button', { name: 'Send the link' }).click();
     await page.getByRole('heading', { name: 'Check your mail' }).waitFor();

@@ -41,6 +41,9 @@ export interface ClaimedJob extends DurableJobKey {
 /** The oldest jobs of one service that `listReady` reads, however many it has. */
 const OF_SERVICE_MAX = 50;
 
+/** Rounded as the column `ready_at` is: a job that was put back a microsecond ago is ready. */
+const NOW = sql<Temporal.Instant>`now()::timestamptz(3)`;
+
 /** Jobs that must survive the loss of the queue, until they have run. Their leases go by the clock of the database. */
 export class DurableJobStore {
   readonly #session: Pick<Session, 'db'>;
@@ -75,7 +78,7 @@ export class DurableJobStore {
           .where('job_name', '=', jobName)
           .whereRef('kept_jobs.org_id', '=', 'owners.org_id')
           .whereRef('kept_jobs.service_id', '=', 'owners.service_id')
-          .where('ready_at', '<=', sql<Temporal.Instant>`now()`)
+          .where('ready_at', '<=', NOW)
           .orderBy('kept_id')
           .orderBy('number')
           .limit(OF_SERVICE_MAX)
@@ -113,7 +116,7 @@ export class DurableJobStore {
   async claim(keys: readonly DurableJobKey[], leaseMs: number): Promise<ClaimedJob[]> {
     const claimed = await this.#updating(keys)
       .set({ ready_at: inMilliseconds(leaseMs) })
-      .where('k.ready_at', '<=', sql<Temporal.Instant>`now()`)
+      .where('k.ready_at', '<=', NOW)
       .returning(({ eb, ref }) => [
         'k.kept_id as jobId',
         'k.number',
