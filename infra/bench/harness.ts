@@ -44,7 +44,7 @@ export interface BenchStores {
   readonly firstRun: FirstRun;
 }
 
-/** Separate stores, as durable as in production, on a folder that is removed afterwards. */
+/** Separate stores, as durable as in production, on a folder that is removed afterwards. No key has a limit of calls. */
 export async function withStores<Result>(work: (stores: BenchStores) => Promise<Result>): Promise<Result> {
   return await withFolder(async (dataDir) => {
     const [postgres, clickhouse] = await Promise.all([
@@ -57,6 +57,8 @@ export async function withStores<Result>(work: (stores: BenchStores) => Promise<
         databaseUrl: postgres.url,
         clickhouseUrl: clickhouse.url,
         appSecret: 'a secret that is long enough for benchmarks',
+        callsPerMinute: 0,
+        answerMegabytesPerMinute: 0,
       });
       await migrate(config);
       const context = await compose(config, { log: createLogger(config, 'cli') });
