@@ -1,0 +1,50 @@
+const CLOCK = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
+const CLOCK_SECONDS = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit', second: '2-digit' });
+const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
+const DAY_CLOCK = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short',
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+});
+const DAY_SECONDS = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short',
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  second: '2-digit',
+});
+
+const DAY_S = 86_400;
+
+/** Times in the viewer's format: with the day where it changes, days alone when ticks are at least a day apart. */
+export function tickTexts(epochSeconds: readonly number[]): string[] {
+  const [first = 0, second = 0] = epochSeconds;
+  const distance = second - first;
+  if (distance >= DAY_S) return epochSeconds.map((at) => DAY.format(at * 1_000));
+  const clock = distance > 0 && distance < 60 ? CLOCK_SECONDS : CLOCK;
+  return epochSeconds.map((at) => {
+    const time = new Date(at * 1_000);
+    const isMidnight = time.getHours() === 0 && time.getMinutes() === 0 && time.getSeconds() === 0;
+    return isMidnight ? DAY.format(time) : clock.format(time);
+  });
+}
+
+/** The time of a point, as exact as the points lie close. */
+export function pointTimeText(at: number, stepMs: number): string {
+  return (stepMs < 60_000 ? DAY_SECONDS : DAY_CLOCK).format(at);
+}
+
+let canvas: CanvasRenderingContext2D | null = null;
+
+export const CHART_FONT = "12px 'Inter Variable', sans-serif";
+
+/** How wide a text is, in CSS pixels. */
+export function textWidth(text: string, font = CHART_FONT): number {
+  canvas ??= document.createElement('canvas').getContext('2d');
+  if (canvas === null) return text.length * 7;
+  canvas.font = font;
+  return canvas.measureText(text).width;
+}

@@ -1,0 +1,124 @@
+import type uPlot from 'uplot';
+
+import { themeColor, toneColor } from '#console/components/time_chart/chart_colors.ts';
+import type { ChartBand, ChartMarker } from '#console/components/time_chart/chart_series.ts';
+import { textWidth } from '#console/components/time_chart/chart_texts.ts';
+
+export interface Marks {
+  readonly markers: readonly ChartMarker[];
+  readonly bands: readonly ChartBand[];
+  readonly threshold: { readonly value: number; readonly label: string; readonly isAbove: boolean | null } | null;
+}
+
+const LABEL_FONT = "560 11px 'Inter Variable', sans-serif";
+/** Labels of markers are cut to this width, in CSS pixels. */
+const LABEL_WIDTH_MAX = 120;
+
+/** Behind the lines: bands, and the side of the threshold on which a rule fires. */
+export function drawBehind(chart: uPlot, { bands, threshold }: Marks): void {
+  const { ctx, bbox } = chart;
+  ctx.save();
+  clipToPlot(chart);
+  for (const { from, to, tone } of bands) {
+    const left = chart.valToPos(from / 1_000, 'x', true);
+    const width = Math.max(chart.valToPos(to / 1_000, 'x', true) - left, 2 * devicePixelRatio);
+    ctx.globalAlpha = 0.12;
+    ctx.fillStyle = toneColor(tone);
+    ctx.fillRect(left, bbox.top, width, bbox.height);
+    ctx.globalAlpha = 0.8;
+    ctx.fillRect(left, bbox.top + bbox.height - 3 * devicePixelRatio, width, 3 * devicePixelRatio);
+  }
+  if (threshold !== null && threshold.isAbove !== null) {
+    const at = chart.valToPos(threshold.value, 'y', true);
+    ctx.globalAlpha = 0.06;
+    ctx.fillStyle = themeColor('--t-red');
+    if (threshold.isAbove) ctx.fillRect(bbox.left, bbox.top, bbox.width, at - bbox.top);
+    else ctx.fillRect(bbox.left, at, bbox.width, bbox.top + bbox.height - at);
+  }
+  ctx.restore();
+}
+
+/** In front of the lines: the threshold, and markers with as many labels as have room beside each other. */
+export function drawInFront(chart: uPlot, { markers, threshold }: Marks): void {
+  const { ctx, bbox } = chart;
+  ctx.save();
+  clipToPlot(chart);
+  if (threshold !== null) drawThreshold(chart, threshold);
+  let freeFrom = Number.NEGATIVE_INFINITY;
+  for (const marker of markers.toSorted((a, b) => a.at - b.at)) {
+    const at = chart.valToPos(marker.at / 1_000, 'x', true);
+    if (at < bbox.left || at > bbox.left + bbox.width) continue;
+    const color = toneColor(marker.tone);
+    line(ctx, color, [2, 3], [at, bbox.top], [at, bbox.top + bbox.height]);
+    ctx.fillStyle = color;
+    ctx.beginPath();
+    ctx.arc(at, bbox.top + 4 * devicePixelRatio, 3 * devicePixelRatio, 0, 2 * Math.PI);
+    ctx.fill();
+    const text = cutText(marker.label);
+    const width = (textWidth(text, LABEL_FONT) + 14) * devicePixelRatio;
+    const isRight = at + width <= bbox.left + bbox.width;
+    const left = isRight ? at : at - width;
+    if (left < Math.max(freeFrom, bbox.left)) continue;
+    freeFrom = left + width;
+    writeText(ctx, text, { x: left + 7 * devicePixelRatio, y: bbox.top + 8 * devicePixelRatio, color, at: 'middle' });
+  }
+  ctx.restore();
+}
+
+function drawThreshold(chart: uPlot, { value, label }: NonNullable<Marks['threshold']>): void {
+  const { ctx, bbox } = chart;
+  const at = chart.valToPos(value, 'y', true);
+  const color = themeColor('--t-red');
+  line(ctx, color, [6, 4], [bbox.left, at], [bbox.left + bbox.width, at]);
+  // At the left, because series end at the right; below the line where there is no room above it.
+  const isRoomAbove = at - bbox.top > 18 * devicePixelRatio;
+  const y = at + (isRoomAbove ? -3 : 3) * devicePixelRatio;
+  const x = bbox.left + 6 * devicePixelRatio;
+  writeText(ctx, label, { x, y, color, at: isRoomAbove ? 'bottom' : 'top' });
+}
+
+interface Written {
+  readonly x: number;
+  readonly y: number;
+  readonly color: string;
+  readonly at: CanvasTextBaseline;
+}
+
+/** With an edge in the colour of the background, so that it can be read above lines. */
+function writeText(ctx: CanvasRenderingContext2D, text: string, { x, y, color, at }: Written): void {
+  ctx.font = LABEL_FONT.replace('11px', `${11 * devicePixelRatio}px`);
+  ctx.textAlign = 'left';
+  ctx.textBaseline = at;
+  ctx.lineJoin = 'round';
+  ctx.setLineDash([]);
+  ctx.lineWidth = 3 * devicePixelRatio;
+  ctx.strokeStyle = themeColor('--t-surface');
+  ctx.strokeText(text, x, y);
+  ctx.fillStyle = color;
+  ctx.fillText(text, x, y);
+}
+
+function cutText(text: string): string {
+  if (textWidth(text, LABEL_FONT) <= LABEL_WIDTH_MAX) return text;
+  let shown = text.slice(0, 40);
+  while (shown.length > 1 && textWidth(`${shown}…`, LABEL_FONT) > LABEL_WIDTH_MAX) shown = shown.slice(0, -1);
+  return `${shown.trimEnd()}…`;
+}
+
+type Point = readonly [x: number, y: number];
+
+function line(ctx: CanvasRenderingContext2D, color: string, dash: readonly number[], from: Point, to: Point): void {
+  ctx.beginPath();
+  ctx.strokeStyle = color;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash(dash.map((length) => length * devicePixelRatio));
+  ctx.moveTo(...from);
+  ctx.lineTo(...to);
+  ctx.stroke();
+}
+
+function clipToPlot({ ctx, bbox }: uPlot): void {
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+}

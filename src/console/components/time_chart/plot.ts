@@ -1,0 +1,157 @@
+import 'uplot/dist/uPlot.min.css';
+
+import uPlot from 'uplot';
+
+import { lineStyle, type Scheme, themeColor } from '#console/components/time_chart/chart_colors.ts';
+import { type ChartColumns, type ChartSeries, yRangeOf } from '#console/components/time_chart/chart_series.ts';
+import { CHART_FONT, textWidth, tickTexts } from '#console/components/time_chart/chart_texts.ts';
+import { drawBehind, drawInFront, type Marks } from '#console/components/time_chart/draw_marks.ts';
+import { type Measure, quantityText } from '#core/metrics/quantity.ts';
+
+/** What the plot draws; read anew for each drawing, so that a change needs no new plot. */
+export interface PlotState {
+  readonly from: number;
+  readonly to: number;
+  readonly marks: Marks;
+  readonly measure: Measure;
+  /** Held while the threshold is dragged, so that the axis does not move under the finger. */
+  readonly heldRange: readonly [number, number] | null;
+}
+
+/** Where the plotting area lies within the chart, in CSS pixels, and which values its edges have. */
+export interface PlotArea {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+interface PlotOptions {
+  readonly holder: HTMLElement;
+  readonly size: { readonly width: number; readonly height: number };
+  readonly series: readonly ChartSeries[];
+  readonly columns: ChartColumns;
+  readonly scheme: Scheme;
+  /** Charts of one group share their cursor. */
+  readonly group: string | undefined;
+  readonly mayZoom: boolean;
+  state(): PlotState;
+  onArea(area: PlotArea): void;
+  onCursor(left: number | null): void;
+  onSelect(fromMs: number, toMs: number): void;
+}
+
+const AXIS_GAP = 8;
+const DRAG_MIN = 6;
+
+/** Creates the plot; the caller destroys it. */
+export function createPlot(options: PlotOptions): uPlot {
+  const { holder, size, series, columns, scheme, group, mayZoom, state, onArea, onCursor, onSelect } = options;
+  const line = themeColor('--t-line');
+  const axis = {
+    stroke: themeColor('--mantine-color-dimmed'),
+    grid: { stroke: line, width: 1 },
+    ticks: { show: false },
+    font: CHART_FONT,
+    gap: AXIS_GAP,
+  };
+  const isAlone = series.length === 1;
+  return new uPlot(
+    {
+      ...size,
+      padding: [10, 14, 0, 4],
+      legend: { show: false },
+      cursor: {
+        y: false,
+        drag: { x: mayZoom, y: false, setScale: false, dist: DRAG_MIN },
+        points: { size: 8, width: 2 },
+        ...(group !== undefined && {
+          sync: {
+            key: group,
+            setSeries: false,
+            scales: ['x', null] as [string, null],
+            // The cursor alone: a selection belongs to its own chart.
+            filters: { pub: isCursorEvent, sub: isCursorEvent },
+          },
+        }),
+      },
+      scales: {
+        x: { range: () => [state().from / 1_000, state().to / 1_000] },
+        y: {
+          range(_plot, low, high) {
+            const { heldRange, marks } = state();
+            return heldRange === null ? yRangeOf(low, high, marks.threshold?.value ?? null) : [...heldRange];
+          },
+        },
+      },
+      axes: [
+        { ...axis, size: 28, space: (plot) => widthOfTick(plot), values: (_plot, ticks) => tickTexts(ticks) },
+        {
+          ...axis,
+          space: 34,
+          size: (_plot, texts: string[] | null) => Math.ceil(longest(texts ?? []) + AXIS_GAP + 6),
+          values: (_plot, ticks) => ticks.map((tick) => quantityText(tick, state().measure, { digits: 6 })),
+        },
+      ],
+      series: [
+        {},
+        ...series.map(({ isFaint = false, values }, index): uPlot.Series => {
+          const { color, dash } = lineStyle(index, scheme);
+          return {
+            stroke: color,
+            width: isFaint ? 1.25 : 1.75,
+            alpha: isFaint ? 0.65 : 1,
+            dash: isFaint ? [4, 4] : [...dash],
+            spanGaps: false,
+            points: { show: values.length < 3, size: 6 },
+            ...(isAlone && { fill: (plot: uPlot) => (plot.scales['y']?.min === 0 ? `${color}1c` : 'transparent') }),
+          };
+        }),
+      ],
+      hooks: {
+        drawClear: [(plot) => drawBehind(plot, state().marks)],
+        draw: [
+          (plot) => {
+            drawInFront(plot, state().marks);
+            const { bbox, scales } = plot;
+            onArea({
+              left: bbox.left / devicePixelRatio,
+              top: bbox.top / devicePixelRatio,
+              width: bbox.width / devicePixelRatio,
+              height: bbox.height / devicePixelRatio,
+              min: scales['y']?.min ?? 0,
+              max: scales['y']?.max ?? 1,
+            });
+          },
+        ],
+        setCursor: [({ cursor }) => onCursor(cursor.left === undefined || cursor.left < 0 ? null : cursor.left)],
+        setSelect: [
+          (plot) => {
+            const { left, width } = plot.select;
+            if (width < DRAG_MIN) return;
+            const at = (x: number) => Math.round(plot.posToVal(x, 'x') * 1_000);
+            plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+            onSelect(at(left), at(left + width));
+          },
+        ],
+      },
+    },
+    columns,
+    holder,
+  );
+}
+
+const isCursorEvent = (type: string): boolean => type === 'mousemove' || type === 'mouseleave';
+
+function longest(texts: readonly string[]): number {
+  return texts.reduce((width, text) => Math.max(width, textWidth(text)), 0);
+}
+
+/** Room for a label such as `11:45 PM`, with seconds where ticks are that close. */
+function widthOfTick({ scales }: uPlot): number {
+  const span = (scales['x']?.max ?? 0) - (scales['x']?.min ?? 0);
+  const [sample = ''] = tickTexts(span < 600 ? [82_799, 82_800] : [82_740, 82_800]);
+  return textWidth(sample) + 24;
+}

@@ -1,0 +1,302 @@
+import { useComputedColorScheme } from '@mantine/core';
+import { useElementSize } from '@mantine/hooks';
+import { type KeyboardEvent, lazy, type PointerEvent, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import uPlot from 'uplot';
+
+import { ChartLegend } from '#console/components/time_chart/chart_legend.tsx';
+import {
+  type ChartBand,
+  type ChartMarker,
+  type ChartSeries,
+  summaryOf,
+  toColumns,
+  usualDistance,
+} from '#console/components/time_chart/chart_series.ts';
+import { CursorValues, valuesAt, valuesText } from '#console/components/time_chart/cursor_values.tsx';
+import { createPlot, type PlotArea, type PlotState } from '#console/components/time_chart/plot.ts';
+import { ThresholdHandle } from '#console/components/time_chart/threshold_handle.tsx';
+import classes from '#console/components/time_chart/time_chart.module.css';
+import type { Comparator } from '#core/metrics/comparator.ts';
+import { type Measure, quantityText } from '#core/metrics/quantity.ts';
+
+const ChartTable = lazy(() =>
+  import('#console/components/time_chart/chart_table.tsx').then((m) => ({ default: m.ChartTable })),
+);
+
+interface TimeChartProps {
+  /** What the chart is of, for those who do not see it. */
+  readonly label: string;
+  readonly series: readonly ChartSeries[];
+  /** The period, in epoch milliseconds. */
+  readonly from: number;
+  readonly to: number;
+  /** The width of a bucket. */
+  readonly stepMs: number;
+  readonly measure: Measure;
+  readonly threshold?: { readonly comparator?: Comparator; readonly value: number } | undefined;
+  /** Makes the threshold a slider, for the mouse, a finger and the arrow keys. Called for each value on the way. */
+  readonly onThreshold?: ((value: number) => void) | undefined;
+  readonly markers?: readonly ChartMarker[];
+  readonly bands?: readonly ChartBand[];
+  /** Lets people zoom by dragging, or by the keys + and -. */
+  readonly onRange?: ((from: number, to: number) => void) | undefined;
+  /** Charts of one group share their cursor. */
+  readonly group?: string;
+  readonly hasLegend?: boolean;
+}
+
+const NO_MARKERS: readonly ChartMarker[] = [];
+const NO_BANDS: readonly ChartBand[] = [];
+/** The steps of the arrow keys in the period; page keys go ten of them. */
+const KEY_STEPS = 100;
+
+/**
+ * Values over time. It fills its parent, which has a height of its own, so that nothing moves when data arrives. The
+ * cursor follows the mouse, a finger or the arrow keys; a dialog holds the same values as a table.
+ */
+export function TimeChart(props: TimeChartProps) {
+  const { label, series, from, to, stepMs, measure, threshold, onThreshold, onRange, group } = props;
+  const { markers = NO_MARKERS, bands = NO_BANDS, hasLegend = series.length > 1 } = props;
+  const scheme = useComputedColorScheme('light');
+  const { ref: sized, width, height } = useElementSize();
+  const holder = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const isActive = useRef(false);
+  const [area, setArea] = useState<PlotArea | null>(null);
+  const [cursor, setCursor] = useState<number | null>(null);
+  const [heldRange, setHeldRange] = useState<readonly [number, number] | null>(null);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [isTableOpen, setIsTableOpen] = useState(false);
+
+  const shown = useMemo(() => series.filter(({ name }) => !hidden.has(name)), [series, hidden]);
+  const columns = useMemo(() => {
+    const [times, ...values] = toColumns(series, stepMs);
+    return toPlotColumns(times, values, from, to);
+  }, [series, stepMs, from, to]);
+  const valueText = (value: number): string => quantityText(value, measure);
+  const thresholdText =
+    threshold === undefined
+      ? null
+      : `${threshold.comparator ?? ''} ${quantityText(threshold.value, measure, { digits: 6 })}`.trim();
+  const marks = {
+    markers,
+    bands,
+    threshold:
+      threshold === undefined || thresholdText === null
+        ? null
+        : {
+            value: threshold.value,
+            label: thresholdText,
+            isAbove: threshold.comparator === undefined ? null : threshold.comparator.startsWith('>'),
+          },
+  };
+  const state: PlotState = { from, to, marks, measure, heldRange };
+  const latest = useRef({ state, onRange });
+  // Before the effects that draw.
+  useEffect(() => {
+    latest.current = { state, onRange };
+  });
+
+  // What a new plot is needed for; all else is drawn anew by the one that is there.
+  const shape = JSON.stringify([series.map(({ name, isFaint, values }) => [name, isFaint, values.length < 3]), scheme]);
+  const isSized = width > 0 && height > 0;
+  useEffect(() => {
+    if (holder.current === null || !isSized) return;
+    const created = createPlot({
+      holder: holder.current,
+      size: { width, height },
+      series,
+      columns,
+      scheme,
+      group,
+      mayZoom: latest.current.onRange !== undefined,
+      state: () => latest.current.state,
+      onArea: (next) => setArea((before) => (isSameArea(before, next) ? before : next)),
+      onCursor: (left) => setCursor(isActive.current ? left : null),
+      onSelect: (start, end) => latest.current.onRange?.(start, end),
+    });
+    plot.current = created;
+    for (const [index, { name }] of series.entries()) {
+      if (hidden.has(name)) created.setSeries(index + 1, { show: false });
+    }
+    return () => {
+      created.destroy();
+      plot.current = null;
+    };
+    // Data, size and marks change a plot that is there.
+  }, [shape, group, isSized, onRange === undefined]);
+  useEffect(() => {
+    if (isSized) plot.current?.setSize({ width, height });
+  }, [isSized, width, height]);
+  const drawn = JSON.stringify([marks, measure, heldRange]);
+  useEffect(() => {
+    plot.current?.setData(columns);
+  }, [columns, drawn]);
+
+  const moveTo = (left: number | null): void => {
+    const chart = plot.current;
+    if (chart === null) return;
+    const to = { left: left ?? -10, top: left === null ? -10 : 10 };
+    chart.setCursor(to);
+    if (group === undefined) return;
+    const { clientWidth, clientHeight } = chart.over;
+    uPlot.sync(group).pub('mousemove', chart, to.left, to.top, clientWidth, clientHeight, chart.cursor.idx ?? -1);
+  };
+  const at = cursor === null || area === null ? null : from + (cursor / area.width) * (to - from);
+  const reach = area === null ? 0 : Math.max(...shown.map(({ times }) => usualDistance(times, stepMs)), stepMs);
+  const values = at === null ? [] : valuesAt(shown, at, Number.isFinite(reach) ? reach * 1.5 : stepMs);
+  const near =
+    at === null || area === null ? [] : markers.filter((m) => Math.abs(m.at - at) < ((to - from) / area.width) * 8);
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (area === null) return;
+    const next = nextByKey(event.key, cursor ?? area.width, area.width);
+    if (next !== undefined) {
+      event.preventDefault();
+      moveTo(next);
+    } else if ((event.key === '+' || event.key === '-') && onRange !== undefined) {
+      event.preventDefault();
+      const middle = at ?? (from + to) / 2;
+      const half = ((to - from) / 2) * (event.key === '+' ? 0.5 : 2);
+      onRange(Math.round(middle - half), Math.round(Math.min(middle + half, Math.max(to, Date.now()))));
+    }
+  };
+  const onTouch = ({ pointerType, clientX }: PointerEvent): void => {
+    const chart = plot.current;
+    if (pointerType !== 'touch' || chart === null) return;
+    const { left, width: wide } = chart.over.getBoundingClientRect();
+    moveTo(Math.min(Math.max(clientX - left, 0), wide));
+  };
+  const setActive = (active: boolean): void => {
+    isActive.current = active;
+    if (!active) moveTo(null);
+  };
+
+  return (
+    <figure className={classes.chart} aria-label={label}>
+      <p className="hidden-text">{summaryOf(shown, valueText, thresholdText)}</p>
+      <div
+        className={classes.plot}
+        ref={sized}
+        role="slider"
+        tabIndex={0}
+        aria-label={`Time in ${label}`}
+        aria-valuemin={from}
+        aria-valuemax={to}
+        aria-valuenow={Math.round(at ?? to)}
+        aria-valuetext={at === null ? 'Press the arrow keys to read values' : valuesText(values, at, stepMs, valueText)}
+        onKeyDown={onKeyDown}
+        onFocus={() => {
+          isActive.current = true;
+        }}
+        onBlur={() => setActive(false)}
+        onPointerEnter={() => {
+          isActive.current = true;
+        }}
+        onPointerLeave={({ pointerType }) => {
+          if (pointerType !== 'touch') setActive(false);
+        }}
+        onPointerDown={onTouch}
+        onPointerMove={onTouch}
+      >
+        <div ref={holder} aria-hidden />
+        {cursor !== null && at !== null && area !== null && (
+          <CursorValues
+            left={area.left + cursor}
+            width={width}
+            at={values[0]?.at ?? at}
+            stepMs={stepMs}
+            values={values}
+            markers={near}
+            styleOf={(name) => series.findIndex((one) => one.name === name)}
+            scheme={scheme}
+            valueText={valueText}
+          />
+        )}
+      </div>
+      {threshold !== undefined && onThreshold !== undefined && area !== null && (
+        <ThresholdHandle
+          area={area}
+          value={threshold.value}
+          text={thresholdText ?? ''}
+          onChange={onThreshold}
+          onHold={(isHeld) => setHeldRange(isHeld ? [area.min, area.max] : null)}
+        />
+      )}
+      {hasLegend && (
+        <ChartLegend
+          series={series}
+          hidden={hidden}
+          scheme={scheme}
+          valueText={valueText}
+          onToggle={(name) => {
+            const next = new Set(hidden);
+            if (!next.delete(name)) next.add(name);
+            setHidden(next);
+            plot.current?.setSeries(series.findIndex((one) => one.name === name) + 1, { show: !next.has(name) });
+          }}
+          onFocus={(name) => {
+            const index = name === null ? -1 : series.findIndex((one) => one.name === name);
+            plot.current?.setSeries(index === -1 ? null : index + 1, { focus: true });
+          }}
+        />
+      )}
+      <button type="button" className={classes.tableButton} onClick={() => setIsTableOpen(true)}>
+        Show as a table
+      </button>
+      {isTableOpen && (
+        <Suspense>
+          <ChartTable
+            title={label}
+            series={shown}
+            stepMs={stepMs}
+            valueText={valueText}
+            onClose={() => setIsTableOpen(false)}
+          />
+        </Suspense>
+      )}
+    </figure>
+  );
+}
+
+/** With the edges of the period, so that an empty plot has an axis, too. */
+function toPlotColumns(
+  times: number[],
+  values: (number | null | undefined)[][],
+  from: number,
+  to: number,
+): [number[], ...(number | null | undefined)[][]] {
+  const [first = to / 1_000, last = from / 1_000] = [times[0], times.at(-1)];
+  const before = first > from / 1_000 ? [from / 1_000] : [];
+  const after = last < to / 1_000 ? [to / 1_000] : [];
+  const blank = (edge: readonly number[]): undefined[] => edge.map(() => undefined);
+  return [[...before, ...times, ...after], ...values.map((column) => [...blank(before), ...column, ...blank(after)])];
+}
+
+function isSameArea(before: PlotArea | null, next: PlotArea): boolean {
+  return (
+    before !== null &&
+    before.left === next.left &&
+    before.top === next.top &&
+    before.width === next.width &&
+    before.height === next.height &&
+    before.min === next.min &&
+    before.max === next.max
+  );
+}
+
+/** Where the cursor goes; null hides it, undefined is no key of the cursor. */
+function nextByKey(key: string, left: number, width: number): number | null | undefined {
+  const step = width / KEY_STEPS;
+  const moves: Readonly<Record<string, number>> = {
+    ArrowLeft: left - step,
+    ArrowRight: left + step,
+    PageUp: left - 10 * step,
+    PageDown: left + 10 * step,
+    Home: 0,
+    End: width,
+  };
+  if (key === 'Escape') return null;
+  const next = moves[key];
+  return next === undefined ? undefined : Math.min(Math.max(next, 0), width);
+}
