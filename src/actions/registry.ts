@@ -79,13 +79,18 @@ import { updateEscalationPolicy } from '#actions/policies/update_escalation_poli
 import { createAlertRule } from '#actions/rules/create_alert_rule.ts';
 import { deleteAlertRule } from '#actions/rules/delete_alert_rule.ts';
 import { updateAlertRule } from '#actions/rules/update_alert_rule.ts';
+import { changeSchedule } from '#actions/schedules/change_schedule.ts';
 import { createCalendarFeed } from '#actions/schedules/create_calendar_feed.ts';
 import { createSchedule } from '#actions/schedules/create_schedule.ts';
 import { createScheduleOverride } from '#actions/schedules/create_schedule_override.ts';
 import { deleteSchedule } from '#actions/schedules/delete_schedule.ts';
 import { deleteScheduleOverride } from '#actions/schedules/delete_schedule_override.ts';
 import { getCalendarFeed } from '#actions/schedules/get_calendar_feed.ts';
+import { getOnCallTimeline } from '#actions/schedules/get_on_call_timeline.ts';
+import { previewRotation } from '#actions/schedules/preview_rotation.ts';
 import { revokeCalendarFeed } from '#actions/schedules/revoke_calendar_feed.ts';
+import { swapShifts } from '#actions/schedules/swap_shifts.ts';
+import { undoShiftSwap } from '#actions/schedules/undo_shift_swap.ts';
 import { updateSchedule } from '#actions/schedules/update_schedule.ts';
 import { whoIsOnCall } from '#actions/schedules/who_is_on_call.ts';
 import { createService } from '#actions/services/create_service.ts';
@@ -194,6 +199,11 @@ const WITHIN_ORGANIZATIONS = [
   reopenIncident,
   unacknowledgeIncident,
   deleteScheduleOverride,
+  getOnCallTimeline,
+  previewRotation,
+  changeSchedule,
+  swapShifts,
+  undoShiftSwap,
   requestPhoneCode,
   confirmPhone,
   setReplyPin,

@@ -12,6 +12,7 @@ import { BASE } from '#console/api/http.ts';
 import { sessionQuery } from '#console/api/session.ts';
 import { readAuditFilter } from '#console/pages/settings/audit_filter.ts';
 import { readIncidentFilter } from '#console/pages/incidents/incident_filter.ts';
+import { readTimelineFilter } from '#console/pages/oncall/timeline_filter.ts';
 import { ErrorPage } from '#console/shell/error_page.tsx';
 import { NotFound, NotFoundPage } from '#console/shell/not_found.tsx';
 import { Shell } from '#console/shell/shell.tsx';
@@ -124,6 +125,40 @@ const settingsRoutes = [
   }),
 ] as const;
 
+/** The frame of the pages of on-call that have a tab. */
+const onCall = createRoute({
+  getParentRoute: () => inside,
+  id: 'on-call',
+  component: lazyRouteComponent(() => import('#console/pages/oncall/on_call.tsx'), 'OnCall'),
+});
+
+const onCallRoutes = [
+  createRoute({
+    getParentRoute: () => onCall,
+    path: PAGES.onCall,
+    validateSearch: readTimelineFilter,
+    component: lazyRouteComponent(() => import('#console/pages/oncall/on_call_now.tsx'), 'OnCallNow'),
+  }),
+] as const;
+
+const schedules = [
+  createRoute({
+    getParentRoute: () => inside,
+    path: PAGES.newSchedule,
+    component: lazyRouteComponent(() => import('#console/pages/oncall/new_schedule.tsx'), 'NewSchedule'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: PAGES.schedule,
+    component: lazyRouteComponent(() => import('#console/pages/oncall/schedule_page.tsx'), 'SchedulePage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: PAGES.editSchedule,
+    component: lazyRouteComponent(() => import('#console/pages/oncall/edit_schedule.tsx'), 'EditSchedule'),
+  }),
+] as const;
+
 const pageRoutes = [
   createRoute({
     getParentRoute: () => inside,
@@ -157,6 +192,8 @@ const pageRoutes = [
     component: lazyRouteComponent(() => import('#console/pages/me/me.tsx'), 'MePage'),
   }),
   settings.addChildren(settingsRoutes),
+  onCall.addChildren(onCallRoutes),
+  ...schedules,
 ] as const;
 
 const routeTree = root.addChildren([...outside, connect, inside.addChildren(pageRoutes)]);

@@ -1,6 +1,7 @@
 import {
   IconApps,
   IconBell,
+  IconCalendarUser,
   IconHeartRateMonitor,
   IconHistory,
   IconHome,
@@ -16,6 +17,7 @@ import {
 export const NAVIGATION = [
   { to: '/', label: 'Home', icon: IconHome, key: 'h' },
   { to: '/incidents', label: 'Incidents', icon: IconBell, key: 'i' },
+  { to: '/oncall', label: 'On-call', icon: IconCalendarUser, key: 'o' },
   { to: '/services', label: 'Services', icon: IconServer2, key: 's' },
   { to: '/settings', label: 'Settings', icon: IconSettings, key: 't' },
   { to: '/me', label: 'Me', icon: IconUserCircle, key: 'm' },

@@ -67,8 +67,8 @@ function peopleOfRound(userIds: readonly UserId[], isPresent: IsPresent): UserId
   return round.reverse();
 }
 
-function turnHoursOf(rotation: Rotation): number {
-  const { shiftHours, rotationType } = rotation;
+/** The length of a turn, in hours of the wall clock. */
+export function turnHoursOf({ shiftHours, rotationType }: Pick<Rotation, 'shiftHours' | 'rotationType'>): number {
   return shiftHours !== null && shiftHours >= 1 ? shiftHours : TURN_HOURS[rotationType];
 }
 

@@ -40,6 +40,21 @@ export function parseOverrideWindow(
   return ok({ startAt: startAt.value, endAt: endAt.value });
 }
 
+/** A range of time that is looked at: not empty, and not longer than so many days. */
+export function parseTimeRange(
+  input: { readonly from: unknown; readonly to: unknown },
+  daysMax: number,
+): Parsed<{ from: Instant; to: Instant }> {
+  const from = parseInstant(input.from, DEFAULT_TIME_ZONE, 'from');
+  const to = parseInstant(input.to, DEFAULT_TIME_ZONE, 'to');
+  if (from.kind === 'faults' || to.kind === 'faults') {
+    return { kind: 'faults', faults: [...faultsOf(from), ...faultsOf(to)] };
+  }
+  const hours = from.value.until(to.value).total('hours');
+  if (hours > 0 && hours <= daysMax * 24) return ok({ from: from.value, to: to.value });
+  return fault('to', `must be after from, and at most ${daysMax} days after it`);
+}
+
 /** Faults of times that can be told without knowing the schedule; what is absent has none. */
 export function timeFaults(times: {
   readonly timezone?: unknown;

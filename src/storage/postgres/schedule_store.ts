@@ -140,10 +140,11 @@ export class ScheduleStore {
     return row;
   }
 
-  /** Throws `not_found`. Resolves to what it was. */
+  /** Throws `not_found` with the path of the field that named it. Resolves to what it was. */
   async deleteOverride(
     orgId: Id<'org'>,
     overrideId: string,
+    path = 'overrideId',
   ): Promise<Pick<ScheduleOverrideRow, 'id' | 'scheduleId' | 'userId' | 'startAt' | 'endAt'>> {
     const deleted = await this.#session.db
       .deleteFrom('schedule_overrides as o')
@@ -151,7 +152,7 @@ export class ScheduleStore {
       .where('o.id', '=', asId('override', overrideId))
       .returning(columns(ScheduleOverrideEntity, 'o', ['id', 'scheduleId', 'userId', 'startAt', 'endAt']))
       .executeTakeFirst();
-    if (deleted === undefined) throw notFound('overrideId', 'override');
+    if (deleted === undefined) throw notFound(path, 'override');
     return deleted;
   }
 

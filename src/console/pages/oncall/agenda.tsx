@@ -1,0 +1,96 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { Name } from '#console/components/name.tsx';
+import { TextButton } from '#console/components/text_button.tsx';
+import classes from '#console/pages/oncall/agenda.module.css';
+import { NowAndNext } from '#console/pages/oncall/now_and_next.tsx';
+import { type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
+import { spanText } from '#console/pages/oncall/span_text.ts';
+import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
+import type { ShownSchedule, ShownTimeline } from '#console/pages/oncall/use_timeline.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface AgendaProps {
+  readonly timeline: ShownTimeline;
+  readonly range: TimelineRange;
+  readonly isStale: boolean;
+  readonly onOpen: (selection: Selection) => void;
+  /** The page says which schedule it is. */
+  readonly isWithoutHead?: boolean;
+}
+
+const SHOWN_MAX = 6;
+
+/** The timeline as lists, for small screens. */
+export function Agenda({ timeline, range, isStale, onOpen, isWithoutHead = false }: AgendaProps) {
+  return (
+    <div className={classes.agenda} data-stale={isStale ? '' : undefined}>
+      {timeline.schedules.map((schedule) => (
+        <ScheduleAgenda
+          key={schedule.scheduleId}
+          schedule={schedule}
+          nameOf={timeline.nameOf}
+          selections={selectionsOf(schedule, range.from, range.to)}
+          onOpen={onOpen}
+          isWithoutHead={isWithoutHead}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface ScheduleAgendaProps {
+  readonly schedule: ShownSchedule;
+  readonly nameOf: (userId: string | null) => string;
+  readonly selections: readonly Selection[];
+  readonly onOpen: (selection: Selection) => void;
+  readonly isWithoutHead: boolean;
+}
+
+function ScheduleAgenda({ schedule, nameOf, selections, onOpen, isWithoutHead }: ScheduleAgendaProps) {
+  const { userId } = useOrganization().session.user;
+  const [isWhole, setIsWhole] = useState(false);
+  const { scheduleId, name, teamName } = schedule;
+  const shown = isWhole ? selections : selections.slice(0, SHOWN_MAX);
+  return (
+    <section className={classes.schedule} aria-label={`${name}, ${teamName}`}>
+      <div className={classes.head}>
+        {!isWithoutHead && (
+          <Link to="/oncall/schedules/$scheduleId" params={{ scheduleId }} className={classes.name}>
+            <Name>{name}</Name>
+          </Link>
+        )}
+        <div className={classes.sub}>
+          {!isWithoutHead && (
+            <>
+              <Name>{teamName}</Name>:{' '}
+            </>
+          )}
+          <NowAndNext schedule={schedule} nameOf={nameOf} />
+        </div>
+      </div>
+      <ul className={classes.shifts}>
+        {shown.map((selection) => {
+          const { since, until, source, userId: person } = selection;
+          return (
+            <li key={since}>
+              <button type="button" className={classes.shift} data-source={source} onClick={() => onOpen(selection)}>
+                <span className={classes.who} data-mine={person === userId ? '' : undefined}>
+                  <Name>{person === userId ? 'You' : nameOf(person)}</Name>
+                  {source === 'override' && ' (override)'}
+                </span>
+                <span className={classes.when}>{spanText(since, until)}</span>
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      {shown.length < selections.length && (
+        <div className={classes.more}>
+          <TextButton onClick={() => setIsWhole(true)}>Show all {selections.length} shifts of this time</TextButton>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,56 @@
+import { Alert, Button } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+
+import { Name } from '#console/components/name.tsx';
+import classes from '#console/pages/oncall/gaps.module.css';
+import type { Selection } from '#console/pages/oncall/selection.ts';
+import { spanText } from '#console/pages/oncall/span_text.ts';
+import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface GapsProps {
+  readonly schedules: readonly ShownSchedule[];
+  readonly onOpen: (selection: Selection) => void;
+}
+
+/** When nobody is on call in the next 30 days, one line for each schedule. */
+export function Gaps({ schedules, onOpen }: GapsProps) {
+  const { may } = useOrganization();
+  const withGaps = schedules.filter(({ gapCount }) => gapCount > 0);
+  if (withGaps.length === 0) return null;
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      mb="md"
+      icon={<IconAlertTriangle size={18} />}
+      title="Nobody is on call at some times of the next 30 days"
+    >
+      <ul className={classes.gaps}>
+        {withGaps.map(({ scheduleId, name, gaps, gapCount }) => {
+          const [gap] = gaps;
+          if (gap === undefined) return null;
+          const [since, until] = [Date.parse(gap.since), Date.parse(gap.until)];
+          return (
+            <li key={scheduleId} className={classes.gap}>
+              <span className={classes.text}>
+                <Name>{name}</Name>, {spanText(since, until)}
+                {gapCount > 1 && `, and ${gapCount - 1} more`}
+              </span>
+              {may('oncall:edit') && (
+                <Button
+                  size="xs"
+                  variant="default"
+                  onClick={() => onOpen({ scheduleId, userId: null, source: 'gap', since, until })}
+                  aria-label={`Put somebody on call in ${name}`}
+                >
+                  Put somebody on call
+                </Button>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </Alert>
+  );
+}

@@ -1,0 +1,99 @@
+import { NativeSelect, Skeleton, TextInput } from '@mantine/core';
+import { IconArrowLeft } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { invoke, type ResultOf } from '#console/api/actions.ts';
+import { serverNow } from '#console/api/http.ts';
+import { teamsQuery, topicKey } from '#console/api/queries.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { named } from '#console/components/name.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { Page } from '#console/components/page.tsx';
+import incidentClasses from '#console/pages/incidents/incident_page.module.css';
+import { newDraft, rotationInput, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
+import { ScheduleForm } from '#console/pages/oncall/schedule_form.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+export function NewSchedule() {
+  const { org, may } = useOrganization();
+  const { data, error, refetch } = useQuery(teamsQuery(org.orgId));
+  return (
+    <Page
+      title="New schedule"
+      above={
+        <Link to="/oncall" className={incidentClasses.back}>
+          <IconArrowLeft size={16} aria-hidden /> On-call
+        </Link>
+      }
+    >
+      {!may('oncall:edit') && <p>Your role may not create a schedule. Ask an owner or an admin.</p>}
+      {may('oncall:edit') && error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {may('oncall:edit') && error === null && data === undefined && <Skeleton height={420} radius="lg" />}
+      {may('oncall:edit') && data !== undefined && <Form teams={data.teams} />}
+    </Page>
+  );
+}
+
+type Teams = ResultOf<'list_teams'>['teams'];
+
+function Form({ teams }: { readonly teams: Teams }) {
+  const { orgId } = useOrganization().org;
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const [draft, setDraft] = useState<ScheduleDraft>(() => newDraft(serverNow(), teams[0]?.teamId ?? ''));
+  const [teamName, setTeamName] = useState('');
+  const teamId = teams.some((team) => team.teamId === draft.teamId) ? draft.teamId : (teams[0]?.teamId ?? '');
+  const creating = useMutation({
+    mutationFn: async () => {
+      const { timezone, rotationType, rotationConfig } = rotationInput(draft, null);
+      const team =
+        teamId === '' ? await invoke(orgId, 'create_team', { name: teamName.trim() || 'On-call' }) : { teamId };
+      return await invoke(orgId, 'create_schedule', {
+        teamId: team.teamId,
+        name: draft.name.trim(),
+        timezone,
+        rotationType,
+        rotationConfig,
+        startAt: draft.handOverAt,
+      });
+    },
+    async onSuccess({ scheduleId, name }) {
+      showSuccess(named`${name} is created.`);
+      await navigate({ to: '/oncall/schedules/$scheduleId', params: { scheduleId } });
+    },
+    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') }),
+  });
+  return (
+    <ScheduleForm
+      draft={draft}
+      onChange={setDraft}
+      schedule={null}
+      button="Create"
+      isPending={creating.isPending}
+      error={creating.error}
+      onSubmit={() => creating.mutate()}
+      onCancel={() => void navigate({ to: '/oncall' })}
+    >
+      {teams.length === 0 ? (
+        <TextInput
+          label="Team"
+          description="Schedules belong to a team. This one will be created."
+          placeholder="On-call"
+          value={teamName}
+          onChange={({ currentTarget }) => setTeamName(currentTarget.value)}
+          maxLength={500}
+        />
+      ) : (
+        <NativeSelect
+          label="Team"
+          value={teamId}
+          onChange={({ currentTarget }) => setDraft({ ...draft, teamId: currentTarget.value })}
+          data={teams.map((team) => ({ value: team.teamId, label: isolateBidi(team.name) }))}
+        />
+      )}
+    </ScheduleForm>
+  );
+}

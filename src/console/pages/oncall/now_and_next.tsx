@@ -1,0 +1,29 @@
+import { Name } from '#console/components/name.tsx';
+import { momentText, viewerZone } from '#console/pages/oncall/span_text.ts';
+import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface NowAndNextProps {
+  readonly schedule: ShownSchedule;
+  readonly nameOf: (userId: string | null) => string;
+}
+
+/** Who is on call now, until when, and who takes over; and the zone of the schedule when it is another. */
+export function NowAndNext({ schedule: { onCall, next, timezone }, nameOf }: NowAndNextProps) {
+  const { userId } = useOrganization().session.user;
+  const who = (id: string) => (id === userId ? 'You' : nameOf(id));
+  return (
+    <>
+      {onCall === null ? <b>Nobody</b> : <Name>{who(onCall.userId)}</Name>}
+      {onCall?.source === 'override' && ' (override)'}
+      {next === null && onCall !== null && ', without end'}
+      {next !== null && (
+        <>
+          {' '}
+          until {momentText(Date.parse(next.at))}, then <Name>{who(next.userId)}</Name>
+        </>
+      )}
+      {timezone !== viewerZone() && <> · {timezone}</>}
+    </>
+  );
+}

@@ -1,0 +1,169 @@
+import { ActionIcon, Button, Group, NativeSelect, SegmentedControl, Skeleton } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { IconCalendarUser, IconChevronLeft, IconChevronRight, IconPlus } from '@tabler/icons-react';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+
+import { isolateBidi } from '#console/components/bidi.ts';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { LoadMore } from '#console/components/load_more.tsx';
+import { Page } from '#console/components/page.tsx';
+import { Agenda } from '#console/pages/oncall/agenda.tsx';
+import { Gaps } from '#console/pages/oncall/gaps.tsx';
+import classes from '#console/pages/oncall/on_call_now.module.css';
+import type { Selection } from '#console/pages/oncall/selection.ts';
+import { ShiftDialog } from '#console/pages/oncall/shift_dialog.tsx';
+import { viewerZone } from '#console/pages/oncall/span_text.ts';
+import { Timeline } from '#console/pages/oncall/timeline.tsx';
+import { type TimelineFilter, TIMELINE_VIEWS, type TimelineView } from '#console/pages/oncall/timeline_filter.ts';
+import {
+  addToRange,
+  dayText,
+  findDay,
+  rangeOf,
+  type TimelineRange,
+  VIEW_NAMES,
+} from '#console/pages/oncall/timeline_range.ts';
+import { useTimeline } from '#console/pages/oncall/use_timeline.ts';
+import { useShortcut } from '#console/shell/keyboard.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/on-call/oncall');
+
+/** Who is on call now, and over the next weeks. */
+export function OnCallNow() {
+  const { may } = useOrganization();
+  const { view, range, team, show, move } = useShownTime();
+  const { timeline, query } = useTimeline(range, { teamId: team });
+  const [selected, setSelected] = useState<Selection | null>(null);
+  const isSmall = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
+  const mayEdit = may('oncall:edit');
+  const create = mayEdit && (
+    <Button component={Link} to="/oncall/schedules/new" leftSection={<IconPlus size={18} />}>
+      Create a schedule
+    </Button>
+  );
+  useShortcut('t', () => show({ day: undefined }));
+  const schedule = timeline?.schedules.find(({ scheduleId }) => scheduleId === selected?.scheduleId);
+  const isEmpty = timeline?.total === 0 && team === undefined;
+  const shown = { range, isStale: query.isPlaceholderData, onOpen: setSelected };
+  return (
+    <Page title="On-call" lead="Who is on call, now and later." actions={isEmpty ? undefined : create}>
+      {query.error !== null && timeline === null && (
+        <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />
+      )}
+      {isEmpty && (
+        <EmptyState icon={<IconCalendarUser size={24} />} title="No schedule yet" actions={create}>
+          A schedule says whose turn it is to be paged, and when turns change hands.
+          {!mayEdit && ' Your role may not create one: ask an editor.'}
+        </EmptyState>
+      )}
+      {!isEmpty && query.error === null && (
+        <>
+          {timeline !== null && <Gaps schedules={timeline.schedules} onOpen={setSelected} />}
+          <Toolbar view={view} range={range} teams={timeline?.teams ?? []} team={team} onShow={show} onMove={move} />
+          {timeline === null && <Skeleton height={320} radius="lg" />}
+          {timeline !== null && isSmall === true && <Agenda {...shown} timeline={timeline} />}
+          {timeline !== null && isSmall !== true && (
+            <Timeline {...shown} timeline={timeline} onMove={move} onMark={mayEdit ? setSelected : undefined} />
+          )}
+          {query.hasNextPage && (
+            <LoadMore
+              onMore={() => void query.fetchNextPage()}
+              isLoading={query.isFetchingNextPage}
+              hasFailed={query.isFetchNextPageError}
+            />
+          )}
+        </>
+      )}
+      {selected !== null && schedule !== undefined && timeline !== null && (
+        <ShiftDialog
+          selection={selected}
+          schedule={schedule}
+          nameOf={timeline.nameOf}
+          onClose={() => setSelected(null)}
+        />
+      )}
+    </Page>
+  );
+}
+
+/** The time that the address names. */
+function useShownTime() {
+  const filter = route.useSearch();
+  const navigate = route.useNavigate();
+  const { view = 'two_weeks', team } = filter;
+  const today = dayText(new Date());
+  const day = findDay(filter.day ?? today) ?? new Date();
+  const time = day.getTime();
+  const range = useMemo(() => rangeOf(view, new Date(time)), [view, time]);
+  const show = (changes: { [Key in keyof TimelineFilter]?: TimelineFilter[Key] | undefined }): void => {
+    const { view: wanted, day: at, team: of } = { ...filter, ...changes };
+    const search: TimelineFilter = {
+      ...(wanted !== undefined && wanted !== 'two_weeks' && { view: wanted }),
+      ...(at !== undefined && { day: at }),
+      ...(of !== undefined && { team: of }),
+    };
+    void navigate({ search, replace: true, resetScroll: false });
+  };
+  const move = (by: 1 | -1): void => show({ day: dayText(addToRange(view, new Date(range.from), by)) });
+  return { view, range, team, show, move };
+}
+
+interface ToolbarProps {
+  readonly view: TimelineView;
+  readonly range: TimelineRange;
+  readonly teams: readonly { readonly teamId: string; readonly name: string }[];
+  readonly team: string | undefined;
+  readonly onShow: (
+    changes: Partial<Record<keyof TimelineFilter, string | undefined>> & { view?: TimelineView },
+  ) => void;
+  readonly onMove: (by: 1 | -1) => void;
+}
+
+const RANGE = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
+const MONTH = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric' });
+
+function Toolbar({ view, range, teams, team, onShow, onMove }: ToolbarProps) {
+  const last = range.days.at(-1)?.start ?? range.from;
+  return (
+    <div className={classes.toolbar}>
+      <Group gap={4} wrap="nowrap">
+        <ActionIcon variant="default" size={36} onClick={() => onMove(-1)} aria-label="Earlier">
+          <IconChevronLeft size={18} />
+        </ActionIcon>
+        <ActionIcon variant="default" size={36} onClick={() => onMove(1)} aria-label="Later">
+          <IconChevronRight size={18} />
+        </ActionIcon>
+        <Button variant="default" onClick={() => onShow({ day: undefined })}>
+          Today
+        </Button>
+      </Group>
+      <h2 className={classes.range} aria-live="polite">
+        {view === 'month' ? MONTH.format(range.from) : RANGE.formatRange(range.from, last)}
+      </h2>
+      <span className={classes.zone}>{viewerZone()}</span>
+      {(teams.length > 1 || team !== undefined) && (
+        <NativeSelect
+          aria-label="Team"
+          className={classes.team}
+          value={team ?? ''}
+          onChange={({ currentTarget }) =>
+            onShow({ team: currentTarget.value === '' ? undefined : currentTarget.value })
+          }
+          data={[
+            { value: '', label: 'All teams' },
+            ...teams.map(({ teamId, name }) => ({ value: teamId, label: isolateBidi(name) })),
+          ]}
+        />
+      )}
+      <SegmentedControl
+        aria-label="How much time"
+        value={view}
+        onChange={(value) => onShow({ view: TIMELINE_VIEWS.find((known) => known === value) ?? 'two_weeks' })}
+        data={TIMELINE_VIEWS.map((value) => ({ value, label: VIEW_NAMES[value] }))}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,133 @@
+import { Button, Group, Radio, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { isApiError, serverNow } from '#console/api/http.ts';
+import { membersQuery } from '#console/api/organization.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
+import { readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';
+import type { Selection } from '#console/pages/oncall/selection.ts';
+import { usePutOnCall } from '#console/pages/oncall/use_put_on_call.ts';
+import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface OverrideFormProps {
+  readonly selection: Selection;
+  readonly schedule: ShownSchedule;
+  readonly nameOf: (userId: string | null) => string;
+  readonly onDone: () => void;
+}
+
+/** More people of the rotation are found by their name. */
+const CLOSE_PEOPLE_MAX = 6;
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Puts somebody on call for the shift or for a part of it. */
+export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFormProps) {
+  const { org } = useOrganization();
+  const members = useQuery(membersQuery(org.orgId)).data?.members ?? [];
+  const memberName = (id: string) => members.find(({ userId }) => userId === id)?.name ?? nameOf(id);
+  const [start] = useState(() => Math.max(selection.since, serverNow()));
+  const end = selection.until ?? start + DAY_MS;
+  const [userId, setUserId] = useState<string | null>(null);
+  const [from, setFrom] = useState(() => toLocalField(start));
+  const [to, setTo] = useState(() => toLocalField(end));
+  const [isChecked, setIsChecked] = useState(false);
+  const putting = usePutOnCall(schedule, onDone, memberName);
+
+  const startAt = readOrKeep(from, start);
+  const endAt = readOrKeep(to, end);
+  const refused = faultsOf(putting.error);
+  const faults = {
+    userId: isChecked && userId === null ? 'Choose who is on call then.' : refused['userId'],
+    from: startAt === null ? 'Enter a day and a time.' : refused['startAt'],
+    to:
+      endAt === null
+        ? 'Enter a day and a time.'
+        : startAt !== null && endAt <= startAt
+          ? 'The end must be after the start.'
+          : refused['endAt'],
+  };
+  const submit = (): void => {
+    setIsChecked(true);
+    if (userId === null || startAt === null || endAt === null || endAt <= startAt) return;
+    putting.mutate({ userId, startAt: new Date(startAt).toISOString(), endAt: new Date(endAt).toISOString() });
+  };
+  const close = closePeople(schedule, selection.userId);
+  const others = members.filter((member) => !close.includes(member.userId) && member.userId !== selection.userId);
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <Stack gap="sm">
+        <Radio.Group
+          label="Put on call instead"
+          value={userId !== null && close.includes(userId) ? userId : null}
+          onChange={setUserId}
+          error={faults.userId}
+        >
+          <Group gap="xs" mt={4}>
+            {close.map((id) => (
+              <Radio key={id} value={id} label={<Name>{memberName(id)}</Name>} />
+            ))}
+          </Group>
+        </Radio.Group>
+        {others.length > 0 && (
+          <Select
+            aria-label="Somebody else"
+            placeholder="Somebody else"
+            searchable
+            selectFirstOptionOnChange
+            data={others.map((member) => ({ value: member.userId, label: isolateBidi(member.name) }))}
+            value={others.some((member) => member.userId === userId) ? userId : null}
+            onChange={(id) => setUserId(id)}
+            limit={20}
+            nothingFoundMessage="Nobody has this name"
+          />
+        )}
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+          <TextInput
+            label="From"
+            type="datetime-local"
+            value={from}
+            onChange={({ currentTarget }) => setFrom(currentTarget.value)}
+            error={faults.from}
+          />
+          <TextInput
+            label="Until"
+            type="datetime-local"
+            value={to}
+            onChange={({ currentTarget }) => setTo(currentTarget.value)}
+            error={faults.to}
+          />
+        </SimpleGrid>
+        {putting.isError && <ErrorAlert title="Nothing was changed" error={putting.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onDone}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={putting.isPending}>
+            Put on call
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** The people of the rotation, without who is on call then. */
+function closePeople({ rotationConfig }: ShownSchedule, onCall: string | null): readonly string[] {
+  return [...new Set(rotationConfig.userIds)].filter((id) => id !== onCall).slice(0, CLOSE_PEOPLE_MAX);
+}
+
+/** What the server refused, by the field. */
+function faultsOf(error: unknown): Readonly<Record<string, string>> {
+  if (!isApiError(error)) return {};
+  return Object.fromEntries(error.faults.map(({ path, message }) => [path, `${message}.`]));
+}

@@ -1,0 +1,115 @@
+import { ActionIcon, Select, Text } from '@mantine/core';
+import { IconArrowDown, IconArrowUp, IconX } from '@tabler/icons-react';
+import { type KeyboardEvent, useId, useRef, useState } from 'react';
+
+import { isolateBidi } from '#console/components/bidi.ts';
+import { Name } from '#console/components/name.tsx';
+import classes from '#console/pages/oncall/people_order.module.css';
+import { type ScheduleDraft, withMoved, withPerson, withTurns } from '#console/pages/oncall/schedule_draft.ts';
+
+interface PeopleOrderProps {
+  readonly draft: ScheduleDraft;
+  readonly people: readonly { readonly userId: string; readonly name: string }[];
+  readonly nameOf: (userId: string) => string;
+  readonly error: string | undefined;
+  readonly onChange: (draft: ScheduleDraft) => void;
+}
+
+const OPTIONS_MAX = 30;
+
+/** Who takes turns, in their order. Alt and an arrow move the row that has the focus, Delete removes it. */
+export function PeopleOrder({ draft, people, nameOf, error, onChange }: PeopleOrderProps) {
+  const [typed, setTyped] = useState('');
+  const list = useRef<HTMLOListElement>(null);
+  const id = useId();
+  const { turns } = draft;
+  const focusRow = (index: number): void => {
+    const row = Math.min(index, turns.length - 1);
+    requestAnimationFrame(() => list.current?.querySelectorAll<HTMLElement>('li')[row]?.focus());
+  };
+  const move = (index: number, by: 1 | -1): void => onChange(withMoved(draft, index, by));
+  const remove = (index: number): void => onChange(withTurns(draft, turns.toSpliced(index, 1)));
+  const onKeyDown = (event: KeyboardEvent, index: number): void => {
+    const by = event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : null;
+    if (event.altKey && by !== null) {
+      event.preventDefault();
+      move(index, by);
+      focusRow(Math.max(0, index + by));
+    } else if (event.key === 'Delete' && event.target === event.currentTarget) {
+      event.preventDefault();
+      remove(index);
+      focusRow(Math.min(index, turns.length - 2));
+    }
+  };
+  return (
+    <div role="group" aria-labelledby={id}>
+      <Text id={id} size="sm" fw={500}>
+        Who takes turns
+      </Text>
+      <Text size="xs" c="dimmed" mb={6}>
+        In this order, then from the beginning. Somebody added twice has two turns.
+      </Text>
+      {turns.length > 0 && (
+        <ol className={classes.list} ref={list} aria-label="Order of turns">
+          {turns.map(({ key, userId }, index) => (
+            // The row itself takes keys, as its label says.
+            // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions, jsx-a11y/no-noninteractive-tabindex
+            <li key={key} className={classes.person} tabIndex={0} onKeyDown={(event) => onKeyDown(event, index)}>
+              <span className={classes.place}>{index + 1}</span>
+              <span className={classes.name}>
+                <Name>{nameOf(userId)}</Name>
+              </span>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                size={36}
+                disabled={index === 0}
+                onClick={() => move(index, -1)}
+                aria-label={`Move ${nameOf(userId)} up`}
+              >
+                <IconArrowUp size={16} />
+              </ActionIcon>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                size={36}
+                disabled={index === turns.length - 1}
+                onClick={() => move(index, 1)}
+                aria-label={`Move ${nameOf(userId)} down`}
+              >
+                <IconArrowDown size={16} />
+              </ActionIcon>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                size={36}
+                onClick={() => remove(index)}
+                aria-label={`Remove ${nameOf(userId)}`}
+              >
+                <IconX size={16} />
+              </ActionIcon>
+            </li>
+          ))}
+        </ol>
+      )}
+      <Select
+        aria-label="Add a person"
+        placeholder="Add a person"
+        searchable
+        selectFirstOptionOnChange
+        data={people.map(({ userId, name }) => ({ value: userId, label: isolateBidi(name) }))}
+        value={null}
+        searchValue={typed}
+        onSearchChange={setTyped}
+        onChange={(userId) => {
+          if (userId === null) return;
+          onChange(withPerson(draft, userId));
+          setTyped('');
+        }}
+        limit={OPTIONS_MAX}
+        nothingFoundMessage="Nobody has this name"
+        error={error}
+      />
+    </div>
+  );
+}

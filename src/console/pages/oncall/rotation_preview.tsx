@@ -1,0 +1,182 @@
+import { Skeleton, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+
+import type { ResultOf } from '#console/api/actions.ts';
+import { serverNow } from '#console/api/http.ts';
+import { actionQuery } from '#console/api/queries.ts';
+import { Card } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
+import classes from '#console/pages/oncall/rotation_preview.module.css';
+import { rotationInput, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
+import type { Selection } from '#console/pages/oncall/selection.ts';
+import { isOtherTime, momentText, spanText } from '#console/pages/oncall/span_text.ts';
+import { placeOf, rangeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
+import { TimelineTrack } from '#console/pages/oncall/timeline_track.tsx';
+import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface RotationPreviewProps {
+  readonly draft: ScheduleDraft;
+  readonly schedule: ShownSchedule | null;
+  readonly isValid: boolean;
+  readonly nameOf: (userId: string) => string;
+}
+
+type Preview = ResultOf<'preview_rotation'>;
+
+const WEEKS = 4;
+/** Waits until typing pauses before it asks the server. */
+const DEBOUNCE_MS = 200;
+const CHANGES_SHOWN_MAX = 12;
+const SHIFTS_SHOWN_MAX = 10;
+
+/** What saving would change: decided by the server with the same function that decides who is on call. */
+export function RotationPreview({ draft, schedule, isValid, nameOf }: RotationPreviewProps) {
+  const { orgId } = useOrganization().org;
+  const input = JSON.stringify({
+    weeks: WEEKS,
+    ...rotationInput(draft, schedule),
+    ...(schedule !== null && { scheduleId: schedule.scheduleId }),
+  });
+  const [asked] = useDebouncedValue(input, DEBOUNCE_MS);
+  const { data, error, isPlaceholderData } = useQuery({
+    ...actionQuery(orgId, 'teams', 'preview_rotation', JSON.parse(asked)),
+    enabled: isValid,
+    placeholderData: keepPreviousData,
+  });
+  const isStale = isPlaceholderData || asked !== input;
+  return (
+    <Card
+      title={schedule === null ? 'Who is on call then' : 'What changes'}
+      about={`In the ${WEEKS} weeks ${schedule === null ? 'from the first turn on' : 'from now on'}. Nothing is saved yet.`}
+    >
+      {!isValid && <Text size="sm">Fill in the fields to see who is on call when.</Text>}
+      {isValid && error !== null && <ErrorAlert title="There is no preview" error={error} />}
+      {isValid && error === null && data === undefined && <Skeleton height={220} />}
+      {isValid && error === null && data !== undefined && (
+        <div className={classes.preview} data-stale={isStale ? '' : undefined} aria-live="polite">
+          <Tracks preview={data} hasBefore={schedule !== null} nameOf={nameOf} />
+          {schedule === null ? (
+            <FirstShifts preview={data} timezone={draft.timezone} nameOf={nameOf} />
+          ) : (
+            <Changes preview={data} timezone={draft.timezone} nameOf={nameOf} />
+          )}
+        </div>
+      )}
+    </Card>
+  );
+}
+
+type NameOf = RotationPreviewProps['nameOf'];
+
+function Tracks({ preview, hasBefore, nameOf }: { preview: Preview; hasBefore: boolean; nameOf: NameOf }) {
+  const [from, to] = [Date.parse(preview.from), Date.parse(preview.to)];
+  const days = [0, 1].flatMap((month) => {
+    const first = new Date(from);
+    return rangeOf('month', new Date(first.getFullYear(), first.getMonth() + month, 1)).days;
+  });
+  const range: TimelineRange = { from, to, days: days.filter(({ start, end }) => end > from && start < to) };
+  return (
+    <div className={classes.tracks}>
+      {hasBefore && <LabelledTrack label="Now" shifts={preview.before} range={range} nameOf={nameOf} />}
+      <LabelledTrack
+        label={hasBefore ? 'After saving' : 'Shifts'}
+        shifts={preview.after}
+        range={range}
+        nameOf={nameOf}
+      />
+    </div>
+  );
+}
+
+interface LabelledTrackProps {
+  readonly label: string;
+  readonly shifts: Preview['after'];
+  readonly range: TimelineRange;
+  readonly nameOf: NameOf;
+}
+
+/** Drawn only: the list below says the same in words. */
+function LabelledTrack({ label, shifts, range, nameOf }: LabelledTrackProps) {
+  const { userId } = useOrganization().session.user;
+  const selections = shifts.map(({ userId: person, source, since, until }): Selection => {
+    const end = until === null ? null : Date.parse(until);
+    return { scheduleId: '', userId: person, source, since: Math.max(range.from, Date.parse(since)), until: end };
+  });
+  return (
+    <div className={classes.labelled} aria-hidden>
+      <span className={classes.label}>{label}</span>
+      <TimelineTrack range={range} selections={selections} userId={userId} now={serverNow()}>
+        {selections.map(({ since, until, userId: person }) => {
+          const left = placeOf(since, range);
+          const width = placeOf(until ?? range.to, range) - left;
+          return (
+            <span key={since} className={classes.name} style={{ left: `${left}%`, width: `${width}%` }}>
+              <span>
+                <Name>{person === null ? '' : nameOf(person)}</Name>
+              </span>
+            </span>
+          );
+        })}
+      </TimelineTrack>
+    </div>
+  );
+}
+
+function Changes({ preview, timezone, nameOf }: { preview: Preview; timezone: string; nameOf: NameOf }) {
+  const { changes, changeCount } = preview;
+  const name = (userId: string | null) => (userId === null ? 'Nobody' : nameOf(userId));
+  if (changeCount === 0) return <Text size="sm">Nothing changes hands.</Text>;
+  return (
+    <>
+      <Text size="sm" fw={560}>
+        {changeCount === 1 ? '1 time changes hands:' : `${changeCount} times change hands:`}
+      </Text>
+      <ul className={classes.changes} aria-label="Times that change hands">
+        {changes.slice(0, CHANGES_SHOWN_MAX).map(({ since, until, before, after }, index) => (
+          <li key={since}>
+            <span>
+              <s>
+                <Name>{name(before)}</Name>
+              </s>{' '}
+              → <b className={after === null ? classes.nobody : undefined}>{<Name>{name(after)}</Name>}</b>
+              {index === 0 && since === preview.from && ', at once'}
+            </span>
+            <Span since={since} until={until} timezone={timezone} />
+          </li>
+        ))}
+        {changeCount > CHANGES_SHOWN_MAX && <li>and {changeCount - CHANGES_SHOWN_MAX} more</li>}
+      </ul>
+    </>
+  );
+}
+
+function FirstShifts({ preview, timezone, nameOf }: { preview: Preview; timezone: string; nameOf: NameOf }) {
+  const { after, from } = preview;
+  if (after.length === 0) return <Text size="sm">Nobody is on call.</Text>;
+  return (
+    <ul className={classes.changes} aria-label="First shifts">
+      {after.slice(0, SHIFTS_SHOWN_MAX).map(({ userId, since, until }) => (
+        <li key={since}>
+          <b>
+            <Name>{nameOf(userId)}</Name>
+          </b>
+          <Span since={since < from ? from : since} until={until} timezone={timezone} />
+        </li>
+      ))}
+      {after.length > SHIFTS_SHOWN_MAX && <li>and so on</li>}
+    </ul>
+  );
+}
+
+function Span({ since, until, timezone }: { since: string; until: string | null; timezone: string }) {
+  const [from, to] = [Date.parse(since), until === null ? null : Date.parse(until)];
+  return (
+    <span className={classes.span}>
+      {spanText(from, to)}
+      {isOtherTime(timezone, from, to) && ` (begins ${momentText(from, timezone)} in ${timezone})`}
+    </span>
+  );
+}

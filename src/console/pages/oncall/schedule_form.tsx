@@ -1,0 +1,204 @@
+import { Button, Group, NativeSelect, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+
+import { isApiError } from '#console/api/http.ts';
+import { membersQuery } from '#console/api/organization.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { Card } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { PeopleOrder } from '#console/pages/oncall/people_order.tsx';
+import { RotationPreview } from '#console/pages/oncall/rotation_preview.tsx';
+import { draftFaults, lengthText, placeOfHandOver, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
+import classes from '#console/pages/oncall/schedule_form.module.css';
+import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface ScheduleFormProps {
+  readonly draft: ScheduleDraft;
+  readonly onChange: (draft: ScheduleDraft) => void;
+  /** The schedule that is edited; null for a new one. */
+  readonly schedule: ShownSchedule | null;
+  /** What stands before the fields: the team of a new schedule, and what became of an earlier draft. */
+  readonly children?: ReactNode;
+  readonly button: string;
+  readonly isPending: boolean;
+  readonly isBlocked?: boolean;
+  readonly error: unknown;
+  readonly onSubmit: () => void;
+  readonly onCancel: () => void;
+}
+
+const LENGTHS = [12, 24, 168, 336] as const;
+const ZONES = Intl.supportedValuesOf('timeZone');
+
+/** The fields of a schedule beside a preview of what saving them would change. */
+export function ScheduleForm(props: ScheduleFormProps) {
+  const {
+    draft,
+    onChange,
+    schedule,
+    children,
+    button,
+    isPending,
+    isBlocked = false,
+    error,
+    onSubmit,
+    onCancel,
+  } = props;
+  const { org } = useOrganization();
+  const people = useQuery(membersQuery(org.orgId)).data?.members ?? [];
+  const nameOf = (userId: string) => people.find((person) => person.userId === userId)?.name ?? 'Somebody who has left';
+  const [isChecked, setIsChecked] = useState(false);
+  const faults = draftFaults(draft);
+  const shown: Readonly<Record<string, string | undefined>> = { ...faultsOf(error), ...(isChecked ? faults : {}) };
+  const isValid = Object.keys(faults).length === 0;
+  const set = (changes: Partial<ScheduleDraft>): void => onChange({ ...draft, ...changes });
+  const submit = (): void => {
+    setIsChecked(true);
+    if (isValid && !isBlocked && !isPending) onSubmit();
+  };
+  return (
+    <form
+      className={classes.form}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <Card>
+        <Stack>
+          {children}
+          <TextInput
+            label="Name"
+            value={draft.name}
+            onChange={({ currentTarget }) => set({ name: currentTarget.value })}
+            error={shown['name']}
+            maxLength={500}
+            autoFocus={schedule === null}
+          />
+          <PeopleOrder draft={draft} people={people} nameOf={nameOf} error={shown['turns']} onChange={onChange} />
+          <SimpleGrid cols={{ base: 1, xs: 2 }}>
+            <LengthField draft={draft} error={shown['hours']} onChange={onChange} />
+            <HandOverField draft={draft} schedule={schedule} error={shown['handOverAt']} onChange={onChange} />
+          </SimpleGrid>
+          {schedule !== null && draft.turns.length > 1 && (
+            <NativeSelect
+              label="Who takes over then"
+              value={String(Math.max(0, placeOfHandOver(draft)))}
+              onChange={({ currentTarget }) =>
+                set({ handOverTo: draft.turns[Number(currentTarget.value)]?.key ?? null })
+              }
+              data={draft.turns.map(({ userId }, index) => ({
+                value: String(index),
+                label: `${index + 1}. ${isolateBidi(nameOf(userId))}`,
+              }))}
+            />
+          )}
+          <Select
+            label="Time zone"
+            description="Turns change hands at this zone's local time, also when clocks change."
+            searchable
+            selectFirstOptionOnChange
+            data={ZONES.includes(draft.timezone) ? ZONES : [draft.timezone, ...ZONES]}
+            value={draft.timezone}
+            onChange={(zone) => zone !== null && set({ timezone: zone })}
+            allowDeselect={false}
+            limit={30}
+            error={shown['timezone']}
+            nothingFoundMessage="No zone has this name"
+          />
+          {error !== null && error !== undefined && <ErrorAlert title="The schedule was not saved" error={error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onCancel}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={isPending} disabled={isBlocked}>
+              {button}
+            </Button>
+          </Group>
+        </Stack>
+      </Card>
+      <RotationPreview draft={draft} schedule={schedule} isValid={isRotationValid(faults)} nameOf={nameOf} />
+    </form>
+  );
+}
+
+interface FieldProps {
+  readonly draft: ScheduleDraft;
+  readonly error: string | undefined;
+  readonly onChange: (draft: ScheduleDraft) => void;
+}
+
+/** How long each turn is: a usual length, or any number of hours. */
+function LengthField({ draft, error, onChange }: FieldProps) {
+  const isUsual = LENGTHS.some((hours) => String(hours) === draft.hours);
+  const [isOther, setIsOther] = useState(!isUsual);
+  return (
+    <Stack gap="xs">
+      <NativeSelect
+        label="Turns change"
+        value={isOther || !isUsual ? 'other' : draft.hours}
+        onChange={({ currentTarget: { value } }) => {
+          setIsOther(value === 'other');
+          if (value !== 'other') onChange({ ...draft, hours: value });
+        }}
+        data={[
+          ...LENGTHS.map((hours) => ({ value: String(hours), label: capital(lengthText(hours)) })),
+          { value: 'other', label: 'After other hours' },
+        ]}
+      />
+      {(isOther || !isUsual) && (
+        <TextInput
+          label="Hours"
+          inputMode="numeric"
+          value={draft.hours}
+          onChange={({ currentTarget }) => onChange({ ...draft, hours: currentTarget.value.trim() })}
+          error={error}
+        />
+      )}
+    </Stack>
+  );
+}
+
+function HandOverField({ draft, schedule, error, onChange }: FieldProps & Pick<ScheduleFormProps, 'schedule'>) {
+  return (
+    <TextInput
+      label={schedule === null ? 'First turn begins' : 'Next hand-over'}
+      type="datetime-local"
+      value={draft.handOverAt}
+      onChange={({ currentTarget }) => onChange({ ...draft, handOverAt: currentTarget.value })}
+      error={error}
+    />
+  );
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+function isRotationValid({ name: _name, ...others }: Readonly<Record<string, string>>): boolean {
+  return Object.keys(others).length === 0;
+}
+
+const FIELD_OF_PATH: Readonly<Record<string, string>> = {
+  'rotationConfig.shiftHours': 'hours',
+  'handOver.at': 'handOverAt',
+  'handOver.position': 'handOverAt',
+  startAt: 'handOverAt',
+};
+
+/** What the server refused, by the field. */
+function faultsOf(error: unknown): Readonly<Record<string, string>> {
+  if (!isApiError(error)) return {};
+  return Object.fromEntries(
+    error.faults.map(({ path, message }) => [
+      FIELD_OF_PATH[path] ?? (path.startsWith('rotationConfig.userIds') ? 'turns' : path),
+      `It ${message}.`,
+    ]),
+  );
+}

@@ -1,0 +1,69 @@
+import { Skeleton, Stack } from '@mantine/core';
+import { IconArrowLeft, IconCalendarOff } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useMemo, useState } from 'react';
+
+import { serverNow } from '#console/api/http.ts';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Page } from '#console/components/page.tsx';
+import incidentClasses from '#console/pages/incidents/incident_page.module.css';
+import { rangeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
+import { type ShownSchedule, type ShownTimeline, useTimeline } from '#console/pages/oncall/use_timeline.ts';
+
+interface ScheduleFrameProps {
+  readonly scheduleId: string;
+  readonly title: (name: string) => string;
+  readonly lead?: (schedule: ShownSchedule) => ReactNode;
+  readonly actions?: (schedule: ShownSchedule) => ReactNode;
+  readonly children: (schedule: ShownSchedule, timeline: ShownTimeline, range: TimelineRange) => ReactNode;
+}
+
+const DAYS_SHOWN = 28;
+
+/** A page about one schedule over the next four weeks. */
+export function ScheduleFrame({ scheduleId, title, lead, actions, children }: ScheduleFrameProps) {
+  const range = useNextDays();
+  const { timeline, query } = useTimeline(range, { scheduleId });
+  const schedule = timeline?.schedules.find((found) => found.scheduleId === scheduleId);
+  const back = (
+    <Link to="/oncall" className={incidentClasses.back}>
+      <IconArrowLeft size={16} aria-hidden /> On-call
+    </Link>
+  );
+  if (schedule !== undefined && timeline !== null) {
+    return (
+      <Page title={title(schedule.name)} above={back} lead={lead?.(schedule)} actions={actions?.(schedule)}>
+        {children(schedule, timeline, range)}
+      </Page>
+    );
+  }
+  return (
+    <Page title="Schedule" above={back}>
+      {query.error !== null && <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />}
+      {query.error === null && timeline !== null && !query.isPlaceholderData && (
+        <EmptyState icon={<IconCalendarOff size={24} />} title="Schedule not found">
+          It was deleted, or it belongs to another organization.
+        </EmptyState>
+      )}
+      {query.error === null && (timeline === null || query.isPlaceholderData) && (
+        <Stack>
+          <Skeleton height={180} radius="lg" />
+          <Skeleton height={180} radius="lg" />
+        </Stack>
+      )}
+    </Page>
+  );
+}
+
+/** From the beginning of today. */
+function useNextDays(): TimelineRange {
+  const [today] = useState(() => new Date(serverNow()));
+  return useMemo(() => {
+    const [year, month] = [today.getFullYear(), today.getMonth()];
+    const start = new Date(year, month, today.getDate()).getTime();
+    const end = new Date(year, month, today.getDate() + DAYS_SHOWN).getTime();
+    const days = [0, 1].flatMap((later) => rangeOf('month', new Date(year, month + later, 1)).days);
+    return { from: start, to: end, days: days.filter((day) => day.start >= start && day.end <= end) };
+  }, [today]);
+}

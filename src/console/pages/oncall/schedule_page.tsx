@@ -1,0 +1,190 @@
+import { Button } from '@mantine/core';
+import { IconPencil } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { Confirm } from '#console/components/confirm.tsx';
+import { CopyId } from '#console/components/copy_field.tsx';
+import { Name, named } from '#console/components/name.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { useNow } from '#console/components/use_now.ts';
+import { Agenda } from '#console/pages/oncall/agenda.tsx';
+import { CalendarCard } from '#console/pages/oncall/calendar_card.tsx';
+import { Gaps } from '#console/pages/oncall/gaps.tsx';
+import { draftOf, lengthText } from '#console/pages/oncall/schedule_draft.ts';
+import { ScheduleFrame } from '#console/pages/oncall/schedule_frame.tsx';
+import classes from '#console/pages/oncall/schedule_page.module.css';
+import { type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
+import { ShiftDialog } from '#console/pages/oncall/shift_dialog.tsx';
+import { isOtherTime, momentText } from '#console/pages/oncall/span_text.ts';
+import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
+import { TimelineRow } from '#console/pages/oncall/timeline_row.tsx';
+import type { ShownSchedule, ShownTimeline } from '#console/pages/oncall/use_timeline.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/oncall/schedules/$scheduleId');
+
+export function SchedulePage() {
+  const { scheduleId } = route.useParams();
+  const { may } = useOrganization();
+  return (
+    <ScheduleFrame
+      scheduleId={scheduleId}
+      title={(name) => name}
+      lead={({ teamName }) => <Name>{teamName}</Name>}
+      actions={() =>
+        may('oncall:edit') && (
+          <Button
+            variant="default"
+            leftSection={<IconPencil size={16} />}
+            renderRoot={(props) => <Link to="/oncall/schedules/$scheduleId/edit" params={{ scheduleId }} {...props} />}
+          >
+            Edit
+          </Button>
+        )
+      }
+    >
+      {(schedule, timeline, range) => <Schedule schedule={schedule} timeline={timeline} range={range} />}
+    </ScheduleFrame>
+  );
+}
+
+interface ScheduleProps {
+  readonly schedule: ShownSchedule;
+  readonly timeline: ShownTimeline;
+  readonly range: TimelineRange;
+}
+
+function Schedule({ schedule, timeline, range }: ScheduleProps) {
+  const { may } = useOrganization();
+  const [selected, setSelected] = useState<Selection | null>(null);
+  const now = useNow(30);
+  const selections = selectionsOf(schedule, range.from, range.to);
+  return (
+    <>
+      <Gaps schedules={[schedule]} onOpen={setSelected} />
+      <Card title="The next four weeks">
+        <div className={classes.track}>
+          <TimelineRow
+            schedule={schedule}
+            selections={selections}
+            range={range}
+            now={now}
+            nameOf={timeline.nameOf}
+            onOpen={setSelected}
+            onMark={may('oncall:edit') ? setSelected : undefined}
+          />
+        </div>
+        <Agenda timeline={timeline} range={range} isStale={false} onOpen={setSelected} isWithoutHead />
+      </Card>
+      <RotationCard schedule={schedule} nameOf={timeline.nameOf} />
+      <CalendarCard scheduleId={schedule.scheduleId} name={schedule.name} />
+      <DeleteCard schedule={schedule} />
+      {selected !== null && (
+        <ShiftDialog
+          selection={selected}
+          schedule={schedule}
+          nameOf={timeline.nameOf}
+          onClose={() => setSelected(null)}
+        />
+      )}
+    </>
+  );
+}
+
+function RotationCard({ schedule, nameOf }: { schedule: ShownSchedule; nameOf: ShownTimeline['nameOf'] }) {
+  const { timezone, handOver, rotationConfig } = schedule;
+  const at = handOver === null ? null : Date.parse(handOver.at);
+  const next = handOver === null ? null : (rotationConfig.userIds[handOver.position] ?? null);
+  return (
+    <Card
+      title="Rotation"
+      rows={
+        <>
+          <Row
+            title="Turns"
+            sub={
+              rotationConfig.userIds.length === 0 ? (
+                'Nobody takes turns yet.'
+              ) : (
+                <ol className={classes.order}>
+                  {rotationConfig.userIds.map((userId, index) => (
+                    // The same person may have several turns.
+                    // eslint-disable-next-line react/no-array-index-key
+                    <li key={index}>
+                      <Name>{nameOf(userId)}</Name>
+                    </li>
+                  ))}
+                </ol>
+              )
+            }
+          />
+          <Row
+            title={`Turns change ${lengthText(Number(draftOf(schedule).hours))}`}
+            sub={
+              at !== null && (
+                <>
+                  Next hand-over {momentText(at)}
+                  {isOtherTime(timezone, at, at) && `, which is ${momentText(at, timezone)} in ${timezone}`}, to{' '}
+                  <Name>{nameOf(next)}</Name>
+                </>
+              )
+            }
+          />
+          <Row title="Time zone" sub={timezone} />
+        </>
+      }
+    >
+      <CopyId of="the schedule" value={schedule.scheduleId} />
+    </Card>
+  );
+}
+
+function DeleteCard({ schedule: { scheduleId, name } }: { readonly schedule: ShownSchedule }) {
+  const { org, may } = useOrganization();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const [isOpen, setIsOpen] = useState(false);
+  const deleting = useMutation({
+    mutationFn: () => invoke(org.orgId, 'delete_schedule', { scheduleId }),
+    async onSuccess() {
+      showSuccess(named`${name} is deleted.`);
+      await navigate({ to: '/oncall' });
+    },
+    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') }),
+  });
+  if (!may('oncall:edit')) return null;
+  return (
+    <Card
+      title="Danger zone"
+      rows={
+        <Row
+          title="Delete the schedule"
+          sub="With its overrides. Policies that page whoever is on call in the team no longer page these people."
+        >
+          <Button color="red" variant="light" onClick={() => setIsOpen(true)}>
+            Delete
+          </Button>
+        </Row>
+      }
+    >
+      {isOpen && (
+        <Confirm
+          title={named`Delete ${name}?`}
+          name={name}
+          button="Delete"
+          isPending={deleting.isPending}
+          error={deleting.error}
+          onConfirm={() => deleting.mutate()}
+          onClose={() => setIsOpen(false)}
+        >
+          Its overrides and calendar addresses are deleted, too. It cannot be undone.
+        </Confirm>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,4 @@
+import { PAGES } from '#core/console/pages.ts';
+
+/** The pages of on-call that each have a tab. */
+export const ON_CALL_TABS = [{ to: PAGES.onCall, label: 'On call now' }] as const;

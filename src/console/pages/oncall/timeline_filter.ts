@@ -1,0 +1,21 @@
+export const TIMELINE_VIEWS = ['week', 'two_weeks', 'month'] as const;
+
+export type TimelineView = (typeof TIMELINE_VIEWS)[number];
+
+/** What the timeline shows, as the address holds it. What is absent has its default: two weeks from this week on. */
+export interface TimelineFilter {
+  readonly view?: TimelineView;
+  /** A day of the range, as `2026-11-23`; absent: today. */
+  readonly day?: string;
+  readonly team?: string;
+}
+
+export function readTimelineFilter(search: Record<string, unknown>): TimelineFilter {
+  const view = TIMELINE_VIEWS.find((known) => known === search['view']);
+  const { day, team } = search;
+  return {
+    ...(view !== undefined && view !== 'two_weeks' && { view }),
+    ...(typeof day === 'string' && { day }),
+    ...(typeof team === 'string' && team !== '' && { team }),
+  };
+}

@@ -1,0 +1,66 @@
+import type { TimelineView } from '#console/pages/oncall/timeline_filter.ts';
+
+export const VIEW_NAMES: Record<TimelineView, string> = { week: 'Week', two_weeks: '2 weeks', month: 'Month' };
+
+/** `[from, to)` in milliseconds, and the days in it. All in the zone of the viewer. */
+export interface TimelineRange {
+  readonly from: number;
+  readonly to: number;
+  readonly days: readonly TimelineDay[];
+}
+
+export interface TimelineDay {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Weeks begin on Monday, months on their first day. */
+export function rangeOf(view: TimelineView, day: Date): TimelineRange {
+  const first = firstDayOf(view, day);
+  const end = addToRange(view, first, 1);
+  const days: TimelineDay[] = [];
+  for (let start = first; start < end;) {
+    const next = localDay(start.getFullYear(), start.getMonth(), start.getDate() + 1);
+    // A day that the calendar of a zone skips has no length.
+    if (next > start) days.push({ start: start.getTime(), end: next.getTime() });
+    start = next > start ? next : localDay(start.getFullYear(), start.getMonth(), start.getDate() + 2);
+  }
+  return { from: first.getTime(), to: end.getTime(), days };
+}
+
+/** The first day of the range so many ranges later. */
+export function addToRange(view: TimelineView, day: Date, by: number): Date {
+  const first = firstDayOf(view, day);
+  const [year, month, date] = [first.getFullYear(), first.getMonth(), first.getDate()];
+  if (view === 'month') return localDay(year, month + by, 1);
+  return localDay(year, month, date + by * (view === 'week' ? 7 : 14));
+}
+
+function firstDayOf(view: TimelineView, day: Date): Date {
+  const [year, month, date] = [day.getFullYear(), day.getMonth(), day.getDate()];
+  if (view === 'month') return localDay(year, month, 1);
+  return localDay(year, month, date - ((day.getDay() + 6) % 7));
+}
+
+/** The first instant of a day, which is not midnight where the clocks skip it. */
+function localDay(year: number, month: number, date: number): Date {
+  return new Date(year, month, date);
+}
+
+export function dayText(day: Date): string {
+  const pad = (number: number) => String(number).padStart(2, '0');
+  return `${day.getFullYear()}-${pad(day.getMonth() + 1)}-${pad(day.getDate())}`;
+}
+
+/** Null when the text is no day of the years 1971 to 2198, which the server knows. */
+export function findDay(text: string): Date | null {
+  const [, year, month, date] = (/^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? []).map(Number);
+  if (year === undefined || month === undefined || date === undefined || year < 1971 || year > 2198) return null;
+  const day = localDay(year, month - 1, date);
+  return day.getMonth() === month - 1 && day.getDate() === date ? day : null;
+}
+
+/** Where an instant lies in the range, in percent; what lies outside is at its edges. */
+export function placeOf(at: number, { from, to }: Pick<TimelineRange, 'from' | 'to'>): number {
+  return (100 * (Math.min(Math.max(at, from), to) - from)) / (to - from);
+}

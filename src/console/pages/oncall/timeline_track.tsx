@@ -1,0 +1,66 @@
+import type { ReactNode } from 'react';
+
+import type { Selection } from '#console/pages/oncall/selection.ts';
+import { placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
+import classes from '#console/pages/oncall/timeline_track.module.css';
+
+interface TimelineTrackProps {
+  readonly range: TimelineRange;
+  readonly selections: readonly Selection[];
+  /** Whose shifts stand out. */
+  readonly userId: string;
+  readonly now: number;
+  /** Where what is known ends. */
+  readonly shownUntil?: number | undefined;
+  readonly children?: ReactNode;
+}
+
+/** One row of a timeline, drawn: days, shifts, gaps and the current time. Labels and buttons lie above it. */
+export function TimelineTrack({ range, selections, userId, now, shownUntil, children }: TimelineTrackProps) {
+  const at = (time: number) => `${placeOf(time, range)}%`;
+  const width = (since: number, until: number | null) =>
+    `${placeOf(until ?? range.to, range) - placeOf(since, range)}%`;
+  return (
+    <div className={classes.track}>
+      <svg className={classes.drawing} aria-hidden>
+        {range.days.map(({ start, end }) =>
+          isWeekend(start) ? (
+            <rect key={start} className={classes.weekend} x={at(start)} y="0" width={width(start, end)} height="100%" />
+          ) : null,
+        )}
+        {range.days.slice(1).map(({ start }) => (
+          <line key={start} className={classes.day} x1={at(start)} x2={at(start)} y1="0" y2="100%" />
+        ))}
+        {selections.map(({ source, since, until, userId: person }) => (
+          <rect
+            key={since}
+            className={classes[source]}
+            data-mine={person === userId ? '' : undefined}
+            x={at(since)}
+            y="12%"
+            width={width(since, until)}
+            height="76%"
+            rx="4"
+          />
+        ))}
+        {selections.map(({ source, since, until }) =>
+          source === 'gap' ? (
+            <line key={since} className={classes.gapLine} x1={at(since)} x2={at(until ?? range.to)} y1="50%" y2="50%" />
+          ) : null,
+        )}
+        {shownUntil !== undefined && (
+          <rect className={classes.unknown} x={at(shownUntil)} y="0" width={width(shownUntil, null)} height="100%" />
+        )}
+        {now >= range.from && now < range.to && (
+          <line className={classes.now} x1={at(now)} x2={at(now)} y1="0" y2="100%" />
+        )}
+      </svg>
+      {children}
+    </div>
+  );
+}
+
+function isWeekend(start: number): boolean {
+  const day = new Date(start).getDay();
+  return day === 0 || day === 6;
+}

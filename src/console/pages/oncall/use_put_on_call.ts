@@ -1,0 +1,35 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+
+import { type InputOf, invoke } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { named } from '#console/components/name.tsx';
+import { showUndoable } from '#console/components/notice.tsx';
+import { useRemoveOverride } from '#console/pages/home/remove_override.tsx';
+import { momentText } from '#console/pages/oncall/span_text.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface Schedule {
+  readonly scheduleId: string;
+  readonly name: string;
+}
+
+/** Puts somebody on call by an override, which can be undone for 10 s. */
+export function usePutOnCall({ scheduleId, name }: Schedule, onDone: () => void, nameOf?: (userId: string) => string) {
+  const { org, session } = useOrganization();
+  const queryClient = useQueryClient();
+  const removing = useRemoveOverride(name);
+  return useMutation({
+    mutationFn: (override: Omit<InputOf<'create_schedule_override'>, 'scheduleId'>) =>
+      invoke(org.orgId, 'create_schedule_override', { scheduleId, ...override }),
+    async onSuccess({ overrideId, userId, startAt, endAt }) {
+      const when = `from ${momentText(Date.parse(startAt))} until ${momentText(Date.parse(endAt))}.`;
+      const isMe = userId === session.user.userId || nameOf === undefined;
+      const message = isMe
+        ? named`You are on call in ${name} ${when}`
+        : named`${nameOf(userId)} is on call in ${name} ${when}`;
+      showUndoable(message, () => removing.mutate(overrideId));
+      onDone();
+      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+    },
+  });
+}

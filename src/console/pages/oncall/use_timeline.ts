@@ -1,0 +1,71 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+
+import { onCallTimelineQuery, type ScheduleOverTime } from '#console/api/on_call.ts';
+import { serverNow } from '#console/api/http.ts';
+import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const REFRESH_MS_MAX = 10 * 60_000;
+const REFRESH_MS_MIN = 5_000;
+
+/** A schedule with what its page and its row show. */
+export interface ShownSchedule extends ScheduleOverTime {
+  readonly teamName: string;
+}
+
+export interface ShownTimeline {
+  readonly schedules: readonly ShownSchedule[];
+  readonly teams: readonly { readonly teamId: string; readonly name: string }[];
+  /** The name of somebody; of somebody who has left, a word for it. */
+  nameOf(userId: string | null): string;
+  readonly total: number;
+}
+
+interface TimelineOf {
+  readonly teamId?: string | undefined;
+  readonly scheduleId?: string | undefined;
+}
+
+/** Schedules over this time. What is shown stays while another time is loaded. */
+export function useTimeline({ from, to }: Pick<TimelineRange, 'from' | 'to'>, { teamId, scheduleId }: TimelineOf = {}) {
+  const { orgId } = useOrganization().org;
+  const query = useInfiniteQuery({
+    ...onCallTimelineQuery(orgId, {
+      from: new Date(from).toISOString(),
+      to: new Date(to).toISOString(),
+      ...(teamId !== undefined && { teamIds: [teamId] }),
+      ...(scheduleId !== undefined && { scheduleIds: [scheduleId] }),
+    }),
+    placeholderData: keepPreviousData,
+    // Who is on call changes at a hand-over, and the server says when the next one is.
+    refetchInterval: ({ state }) => untilNextHandOver(state.data?.pages.flatMap(({ schedules }) => schedules) ?? []),
+  });
+  const { data } = query;
+  const timeline = useMemo((): ShownTimeline | null => {
+    const last = data?.pages.at(-1);
+    if (data === undefined || last === undefined) return null;
+    const names = new Map(data.pages.flatMap(({ people }) => people).map(({ userId, name }) => [userId, name]));
+    const teamNames = new Map(last.teams.map(({ teamId: id, name }) => [id, name]));
+    const schedules = new Map(
+      data.pages
+        .flatMap((page) => page.schedules)
+        .map((schedule) => [schedule.scheduleId, { ...schedule, teamName: teamNames.get(schedule.teamId) ?? '' }]),
+    );
+    return {
+      schedules: [...schedules.values()],
+      teams: last.teams,
+      nameOf: (userId) => (userId === null ? 'Nobody' : (names.get(userId) ?? 'Somebody who has left')),
+      total: last.total,
+    };
+  }, [data]);
+  return { timeline, query };
+}
+
+function untilNextHandOver(schedules: readonly ScheduleOverTime[]): number {
+  const ends = schedules
+    .flatMap(({ onCall, next }) => [onCall?.until, next?.at])
+    .filter((at) => typeof at === 'string');
+  const soonest = Math.min(...ends.map((at) => Date.parse(at) - serverNow()));
+  return Math.min(REFRESH_MS_MAX, Math.max(REFRESH_MS_MIN, soonest + 1_000));
+}

@@ -1,0 +1,55 @@
+import type { Id } from '#kernel/ids.ts';
+import { isAtOrBefore, Temporal } from '#kernel/time.ts';
+
+import type { Shift } from './shift.ts';
+
+type Instant = Temporal.Instant;
+type UserId = Id<'user'>;
+
+/** Time in which somebody else is on call than before, `[since, until)`; null stands for nobody. */
+export interface ChangeOfHands {
+  readonly since: Instant;
+  readonly until: Instant;
+  readonly before: UserId | null;
+  readonly after: UserId | null;
+}
+
+/**
+ * What changes within `[from, to)` when one plan takes the place of another, oldest first. Both are shifts of one
+ * schedule, oldest first, and reach to the end of that time.
+ */
+export function changesOfHands(
+  before: readonly Shift[],
+  after: readonly Shift[],
+  from: Instant,
+  to: Instant,
+): ChangeOfHands[] {
+  const edges = [...before, ...after]
+    .flatMap(({ since, until }) => (until === null ? [since] : [since, until]))
+    .filter((edge) => !isAtOrBefore(edge, from) && !isAtOrBefore(to, edge))
+    .sort(Temporal.Instant.compare);
+  const personBefore = personFinder(before);
+  const personAfter = personFinder(after);
+  const changes: ChangeOfHands[] = [];
+  for (const [index, since] of [from, ...edges].entries()) {
+    const until = edges[index] ?? to;
+    if (until.equals(since)) continue;
+    const [was, is] = [personBefore(since), personAfter(since)];
+    if (was === is) continue;
+    const last = changes.at(-1);
+    const goesOn = last !== undefined && last.until.equals(since) && last.before === was && last.after === is;
+    if (goesOn) changes[changes.length - 1] = { ...last, until };
+    else changes.push({ since, until, before: was, after: is });
+  }
+  return changes;
+}
+
+/** Who is on call at an instant; asked for instants in ascending order. */
+function personFinder(shifts: readonly Shift[]): (at: Instant) => UserId | null {
+  let index = 0;
+  return (at) => {
+    for (let shift = shifts[index]; shift?.until && isAtOrBefore(shift.until, at); shift = shifts[index]) index += 1;
+    const shift = shifts[index];
+    return shift !== undefined && isAtOrBefore(shift.since, at) ? shift.userId : null;
+  };
+}
