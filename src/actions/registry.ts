@@ -75,6 +75,11 @@ import { removeMember } from '#actions/people/remove_member.ts';
 import { revokeInvitation } from '#actions/people/revoke_invitation.ts';
 import { createEscalationPolicy } from '#actions/policies/create_escalation_policy.ts';
 import { deleteEscalationPolicy } from '#actions/policies/delete_escalation_policy.ts';
+import { getEscalationPolicy } from '#actions/policies/get_escalation_policy.ts';
+import { previewEscalation } from '#actions/policies/preview_escalation.ts';
+import { replaceEscalationPolicy } from '#actions/policies/replace_escalation_policy.ts';
+import { searchEscalationPolicies } from '#actions/policies/search_escalation_policies.ts';
+import { simulateEscalation } from '#actions/policies/simulate_escalation.ts';
 import { updateEscalationPolicy } from '#actions/policies/update_escalation_policy.ts';
 import { createAlertRule } from '#actions/rules/create_alert_rule.ts';
 import { deleteAlertRule } from '#actions/rules/delete_alert_rule.ts';
@@ -110,8 +115,11 @@ import { addTeamMember } from '#actions/teams/add_team_member.ts';
 import { createTeam } from '#actions/teams/create_team.ts';
 import { deleteTeam } from '#actions/teams/delete_team.ts';
 import { findTeams } from '#actions/teams/find_teams.ts';
+import { getTeam } from '#actions/teams/get_team.ts';
 import { listTeams } from '#actions/teams/list_teams.ts';
 import { removeTeamMember } from '#actions/teams/remove_team_member.ts';
+import { searchPeopleWithoutTeam } from '#actions/teams/search_people_without_team.ts';
+import { searchTeams } from '#actions/teams/search_teams.ts';
 import { updateTeam } from '#actions/teams/update_team.ts';
 import { updateTeamMember } from '#actions/teams/update_team_member.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -211,6 +219,14 @@ const WITHIN_ORGANIZATIONS = [
   countIncidentsByService,
   searchServices,
   findTeams,
+  searchTeams,
+  getTeam,
+  searchPeopleWithoutTeam,
+  searchEscalationPolicies,
+  getEscalationPolicy,
+  previewEscalation,
+  replaceEscalationPolicy,
+  simulateEscalation,
   listMembers,
   changeRole,
   listInvitations,

@@ -2,7 +2,7 @@ import type { Channel } from '#core/oncall/channel.ts';
 import { type Contact, contactsOf } from '#core/oncall/contact.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
 import { peopleOnCall } from '#core/oncall/on_call.ts';
-import { decideRecipients, hasNoChannelLeft, type PageDecision } from '#core/oncall/recipients.ts';
+import { decideRecipients, firstStatusOf, type PageDecision } from '#core/oncall/recipients.ts';
 import { expediteNextStep, skipUnreachablePerson } from '#incidents/expedite_step.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -57,7 +57,7 @@ async function pageRecipients(
       : { schedules: [] };
   const onCallUserIds = peopleOnCall(onCall.schedules.map((schedule) => schedule.onCall));
   const contacts = await readContacts(unit, incident, [...step.targetUserIds, ...onCallUserIds]);
-  const { pages, nobodyReached } = decideRecipients(step, onCallUserIds, contacts, configured);
+  const { pages, nobodyReached, unreachable } = decideRecipients(step, onCallUserIds, contacts, configured);
   const ids = await stores.notifications.insert(
     pages.map((page) => toNotification(incident, stepIndex, page)),
     now,
@@ -77,19 +77,7 @@ async function pageRecipients(
   const fired = { stepIndex, people: paged.size, pages: named, unused: unusedChannels(pages) };
   await stores.incidents.recordEvent(incident.id, 'step_fired', fired, now);
   for (const notificationId of ids) enqueue(deliverPage, { notificationId });
-  await skipUnreachablePeople(unit, incident, stepIndex, pages);
-}
-
-/** Does not wait for people whose channels have all failed before anything was sent, even if others were paged. */
-async function skipUnreachablePeople(
-  unit: UnitOfWork,
-  incident: IncidentRow,
-  stepIndex: number,
-  pages: readonly PageDecision[],
-): Promise<void> {
-  for (const [userId, own] of Map.groupBy(pages, (page) => page.userId)) {
-    if (hasNoChannelLeft(own.map(statusOf))) await skipUnreachablePerson(unit, incident, stepIndex, userId);
-  }
+  for (const userId of unreachable) await skipUnreachablePerson(unit, incident, stepIndex, userId);
 }
 
 function channelOf({ channel }: PageDecision): Channel {
@@ -105,10 +93,6 @@ function unusedChannels(pages: readonly PageDecision[]): object[] {
       return [{ userId, channel, reason }];
     })
     .slice(0, NAMED_MAX);
-}
-
-function statusOf({ kind }: PageDecision): 'queued' | 'failed' | 'skipped' {
-  return kind === 'notify' ? 'queued' : kind;
 }
 
 /** How each of them can be reached: by their settings in the incident's team, or by the email of their account. */
@@ -133,6 +117,6 @@ function toNotification(incident: IncidentRow, stepIndex: number, page: PageDeci
     channel: page.channel,
   };
   return page.kind === 'notify'
-    ? { ...entry, address: page.to, status: statusOf(page), reason: null }
-    : { ...entry, address: null, status: statusOf(page), reason: page.reason };
+    ? { ...entry, address: page.to, status: firstStatusOf(page), reason: null }
+    : { ...entry, address: null, status: firstStatusOf(page), reason: page.reason };
 }

@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
-import { StepInput, STEPS_MAX, toSteps } from '#actions/policies/steps.ts';
+import { StepInput, toSteps } from '#actions/policies/steps.ts';
+import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
 import { PolicyView, toPolicyView, POLICY_EXAMPLE } from '#actions/policies/view.ts';
 
 export const createEscalationPolicy = defineAction({
@@ -14,7 +15,7 @@ export const createEscalationPolicy = defineAction({
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object(
-    { teamId: IdText, name: Name, steps: Type.Array(StepInput, { minItems: 1, maxItems: STEPS_MAX }) },
+    { teamId: IdText, name: Name, steps: Type.Array(StepInput, { minItems: 1, maxItems: POLICY_STEPS_MAX }) },
     CLOSED,
   ),
   result: PolicyView,

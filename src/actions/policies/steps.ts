@@ -9,7 +9,6 @@ import { asId } from '#kernel/ids.ts';
 
 /** A channel may be named twice, which means it once. */
 const CHANNELS_MAX = 20;
-export const STEPS_MAX = 100;
 
 export const StepInput = Type.Object(
   {
@@ -32,10 +31,15 @@ export async function toSteps(
     input.flatMap(({ targetUserIds = [] }, index) => namedUsers(`steps[${index}].targetUserIds`, targetUserIds)),
     context,
   );
-  return input.map(({ afterMinutes, channels, targetUserIds = [], useSchedule = false }) => ({
-    afterMinutes,
-    channels,
-    targetUserIds: targetUserIds.map((userId) => asId('user', userId)),
-    useSchedule,
-  }));
+  return input.map(withDefaults);
+}
+
+/** Without a look at whether its users are of the organization. */
+export function withDefaults({
+  afterMinutes,
+  channels,
+  targetUserIds = [],
+  useSchedule = false,
+}: Static<typeof StepInput>): EscalationStep {
+  return { afterMinutes, channels, targetUserIds: targetUserIds.map((userId) => asId('user', userId)), useSchedule };
 }

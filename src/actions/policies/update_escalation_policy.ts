@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
-import { StepInput, STEPS_MAX, toSteps } from '#actions/policies/steps.ts';
+import { StepInput, toSteps } from '#actions/policies/steps.ts';
+import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
 import { PolicyView, toPolicyView, POLICY_EXAMPLE } from '#actions/policies/view.ts';
 
 export const updateEscalationPolicy = defineAction({
@@ -17,7 +18,7 @@ export const updateEscalationPolicy = defineAction({
     {
       policyId: IdText,
       name: Type.Optional(Name),
-      steps: Type.Optional(Type.Array(StepInput, { maxItems: STEPS_MAX })),
+      steps: Type.Optional(Type.Array(StepInput, { maxItems: POLICY_STEPS_MAX })),
     },
     CLOSED,
   ),

@@ -3,9 +3,8 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 import { ServiceView, toServiceView } from '#actions/services/view.ts';
-import { invalidInput } from '#kernel/errors.ts';
-import type { ServicePlace } from '#storage/postgres/service_store.ts';
 
 const LIMIT = 50;
 const LIMIT_MAX = 200;
@@ -32,29 +31,17 @@ export const searchServices = defineAction({
   example: {
     text: 'check',
     serviceIds: ['service_01k9z8e4rnf7ktv2x5m6w0abqe'],
-    cursor: cursorOf({ name: 'checkout', id: EXAMPLE_IDS.serviceId }),
+    cursor: nameCursorOf({ name: 'checkout', id: EXAMPLE_IDS.serviceId }),
     limit: 20,
   },
   async handle({ text, serviceIds, cursor, limit = LIMIT }, { caller, stores }) {
     const services = await stores.services.search(
       caller.orgId,
       { text: text?.trim(), serviceIds },
-      { after: cursor === undefined ? null : parseCursor(cursor), limit: limit + 1 },
+      { after: cursor === undefined ? null : parseNameCursor('service', cursor), limit: limit + 1 },
     );
     const shown = services.slice(0, limit);
     const last = services.length > limit ? shown.at(-1) : undefined;
-    return { services: shown.map(toServiceView), nextCursor: last === undefined ? null : cursorOf(last) };
+    return { services: shown.map(toServiceView), nextCursor: last === undefined ? null : nameCursorOf(last) };
   },
 });
-
-function cursorOf({ name, id }: ServicePlace): string {
-  return Buffer.from(`${id} ${name}`).toString('base64url');
-}
-
-function parseCursor(cursor: string): ServicePlace {
-  const [, id, name] = /^(service_\w{26}) (.*)$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (id === undefined || name === undefined || name.includes('\0')) {
-    throw invalidInput([{ path: 'cursor', message: 'must be the nextCursor of the page before' }]);
-  }
-  return { name, id };
-}

@@ -2,9 +2,11 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { PolicyView, toPolicyView } from '#actions/policies/view.ts';
+import { IdText } from '#actions/fields.ts';
 import { ScheduleView, toScheduleView } from '#actions/schedules/view.ts';
 import { MemberView, TEAM_FIELDS, toMemberView, toTeamView } from '#actions/teams/view.ts';
 import { type TeamParts, WarningView } from '#actions/teams/warnings.ts';
+import { peopleOnCall } from '#core/oncall/on_call.ts';
 import type { TeamRow } from '#storage/postgres/team_store.ts';
 
 /** A team with all that belongs to it. */
@@ -47,4 +49,19 @@ export function toWholeTeamView(
     escalationPolicies: policies.map(toPolicyView),
     warnings,
   };
+}
+
+export const PersonOnCallView = Type.Object({ userId: IdText, name: Type.String() });
+
+/** A line of a list names no more. */
+const ON_CALL_SHOWN_MAX = 20;
+
+/** The people on call now, over all schedules of the team. */
+export function onCallNow({ onCall }: Pick<WholeTeam, 'onCall'>): Static<typeof PersonOnCallView>[] {
+  return peopleOnCall(onCall.schedules.map((schedule) => schedule.onCall))
+    .slice(0, ON_CALL_SHOWN_MAX)
+    .flatMap((userId) => {
+      const person = onCall.people.get(userId);
+      return person === undefined ? [] : [{ userId, name: person.name }];
+    });
 }

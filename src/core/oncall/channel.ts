@@ -25,6 +25,10 @@ interface ChannelDeclaration {
   readonly by: string;
   /** People hear it, and answer it while they do. */
   readonly isCall: boolean;
+  /** It makes a noise at night. */
+  readonly wakes: boolean;
+  /** Its provider says when a message has arrived; others only say that they have accepted it. */
+  readonly reportsArrival: boolean;
   readonly addressKind: AddressKind;
   /** What members switch it on and off by; null: it is on for everybody whom it finds. */
   readonly preference: string | null;
@@ -45,6 +49,8 @@ export const CHANNEL_DECLARATIONS = {
     message: 'SMS',
     by: 'SMS',
     isCall: false,
+    wakes: true,
+    reportsArrival: true,
     addressKind: 'phone',
     preference: 'smsEnabled',
     provider: 'twilio',
@@ -57,6 +63,8 @@ export const CHANNEL_DECLARATIONS = {
     message: 'call',
     by: 'phone',
     isCall: true,
+    wakes: true,
+    reportsArrival: true,
     addressKind: 'phone',
     preference: 'callEnabled',
     provider: 'twilio',
@@ -69,6 +77,8 @@ export const CHANNEL_DECLARATIONS = {
     message: 'push message',
     by: 'push',
     isCall: false,
+    wakes: true,
+    reportsArrival: false,
     addressKind: 'browser',
     preference: 'pushEnabled',
     provider: 'web-push',
@@ -81,6 +91,8 @@ export const CHANNEL_DECLARATIONS = {
     message: 'mail',
     by: 'mail',
     isCall: false,
+    wakes: false,
+    reportsArrival: false,
     addressKind: 'email',
     preference: 'emailEnabled',
     provider: 'smtp',

@@ -61,6 +61,21 @@ export function findWarnings(team: TeamReach, configured: ReadonlySet<Channel>, 
   ];
 }
 
+/** Whether a warning about a team is one about pages by this policy. */
+export function isAboutPolicy(
+  warning: Pick<ReachabilityWarning, 'kind'> & { readonly policyId?: string; readonly userId?: string },
+  { id, steps }: { readonly id: string; readonly steps: readonly EscalationStep[] },
+): boolean {
+  switch (warning.kind) {
+    case 'step_reaches_nobody':
+      return warning.policyId === id;
+    case 'schedule_gap':
+      return steps.some(({ useSchedule }) => useSchedule);
+    case 'member_unreachable':
+      return steps.some(({ targetUserIds }) => targetUserIds.some((userId) => userId === warning.userId));
+  }
+}
+
 /** Whether any channel that the person wants and the operator has set up has an address. */
 export function isReachable(contact: Contact, configured: ReadonlySet<Channel>): boolean {
   return CHANNELS.some(

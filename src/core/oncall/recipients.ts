@@ -30,6 +30,8 @@ export interface StepRecipients {
   readonly pages: readonly PageDecision[];
   /** Not null when no page leaves: log the step as skipped for this reason and fire the next one at once. */
   readonly nobodyReached: NobodyReached | null;
+  /** People whose channels have all failed before anything was sent, of a step that reaches others: nobody waits for them. */
+  readonly unreachable: readonly UserId[];
 }
 
 /**
@@ -48,7 +50,23 @@ export function decideRecipients(
   for (const userId of userIds) {
     for (const channel of channels) pages.push(decidePage(userId, channel, contacts.get(userId), configured));
   }
-  return { pages, nobodyReached: whyNobody(step, pages) };
+  const nobodyReached = whyNobody(step, pages);
+  return { pages, nobodyReached, unreachable: nobodyReached === null ? withoutChannelLeft(pages) : [] };
+}
+
+/** Whether the step after this one fires at once instead of at its time. */
+export function bringsNextForward({ nobodyReached, unreachable }: StepRecipients): boolean {
+  return nobodyReached !== null || unreachable.length > 0;
+}
+
+/** What the log starts a page with. */
+export function firstStatusOf({ kind }: PageDecision): 'queued' | 'failed' | 'skipped' {
+  return kind === 'notify' ? 'queued' : kind;
+}
+
+function withoutChannelLeft(pages: readonly PageDecision[]): UserId[] {
+  const byPerson = Map.groupBy(pages, ({ userId }) => userId);
+  return [...byPerson].flatMap(([userId, own]) => (hasNoChannelLeft(own.map(firstStatusOf)) ? [userId] : []));
 }
 
 function decidePage(

@@ -12,6 +12,18 @@ export type AlertRuleRow = InferEntity<typeof AlertRuleEntity>;
 
 export type NewAlertRule = Pick<AlertRuleRow, 'name' | 'kind' | 'config' | 'escalationPolicyId' | 'enabled'>;
 
+/** A rule by the policy that it pages by. */
+export interface RuleOfPolicy {
+  readonly policyId: Id<'policy'>;
+  readonly ruleId: Id<'rule'>;
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly serviceId: Id<'service'>;
+  readonly serviceName: string;
+  /** How many rules the policy has. */
+  readonly ruleCount: number;
+}
+
 /** Rules that turn breaches and new exceptions into incidents. Those of a deleted service are gone with it. */
 export class AlertRuleStore {
   readonly #session: Session;
@@ -29,6 +41,50 @@ export class AlertRuleStore {
       .where('r.service_id', '=', serviceId)
       .orderBy('r.id')
       .limit(limit)
+      .execute();
+  }
+
+  /** The rules that page by these policies, each policy's first ones by name, with how many it has in all. */
+  async listOfPolicies(
+    orgId: Id<'org'>,
+    policyIds: readonly Id<'policy'>[],
+    perPolicy: number,
+  ): Promise<RuleOfPolicy[]> {
+    const ranked = this.#session.db
+      .selectFrom('alert_rules as r')
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
+      .select((eb) => [
+        'r.id as ruleId',
+        'r.name',
+        'r.enabled',
+        's.id as serviceId',
+        's.name as serviceName',
+        eb.ref('r.escalation_policy_id').$notNull().as('policyId'),
+        eb.fn
+          .countAll<number>()
+          .over((all) => all.partitionBy('r.escalation_policy_id'))
+          .as('ruleCount'),
+        eb.fn
+          .agg<number>('row_number')
+          .over((own) => own.partitionBy('r.escalation_policy_id').orderBy('s.name').orderBy('r.name').orderBy('r.id'))
+          .as('place'),
+      ])
+      .where('r.org_id', '=', orgId)
+      .where('r.escalation_policy_id', '=', anyOf(policyIds));
+    return await this.#session.db
+      .selectFrom(ranked.as('rule'))
+      .select([
+        'rule.ruleId',
+        'rule.name',
+        'rule.enabled',
+        'rule.serviceId',
+        'rule.serviceName',
+        'rule.policyId',
+        'rule.ruleCount',
+      ])
+      .where('rule.place', '<=', perPolicy)
+      .orderBy('rule.policyId')
+      .orderBy('rule.place')
       .execute();
   }
 

@@ -1,5 +1,7 @@
 import type { InferEntity } from '@mikro-orm/postgresql';
 
+import { sql } from 'kysely';
+
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { MANAGER_ROLES, type Role } from '#kernel/permissions.ts';
@@ -176,6 +178,42 @@ export class PeopleStore {
       .orderBy('u.name')
       .orderBy('u.id')
       .limit(limit)
+      .execute();
+  }
+
+  /** Those in no team, by name, after the given place; with the text in their name or mail address where it is given. */
+  async searchWithoutTeam(
+    orgId: Id<'org'>,
+    text: string | undefined,
+    page: { readonly after: (Pick<Person, 'name'> & { readonly id: string }) | null; readonly limit: number },
+  ): Promise<MemberOfOrganization[]> {
+    const { after } = page;
+    return await this.#members(orgId)
+      .select(['u.name', 'u.email', 'm.role', 'm.created_at as joinedAt'])
+      .where(({ exists, not, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('team_members as t')
+              .select('t.id')
+              .whereRef('t.user_id', '=', 'm.user_id')
+              .whereRef('t.org_id', '=', 'm.org_id'),
+          ),
+        ),
+      )
+      .$if(text !== undefined, (query) =>
+        query.where(
+          ({ ref }) =>
+            sql<boolean>`strpos(lower(concat_ws(' ', ${ref('u.name')}, ${ref('u.email')})), lower(${text})) > 0`,
+        ),
+      )
+      .$if(after !== null, (query) =>
+        query.where(
+          ({ ref }) => sql<boolean>`(lower(${ref('u.name')}), ${ref('u.id')}) > (lower(${after?.name}), ${after?.id})`,
+        ),
+      )
+      .orderBy(({ fn }) => fn('lower', ['u.name']))
+      .orderBy('u.id')
+      .limit(page.limit)
       .execute();
   }
 

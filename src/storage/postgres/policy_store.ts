@@ -1,5 +1,7 @@
 import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
 
+import { sql } from 'kysely';
+
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -9,6 +11,9 @@ import { PolicyEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
 
 export type PolicyRow = InferEntity<typeof PolicyEntity>;
+
+/** Where a list of policies by name goes on. */
+export type PolicyPlace = Pick<PolicyRow, 'name'> & { readonly id: string };
 
 export type NewPolicy = Pick<PolicyRow, 'name' | 'steps'>;
 
@@ -23,6 +28,37 @@ export class PolicyStore {
   /** The policies of all the teams, oldest first. */
   async listOfTeams(orgId: Id<'org'>, teamIds: readonly Id<'team'>[]): Promise<PolicyRow[]> {
     return await this.#policies(orgId).where('p.team_id', '=', anyOf(teamIds)).execute();
+  }
+
+  /** By name, after the given place; of one team, and with the text in their name, where these are given. */
+  async search(
+    orgId: Id<'org'>,
+    { text, teamId }: { readonly text: string | undefined; readonly teamId: Id<'team'> | undefined },
+    page: { readonly after: PolicyPlace | null; readonly limit: number },
+  ): Promise<PolicyRow[]> {
+    const { after } = page;
+    return await this.#policies(orgId)
+      .clearOrderBy()
+      .$if(teamId !== undefined, (query) => query.where('p.team_id', '=', teamId ?? asId('team', '')))
+      .$if(text !== undefined, (query) =>
+        query.where(({ ref }) => sql<boolean>`strpos(lower(${ref('p.name')}), lower(${text})) > 0`),
+      )
+      .$if(after !== null, (query) =>
+        query.where(
+          ({ ref }) => sql<boolean>`(lower(${ref('p.name')}), ${ref('p.id')}) > (lower(${after?.name}), ${after?.id})`,
+        ),
+      )
+      .orderBy(({ fn }) => fn('lower', ['p.name']))
+      .orderBy('p.id')
+      .limit(page.limit)
+      .execute();
+  }
+
+  /** Throws `not_found` with the path of the field that named it. */
+  async get(orgId: Id<'org'>, policyId: string, path = 'policyId'): Promise<PolicyRow> {
+    const policy = await this.#policies(orgId).where('p.id', '=', asId('policy', policyId)).executeTakeFirst();
+    if (policy === undefined) throw notFound(path, 'escalation policy');
+    return policy;
   }
 
   /** The policies of a team that is being deleted: no rule is attached to one of them until the transaction ends. */

@@ -32,6 +32,7 @@ import { PeopleStore } from '#storage/postgres/people_store.ts';
 import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store.ts';
 import { PhoneNumberStore } from '#storage/postgres/phone_number_store.ts';
 import { PolicyStore } from '#storage/postgres/policy_store.ts';
+import { ReadinessReader } from '#storage/postgres/readiness_reader.ts';
 import { ScheduleStore } from '#storage/postgres/schedule_store.ts';
 import { SecondFactorStore } from '#storage/postgres/second_factor_store.ts';
 import { ServiceStore } from '#storage/postgres/service_store.ts';
@@ -82,6 +83,7 @@ export interface Stores {
   readonly endedCalls: EndedCallStore;
   readonly phoneNumbers: PhoneNumberStore;
   readonly pushSubscriptions: PushSubscriptionStore;
+  readonly readiness: ReadinessReader;
   readonly leases: LeaseStore;
   readonly durableJobs: DurableJobStore;
   readonly outbox: OutboxStore;
@@ -132,6 +134,7 @@ export function storesOf(session: Session): Stores {
     endedCalls: new EndedCallStore(session),
     phoneNumbers: new PhoneNumberStore(session),
     pushSubscriptions: new PushSubscriptionStore(session),
+    readiness: new ReadinessReader(session),
     leases: new LeaseStore(session),
     durableJobs: new DurableJobStore(session),
     outbox: new OutboxStore(session),

@@ -1,5 +1,5 @@
 import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
-import type { NotNull } from 'kysely';
+import { type Expression, type NotNull, sql } from 'kysely';
 
 import { AppError, notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
@@ -24,6 +24,9 @@ export type TeamMemberWithPerson = TeamMemberRow & {
 /** The same with the name of the team. */
 export type TeamMemberOfTeam = TeamMemberWithPerson & { readonly teamName: string };
 
+/** Where a list of teams by name goes on. */
+export type TeamPlace = Pick<TeamRow, 'name'> & { readonly id: string };
+
 /** How a member is reached. */
 export type MemberContact = Pick<
   TeamMemberRow,
@@ -47,6 +50,36 @@ export class TeamStore {
   async findAll(orgId: Id<'org'>, teamIds: readonly string[]): Promise<TeamRow[]> {
     const ids = teamIds.map((teamId) => asId('team', teamId));
     return await this.#teams(orgId).where('t.id', '=', anyOf(ids)).orderBy('t.id').execute();
+  }
+
+  /** By name, after the given place; those whose name, or a member's name or mail address, contains the text. */
+  async search(
+    orgId: Id<'org'>,
+    text: string | undefined,
+    page: { readonly after: TeamPlace | null; readonly limit: number },
+  ): Promise<TeamRow[]> {
+    const { after } = page;
+    return await this.#teams(orgId)
+      .$if(text !== undefined, (query) =>
+        query.where(({ exists, or, ref, selectFrom }) => {
+          const contains = (value: Expression<string>) => sql<boolean>`strpos(lower(${value}), lower(${text})) > 0`;
+          const member = selectFrom('team_members as m')
+            .innerJoin('users as u', 'u.id', 'm.user_id')
+            .select('m.id')
+            .whereRef('m.team_id', '=', 't.id')
+            .where((eb) => eb.or([contains(eb.ref('u.name')), contains(eb.ref('u.email'))]));
+          return or([contains(ref('t.name')), exists(member)]);
+        }),
+      )
+      .$if(after !== null, (query) =>
+        query.where(
+          ({ ref }) => sql<boolean>`(lower(${ref('t.name')}), ${ref('t.id')}) > (lower(${after?.name}), ${after?.id})`,
+        ),
+      )
+      .orderBy(({ fn }) => fn('lower', ['t.name']))
+      .orderBy('t.id')
+      .limit(page.limit)
+      .execute();
   }
 
   /** Throws `not_found` with the path of the field that named it. */

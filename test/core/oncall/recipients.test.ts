@@ -120,11 +120,19 @@ describe('whom a step pages', () => {
 
 describe('why a step reaches nobody', () => {
   test('it has no targets and asks no schedule', () => {
-    expect(decide({}, [contact(ANNA)], { onCall: [ANNA] })).toEqual({ pages: [], nobodyReached: 'no_targets' });
+    expect(decide({}, [contact(ANNA)], { onCall: [ANNA] })).toEqual({
+      pages: [],
+      nobodyReached: 'no_targets',
+      unreachable: [],
+    });
   });
 
   test('nobody is on call', () => {
-    expect(decide({ useSchedule: true }, [contact(ANNA)])).toEqual({ pages: [], nobodyReached: 'nobody_on_call' });
+    expect(decide({ useSchedule: true }, [contact(ANNA)])).toEqual({
+      pages: [],
+      nobodyReached: 'nobody_on_call',
+      unreachable: [],
+    });
   });
 
   test('only channels that the operator has not configured would have reached somebody', () => {

@@ -1,0 +1,25 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { readSimulation, SimulationView } from '#actions/policies/simulation_view.ts';
+import { StepInput, withDefaults } from '#actions/policies/steps.ts';
+import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
+
+/** For the editor: the warnings of a draft are those that its policy would have. People who have left are part of the answer. */
+export const previewEscalation = defineAction({
+  name: 'preview_escalation',
+  consoleOnly: true,
+  summary: 'Show whom steps that are not saved yet would page now.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object({ teamId: IdText, steps: Type.Array(StepInput, { maxItems: POLICY_STEPS_MAX }) }, CLOSED),
+  result: Type.Object({ steps: SimulationView }),
+  example: { teamId: EXAMPLE_IDS.teamId, steps: [{ afterMinutes: 0, channels: ['push', 'sms'], useSchedule: true }] },
+  async handle({ teamId, steps }, context) {
+    const team = await context.stores.teams.get(context.caller.orgId, teamId);
+    const wanted = { teamId: team.id, steps: steps.map(withDefaults) };
+    return { steps: await readSimulation(wanted, context.now, context) };
+  },
+});

@@ -1,0 +1,96 @@
+import { type Static, Type } from 'typebox';
+
+import { type ActionContext, defineAction, LIST_LIMIT } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { readSimulation, SimulationView } from '#actions/policies/simulation_view.ts';
+import { conditionText } from '#core/incidents/condition_text.ts';
+import { RULE_STATUSES, ruleStatusOf } from '#core/incidents/rule_status.ts';
+import { parseInstant } from '#core/oncall/parse_instant.ts';
+import { orThrow } from '#core/oncall/parsed.ts';
+import { notFound } from '#kernel/errors.ts';
+import { type Temporal, toTimestamp } from '#kernel/time.ts';
+import type { AlertRuleRow } from '#storage/postgres/alert_rule_store.ts';
+import type { ServiceWithCapabilities } from '#storage/postgres/service_store.ts';
+
+const RuleView = Type.Object({
+  ruleId: IdText,
+  name: Type.String(),
+  status: Type.Enum([...RULE_STATUSES]),
+  pages: Type.Boolean({ description: 'it has an escalation policy' }),
+});
+
+const SimulatedRuleView = Type.Object({
+  ...RuleView.properties,
+  condition: Type.String({ description: 'when it opens an incident, as a sentence' }),
+  policy: nullable(Type.Object({ policyId: IdText, name: Type.String(), teamId: IdText, teamName: Type.String() })),
+  steps: SimulationView,
+});
+
+/** Whom a rule pages at a time, with the schedules as they will be then, and people's settings as they are. */
+export const simulateEscalation = defineAction({
+  name: 'simulate_escalation',
+  consoleOnly: true,
+  summary: 'Show who would be paged, step by step, if a rule of a service opened an incident at a given time.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      serviceId: IdText,
+      ruleId: Type.Optional(Type.String({ description: 'the first rule that pages when left out' })),
+      at: Type.Optional(Type.String({ maxLength: 40, description: 'RFC 3339; now when left out' })),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    at: Timestamp,
+    service: Type.Object({ serviceId: IdText, name: Type.String() }),
+    rules: Type.Array(RuleView, { description: `of the service, oldest first; at most ${LIST_LIMIT}` }),
+    simulated: nullable(SimulatedRuleView),
+  }),
+  example: { serviceId: EXAMPLE_IDS.serviceId, ruleId: EXAMPLE_IDS.ruleId, at: '2027-02-06T02:00:00Z' },
+  async handle({ serviceId, ruleId, at }, context) {
+    const { stores, caller, now } = context;
+    const triggeredAt = at === undefined ? now : orThrow(parseInstant(at, 'UTC', 'at'));
+    const service = await stores.services.get(caller.orgId, serviceId);
+    const rules = await stores.alertRules.listOfService(caller.orgId, service.id, LIST_LIMIT);
+    const rule =
+      ruleId === undefined
+        ? (rules.find(({ escalationPolicyId }) => escalationPolicyId !== null) ?? rules[0])
+        : rules.find(({ id }) => id === ruleId);
+    if (rule === undefined && ruleId !== undefined) throw notFound('ruleId', 'alert rule of this service');
+    return {
+      at: toTimestamp(triggeredAt),
+      service: { serviceId: service.id, name: service.name },
+      rules: rules.map((one) => toRuleView(one, service)),
+      simulated: rule === undefined ? null : await simulate(rule, service, triggeredAt, context),
+    };
+  },
+});
+
+function toRuleView(rule: AlertRuleRow, { capabilities }: ServiceWithCapabilities): Static<typeof RuleView> {
+  return {
+    ruleId: rule.id,
+    name: rule.name,
+    status: ruleStatusOf(rule, capabilities),
+    pages: rule.escalationPolicyId !== null,
+  };
+}
+
+async function simulate(
+  rule: AlertRuleRow,
+  service: ServiceWithCapabilities,
+  triggeredAt: Temporal.Instant,
+  context: ActionContext,
+): Promise<Static<typeof SimulatedRuleView>> {
+  const { stores, caller } = context;
+  const view = { ...toRuleView(rule, service), condition: conditionText(rule.config) };
+  if (rule.escalationPolicyId === null) return { ...view, policy: null, steps: [] };
+  const policy = await stores.policies.get(caller.orgId, rule.escalationPolicyId);
+  const team = await stores.teams.get(caller.orgId, policy.teamId);
+  return {
+    ...view,
+    policy: { policyId: policy.id, name: policy.name, teamId: team.id, teamName: team.name },
+    steps: await readSimulation(policy, triggeredAt, context),
+  };
+}

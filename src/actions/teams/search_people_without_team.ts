@@ -1,0 +1,54 @@
+import { Type } from 'typebox';
+
+import { RoleName } from '#actions/account/view.ts';
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
+import { ReadinessView, readReadiness } from '#actions/teams/readiness_view.ts';
+
+const LIMIT = 50;
+const LIMIT_MAX = 200;
+
+const PersonView = Type.Object({
+  userId: IdText,
+  name: Type.String(),
+  email: Type.String(),
+  role: RoleName,
+  readiness: ReadinessView,
+});
+
+/** A step or an override may name them all the same: then only their mail address and devices are known. */
+export const searchPeopleWithoutTeam = defineAction({
+  name: 'search_people_without_team',
+  consoleOnly: true,
+  summary: 'Find the people of the organization who are in no team, page by page, by name.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name or of the mail address' })),
+      cursor: Type.Optional(Type.String({ maxLength: 4_000, description: 'the nextCursor of the page before' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({ people: Type.Array(PersonView), nextCursor: nullable(Type.String()) }),
+  example: { text: 'ann', cursor: nameCursorOf({ name: 'Anna', id: EXAMPLE_IDS.userId }), limit: 20 },
+  async handle({ text, cursor, limit = LIMIT }, context) {
+    const found = await context.stores.people.searchWithoutTeam(context.caller.orgId, text?.trim(), {
+      after: cursor === undefined ? null : parseNameCursor('user', cursor),
+      limit: limit + 1,
+    });
+    const shown = found.slice(0, limit);
+    const readinessOf = await readReadiness(shown, context);
+    const last = found.length > limit ? shown.at(-1) : undefined;
+    return {
+      people: shown.map((person) => {
+        const { userId, name, email, role } = person;
+        return { userId, name, email, role, readiness: readinessOf(person, null) };
+      }),
+      nextCursor: last === undefined ? null : nameCursorOf({ name: last.name, id: last.userId }),
+    };
+  },
+});

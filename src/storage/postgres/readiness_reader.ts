@@ -1,0 +1,77 @@
+import { type Channel, CHANNELS, declarationOf } from '#core/oncall/channel.ts';
+import type { Arrival } from '#core/oncall/readiness.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { anyOf, rowsOf } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+
+/** The devices that somebody has subscribed to push. */
+export interface Devices {
+  readonly count: number;
+  /** When the oldest was subscribed. */
+  readonly since: Temporal.Instant;
+}
+
+export type ArrivalAtPerson = Arrival & { readonly userId: Id<'user'> };
+
+/** Where a message that the provider has accepted is as good as it gets. */
+const WITHOUT_REPORTS: readonly Channel[] = CHANNELS.filter((channel) => !declarationOf(channel).reportsArrival);
+
+/** What shows that people can be reached. */
+export class ReadinessReader {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Of those who have any. */
+  async listDevices(userIds: readonly Id<'user'>[]): Promise<Map<Id<'user'>, Devices>> {
+    const found = await this.#session.db
+      .selectFrom('push_subscriptions as s')
+      .select(({ fn }) => [
+        's.user_id as userId',
+        fn.countAll<number>().as('count'),
+        fn.agg<Temporal.Instant>('min', ['s.created_at']).as('since'),
+      ])
+      .where('s.user_id', '=', anyOf([...new Set(userIds)]))
+      .groupBy('s.user_id')
+      .execute();
+    return new Map(found.map(({ userId, count, since }) => [userId, { count: Number(count), since }]));
+  }
+
+  /** The last test or page of the organization that reached each of them, by channel. */
+  async listArrivals(orgId: Id<'org'>, userIds: readonly Id<'user'>[]): Promise<ArrivalAtPerson[]> {
+    const asked = [...new Set(userIds)].flatMap((userId) => CHANNELS.map((channel) => ({ userId, channel })));
+    if (asked.length === 0) return [];
+    const places = rowsOf('asked', {
+      user_id: ['text', asked.map(({ userId }) => userId)],
+      channel: ['text', asked.map(({ channel }) => channel)],
+    });
+    return await this.#session.db
+      .selectFrom(places)
+      .innerJoinLateral(
+        (eb) =>
+          eb
+            .selectFrom('notifications as n')
+            .select(['n.user_id as userId', 'n.channel', 'n.address', 'n.updated_at as at'])
+            .whereRef('n.user_id', '=', 'asked.user_id')
+            .whereRef('n.channel', '=', 'asked.channel')
+            .where('n.org_id', '=', orgId)
+            .where('n.released_at', 'is not', null)
+            .where('n.kind', 'in', ['test', 'page'])
+            .where((n) =>
+              n.or([
+                n('n.status', '=', 'delivered'),
+                n.and([n('n.status', '=', 'sent'), n('n.channel', 'in', [...WITHOUT_REPORTS])]),
+              ]),
+            )
+            .orderBy('n.released_at', 'desc')
+            .limit(1)
+            .as('last'),
+        (join) => join.onTrue(),
+      )
+      .select(['last.userId', 'last.channel', 'last.address', 'last.at'])
+      .execute();
+  }
+}
