@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { BodyBudget } from '#entry/http/body_budget.ts';
-import { type ConnectionLimits, CONNECTION_LIMITS, guardConnections } from '#entry/http/connections.ts';
+import { type ConnectionLimits, CONNECTION_LIMITS, limitConnections } from '#entry/http/connections.ts';
 import { LimitLog } from '#kernel/limit_log.ts';
 import { silentLog } from '#kernel/log.ts';
 import { testClock } from '#test/kit/clock.ts';
@@ -20,11 +20,15 @@ async function guarded(
     request.resume().on('end', () => response.end('done'));
   });
   const limitLog = new LimitLog(silentLog, testClock());
-  const guard = guardConnections(server, { ...CONNECTION_LIMITS, ...limits }, { limitLog, trustedProxies: undefined });
+  const connections = limitConnections(
+    server,
+    { ...CONNECTION_LIMITS, ...limits },
+    { limitLog, trustedProxies: undefined },
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
-    guard.close();
+    connections.close();
     server.closeAllConnections();
     server.close();
   });
@@ -44,7 +48,7 @@ test('one address without a key has so many connections and no more', async () =
   const { port, limitLog } = await guarded({ connectionsOfAddressMax: 3 });
   const sockets: Awaited<ReturnType<typeof opened>>[] = [];
   for (let index = 0; index < 5; index += 1) sockets.push(await opened(port));
-  await vi.waitFor(() => expect(sockets.map(({ isGone }) => isGone)).toEqual([false, false, false, true, true]));
+  await expect.poll(() => sockets.map(({ isGone }) => isGone)).toEqual([false, false, false, true, true]);
   expect(limitLog.counts.get('connections_of_address')).toBe(2);
 });
 
@@ -52,9 +56,9 @@ test('when all connections are in use, the one without a key that was idle longe
   const { port, limitLog } = await guarded({ connectionsMax: 3 });
   const [first, second, third] = [await opened(port), await opened(port), await opened(port)];
   first.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-  await vi.waitFor(() => expect(first.heard).toContain('done'));
+  await expect.poll(() => first.heard).toContain('done');
   const fourth = await opened(port);
-  await vi.waitFor(() => expect(second.isGone).toBe(true));
+  await expect.poll(() => second.isGone).toBe(true);
   expect([first.isGone, third.isGone, fourth.isGone]).toEqual([false, false, false]);
   expect(limitLog.counts.get('connections')).toBe(1);
 });
@@ -63,7 +67,7 @@ test('a body that stops arriving is answered with 408, and the connection is clo
   const { port, limitLog } = await guarded({ bodyGraceMs: 100, bodyBytesPerSecondMin: 1_000_000 });
   const slow = await opened(port);
   slow.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx');
-  await vi.waitFor(() => expect(slow.isGone).toBe(true), { timeout: 5_000 });
+  await expect.poll(() => slow.isGone).toBe(true);
   expect(slow.heard).toMatch(/^HTTP\/1\.1 408 /);
   expect(slow.heard).toContain('took too long to arrive');
   expect(limitLog.counts.get('slow_request')).toBe(1);
@@ -96,13 +100,13 @@ test('bodies without a valid key share a small memory budget, which is released 
       ...(Buffer.isBuffer(body) ? {} : { duplex: 'half' }),
     }).then(({ status }) => status);
   const first = send(Buffer.alloc(900));
-  await vi.waitFor(() => expect(running).toBe(1));
+  await expect.poll(() => running).toBe(1);
   expect(await send(Buffer.alloc(200))).toBe(503);
   expect(await send(new Blob([Buffer.alloc(200)]).stream())).toBe(503);
   expect(budget.totalBytes).toBe(900);
   runZlibSync();
   expect(await first).toBe(200);
-  await vi.waitFor(() => expect(budget.totalBytes).toBe(0));
+  await expect.poll(() => budget.totalBytes).toBe(0);
   expect(await send(Buffer.alloc(200))).toBe(200);
   expect(limitLog.counts.get('body_bytes')).toBe(2);
 });

@@ -8,7 +8,7 @@ import { mountCallbacks } from '#entry/http/callbacks.ts';
 import { BODY_LIMITS, BodyBudget } from '#entry/http/body_budget.ts';
 import { CallBudget } from '#entry/http/call_budget.ts';
 import { answerClientError } from '#entry/http/client_error.ts';
-import { CONNECTION_LIMITS, guardConnections, HTTP_TIMEOUTS } from '#entry/http/connections.ts';
+import { CONNECTION_LIMITS, HTTP_TIMEOUTS, limitConnections } from '#entry/http/connections.ts';
 import { mountConsolePages } from '#entry/http/console_pages.ts';
 import { mountConsole } from '#entry/http/console.ts';
 import { mountDocs } from '#entry/http/docs.ts';
@@ -55,8 +55,9 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   readNoBodies(app);
   const limitLog = new LimitLog(context.log, context.clock);
   const { trustedProxies } = context.config;
-  const guard = guardConnections(app.server, CONNECTION_LIMITS, { limitLog, trustedProxies });
-  app.addHook('onClose', async () => guard.close());
+  const connections = limitConnections(app.server, CONNECTION_LIMITS, { limitLog, trustedProxies });
+  app.addHook('preClose', async () => connections.drain());
+  app.addHook('onClose', async () => connections.close());
   new BodyBudget(BODY_LIMITS, limitLog).mount(app);
   const budget = new CallBudget(
     {

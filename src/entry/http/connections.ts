@@ -36,19 +36,40 @@ const LOOK_EVERY_MS = 1_000;
 
 interface Connection {
   readonly network: string;
-  /** The request whose body is still arriving, and what had come over the connection when it began. */
-  arriving: { readonly request: IncomingMessage; readonly since: number; readonly bytesBefore: number } | null;
+  current: CurrentRequest | null;
+}
+
+/** A request that is not answered yet. */
+interface CurrentRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly since: number;
+  /** What had come over the connection when the request began. */
+  readonly bytesBefore: number;
+}
+
+/** The connections of a server, bounded. */
+export interface LimitedConnections {
+  /**
+   * Closes every connection that waits for a request, and each other one as soon as its request is answered. Node closes
+   * neither a connection over which no request has come yet nor, before `keepAliveTimeout`, one whose request was under
+   * way when the server began to close: without this the server would wait for them.
+   */
+  drain(): void;
+  /** Stops the checks. */
+  close(): void;
 }
 
 /**
  * Bounds the connections of a server: how many there are, how many one address without a key may have, and how long a
  * body may take. Connections of `trustedProxies` are counted in all, but not by address.
  */
-export function guardConnections(
+export function limitConnections(
   server: Server,
   limits: ConnectionLimits,
   { limitLog, trustedProxies }: { readonly limitLog: LimitLog; readonly trustedProxies: string | undefined },
-): { close(): void } {
+): LimitedConnections {
+  let isDraining = false;
   const connections = new Map<Socket, Connection>();
   /** Those that have shown no key, the one that was idle longest first. */
   const unknown = new Map<Socket, Connection>();
@@ -65,6 +86,10 @@ export function guardConnections(
   };
 
   server.on('connection', (socket: Socket) => {
+    if (isDraining) {
+      socket.destroy();
+      return;
+    }
     const address = socket.remoteAddress ?? '';
     const network = networkOf(address);
     const isProxy = isIP(address) > 0 && proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
@@ -82,7 +107,7 @@ export function guardConnections(
       }
       oldest.destroy();
     }
-    const connection: Connection = { network: isProxy ? '' : network, arriving: null };
+    const connection: Connection = { network: isProxy ? '' : network, current: null };
     connections.set(socket, connection);
     unknown.set(socket, connection);
     countUnknown(connection.network, 1);
@@ -96,26 +121,37 @@ export function guardConnections(
     const { socket } = request;
     const connection = connections.get(socket);
     if (connection === undefined) return;
-    connection.arriving = { request, since: performance.now(), bytesBefore: socket.bytesRead };
+    connection.current = { request, response, since: performance.now(), bytesBefore: socket.bytesRead };
+    if (isDraining) response.shouldKeepAlive = false;
     response.once('close', () => {
-      connection.arriving = null;
+      connection.current = null;
+      if (isDraining) socket.destroySoon();
       if (isKnownSocket(socket)) forgetUnknown(socket, connection);
       else if (unknown.delete(socket)) unknown.set(socket, connection);
     });
   });
 
   const look = setInterval(() => {
-    for (const [socket, { arriving, network }] of connections) {
-      if (arriving === null || arriving.request.complete) continue;
-      const elapsedMs = performance.now() - arriving.since;
-      const bytes = socket.bytesRead - arriving.bytesBefore;
+    for (const [socket, { current, network }] of connections) {
+      if (current === null || current.request.complete) continue;
+      const elapsedMs = performance.now() - current.since;
+      const bytes = socket.bytesRead - current.bytesBefore;
       if (elapsedMs < limits.bodyGraceMs || bytes >= (elapsedMs / 1_000) * limits.bodyBytesPerSecondMin) continue;
       limitLog.met('slow_request', network);
       answerSlowRequest(socket);
     }
   }, LOOK_EVERY_MS);
   look.unref();
-  return { close: () => clearInterval(look) };
+  return {
+    drain() {
+      isDraining = true;
+      for (const [socket, { current }] of connections) {
+        if (current === null) socket.destroy();
+        else current.response.shouldKeepAlive = false;
+      }
+    },
+    close: () => clearInterval(look),
+  };
 }
 
 /** `a,b/24`, as the setting has it. */
