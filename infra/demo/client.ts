@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { MESSAGES_PER_MINUTE_MAX } from '#core/oncall/message_limit.ts';
+
 import type { Instance } from './instance.ts';
 
 export interface Incident {
@@ -34,6 +36,9 @@ export interface Client {
 
 const POLL_MS = 10;
 
+/** The demo pages the same person each time. */
+const TOO_MANY_PAGES = `: at most ${MESSAGES_PER_MINUTE_MAX} pages a minute go to one person; wait a minute and run it again`;
+
 export function connect({ baseUrl, apiKey, userId, phoneUrl }: Instance): Client {
   const action: Client['action'] = async <Result>(name: string, body: object) => {
     const answer = await postJson(`${baseUrl}/api/rest/actions/${name}`, body, { authorization: `Bearer ${apiKey}` });
@@ -47,7 +52,7 @@ export function connect({ baseUrl, apiKey, userId, phoneUrl }: Instance): Client
       await postJson(`${baseUrl}/api/ingest/metrics`, { points: [{ name, value }] }, headers);
     },
     waitForSms: (phone, containing, timeoutMs) =>
-      waitFor(`an SMS to ${phone} about ${containing}`, timeoutMs, async () => {
+      waitFor(`an SMS to ${phone} about ${containing}${TOO_MANY_PAGES}`, timeoutMs, async () => {
         const response = await fetch(`${phoneUrl}/phone/api/messages?number=${encodeURIComponent(phone)}`);
         const { messages } = (await response.json()) as { messages: Sms[] };
         return messages.findLast(({ to, body }) => to === phone && body.includes(containing));

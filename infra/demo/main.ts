@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 
 import { refuseArguments } from '#infra/usage.ts';
-import { loadConfig } from '#kernel/config.ts';
+import { loadConfig } from '#entry/config.ts';
 
 import { type Client, connect } from './client.ts';
 import { findOrStartInstance } from './instance.ts';

@@ -2,7 +2,7 @@ import { isAtOrBefore, Temporal } from '#kernel/time.ts';
 
 type Instant = Temporal.Instant;
 
-const MESSAGES_MAX = 3;
+export const MESSAGES_PER_MINUTE_MAX = 3;
 const WINDOW = Temporal.Duration.from({ minutes: 1 });
 
 /** A message that left, or is on its way to the provider. A digest carries a page when one of its messages is a page. */
@@ -50,6 +50,6 @@ export function limitMessages<Digest extends WaitingDigest>(
     .filter(({ at, carriesPage }) => (carriesPage || message === 'notice') && !isAtOrBefore(at, windowStart))
     .map(({ at }) => at)
     .sort(Temporal.Instant.compare)
-    .at(-MESSAGES_MAX);
+    .at(-MESSAGES_PER_MINUTE_MAX);
   return blocking === undefined ? { kind: 'send' } : { kind: 'open_digest', dueAt: blocking.add(WINDOW) };
 }
