@@ -98,7 +98,7 @@ test('the console takes nothing from the server but types of results, and consta
   expect(faults).toEqual([]);
 });
 
-test('what is built from src imports neither workers nor infra', () => {
+test('src imports neither workers nor infra', () => {
   const faults = PRODUCTION.filter(({ file, target }) => file.startsWith('src/') && /^#(workers|infra)\//.test(target));
   expect(faults).toEqual([]);
 });
@@ -176,7 +176,7 @@ describe('one pipeline', () => {
     expect(faultsOf(files, ['writes an audit row'])).toEqual([]);
   });
 
-  test('what serves the console checks no permission and no input, begins no transaction and writes no audit row', () => {
+  test('the endpoints of the console check no permission and no input, begin no transaction and write no audit row', () => {
     const files = sourceFiles('src/entry/http/console');
     expect(files.length).toBeGreaterThan(3);
     expect(faultsOf(files, ALL)).toEqual([]);

@@ -2,7 +2,8 @@ import { createLogger } from '#entry/logger.ts';
 import { awaitStores, runProgram } from '#entry/program.ts';
 import { requireStores } from '#entry/running_config.ts';
 import { onStop } from '#entry/stop.ts';
-import { ConfigError, loadConfig } from '#kernel/config.ts';
+import { loadConfig } from '#entry/config.ts';
+import { ConfigError } from '#kernel/config.ts';
 import { ROLES } from '#workers/registry.ts';
 
 /** A background process: `node workers/main.ts worker` or `node workers/main.ts pager`. Any number of each may run. */

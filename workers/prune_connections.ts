@@ -1,4 +1,4 @@
-import { endedBySystem, recordEnd } from '#auth/oauth/connections.ts';
+import { revokedBySystem, recordRevocation } from '#auth/oauth/connections.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -9,7 +9,7 @@ const BATCH = 1_000;
 /** A connection that was approved gets its first token within this time, or never. */
 const FIRST_TOKEN_WITHIN = Temporal.Duration.from({ hours: 1 });
 
-const ending = endedBySystem('its tokens have expired');
+const revocationOf = revokedBySystem('its tokens have expired');
 
 interface PruningRuntime {
   readonly db: Database;
@@ -25,7 +25,7 @@ export async function pruneConnections({ db, clock }: PruningRuntime): Promise<v
   for (let removed = BATCH; removed === BATCH;) {
     removed = await db.transaction(async (session) => {
       const dead = await storesOf(session).connections.removeDead(now.subtract(FIRST_TOKEN_WITHIN), now, BATCH);
-      for (const connection of dead) await recordEnd(session, connection, ending(connection), now);
+      for (const connection of dead) await recordRevocation(session, connection, revocationOf(connection), now);
       return dead.length;
     });
   }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { runningConfig } from '#entry/running_config.ts';
 import { connect } from '#infra/demo/client.ts';
-import { loadConfig } from '#kernel/config.ts';
+import { loadConfig } from '#entry/config.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import type { Database } from '#storage/postgres/database.ts';
 
@@ -101,7 +101,7 @@ async function measure(
   );
 }
 
-/** Every event as the bytes of its request. */
+/** Each event as the bytes of its request. */
 async function addressed(installation: BenchInstallation, events: readonly EventRequest[]): Promise<Buffer[]> {
   const client = connect({ ...installation, stop: async () => {} });
   const { serviceId, dsn } = await client.action<{ serviceId: string; dsn: string }>('create_service', {
@@ -114,7 +114,7 @@ async function addressed(installation: BenchInstallation, events: readonly Event
   );
 }
 
-/** The same, outside the heap, so that garbage collection does not disturb the figures. */
+/** The same in memory outside the heap, so that garbage collection does not affect the figures. */
 function inOneStretch(parts: readonly Buffer[]): Buffer[] {
   const stretch = Buffer.concat(parts);
   let end = 0;

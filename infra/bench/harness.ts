@@ -12,7 +12,7 @@ import { findFreePort } from '#infra/embedded/free_port.ts';
 import { Installation, type Progress } from '#infra/embedded/installation.ts';
 import { startPostgres } from '#infra/embedded/postgres.ts';
 import { BACK_OFF, type BackOff } from '#infra/embedded/supervisor.ts';
-import { type Config, loadConfig } from '#kernel/config.ts';
+import { type Config, loadConfig } from '#entry/config.ts';
 
 import { tableOf } from './figures.ts';
 

@@ -17,7 +17,7 @@ const INPUTS = Number(process.env['BENCH_HOSTILE_INPUTS'] ?? 100_000);
 const LOOK_EVERY_MS = 2;
 const MEGABYTE = 1024 * 1024;
 
-type Told = { readonly begins: string } | { readonly round: Round } | { readonly isDone: true };
+type SenderMessage = { readonly begins: string } | { readonly round: Round } | { readonly isDone: true };
 
 export const hostile: Bench = {
   name: 'hostile',
@@ -84,14 +84,14 @@ async function measureKinds(target: HostileTarget): Promise<void> {
   const rows: Record<string, string | number>[] = [];
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   sender.on('error', reject);
-  sender.on('message', (told: Told) => {
-    if ('begins' in told) {
+  sender.on('message', (message: SenderMessage) => {
+    if ('begins' in message) {
       delays.reset();
       delays.enable();
       worked.mostMs();
-    } else if ('round' in told) {
+    } else if ('round' in message) {
       delays.disable();
-      rows.push(rowOf(told.round, delays.max / 1e6, worked.mostMs()));
+      rows.push(rowOf(message.round, delays.max / 1e6, worked.mostMs()));
     } else resolve();
   });
   await promise;

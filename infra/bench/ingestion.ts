@@ -8,7 +8,7 @@ import { pointLimits } from '#ingest/admission/point_admission.ts';
 import { ColumnWriter } from '#ingest/packing/column_writer.ts';
 import { finish } from '#ingest/protocols/body/steps.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
-import { loadConfig } from '#kernel/config.ts';
+import { loadConfig } from '#entry/config.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { systemClock, type Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';

@@ -64,7 +64,7 @@ async function compare(history: History, question: Question): Promise<Record<str
   const buckets = cutWindow(windowMinutes, now);
   const keptSince = now.subtract({ hours: 24 * 30 });
   const product = async (index: number): Promise<unknown> => {
-    const { serviceId, metric } = placeOf(history, question, index);
+    const { serviceId, metric } = metricFor(history, question, index);
     return await reader.query({
       serviceId,
       selector: parseSelector(`${metric}${selector}`),
@@ -74,7 +74,7 @@ async function compare(history: History, question: Question): Promise<Record<str
     });
   };
   const byHand = async (index: number): Promise<unknown> => {
-    const asked = { ...placeOf(history, question, index), condition, aggregation, isCounter, buckets };
+    const asked = { ...metricFor(history, question, index), condition, aggregation, isCounter, buckets };
     const result = await context.clickhouse.query({ query: queryByHand(asked), format: 'JSONCompactEachRow' });
     return await result.json();
   };
@@ -99,7 +99,7 @@ async function compare(history: History, question: Question): Promise<Record<str
   };
 }
 
-function placeOf({ services }: History, { isCounter = false }: Question, index: number) {
+function metricFor({ services }: History, { isCounter = false }: Question, index: number) {
   const serviceId = services[index % SERVICES];
   if (serviceId === undefined) throw new Error('there are no services');
   return { serviceId, metric: metricName(((index * 2) % METRICS_A_SERVICE) + (isCounter ? 1 : 0)) };
@@ -157,7 +157,7 @@ async function overRest(history: History): Promise<Record<string, string>[]> {
     return { 'over REST': action, window, p50: duration(spread.p50), p99: duration(spread.p99) };
   };
   const asked = (index: number) => {
-    const { serviceId, metric } = placeOf(history, { about: '', windowMinutes: 60, aggregation: 'avg' }, index);
+    const { serviceId, metric } = metricFor(history, { about: '', windowMinutes: 60, aggregation: 'avg' }, index);
     return { serviceId, metricName: metric };
   };
   try {

@@ -1,7 +1,8 @@
 import path from 'node:path';
 
 import { findListenFault } from '#entry/listen_fault.ts';
-import { type Config, ConfigError } from '#kernel/config.ts';
+import type { Config } from '#entry/config.ts';
+import { ConfigError } from '#kernel/config.ts';
 import { messageOf } from '#kernel/errors.ts';
 
 import { makeDataFolder } from './installation.ts';

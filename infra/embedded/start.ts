@@ -4,7 +4,7 @@ import path from 'node:path';
 import { exitCodeFor } from '#entry/program.ts';
 import { refreshConsole } from '#infra/console/refresh.ts';
 import { refuseArguments } from '#infra/usage.ts';
-import { linksWarning, loadConfig, type Config } from '#kernel/config.ts';
+import { linksWarning, loadConfig, type Config } from '#entry/config.ts';
 
 import { Banner } from './banner.ts';
 import { DiskReserve } from './disk_reserve.ts';

@@ -2,7 +2,7 @@ import { networkOf } from '#auth/network.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Clock } from '#kernel/time.ts';
 
-const FAILURES_ALLOWED = 20;
+export const BAD_KEYS_PER_MINUTE = 20;
 const WINDOW_MS = 60_000;
 const ADDRESSES_MAX = 10_000;
 
@@ -25,7 +25,7 @@ export function createBadKeyLimiter(clock: Clock): BadKeyLimiter {
     failures.delete(address);
     failures.set(address, current);
     if (failures.size > ADDRESSES_MAX) failures.delete(failures.keys().next().value ?? '');
-    return current.count <= FAILURES_ALLOWED ? 0 : Math.ceil((current.since + WINDOW_MS - now) / 1000);
+    return current.count <= BAD_KEYS_PER_MINUTE ? 0 : Math.ceil((current.since + WINDOW_MS - now) / 1000);
   };
 
   return {

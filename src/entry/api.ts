@@ -7,7 +7,8 @@ import { createLogger } from '#entry/logger.ts';
 import { awaitStores, runProgram } from '#entry/program.ts';
 import { requireStores } from '#entry/running_config.ts';
 import { onStop } from '#entry/stop.ts';
-import { ConfigError, linksWarning, loadConfig } from '#kernel/config.ts';
+import { linksWarning, loadConfig } from '#entry/config.ts';
+import { ConfigError } from '#kernel/config.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
 
 /** The API process: takes requests, writes the truth, enqueues the rest. */

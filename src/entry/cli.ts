@@ -13,7 +13,7 @@ import { versionText } from '#entry/cli/version.ts';
 import { migrate } from '#entry/migrate.ts';
 import { awaitStores, exitCodeFor, WRONG_CALL } from '#entry/program.ts';
 import { requireStores, runningConfig } from '#entry/running_config.ts';
-import { loadConfig } from '#kernel/config.ts';
+import { loadConfig } from '#entry/config.ts';
 import { messageOf } from '#kernel/errors.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');

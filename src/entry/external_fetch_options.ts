@@ -1,4 +1,4 @@
-import type { Config } from '#kernel/config.ts';
+import type { Config } from '#entry/config.ts';
 
 /** Whether requests to untrusted addresses may reach private networks. */
 export function externalFetchOptionsOf({ allowInternalAddresses }: Config): {

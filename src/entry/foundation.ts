@@ -1,13 +1,15 @@
-import type { Config } from '#kernel/config.ts';
 import { createExternalPost } from '#auth/external_fetch.ts';
+import type { Config } from '#entry/config.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import { type AnswerLinks, createAnswerLinks } from '#notify/answer_link.ts';
 import type { PushSubscriptions } from '#notify/channels/push/sender.ts';
 import type { MailServer } from '#notify/mail/send_mail.ts';
+import { mailServerOf } from '#notify/mail/settings.ts';
 import { createSenders, type Senders } from '#notify/registry.ts';
 import type { TwilioAccount } from '#notify/twilio/client.ts';
+import { twilioAccountOf } from '#notify/twilio/settings.ts';
 import { deriveVapidKeys, type VapidKeys } from '#notify/channels/push/vapid.ts';
 import { type Database, openDatabase } from '#storage/postgres/database.ts';
 import { startDatabaseClock } from '#storage/postgres/database_clock.ts';
@@ -107,16 +109,6 @@ export async function openFoundation(
       await db.close();
     },
   };
-}
-
-function twilioAccountOf(config: Config): TwilioAccount | null {
-  const { twilioAccountSid: accountSid, twilioAuthToken: authToken, twilioFrom: from, twilioApiBase: apiBase } = config;
-  if (accountSid === undefined || authToken === undefined || from === undefined) return null;
-  return { accountSid, authToken, from, apiBase };
-}
-
-export function mailServerOf({ smtpUrl: url, mailFrom: from }: Config): MailServer | null {
-  return url === undefined || from === undefined ? null : { url, from };
 }
 
 function pushSubscriptionsOf(db: Database): PushSubscriptions {

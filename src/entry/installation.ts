@@ -1,9 +1,10 @@
 import type { Installation } from '#actions/action_context.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { isInternalHostname } from '#auth/external_fetch.ts';
-import { type FoundationConfig, mailServerOf } from '#entry/foundation.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
+import type { FoundationConfig } from '#entry/foundation.ts';
 import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
+import { mailServerOf } from '#notify/mail/settings.ts';
 
 /** How this installation is set up, for the operations of the console. */
 export function installationOf(config: FoundationConfig): Installation {

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 
 import { WarningLimiter } from '#entry/warning_limiter.ts';
-import type { Config } from '#kernel/config.ts';
+import type { Config } from '#entry/config.ts';
 import { type Log, redact } from '#kernel/log.ts';
 import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
 

@@ -4,7 +4,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { Client } from 'pg';
 
 import { releaseOf } from '#entry/migrated_by.ts';
-import type { Config } from '#kernel/config.ts';
+import type { Config } from '#entry/config.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { migrateClickHouse } from '#storage/clickhouse/migrate.ts';
 import { openDatabase } from '#storage/postgres/database.ts';

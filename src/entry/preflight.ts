@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { Client } from 'pg';
 
 import { codeOf, findListenFault, type PreflightFault } from '#entry/listen_fault.ts';
-import type { Config } from '#kernel/config.ts';
+import type { Config } from '#entry/config.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import { isClickHouseUnreachable, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 

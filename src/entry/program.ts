@@ -1,4 +1,5 @@
-import { type Config, ConfigError } from '#kernel/config.ts';
+import type { Config } from '#entry/config.ts';
+import { ConfigError } from '#kernel/config.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
 import { retry } from '#kernel/retry.ts';
 

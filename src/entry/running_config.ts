@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { type Config, ConfigError } from '#kernel/config.ts';
+import type { Config } from '#entry/config.ts';
+import { ConfigError } from '#kernel/config.ts';
 
 /** Settings with the addresses that every process needs: configured, or given by the supervisor of embedded stores. */
 export type RunningConfig = Config & {

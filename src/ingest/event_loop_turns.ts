@@ -12,7 +12,7 @@ export function nextTurn(): Promise<void> {
   });
 }
 
-/** Whoever gets the turn works right after this, before the next callback. */
+/** The work that gets the turn runs right after this, before the next callback. */
 function giveTurn(): void {
   waiting.shift()?.();
   if (waiting.length > 0) setImmediate(giveTurn);

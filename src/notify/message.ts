@@ -62,7 +62,7 @@ export function newsText(event: NewsEvent, by: string | null): string {
 }
 
 /** A title that begins with what was measured, so that no cut can lose it; the title itself when nothing was. */
-export function measuredFirst({ title, details }: PageSubject): { readonly first: string; readonly rest: string } {
+export function splitTitle({ title, details }: PageSubject): { readonly first: string; readonly rest: string } {
   const comparison = comparisonOf(details);
   if (comparison === null) return { first: '', rest: title };
   return { first: comparison, rest: title.replace(`: ${comparison}`, '') };

@@ -1,5 +1,5 @@
 import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
-import type { Config } from '#kernel/config.ts';
+import type { ValuesOf } from '#kernel/config.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender } from '#notify/channel_sender.ts';
 import { callSender } from '#notify/channels/call/sender.ts';
@@ -8,13 +8,18 @@ import { type PushPost, pushSender, type PushSubscriptions } from '#notify/chann
 import type { VapidKeys } from '#notify/channels/push/vapid.ts';
 import { smsSender } from '#notify/channels/sms/sender.ts';
 import type { MailServer } from '#notify/mail/send_mail.ts';
+import { MAIL_SETTINGS } from '#notify/mail/settings.ts';
 import { createTwilioClient, type TwilioAccount, type TwilioClient } from '#notify/twilio/client.ts';
+import { TWILIO_SETTINGS } from '#notify/twilio/settings.ts';
 
 /** The channels that the operator has set up; a channel that is absent is not configured. */
 export type Senders = ReadonlyMap<Channel, ChannelSender>;
 
+/** What the operator sets to have the channels; each declares its own in its folder or in that of its provider. */
+export const CHANNEL_SETTINGS = { ...TWILIO_SETTINGS, ...MAIL_SETTINGS };
+
 interface NotifySettings {
-  readonly config: Config;
+  readonly config: ValuesOf<typeof CHANNEL_SETTINGS> & { readonly baseUrl: string };
   readonly links: AnswerLinks;
   /** null: neither SMS nor calls. */
   readonly twilio: TwilioAccount | null;

@@ -13,7 +13,7 @@ function faultsOf(input: TObject, body: unknown): readonly Fault[] {
   return [];
 }
 
-describe('what the schema refuses is refused, also where no sentence explains it', () => {
+describe('an input that the schema refuses is refused, also where no sentence explains it', () => {
   test.each<[string, TSchema, unknown]>([
     ['const', Type.Literal('yes'), 'no'],
     ['const', Type.Literal(true), false],

@@ -69,7 +69,7 @@ describe('a policy step that today reaches nobody', () => {
 });
 
 describe('a schedule with gaps in the next 30 days', () => {
-  test('that has not begun, and what covers a part of it', async () => {
+  test('a gap that has not begun, and the shifts that cover a part of it', async () => {
     const { userId } = await member('Anna');
     const { scheduleId } = await w.expectOk('create_schedule', {
       teamId,
@@ -93,7 +93,7 @@ describe('a schedule with gaps in the next 30 days', () => {
     ]);
   });
 
-  test('that lie further away are not told yet', async () => {
+  test('gaps that lie further away are not reported yet', async () => {
     const { userId } = await member('Anna');
     await w.expectOk('create_schedule', {
       teamId,

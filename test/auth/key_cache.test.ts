@@ -71,7 +71,7 @@ test('a bad key is not looked up at each request, and works within a second of b
   expect(await find('bad')).toMatchObject({ name: 'new' });
 });
 
-test('all that ask at the same time share one query', async () => {
+test('lookups at the same time share one query', async () => {
   const found = await Promise.all(['good', 'bad', 'good', 'worse'].map(find));
   expect(found.map((target) => target?.name)).toEqual(['first', undefined, 'first', undefined]);
   expect(queries).toEqual([['good', 'bad', 'worse']]);
@@ -130,7 +130,7 @@ describe('while the database is away', () => {
     known.delete('good');
     fault = null;
     clock.advance({ seconds: 1 });
-    await vi.waitFor(async () => expect(await find('good')).toBeNull());
+    await expect.poll(() => find('good')).toBeNull();
   });
 
   test('a database that hangs counts as away for good keys', async () => {

@@ -41,7 +41,7 @@ test('two passwords at a time are checked, the others in the order in which they
   expect(derivations.most).toBe(2);
 });
 
-test('when a hundred wait, whoever comes is told to come back, and is not held to have guessed', async () => {
+test('while a hundred wait, the next person is asked to come back, which does not count as a guess', async () => {
   const w = await world();
   const { email } = await givenPerson(w);
   const held: (() => void)[] = [];

@@ -2,7 +2,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
-import type { Config } from '#kernel/config.ts';
+import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { openContext } from '#test/browser/chromium.ts';
@@ -11,7 +11,7 @@ import { runningClock } from '#test/kit/clock.ts';
 import { startMailServer, type MailServer } from '#test/kit/mail_server.ts';
 import { startRoles } from '#test/kit/roles.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { freePort } from '#test/auth/oauth/listening_world.ts';
+import { findFreePort } from '#infra/embedded/free_port.ts';
 import { openIncident } from '#incidents/open_incident.ts';
 
 /** Somebody who is logged in, in their own browser. */
@@ -49,7 +49,7 @@ interface Address {
 
 export async function openConsole({ path = '', publicUrl, port, settings: own }: Address = {}): Promise<ConsoleWorld> {
   const post = await startMailServer();
-  const listening = port ?? (await freePort());
+  const listening = port ?? (await findFreePort(0));
   const baseUrl = publicUrl ?? `http://127.0.0.1:${listening}${path}`;
   const settings: Partial<Config> = { baseUrl, smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>', ...own };
   const w = await world({ keepOpen: true, clock: runningClock(), settings });

@@ -10,7 +10,7 @@ import { axeViolations } from '#test/browser/axe.ts';
 import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { openConsole, type ConsoleWorld, type Visitor } from '#test/browser/console_world.ts';
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
-import { freePort } from '#test/auth/oauth/listening_world.ts';
+import { findFreePort } from '#infra/embedded/free_port.ts';
 
 /** A path and the controls to press there, one after the other, to open a dialog or menu; none for the page itself. */
 type Opening = readonly [path: string, ...pressed: (string | RegExp)[]];
@@ -151,7 +151,7 @@ inBrowser('a dialog of an account', () => {
   test.each(SCREENS)(
     'is accessible %s, and a secret that is shown once stays until its button is pressed',
     async (_where, screen) => {
-      const port = await freePort();
+      const port = await findFreePort(0);
       const h = await openConsole({ port, publicUrl: `http://localhost:${port}` });
       const { page } = await h.visitor({ ...LOOKS, ...screen, path: 'settings/api-keys' });
       const dialog = page.getByRole('dialog');

@@ -38,7 +38,7 @@ inBrowser('the Me page', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('button', { name: 'Add this device' }).waitFor();
     const audited = await h.context.db.sql.rows<{ action: string }>(
-      `select action from audit_log where action like '%push_subscription' order by at`,
+      `select action from audit_log where action like '%push_subscription' order by id`,
     );
     expect(audited.map(({ action }) => action)).toEqual(['create_push_subscription', 'delete_push_subscription']);
   });

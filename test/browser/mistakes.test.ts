@@ -4,9 +4,6 @@ import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { touchScreen, centerOf } from '#test/browser/touch.ts';
 import { openConsole } from '#test/browser/console_world.ts';
 
-/** Long enough for a busy machine. */
-const SOON = { timeout: 20_000 };
-
 inBrowser('mistakes', () => {
   test('letters typed into the palette, or while it loads, never act on the incident behind it; it closes in every way', async () => {
     const h = await openConsole();
@@ -60,10 +57,11 @@ inBrowser('mistakes', () => {
     for (const key of ['g', 'r', 'g', 'a']) await page.keyboard.press(key);
     await page.keyboard.press('Control+k');
     await search.fill('billing');
+    await page.getByRole('button', { name: /^Billing/ }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/settings\/billing/);
     await isGone();
-    await expect.poll(() => page.evaluate('document.activeElement.tagName'), SOON).toBe('H1');
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');
     expect(asked).toEqual([]);
   });
 
@@ -81,9 +79,9 @@ inBrowser('mistakes', () => {
     await acknowledge.waitFor({ state: 'detached' });
     // Resolve has replaced it. Every further tap starts the 600 ms again.
     for (const afterMs of [120, 300, 450, 590]) await touch.tap(place, afterMs);
-    await expect.poll(() => statusOf(incidentId), SOON).toBe('acknowledged');
+    await expect.poll(() => statusOf(incidentId)).toBe('acknowledged');
     await touch.tap(place, 610);
-    await expect.poll(() => statusOf(incidentId), SOON).toBe('resolved');
+    await expect.poll(() => statusOf(incidentId)).toBe('resolved');
 
     // In a list, the row below moves up.
     await h.incident(serviceId, 'Queue is long');
@@ -107,9 +105,9 @@ inBrowser('mistakes', () => {
     const rotationConfig = { userIds: [h.owner.userId] };
     await h.expectOk('create_schedule', { teamId, name: 'Primary', rotationConfig });
     const statusIs = (status: string) =>
-      expect.poll(async () => (await h.expectOk('get_incident', { incidentId })).status, SOON).toBe(status);
+      expect.poll(async () => (await h.expectOk('get_incident', { incidentId })).status).toBe(status);
     const sourceIs = (source: string) =>
-      expect.poll(async () => (await h.expectOk('who_is_on_call', { teamId })).schedules[0].source, SOON).toBe(source);
+      expect.poll(async () => (await h.expectOk('who_is_on_call', { teamId })).schedules[0].source).toBe(source);
     const { page } = await h.visitor({ role: 'responder', name: 'Anna', path: `/incidents/${incidentId}` });
     const undo = page.getByRole('button', { name: 'Undo' });
 
@@ -151,16 +149,16 @@ inBrowser('mistakes', () => {
     await page.getByLabel('Name', { exact: true }).fill('Olga Nova');
     await page.getByRole('button', { name: 'Save' }).tap();
     await page.getByText('Your name was changed.').waitFor();
+    const header = (await page.locator('header').first().boundingBox())!;
+    // It slides in from above.
+    await expect
+      .poll(async () => (await page.locator('.mantine-Notification-root').boundingBox())!.y)
+      .toBeGreaterThanOrEqual(header.y + header.height);
     const covered = await page.evaluate<string[]>(`[...document.querySelectorAll('header button')].flatMap((button) => {
       const { x, y, width, height } = button.getBoundingClientRect();
       const above = document.elementFromPoint(x + width / 2, y + height / 2);
       return button.checkVisibility() && !button.contains(above) ? [button.outerHTML.slice(0, 100)] : [];
     })`);
     expect(covered).toEqual([]);
-    const header = (await page.locator('header').first().boundingBox())!;
-    // It slides in from above.
-    await expect
-      .poll(async () => (await page.locator('.mantine-Notification-root').boundingBox())!.y)
-      .toBeGreaterThanOrEqual(header.y + header.height);
   });
 });

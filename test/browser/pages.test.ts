@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { axeViolations } from '#test/browser/axe.ts';
 import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { openConsole, type ConsoleWorld } from '#test/browser/console_world.ts';
-import { freePort } from '#test/auth/oauth/listening_world.ts';
+import { findFreePort } from '#infra/embedded/free_port.ts';
 
 /** A page and a text that it shows once it has loaded. */
 type PageCheck = readonly [path: string, shows: string];
@@ -103,7 +103,7 @@ inBrowser('every page', () => {
   test.each([{ keeps: true }, { keeps: false }])(
     'works below a path, behind a proxy that keeps the path: $keeps',
     async ({ keeps }) => {
-      const port = await freePort();
+      const port = await findFreePort(0);
       const publicUrl = `${(await startProxy(port, '/on/call', keeps)).origin}/on/call`;
       const h = await openConsole({ publicUrl, port });
       const { page } = await h.visitor({ path: '/' });
@@ -118,7 +118,7 @@ inBrowser('every page', () => {
   );
 
   test('recovers by itself when the server is back, whatever it showed during the outage', async () => {
-    const port = await freePort();
+    const port = await findFreePort(0);
     const proxy = await startProxy(port, '/', true);
     const h = await openConsole({ publicUrl: proxy.origin, port });
     const { page } = await h.visitor({ path: '/services' });
@@ -177,7 +177,7 @@ async function startProxy(port: number, path: string, keeps: boolean): Promise<P
     outgoing.on('close', () => onward.destroy());
     incoming.pipe(onward);
   });
-  const own = await freePort();
+  const own = await findFreePort(0);
   await new Promise<void>((resolve) => server.listen(own, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();

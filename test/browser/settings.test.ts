@@ -51,7 +51,7 @@ inBrowser('the settings', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
     const key = await page.getByText(/^tocsin_key_\w+$/).innerText();
     await page.getByRole('button', { name: 'I have copied it' }).click();
-    expect(await page.getByText(key).count()).toBe(0);
+    await page.getByText(key).waitFor({ state: 'detached' });
     expect((await h.call('list_services', {}, { key })).status).toBe(200);
     expect((await h.call('list_teams', {}, { key })).status).toBe(403);
     await page.getByRole('button', { name: 'Revoke Deploys' }).click();

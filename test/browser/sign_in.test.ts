@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { logIn, openConsole } from '#test/browser/console_world.ts';
 import { givenPerson } from '#test/kit/browser.ts';
-import { freePort } from '#test/auth/oauth/listening_world.ts';
+import { findFreePort } from '#infra/embedded/free_port.ts';
 
 inBrowser('signing in', () => {
   test('logging in opens the page that was wanted, and logging out ends the session', async () => {
@@ -26,7 +26,7 @@ inBrowser('signing in', () => {
   });
 
   test('a passkey is added, required at the next login, and again before a sensitive change', async () => {
-    const port = await freePort();
+    const port = await findFreePort(0);
     const h = await openConsole({ port, publicUrl: `http://localhost:${port}` });
     const { page, email } = await h.visitor({ name: 'Olga', path: '/me' });
     await h.given.user({ role: 'viewer', name: 'Vera' });
@@ -43,8 +43,9 @@ inBrowser('signing in', () => {
       },
     });
     await page.getByRole('button', { name: 'Add a passkey' }).click();
-    await page.getByLabel('Name', { exact: true }).last().fill('This laptop');
-    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('This laptop');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
     expect(await page.getByRole('dialog').getByRole('listitem').count()).toBe(10);
     await page.getByRole('button', { name: 'I have saved them' }).click();
@@ -74,7 +75,7 @@ inBrowser('signing in', () => {
     await page.getByLabel('Mail address').fill(anna.email);
     await page.getByRole('button', { name: 'Send the link' }).click();
     await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
-    await expect.poll(() => h.post.mails.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => h.post.mails.length).toBe(1);
     await page.goto(h.post.linksOf(h.post.mails[0]!)['Set a new password']!);
 
     await page.getByLabel('New password').fill('short');
@@ -99,7 +100,7 @@ inBrowser('signing in', () => {
     await olga.page.getByRole('button', { name: 'Done' }).click();
     await olga.page.getByText('as editor, by Olga').waitFor();
 
-    await expect.poll(() => h.post.mails.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => h.post.mails.length).toBe(1);
     const link = /http\S+\/invitation\/\S+/.exec(h.post.mails[0]!.text ?? '')![0];
     const page = await h.stranger();
     await page.goto(link);

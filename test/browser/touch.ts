@@ -1,4 +1,5 @@
 import type { CDPSession, Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
 
 interface Point {
   readonly x: number;
@@ -24,7 +25,15 @@ export async function touchScreen(page: Page): Promise<TouchScreen> {
   };
 }
 
+/** Where it stays once nothing moves any more. */
 export async function centerOf(locator: Locator): Promise<Point> {
+  let last = '';
+  const staysWhere = async (): Promise<boolean> => {
+    const before = last;
+    last = JSON.stringify(await locator.boundingBox());
+    return last === before;
+  };
+  await expect.poll(staysWhere).toBe(true);
   const { x, y, width, height } = (await locator.boundingBox())!;
   return { x: x + width / 2, y: y + height / 2 };
 }

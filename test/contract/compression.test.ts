@@ -42,7 +42,7 @@ const withKey = (encoding?: string): Record<string, string> => ({
   ...(encoding === undefined ? {} : { 'accept-encoding': encoding }),
 });
 
-test('a long answer is packed for whoever accepts it, and only then', async () => {
+test('a long answer is compressed for clients that accept it, and only for them', async () => {
   const plain = await receive(`${ACTIONS}/list_services`, withKey(), {});
   expect(plain.headers).not.toHaveProperty('content-encoding');
   const brotli = await receive(`${ACTIONS}/list_services`, withKey('gzip, deflate, br'), {});

@@ -80,7 +80,7 @@ test('updates of different fields of one thing at once are all kept, and all tol
   }
 });
 
-test('acknowledged and resolved at once, an incident ends resolved, once, whoever came first', async () => {
+test('an incident that is acknowledged and resolved at once ends resolved, once, in either order', async () => {
   for (const _round of ROUNDS) {
     await result('resolve_incident', { incidentId: fixture.incidentId });
     const incidentId = await trigger(w, (await result('create_alert_rule', newRule())).ruleId);

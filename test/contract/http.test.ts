@@ -225,7 +225,7 @@ test('a body of countless faults is answered with no more of them than anybody c
   expect(answer.body.detail).toContain('and at least 40 more');
 });
 
-test('of a body without a valid key at most 16 KiB are read', async () => {
+test('at most 16 KiB of a body without a valid key are read', async () => {
   const anyones = ACCOUNT_OPERATIONS.filter(({ scope }) => scope === 'anyone')
     .map(routeOf)
     .filter(({ method }) => method !== 'GET');

@@ -115,7 +115,7 @@ test.each(ERAS)('an unknown tool is an error of the protocol, with the names tha
   expect(body.error).toMatchObject({ code: -32602, message: expect.stringContaining('did you mean list_services') });
 });
 
-test.each(ERAS)('what goes wrong inside is told without its text (%s)', async (era) => {
+test.each(ERAS)('an internal error is reported without its text (%s)', async (era) => {
   const failing = { listNames: () => Promise.reject(new Error('secret of the server')) } as unknown as MetricReader;
   const app = await buildApp({ ...w.context, actions: { ...w.context.actions, metrics: failing } });
   const { body } = await call({ ...w, app }, 'list_metric_names', { serviceId: fixture.serviceId }, { era });

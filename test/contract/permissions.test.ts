@@ -48,7 +48,7 @@ test.each(EACH_ACTION)(
   '%s is open to those who hold its permission, and refusals are told and audited',
   async (name, action) => {
     for (const { who, key, actor, may } of holders) {
-      // A body that is no object: whoever is let through to it meets 400, and nothing changes.
+      // A body that is no object: callers with the permission get 400, and nothing changes.
       const answer = await ask(w, name, { key, body: [] });
       expect(answer.status, `${who}: ${answer.text}`).toBe(may(action.permission) ? 400 : 403);
       if (answer.status === 400) continue;

@@ -6,7 +6,6 @@ import { expect, test } from 'vitest';
 import { ACCOUNT_OPERATIONS, ACTION_GROUPS, ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
 import { componentSchemas, toOpenApiSchema } from '#entry/http/openapi/schemas.ts';
 import { ACTIONS_PATH } from '#entry/http/rest.ts';
-import { SETTINGS } from '#kernel/config.ts';
 import { ERROR_CODES } from '#kernel/errors.ts';
 import { CONTRACT } from '#test/contract/action_api.ts';
 import { world } from '#test/kit/world.ts';
@@ -85,17 +84,6 @@ test('the public surface is as it was: a change of it is a decision', async () =
   ];
   expect(w.app.hasRoute({ method: 'POST', url: `${ACTIONS_PATH}/*` })).toBe(true);
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('surface.txt');
-});
-
-test('the table of settings in the README is the settings', () => {
-  const section = /\n## Settings\n(.*?)\n## /s.exec(readFileSync(path.join(ROOT, 'README.md'), 'utf8'))?.[1] ?? '';
-  const rows = [...section.matchAll(/^\| `(\w+)` \| (.*?) \|/gm)].map(([, variable, fallback]) => ({
-    variable,
-    fallback,
-  }));
-  expect(rows.map(({ variable }) => variable)).toEqual(Object.values(SETTINGS).map(({ variable }) => variable));
-  const withFallback = Object.values(SETTINGS).filter(({ fallback }) => fallback !== undefined);
-  expect(rows).toEqual(expect.arrayContaining(withFallback.map(({ variable, fallback }) => ({ variable, fallback }))));
 });
 
 /** The tree of routes as a flat list, `/path METHODS` a line. A wildcard shows in the tree without its path. */

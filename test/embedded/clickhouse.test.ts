@@ -5,12 +5,14 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { startClickHouse } from '#infra/embedded/clickhouse.ts';
 import { findProcess } from '#infra/embedded/processes.ts';
 
 const log = { level: ClickHouseLogLevel.OFF };
+/** It takes a tenth of that on a machine with nothing else to do. */
+const STOPPED_WITHIN_MS = 15_000;
 
 describe('the process', () => {
   test('keeps acknowledged rows through kill -9 and comes back at the same address', async () => {
@@ -45,7 +47,7 @@ describe('the process', () => {
     await rm(own, { recursive: true });
   });
 
-  test('stops within two seconds while a query runs', async () => {
+  test('stops while a query runs that would take hours', async () => {
     const own = await mkdtemp(path.join(tmpdir(), 'clickhouse-'));
     const busy = await startClickHouse(own);
     const plain = createClient({ url: busy.url, log });
@@ -54,16 +56,14 @@ describe('the process', () => {
       () => 'an answer',
       (error: Error) => error.message,
     );
-    await vi.waitFor(async () => {
-      const answer = await plain.query({
-        query: 'SELECT count() AS count FROM system.processes',
-        format: 'JSONEachRow',
-      });
-      expect(await answer.json()).toEqual([{ count: 2 }]);
-    });
+    const running = async () => {
+      const query = 'SELECT count() AS count FROM system.processes';
+      return await (await plain.query({ query, format: 'JSONEachRow' })).json();
+    };
+    await expect.poll(running).toEqual([{ count: 2 }]);
     const began = performance.now();
     await busy.stop();
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(performance.now() - began).toBeLessThan(STOPPED_WITHIN_MS);
     expect(await ended).toMatch(/cancelled|aborted|hang up|reset/i);
     await plain.close();
     await rm(own, { recursive: true });

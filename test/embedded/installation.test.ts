@@ -8,19 +8,23 @@ import { text } from 'node:stream/consumers';
 
 import { createClient } from '@clickhouse/client';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 
 import { readOrCreateAppSecret } from '#infra/embedded/app_secret.ts';
 import { Banner } from '#infra/embedded/banner.ts';
+import { findFreePort } from '#infra/embedded/free_port.ts';
 import { Installation, makeDataFolder, type Facts, type Progress } from '#infra/embedded/installation.ts';
 import { takeLock } from '#infra/embedded/lock.ts';
-import { loadConfig } from '#kernel/config.ts';
+import { loadConfig } from '#entry/config.ts';
 import { withDatabase } from '#test/kit/stores.ts';
 
 let folder: string;
 let diary: string;
+/** Of the API. */
+let port: string;
 
-beforeEach(() => {
+beforeEach(async () => {
+  port = String(await findFreePort(0));
   folder = mkdtempSync(path.join(tmpdir(), 'installation-'));
   chmodSync(folder, 0o711);
   diary = path.join(folder, 'diary');
@@ -66,7 +70,7 @@ describe('an installation', () => {
       worker: [write('worker', `process.once('message', () => ready());`)] as const,
       pager: [write('pager', `process.once('message', () => ready());`)] as const,
     };
-    const variables = { DATA_DIR: path.join(folder, 'data'), PORT: '39801', ...environment };
+    const variables = { DATA_DIR: path.join(folder, 'data'), PORT: port, ...environment };
     makeDataFolder(variables.DATA_DIR);
     const config = loadConfig(variables);
     return new Installation(config, { ...process.env, ...variables }, (one) => progress.push(one), {
@@ -81,7 +85,7 @@ describe('an installation', () => {
     const facts = await installation.start();
     const dataDir = path.join(folder, 'data');
     expect(facts).toMatchObject({
-      apiUrl: 'http://127.0.0.1:39801',
+      apiUrl: `http://127.0.0.1:${port}`,
       dataDir,
       postgres: 'embedded',
       clickhouse: 'embedded',
@@ -100,9 +104,7 @@ describe('an installation', () => {
     expect(facts.phoneUrl).toMatch(new RegExp(`^${given['TWILIO_API_BASE']}/[0-9a-f]{32}$`));
     expect(loadConfig({ ...given, BASE_URL: '' })).toMatchObject({ twilioFrom: '+15005550006' });
 
-    const began = performance.now();
     await installation.stop();
-    expect(performance.now() - began).toBeLessThan(3_000);
     const order = entries();
     expect(order.slice(0, 2)).toEqual(['phone begins', 'migrate migrate']);
     expect(order.slice(2, 5).sort()).toEqual(['api begins', 'pager begins', 'worker begins']);
@@ -117,7 +119,7 @@ describe('an installation', () => {
     const given = JSON.parse(readFileSync(facts.firstRunFile!, 'utf8')) as Record<string, string>;
     const pids = new Map(progress.flatMap((one) => (one.kind === 'ready' ? [[one.service, one.pid]] : [])));
     for (const name of ['PostgreSQL', 'ClickHouse', 'API']) process.kill(pids.get(name)!, 'SIGKILL');
-    await vi.waitFor(() => expect(progress.filter((one) => one.kind === 'ready')).toHaveLength(9), { timeout: 20_000 });
+    await expect.poll(() => progress.filter((one) => one.kind === 'ready')).toHaveLength(9);
     const database = new pg.Client({ connectionString: given['DATABASE_URL'] });
     await database.connect();
     await database.end();
@@ -127,7 +129,7 @@ describe('an installation', () => {
     await installation.stop();
   });
 
-  test('whose migrations fail does not start', async () => {
+  test('an installation whose migrations fail does not start', async () => {
     const installation = build([], { FAIL: 'yes' });
     await expect(installation.start()).rejects.toMatchObject({
       message: 'the migrations failed',
@@ -137,7 +139,7 @@ describe('an installation', () => {
     expect(entries()).toEqual(['phone begins', 'migrate migrate', 'phone ends']);
   });
 
-  test('that is stopped while it starts leaves nothing', async () => {
+  test('an installation that is stopped while it starts leaves nothing', async () => {
     const installation = build([]);
     const outcome = installation.start().catch((error: Error) => error.message);
     await installation.stop();
@@ -202,7 +204,7 @@ describe('the command', () => {
   test('says in one sentence what does not fit its settings, before it starts anything', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    const port = String((taken.address() as AddressInfo).port);
+    const occupied = String((taken.address() as AddressInfo).port);
     const unused = createServer();
     await new Promise<void>((resolve) => unused.listen(0, '127.0.0.1', resolve));
     const away = `127.0.0.1:${(unused.address() as AddressInfo).port}`;
@@ -214,8 +216,8 @@ describe('the command', () => {
     const file = path.join(folder, 'a-file');
     writeFileSync(file, '');
     const cases: readonly (readonly [Record<string, string>, RegExp])[] = [
-      [{ PORT: port }, /port \d+ of 127.0.0.1 is taken by another program: end it, or set PORT/],
-      [{ PHONE_PORT: port }, /is taken by another program: end it, or set PHONE_PORT/],
+      [{ PORT: occupied }, /port \d+ of 127.0.0.1 is taken by another program: end it, or set PORT/],
+      [{ PHONE_PORT: occupied }, /is taken by another program: end it, or set PHONE_PORT/],
       [{ HOST: '192.0.2.7' }, /HOST 192.0.2.7 is not an address of this machine: set HOST/],
       [{ DATA_DIR: path.join(file, 'x') }, /the data folder .* cannot be written .* set DATA_DIR/],
       [{ REDIS_URL: `redis://${away}` }, /REDIS_URL: Redis does not answer at 127.0.0.1:\d+; start it there, or/],

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { startNodeChild } from '#infra/embedded/node_child.ts';
 import { findProcess } from '#infra/embedded/processes.ts';
@@ -55,25 +55,21 @@ describe('a supervised service', () => {
     await service.ready;
     const firstPid = service.pid ?? 0;
     process.kill(firstPid, 'SIGKILL');
-    await vi.waitFor(() => expect(kinds()).toEqual(['ready', 'died', 'ready']));
+    await expect.poll(() => kinds()).toEqual(['ready', 'died', 'ready']);
     expect(events[1]).toMatchObject({ how: 'killed by SIGKILL', restartInMs: 10 });
     expect(service.pid).not.toBe(firstPid);
   });
 
   test('waits longer each time it dies, up to the limit', async () => {
     keep(programService(`${READY} setImmediate(() => process.exit(3));`));
-    await vi.waitFor(() => expect(events.filter((event) => event.kind === 'died').length).toBeGreaterThan(4), {
-      timeout: 10_000,
-    });
+    await expect.poll(() => events.filter((event) => event.kind === 'died').length).toBeGreaterThan(4);
     const delays = events.flatMap((event) => (event.kind === 'died' ? [event.restartInMs] : []));
     expect(delays.slice(0, 5)).toEqual([10, 20, 40, 40, 40]);
   });
 
-  test('that was healthy for a while is restarted without delay', async () => {
+  test('a service that was healthy for a while is restarted without delay', async () => {
     keep(programService(`${READY} setImmediate(() => process.exit(3));`), { ...FAST, healthyAfterMs: 0 });
-    await vi.waitFor(() => expect(events.filter((event) => event.kind === 'died').length).toBeGreaterThan(2), {
-      timeout: 10_000,
-    });
+    await expect.poll(() => events.filter((event) => event.kind === 'died').length).toBeGreaterThan(2);
     const delays = events.flatMap((event) => (event.kind === 'died' ? [event.restartInMs] : []));
     expect(new Set(delays)).toEqual(new Set([10]));
   });
@@ -91,10 +87,10 @@ describe('a supervised service', () => {
     });
     await service.ready;
     process.kill(service.pid ?? 0, 'SIGKILL');
-    await vi.waitFor(() => expect(kinds()).toEqual(['ready', 'died', 'start_failed', 'ready']));
+    await expect.poll(() => kinds()).toEqual(['ready', 'died', 'start_failed', 'ready']);
   });
 
-  test('whose first start fails says why and is not retried', async () => {
+  test('a service whose first start fails says why and is not retried', async () => {
     const service = keep(programService('console.error("no such port"); process.exit(7);'));
     await expect(service.ready).rejects.toThrow('it ended before it was ready (exit code 7)');
     expect(events).toEqual([]);
@@ -117,7 +113,7 @@ describe('a supervised service', () => {
     expect(findProcess(pid)).toBeNull();
   });
 
-  test('that is starting is aborted', async () => {
+  test('a start under way is aborted', async () => {
     const service = keep(programService('setInterval(() => {}, 1000);'));
     const outcome = service.ready.catch((error: Error) => error.message);
     await service.stop(5_000);
@@ -148,6 +144,6 @@ describe('a Node program', () => {
     const pid = Number(line.toString());
     expect(findProcess(pid)).not.toBeNull();
     supervisor.kill('SIGKILL');
-    await vi.waitFor(() => expect(findProcess(pid)).toBeNull(), { timeout: 5_000 });
+    await expect.poll(() => findProcess(pid)).toBeNull();
   });
 });

@@ -18,7 +18,7 @@ const SEED = Number(process.env['SEED'] ?? 20_261_121);
 const INCIDENTS = 100;
 const STEPS = ['anna', 'bram'] as const;
 const CHANNELS = ['sms', 'call'] as const;
-/** Nobody gets so many that they would be bundled. */
+/** Nobody gets so many that they would become a digest. */
 const MESSAGES_EACH = 3;
 const PAGES = INCIDENTS * STEPS.length * CHANNELS.length;
 
@@ -53,7 +53,7 @@ test(
   },
 );
 
-/** A part of all jobs never reaches the queue, whoever asks for them. */
+/** A part of all jobs never reaches the queue, from any process. */
 async function withholdJobs({ context }: StaffedWorld): Promise<void> {
   await context.db.sql.run(`
     create function withhold() returns trigger language plpgsql as $$ begin

@@ -42,7 +42,7 @@ const backends = [
 ];
 
 describe.each(backends.filter(({ isAvailable }) => isAvailable))('a queue on $name', ({ place: makePlace }) => {
-  test('that was away when it was opened has jobs run as soon as it is back', async () => {
+  test('jobs run as soon as a queue is back that was away when it was opened', async () => {
     const { address, start } = await makePlace(makeFolder());
     const { queue, seen, faults } = open(address);
     const anna = queue.add([pending(greet, { who: 'Anna' })]).catch(() => {});
@@ -54,7 +54,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a queue on $na
     expect(faults.aSecond).toBeLessThan(FAULTS_A_SECOND_MAX);
   });
 
-  test('that is killed while it is used has every job run that it took', async () => {
+  test('every accepted job runs although the queue is killed while it is used', async () => {
     const { address, start } = await makePlace(makeFolder());
     const server = await start();
     const { queue, seen, faults } = open(address);

@@ -1,4 +1,4 @@
-import { vi, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 import { createCipher } from '#auth/cipher.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -42,11 +42,9 @@ test('while ClickHouse is away the queue fills to its bound and no further, and 
   }
 
   clickhouse.comeBack();
-  await vi.waitFor(async () => expect(await countPoints(w)).toBe(points), { timeout: 30_000, interval: 250 });
-  await vi.waitFor(async () => expect(await countEvents(w)).toBe(2), { timeout: 10_000 });
-  await vi.waitFor(async () => expect((await sendPoints(w, service, REQUESTS_MAX + 1)).statusCode).toBe(202), {
-    timeout: 5_000,
-  });
+  await expect.poll(() => countPoints(w), { interval: 250 }).toBe(points);
+  await expect.poll(() => countEvents(w)).toBe(2);
+  await expect.poll(async () => (await sendPoints(w, service, REQUESTS_MAX + 1)).statusCode).toBe(202);
 }, 90_000);
 
 type Service = Awaited<ReturnType<World['given']['service']>>;

@@ -79,7 +79,7 @@ interface Service {
   readonly ingestionKey: string;
 }
 
-/** One for each group of exceptions, with somebody of its own: nobody gets so many messages that they are bundled. */
+/** One for each group of exceptions, with somebody of its own: nobody gets so many messages that they become a digest. */
 async function openPosts(w: StaffedWorld): Promise<Service[]> {
   const teamId = await w.staff.team();
   const services: Service[] = [];

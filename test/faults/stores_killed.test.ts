@@ -13,13 +13,13 @@ import { newEventId, type Sending, sendException, sendPoint } from '#infra/bench
 import { connect } from '#infra/demo/client.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
 import { Installation } from '#infra/embedded/installation.ts';
-import { loadConfig } from '#kernel/config.ts';
+import { loadConfig } from '#entry/config.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { makeFolder } from '#test/faults/folder.ts';
 import { wipeQueue } from '#test/faults/wipe_queue.ts';
 
 const VICTIMS = ['PostgreSQL', 'ClickHouse', 'API', 'Worker', 'Pager'] as const;
-/** Each has a person of its own and gets three incidents: nobody gets so many messages that they would be bundled. */
+/** Each has a person of its own and gets three incidents: nobody gets so many messages that they would become a digest. */
 const SERVICES = 10;
 const GROUPS = SERVICES * 2;
 /** Far more than it takes: a busy machine must not fail the test, and `npm run bench -- faults` tells how long it is. */

@@ -31,7 +31,7 @@ test('a family of binaries whose hashes are all there is excused no longer', () 
   expect(lockFaults(complete)).toContain('every @chdb/lib-… has its integrity: take it off the list in lock_faults.ts');
 });
 
-test('what is passed on with the product is under licences that allow it', () => {
+test('packages of the product have licences that allow passing them on', () => {
   expect(licenceFaults(packages)).toEqual([]);
   expect(listLicences(packages).every(({ licence }) => licence !== null)).toBe(true);
   const judge = (license: string | undefined) => licenceFaults(withPackage('left-pad', { version: '1.3.0', license }));
@@ -42,7 +42,7 @@ test('what is passed on with the product is under licences that allow it', () =>
   expect(licenceFaults(withPackage('tool', { version: '1.0.0', license: 'GPL-3.0', dev: true }))).toEqual([]);
 });
 
-test('what runs or is built without development dependencies imports none', () => {
+test('code that runs or is built without development dependencies imports none', () => {
   const files = ['src', 'workers', 'infra/console', 'infra/embedded', 'infra/migrations'].flatMap((folder) =>
     readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.tsx?$/.test(name) && !name.includes('/test/'))

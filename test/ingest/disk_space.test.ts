@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { DiskSpace } from '#ingest/disk_space.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
-import { guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -47,7 +47,7 @@ test.each([
   Object.assign(new Error('cannot reserve 1 MiB'), { code: '243', type: 'NOT_ENOUGH_SPACE' }),
   new Error('write failed: No space left on device'),
 ])('rows that a full disk of the metric store refuses are tried again, never given up (%s)', async (refusal) => {
-  const outcome = guardClickHouse(() => {
+  const outcome = withClickHouseErrors(() => {
     throw refusal;
   });
   await expect(outcome).rejects.toMatchObject({

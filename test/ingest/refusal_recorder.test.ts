@@ -70,7 +70,7 @@ describe('the store of refusals', () => {
   });
 });
 
-describe('what keeps refusals', () => {
+describe('the recorder of refusals', () => {
   test('loses nothing while the database is away, and counts nothing twice', async () => {
     const w = await world();
     const { serviceId } = await w.given.service();

@@ -88,7 +88,7 @@ test.each([
     const answers = (await Promise.all(calls)).filter((answer) => answer !== undefined);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(await ledger()).toEqual(meant);
-    // Whoever came last, what follows hangs together.
+    // Whichever call came last, the next periods follow without a gap.
     await enable();
     w.clock.set('2028-03-31T10:00:00Z');
     await renew();

@@ -12,7 +12,6 @@ import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 import { purge, purgeDeleted, type PurgeRuntime } from '#workers/purge_service.ts';
 
-const PATIENTLY = { timeout: 20_000 };
 /** What outlives a service by decision: what was billed, and who did what. */
 const KEPT = new Set(['audit_log', 'billing_periods']);
 
@@ -113,7 +112,7 @@ test('a deleted service leaves only its bill and its audit log in the stores, an
   await w.expectOk('delete_service', { serviceId: gone.serviceId });
   expect(await w.call('get_service', { serviceId: gone.serviceId })).toMatchObject({ status: 404 });
   await w.settle();
-  await expect.poll(() => traces(w, gone), PATIENTLY).toEqual([]);
+  await expect.poll(() => traces(w, gone)).toEqual([]);
   expect(await traces(w, kept)).toEqual(EVERYWHERE.split(' '));
   const billed = await w.context.db.sql.rows('select 1 from billing_periods where service_id = $1', [gone.serviceId]);
   expect(billed).toHaveLength(3);
@@ -130,7 +129,7 @@ test('a purge that is killed at any step is finished by the next one', async () 
     expect(died).toBeLessThan(20);
   }
   expect(died).toBeGreaterThan(6);
-  await expect.poll(() => traces(w, one), PATIENTLY).toEqual([]);
+  await expect.poll(() => traces(w, one)).toEqual([]);
 });
 
 test('a purge whose job was lost is found, and one that fails does not stop the others', async () => {
@@ -173,11 +172,11 @@ test.each(['before', 'after'])(
     if (when === 'after') await purge(w.runtime, one.serviceId);
     await arrive(w, one.serviceId);
     await purge(w.runtime, one.serviceId);
-    await expect.poll(() => traces(w, one), PATIENTLY).toEqual([]);
+    await expect.poll(() => traces(w, one)).toEqual([]);
   },
 );
 
-test('what is being stored during a purge is deleted', async () => {
+test('data that is being stored during a purge is deleted', async () => {
   const w = await staffedWorld();
   for (const store of [storePoints, storeEvents]) {
     const one = await fixture(w);
@@ -186,11 +185,11 @@ test('what is being stored during a purge is deleted', async () => {
       one.serviceId,
       purgingBeforeInsert(w, one, (writer) => writer.deleteService(one.serviceId)),
     );
-    await expect.poll(() => traces(w, one), PATIENTLY).toEqual([]);
+    await expect.poll(() => traces(w, one)).toEqual([]);
   }
 });
 
-test('what a worker stored before it died is deleted when its job runs again', async () => {
+test('data that a worker stored before it died is deleted when its job runs again', async () => {
   const w = await staffedWorld();
   for (const [store, tables] of [
     [storePoints, ['metric_names', 'metric_points', 'metric_series']],
@@ -201,7 +200,7 @@ test('what a worker stored before it died is deleted when its job runs again', a
     await expect(store(w, one.serviceId, died)).rejects.toThrow('died');
     expect(await traces(w, one)).toEqual(tables);
     await store(w, one.serviceId);
-    await expect.poll(() => traces(w, one), PATIENTLY).toEqual([]);
+    await expect.poll(() => traces(w, one)).toEqual([]);
   }
 });
 
@@ -223,7 +222,7 @@ function purgingBeforeInsert(
     async insert(...given: Parameters): Promise<void> {
       await hide(w, one);
       await purge(w.runtime, one.serviceId);
-      await expect.poll(() => traces(w, one), PATIENTLY).toEqual([]);
+      await expect.poll(() => traces(w, one)).toEqual([]);
       await writer.insert(...given);
     },
     deleteService: () => deleteService(writer),

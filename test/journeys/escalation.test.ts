@@ -236,7 +236,7 @@ test('an unsigned call-back is refused', async () => {
   expect(response.statusCode).toBe(403);
 });
 
-test('what a rule does is in the audit log, with the system as its actor', async () => {
+test('an incident that a rule opens is in the audit log, with the system as its actor', async () => {
   const w = await staffedWorld();
   const { alert } = await annaThenBram(w);
   const incidentId = await alert.trigger();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { Config } from '#kernel/config.ts';
+import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { eventsArrive, pointsArrive } from '#test/kit/arrivals.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Responder, StaffedWorld } from '#test/kit/staff.ts';
 import { staffedWorld } from '#test/kit/staff.ts';
 
-/** Anna is paged at once; after 15 minutes whoever is on call, who is Bram; after 30 minutes Anna again. */
+/** Anna is paged at once; after 15 minutes the person on call, who is Bram; after 30 minutes Anna again. */
 async function incidentOfATeam() {
   const w = await staffedWorld();
   const teamId = await w.staff.team();

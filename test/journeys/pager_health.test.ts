@@ -176,7 +176,7 @@ test('a stalled worker or queue: accepted data that no rule has seen is reported
     await doRounds(w);
     await expectLate(w, /^data accepted \d{3} s ago has not reached the rules$/);
     const jobs = startJobs(w.context, w.runtime);
-    await expect.poll(() => w.context.db.sql.row('select 1 from kept_jobs'), { timeout: 10_000 }).toBeNull();
+    await expect.poll(() => w.context.db.sql.row('select 1 from kept_jobs')).toBeNull();
     await jobs.close();
     aSecondLater(w);
     await doRounds(w);

@@ -96,7 +96,7 @@ describe('a provider that asks for time', () => {
     expect((await entries())['sms']).toMatchObject({ status: 'delivered', attempts: 2 });
   });
 
-  test('that is longer than the retries of a page fails', async () => {
+  test('a wait longer than the retries of a page fails the page', async () => {
     const { entries } = await annaIsPaged({ ...asks, retryAfterSeconds: 3_600 });
     expect((await entries())['sms']).toMatchObject({ status: 'failed', reason: 'provider_busy', attempts: 1 });
   });

@@ -112,7 +112,7 @@ describe('browsers that no longer listen', () => {
 });
 
 describe('a push service in trouble', () => {
-  test.each([429, 500, 503])('that answers %i is asked again', async (status) => {
+  test.each([429, 500, 503])('a push service that answers %i is tried again', async (status) => {
     const { service, w, anna, alert, log } = await annaIsPushed();
     await subscribed(w, service, anna, 'phone');
     service.answer(status, { times: 2 });
@@ -136,7 +136,7 @@ describe('a push service in trouble', () => {
     expect(service.pushed).toHaveLength(1);
   });
 
-  test('that rejects messages for good is not tried again', async () => {
+  test('a push service that rejects messages for good is not tried again', async () => {
     const { service, w, anna, alert, log } = await annaIsPushed();
     await subscribed(w, service, anna, 'phone');
     service.answer(403);
@@ -184,7 +184,7 @@ describe('subscribing', () => {
     expect(JSON.stringify(audit)).not.toContain('mozilla');
   });
 
-  test('of a browser that somebody else used before moves it to the new person', async () => {
+  test('a browser that another person used before moves to the new person', async () => {
     const w = await world();
     const [anna, bram] = [await personOf(w, 'Anna'), await personOf(w, 'Bram')];
     await anna.subscribe(fromBrowser);

@@ -50,7 +50,7 @@ const refusals = (w: StaffedWorld) =>
   );
 
 describe('a reply by SMS', () => {
-  test('that is sent a second time gets the same answer and changes nothing more', async () => {
+  test('a reply that is sent twice gets the same answer and changes nothing more', async () => {
     const { w, anna, alert, number, statusOf } = await annaIsPaged();
     const fields = sms(anna.phone, 'ack all');
     const first = await post(w, SMS_PATH, fields);
@@ -64,7 +64,7 @@ describe('a reply by SMS', () => {
     expect((await w.expectOk('get_incident', { incidentId })).status).toBe('triggered');
   });
 
-  test('that came twice at the same time takes effect once', async () => {
+  test('a reply that arrives several times at once takes effect once', async () => {
     const { w, anna, number } = await annaIsPaged();
     const answers = await Promise.all([1, 2, 3].map(() => post(w, SMS_PATH, sms(anna.phone, `ACK ${number}`))));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -86,7 +86,7 @@ describe('a reply by SMS', () => {
     expect(await statusOf()).toBe('triggered');
   });
 
-  test('of somebody in two organizations reaches the incident that they were paged about, even if another has its number', async () => {
+  test('a reply of a member of two organizations reaches the incident that they were paged about, even if another has its number', async () => {
     const { w, anna, alert, incidentId, number } = await annaIsPaged();
     const other = await w.given.organization('Other');
     const key = other.orgKey;
@@ -126,7 +126,7 @@ describe('a reply by SMS', () => {
     expect(open).toEqual([]);
   });
 
-  test('that cannot be read is answered with instructions', async () => {
+  test('an unreadable reply is answered with instructions', async () => {
     const { w, anna } = await annaIsPaged();
     expect((await post(w, SMS_PATH, sms(anna.phone, 'what?'))).body).toContain('ACK 1234');
   });
@@ -160,7 +160,7 @@ describe('a call-back', () => {
     expect(notifications[0].status).toBe('delivered');
   });
 
-  test('that names nothing is rejected in the same way, and not audited', async () => {
+  test('a call-back that names no message is rejected in the same way and not audited', async () => {
     const { w } = await annaIsPaged();
     expect(await post(w, path('notification_nobody'), undelivered, null)).toMatchObject({ status: 403 });
     expect(await refusals(w)).toEqual([]);
@@ -185,7 +185,7 @@ describe('a call-back', () => {
     expect(await refusals(w)).toMatchObject([{ after: { why: 'stale call-back' } }]);
   });
 
-  test('that has a field twice is rejected before it is read', async () => {
+  test('a call-back with the same field twice is rejected before it is read', async () => {
     const { w, notificationId } = await annaIsPaged();
     const response = await w.app.inject({
       method: 'POST',

@@ -256,7 +256,7 @@ test.each(['resolved', 'ignored'])(
     });
     expect(w.phone.messages.findLast(({ to }) => to === anna.phone)!.body).toContain('resolved');
     const audited = await w.context.db.sql.rows(
-      'select action, via, actor from audit_log where target = $1 order by at',
+      'select action, via, actor from audit_log where target = $1 order by id',
       [byStatus['resolved']![0]!.incidentId],
     );
     const actor = { kind: 'user', userId: w.owner.userId };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { Channel } from '#core/oncall/channel.ts';
 import { spokenText } from '@tocsin/phone-simulator';
-import type { Config } from '#kernel/config.ts';
+import type { Config } from '#entry/config.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { seeded } from '#infra/bench/seeded.ts';
 import { startMailServer } from '#test/kit/mail_server.ts';
@@ -138,7 +138,7 @@ describe('a storm', () => {
     ]);
   });
 
-  test('whose incidents are all answered sends no digest', async () => {
+  test('a digest is not sent when all its incidents are answered', async () => {
     const { w, storm, texts } = await annaInAStorm(['sms']);
     for (const incidentId of await storm(6)) {
       await w.expectOk('resolve_incident', { incidentId }, { key: (await w.given.user({ role: 'admin' })).key });
@@ -147,7 +147,7 @@ describe('a storm', () => {
     expect(texts().filter((text) => text.includes('more incident'))).toEqual([]);
   });
 
-  test('of news becomes a digest as well', async () => {
+  test('many notices become a digest as well', async () => {
     const { w, storm, texts } = await annaInAStorm(['sms']);
     const incidentIds = await storm(3);
     await w.advance({ minutes: 2 });
@@ -178,7 +178,7 @@ describe('news of incidents that were answered', () => {
 });
 
 describe('a digest', () => {
-  test('that was cancelled, because a single message was left, does not delay the next page', async () => {
+  test('a digest that was cancelled because one message was left does not delay the next page', async () => {
     const { w, storm, texts } = await annaInAStorm(['sms']);
     await storm(4);
     await w.advance({ minutes: 1 });
@@ -199,7 +199,7 @@ describe('a digest', () => {
     expect(await entries(incidentIds)).toEqual(expect.arrayContaining(times(3, 'delivered digest')));
   });
 
-  test('that fails for good has failed for each incident: their next steps fire at once', async () => {
+  test('when it fails for good, each of its incidents fires its next step at once', async () => {
     const { w, anna, bram, storm, entries } = await annaInAStorm(['sms']);
     const incidentIds = await storm(6);
     await w.phone.reply({ from: anna.phone, body: 'STOP' });
@@ -214,7 +214,7 @@ describe('a digest', () => {
     ).toHaveLength(3);
   });
 
-  test('that is not delivered has failed for each incident as well', async () => {
+  test('when it is not delivered, it has failed for each of its incidents', async () => {
     const { w, anna, bram, storm } = await annaInAStorm(['sms']);
     await storm(5);
     w.phone.addFault({ kind: 'undelivered', errorCode: 30003, number: anna.phone, times: 1 });
@@ -232,7 +232,7 @@ describe('a digest', () => {
     expect(texts()[3]).toContain('3 more incidents');
   });
 
-  test('whose sender died after sending it is found at the provider, and not sent twice', async () => {
+  test('a digest whose sender died after sending it is found at the provider and not sent twice', async () => {
     const { w, anna, storm, entries, texts } = await annaInAStorm(['sms']);
     const incidentIds = await storm(6);
     w.phone.addFault({ kind: 'callback_lost', number: anna.phone });
@@ -243,7 +243,7 @@ describe('a digest', () => {
     expect(await entries(incidentIds)).toEqual(expect.arrayContaining(times(3, 'sent digest')));
   });
 
-  test('whose sender died before sending it is sent by the next one', async () => {
+  test('a digest whose sender died before sending it is sent by the next sender', async () => {
     const { w, storm, entries, texts } = await annaInAStorm(['sms']);
     const incidentIds = await storm(6);
     await w.context.db.sql.run(

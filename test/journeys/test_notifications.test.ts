@@ -121,7 +121,7 @@ test('tests do not delay pages: they do not count towards the limit', async () =
   expect(w.phone.messages.at(-1)?.body).toMatch(/^checkout: latency/);
 });
 
-test('nobody else sees the result of a test', async () => {
+test('only the person who asked for a test sees its result', async () => {
   const { w, test } = await annaWantsToKnow();
   const [sent] = await test('sms');
   const others = fateFor(w, await w.given.user({ name: 'Bram' }));

@@ -113,13 +113,13 @@ describe('call-backs', () => {
     expect(arrived(await story())).toBe(1);
   });
 
-  test('that are lost leave the entry at what is known: sent', async () => {
+  test('lost reports leave the entry at what is known: sent', async () => {
     const { entry, bramIsPaged } = await annaIsPaged('sms', (number) => ({ kind: 'callback_lost', number }));
     expect(await entry()).toMatchObject({ status: 'sent', reason: null, attempts: 1 });
     expect(bramIsPaged()).toBe(false);
   });
 
-  test('that come late still record that it arrived, after the incident was acknowledged', async () => {
+  test('a late report still records the arrival after the incident was acknowledged', async () => {
     const held = await annaIsPaged('sms', (number) => ({ kind: 'callback_held', number }));
     const { w, anna, incidentId, entry, story } = held;
     await w.expectOk('acknowledge_incident', { incidentId }, { key: anna.key });
@@ -131,7 +131,7 @@ describe('call-backs', () => {
     expect((await held.incident()).status).toBe('acknowledged');
   });
 
-  test('of a failure after somebody has acknowledged page nobody', async () => {
+  test('a report of a failure pages nobody after the incident was acknowledged', async () => {
     const { w, anna, incidentId, entry, bramIsPaged } = await annaIsPaged('sms', (number) => ({
       kind: 'callback_held',
       number,
@@ -145,7 +145,7 @@ describe('call-backs', () => {
     expect(bramIsPaged()).toBe(false);
   });
 
-  test('that are replayed undo nothing: neither a failure after the arrival, nor a key after the end', async () => {
+  test('replayed reports undo nothing: neither a failure after the arrival nor a key after the end', async () => {
     const { w, entry, incidentId, incident, bramIsPaged } = await annaIsPaged('sms');
     const { notificationId, providerId } = await entry();
     const failed = { MessageSid: providerId, MessageStatus: 'failed', ErrorCode: '30003' };
@@ -162,7 +162,7 @@ describe('call-backs', () => {
     await w.settle();
   });
 
-  describe('of a call that has ended', () => {
+  describe('reports of a call that has ended', () => {
     /** Anna has heard the page, pressed 3 to hear it again, and hung up. */
     async function callIsOver() {
       const paged = await annaIsPaged('call');

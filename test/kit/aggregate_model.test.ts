@@ -77,7 +77,7 @@ describe('aggregation', () => {
     expect(over('sum', [counter(-COUNTER_LOOKBACK_MS - 1, 1), counter(5, 4)])).toEqual([[0, 0]]);
   });
 
-  test('of a whole stretch gives one value, or null without data', () => {
+  test('the aggregate of a whole range is one value, or null without data', () => {
     const series = [[gauge(3, 1), gauge(7, 5), gauge(17, 100)]];
     expect(aggregateOnce(series, 'avg', 3, 13)).toBe(3);
     expect(aggregateOnce(series, 'avg', 4, 14)).toBe(5);

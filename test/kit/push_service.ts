@@ -37,7 +37,7 @@ export interface PushService {
   answer(status: number, options?: { times?: number; retryAfterSeconds?: number }): void;
 }
 
-interface Keeper {
+interface SubscribedBrowser {
   readonly name: string;
   readonly vapidPublicKey: string;
   readonly keys: ReturnType<typeof createECDH>;
@@ -45,20 +45,20 @@ interface Keeper {
 }
 
 export async function startPushService(): Promise<PushService> {
-  const keepers = new Map<string, Keeper>();
+  const subscribed = new Map<string, SubscribedBrowser>();
   const pushed: Pushed[] = [];
   const answers: { status: number; retryAfterSeconds: number | undefined }[] = [];
   let requests = 0;
 
   const take = async (request: IncomingMessage, origin: string): Promise<number> => {
-    const keeper = keepers.get(request.url ?? '');
+    const browser = subscribed.get(request.url ?? '');
     const body = await buffer(request);
-    if (keeper === undefined) return 410;
-    if (!isSignedFor(origin, request.headers.authorization ?? '', keeper.vapidPublicKey)) return 403;
+    if (browser === undefined) return 410;
+    if (!isSignedFor(origin, request.headers.authorization ?? '', browser.vapidPublicKey)) return 403;
     if (request.headers['content-encoding'] !== 'aes128gcm' || body.length > 4096) return 400;
     pushed.push({
-      browser: keeper.name,
-      payload: JSON.parse(decrypt(body, keeper).toString('utf8')),
+      browser: browser.name,
+      payload: JSON.parse(decrypt(body, browser).toString('utf8')),
       ttl: Number(request.headers['ttl']),
       urgency: request.headers['urgency'] as string | undefined,
       topic: request.headers['topic'] as string | undefined,
@@ -94,7 +94,7 @@ export async function startPushService(): Promise<PushService> {
       keys.generateKeys();
       const auth = randomBytes(16);
       const path = `/push/${randomBytes(16).toString('hex')}`;
-      keepers.set(path, { name, vapidPublicKey, keys, auth });
+      subscribed.set(path, { name, vapidPublicKey, keys, auth });
       return {
         name,
         subscription: {
@@ -104,7 +104,7 @@ export async function startPushService(): Promise<PushService> {
       };
     },
     expire({ subscription }) {
-      keepers.delete(new URL(subscription.endpoint).pathname);
+      subscribed.delete(new URL(subscription.endpoint).pathname);
     },
     answer(status, { times = 1, retryAfterSeconds } = {}) {
       for (let time = 0; time < times; time += 1) answers.push({ status, retryAfterSeconds });
@@ -116,7 +116,7 @@ const derive = (secret: Buffer, salt: Buffer, info: Buffer | string, length: num
   Buffer.from(hkdfSync('sha256', secret, salt, info, length));
 
 /** RFC 8291 §3.4 over one record of RFC 8188 §2. */
-function decrypt(body: Buffer, { keys, auth }: Keeper): Buffer {
+function decrypt(body: Buffer, { keys, auth }: SubscribedBrowser): Buffer {
   const salt = body.subarray(0, 16);
   const idLength = body.readUInt8(20);
   const senderKey = body.subarray(21, 21 + idLength);

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { Channel } from '#core/oncall/channel.ts';
 import { startPhone, type Phone } from '@tocsin/phone-simulator';
 import { openIncident } from '#incidents/open_incident.ts';
-import type { Config } from '#kernel/config.ts';
+import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { inboundSmsUrl } from '#notify/twilio/callback_url.ts';

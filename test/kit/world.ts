@@ -12,7 +12,7 @@ import { type Capability, CAPABILITIES } from '#core/capabilities/capability.ts'
 import { compose, type AppContext } from '#entry/compose.ts';
 import { requireStores } from '#entry/running_config.ts';
 import { buildApp } from '#entry/http/app.ts';
-import { type Config, loadConfig } from '#kernel/config.ts';
+import { type Config, loadConfig } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Permission, Role } from '#kernel/permissions.ts';

@@ -13,13 +13,13 @@ interface OpenLoopOptions extends Address {
   readonly perSecond: number;
 }
 
-/** How one request fared; milliseconds. */
+/** The result of one request; times in milliseconds. */
 export interface Taken {
   /** 0 when the connection broke. */
   readonly status: number;
-  /** From its being written to the end of its answer. */
+  /** From writing the request to the end of its answer. */
   readonly answeredInMs: number;
-  /** From the moment at which it was due, so that neither a busy sender nor a slow server hides waiting. */
+  /** From the time when the request was due, so that waiting in the sender counts too (no coordinated omission). */
   readonly sinceDueMs: number;
 }
 
@@ -28,7 +28,7 @@ interface Due {
   readonly dueAt: number;
 }
 
-/** Sends the requests at an even rate, whether or not those before are answered. Lean, to leave the machine to the server. */
+/** Sends requests at a constant rate, whether or not earlier ones are answered, with as little processor time as possible. */
 export async function sendAtRate(requests: readonly Buffer[], options: OpenLoopOptions): Promise<Taken[]> {
   const lines = await Promise.all(Array.from({ length: options.connections }, () => Line.open(options)));
   const figures = new Figures(requests.length);
@@ -69,7 +69,7 @@ export async function sendAtRate(requests: readonly Buffer[], options: OpenLoopO
 
 const FIELDS = 3;
 
-/** How requests fared, in one stretch of memory: thousands of objects would be copied about while figures are taken. */
+/** Results in one typed array: thousands of objects would cause garbage collection during the measurement. */
 class Figures {
   readonly #values: Float64Array;
   #end = 0;

@@ -27,7 +27,7 @@ const FOLDER = path.join(import.meta.dirname, '../../../test/ingest/golden/recor
 
 /**
  * Events of real clients (JavaScript, Node, Python and Go), in turn, each with an id of its own and the present time.
- * The exceptions of each recording get `variants` names, so that there are so many groups.
+ * The exceptions of each recording get `variants` different names, which makes as many groups.
  */
 export function realEvents(count: number, variants: number): EventRequest[] {
   const recordings = readRecordings();
@@ -43,7 +43,7 @@ function readRecordings(): Recorded[] {
   return names.filter((name) => name.endsWith('.json')).flatMap(readRecording);
 }
 
-/** None for what holds no exception: sessions, spans, messages. */
+/** Empty for recordings without an exception: sessions, spans, messages. */
 function readRecording(name: string): Recorded[] {
   const { headers, json } = JSON.parse(readFileSync(path.join(FOLDER, name), 'utf8')) as {
     readonly headers: Readonly<Record<string, string>>;

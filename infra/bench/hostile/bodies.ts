@@ -9,7 +9,7 @@ export interface HostileRequest {
   readonly body: Buffer;
 }
 
-/** Whom the requests are for. */
+/** The server and keys that the requests are sent with. */
 export interface HostileTarget {
   readonly baseUrl: string;
   readonly projectId: string;
@@ -22,7 +22,7 @@ const MEGABYTE = 1024 * 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PROTOBUF = { 'content-type': 'application/x-protobuf' };
 
-/** As many of the piece as fit into so many bytes. */
+/** The piece, repeated up to this many bytes. */
 function fill(piece: string, bytes: number): string {
   return piece.repeat(Math.floor(bytes / piece.length));
 }
@@ -44,7 +44,7 @@ function varint(value: number): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-/** One literal after the other: as long as what it holds. */
+/** A snappy block of literals only, about as long as its content. */
 function snappy(bytes: Buffer): Buffer {
   const parts = [varint(bytes.length)];
   for (let at = 0; at < bytes.length; at += 60) {
@@ -54,7 +54,7 @@ function snappy(bytes: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Inflates to as many bytes as are declared, four at a time. */
+/** A snappy block that decompresses to the declared length, four bytes at a time. */
 function snappyOfCopies(length: number): Buffer {
   const copies = Buffer.alloc(((length - 4) / 4) * 2);
   for (let at = 0; at < copies.length; at += 2) copies[at + 1] = 1;

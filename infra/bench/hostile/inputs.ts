@@ -86,7 +86,7 @@ function seedsFor(target: HostileTarget): readonly Input[] {
   return [...sentry, ...metrics, ...metrics, ...metrics, ...metrics, ...made];
 }
 
-/** Some bytes set, taken out or said twice. */
+/** Sets, removes or repeats some bytes. */
 function changed(body: Buffer, random: () => number): Buffer {
   let bytes = Buffer.from(body);
   for (let change = Math.floor(random() * CHANGES_MAX); change > 0 && bytes.length > 0; change -= 1) {

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { hostileRequests, type HostileRequest, type HostileTarget } from './bodies.ts';
 
-/** What a round of one kind came to; milliseconds. */
+/** The result of one round of a kind; times in milliseconds. */
 export interface Round {
   readonly kind: string;
   readonly requestBytes: number;
@@ -15,7 +15,7 @@ export interface Round {
 interface Orders {
   readonly target: HostileTarget;
   readonly seconds: number;
-  /** Of the kinds, those whose name holds this. */
+  /** Only kinds whose name contains this. */
   readonly only: string;
 }
 

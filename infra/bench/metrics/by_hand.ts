@@ -2,7 +2,7 @@ import type { Aggregation } from '#core/metrics/aggregation.ts';
 import type { Buckets } from '#core/metrics/buckets.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 
-/** What is asked of one metric. */
+/** A question about one metric. */
 export interface Asked {
   readonly serviceId: Id<'service'>;
   readonly metric: string;
@@ -13,7 +13,7 @@ export interface Asked {
   readonly buckets: Buckets;
 }
 
-/** A query as somebody would write it who knows that no point was sent twice, no series ended and nothing is too old. */
+/** The query that a person would write by hand who knows that there are no duplicates, ended series or expired points. */
 export function queryByHand({ serviceId, metric, condition, aggregation, isCounter, buckets }: Asked): string {
   const of = `service_id = '${uuidOf(serviceId)}' AND metric = '${metric}'`;
   const series =

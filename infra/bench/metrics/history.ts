@@ -14,18 +14,18 @@ export const SERIES_A_METRIC = 10;
 const SERIES = SERVICES * METRICS_A_SERVICE * SERIES_A_METRIC;
 const STEP_SECONDS = 15;
 const POINTS = Number(process.env['BENCH_MILLION_POINTS'] ?? 100) * 1_000_000;
-/** Points as young as this lie as they came: in a part for each second, or what merges have made of them. */
+/** Points younger than this are inserted second by second, as they would arrive; the store merges them as usual. */
 const RECENT_MINUTES = 10;
 const SETTLED_WITHIN_MS = 60_000;
 
-/** A hundred million points, and the services that they are of. */
+/** A hundred million points and their services. */
 export interface History {
   readonly context: AppContext;
   readonly firstRun: FirstRun;
   readonly services: readonly Id<'service'>[];
-  /** The newest points were taken a moment before. */
+  /** The time just after the newest points. */
   readonly now: Temporal.Instant;
-  /** What there is, for people. */
+  /** A description of it, for people. */
   readonly inputs: Readonly<Record<string, string>>;
 }
 
@@ -36,7 +36,7 @@ export function metricName(metric: number): string {
 
 let opened: { readonly history: Promise<History>; readonly close: () => Promise<void> } | null = null;
 
-/** Makes the history when it is asked for first; it stays until `closeHistory`, for making it takes a minute. */
+/** Creates the history at the first call, which takes a minute, and keeps it until `closeHistory`. */
 export async function withHistory<Result>(work: (history: History) => Promise<Result>): Promise<Result> {
   opened ??= open();
   return await work(await opened.history);
@@ -100,7 +100,7 @@ async function insertServices(db: Database, orgId: Id<'org'>): Promise<Id<'servi
   return services;
 }
 
-/** What the columns of a series come from: its place among all of them. */
+/** The columns of a series, computed from its index. */
 const SERVICE_ID = `{services:Array(UUID)}[intDiv(place, ${METRICS_A_SERVICE * SERIES_A_METRIC}) + 1]`;
 const METRIC = `intDiv(place, ${SERIES_A_METRIC}) % ${METRICS_A_SERVICE}`;
 const KIND = `if(${METRIC} % 2 = 1, 'counter', 'gauge')`;
@@ -120,7 +120,7 @@ async function insertSeries(
   });
 }
 
-/** The older ones by the hour, two hours at a time, and then the recent ones; says how many there are. */
+/** Inserts the older points, two hours at a time, then the recent ones; returns how many. */
 async function insertPoints(
   client: ClickHouseClient,
   services: readonly Id<'service'>[],
@@ -150,7 +150,7 @@ async function insertPoints(
   return (await numbersOf(client, 'SELECT count() FROM metric_points'))[0] ?? 0;
 }
 
-/** The stretch in parts that each lie in one hour, as the table is ordered by hours. */
+/** Splits the range at full hours, because the table is ordered by hours. */
 function hoursOf(fromMs: number, toMs: number): (readonly [fromMs: number, toMs: number])[] {
   const hourMs = 3_600_000;
   const parts: (readonly [number, number])[] = [];
@@ -162,7 +162,7 @@ function hoursOf(fromMs: number, toMs: number): (readonly [fromMs: number, toMs:
   return parts;
 }
 
-/** Every series has a point every 15 s, some in each second; they stand in the order of the table. */
+/** Every series has a point every 15 s, spread over the seconds, in the order of the table. */
 const INSERT = `
   INSERT INTO metric_points (service_id, metric, series, ts, value, kind)
   SELECT ${SERVICE_ID}, concat('metric_', toString(${METRIC})), cityHash64(place),
@@ -175,7 +175,7 @@ const INSERT = `
     FROM numbers(${SERIES} * (intDiv(intDiv({to:Int64}, 1000) - intDiv(intDiv({from:Int64}, 1000), ${STEP_SECONDS}) * ${STEP_SECONDS} - 1, ${STEP_SECONDS}) + 1)))
   WHERE at >= from_at AND at < to_at`;
 
-/** Parts that are old are merged; a machine that is too slow for that goes on as it is. */
+/** Merges the old parts; on a machine that is too slow for that it goes on without. */
 async function untilMerged(client: ClickHouseClient): Promise<void> {
   const deadline = performance.now() + SETTLED_WITHIN_MS;
   let quiet = 0;

@@ -5,7 +5,7 @@ import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 import { RECORDED_INSTANCE } from './recorded_scrapes.ts';
 import { deflateSnappyBlock } from './snappy.ts';
 
-/** The requests of many instances. Those of one line are sent one after the other, as Prometheus shards its series. */
+/** The requests of many instances. Requests of one shard are sent one after the other, as Prometheus does. */
 export interface ManyScrapes {
   readonly lines: readonly (readonly Buffer[])[];
   readonly points: number;
@@ -19,11 +19,11 @@ interface Plan {
   /** How many times each instance sends the whole recording. */
   readonly rounds: number;
   readonly lines: number;
-  /** When the first points were taken; epoch milliseconds. */
+  /** The time of the first points; epoch milliseconds. */
   readonly startMs: number;
 }
 
-/** A body, and where in it stands what is changed. */
+/** A body, and the offsets of the bytes that are changed in it. */
 interface Template {
   readonly bytes: Buffer;
   readonly points: number;
@@ -32,7 +32,7 @@ interface Template {
   readonly series: readonly string[];
 }
 
-/** What was recorded every second becomes what is scraped every fifteen, as most people have it. */
+/** Recordings of every second become scrapes every 15 s, the usual interval. */
 const STRETCH = 15;
 const SECOND_MS = 1_000;
 const BODY_BYTES_MAX = 16 * 1024 * 1024;

@@ -11,7 +11,7 @@ export interface Prometheus {
   readonly url: string;
   readonly pid: number;
   readonly version: string;
-  /** What it says of itself under this name, all label sets that match the pattern added up. */
+  /** The value of this metric of its own, summed over all label sets that match the pattern. */
   counted(name: string, labels?: string): Promise<number>;
   stop(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { type Prometheus, startPrometheus } from './prometheus.ts';
 import { type BenchRule, THRESHOLD } from './rule_set.ts';
 import { deflateSnappyBlock } from './snappy.ts';
 
-/** What the rule manager took for one evaluation of all rules. */
+/** How long one evaluation of all rules took. */
 export interface RuleManagerCycle {
   readonly version: string;
   readonly points: number;
@@ -17,11 +17,11 @@ export interface RuleManagerCycle {
 
 const STEP_MS = 15_000;
 const MINUTE_MS = 60_000;
-/** The longest window, and what `increase` looks at before it. */
+/** The longest window, and the range that `increase` reads before it. */
 const PAST_MS = 66 * MINUTE_MS;
 /** So that windows are full while it evaluates. */
 const AHEAD_MS = 4 * MINUTE_MS;
-/** A store that has seen a time takes nothing that is an hour older. */
+/** Prometheus refuses points that are an hour older than its newest. */
 const SLICE_MS = 10 * MINUTE_MS;
 const INTERVAL_SECONDS = 20;
 const EVALUATED_WITHIN_MS = 150_000;
@@ -143,7 +143,7 @@ function sample(value: number, atMs: number): Buffer {
   return bytes;
 }
 
-/** So many evaluations from now on. */
+/** Waits for this many further evaluations. */
 async function untilEvaluated(prometheus: Prometheus, evaluations: number): Promise<void> {
   const before = await prometheus.counted('prometheus_rule_evaluations_total');
   const deadline = performance.now() + EVALUATED_WITHIN_MS;
@@ -153,7 +153,7 @@ async function untilEvaluated(prometheus: Prometheus, evaluations: number): Prom
   }
 }
 
-/** Of short and of long windows, all groups added up. */
+/** The sums over all groups, of short and of long windows. */
 async function durations(prometheus: Prometheus): Promise<number[]> {
   const seconds = (kind: string) =>
     prometheus.counted('prometheus_rule_group_last_duration_seconds', `rule_group="[^"]*;${kind}-`);

@@ -9,7 +9,7 @@ import { findFreePort } from '#infra/embedded/free_port.ts';
 
 import { prometheusVersion, startPrometheus } from './prometheus.ts';
 
-/** Under which the recording's one instance goes; others are named in its place, with as many bytes. */
+/** The name of the recorded instance; other instances get names of the same length. */
 export const RECORDED_INSTANCE = 'host-0000';
 
 export function canRecord(): boolean {
@@ -47,7 +47,7 @@ export async function recordScrapes(folder: string, requests: number): Promise<B
   return bodies.slice(0, requests);
 }
 
-/** The sender's own settings are left as they come. */
+/** With Prometheus's default settings. */
 function configFor(exporterAddress: string, port: number): string {
   return `
 global: { scrape_interval: 1s, scrape_timeout: 1s }

@@ -7,7 +7,7 @@ export interface BenchRule {
   readonly service: number;
   readonly metric: string;
   readonly isCounter: boolean;
-  /** The value that its selector wants of the label `host`, as a pattern; null for all series. */
+  /** The pattern of its selector for the label `host`; null for all series. */
   readonly host: string | null;
   readonly windowMinutes: number;
   readonly aggregation: Aggregation;
@@ -15,7 +15,7 @@ export interface BenchRule {
 
 export const THRESHOLD = 1e12;
 
-/** What rules look like, in shares of ten: most look at five minutes, some at an hour, one in eleven selects series. */
+/** The mix of rules, in tenths: most windows are five minutes, some an hour; one rule in eleven selects series. */
 const WINDOWS_MINUTES = [5, 5, 5, 5, 5, 5, 1, 1, 15, 60];
 const HOSTS = [null, null, null, null, null, null, null, null, null, null, 'host-[0-4]'];
 const AGGREGATIONS: readonly Aggregation[] = ['avg', 'max', 'sum', 'last', 'min', 'count'];
@@ -23,7 +23,7 @@ const AGGREGATIONS: readonly Aggregation[] = ['avg', 'max', 'sum', 'last', 'min'
 export const RULE_SHARES =
   'of every aggregation; windows of 1, 5, 15 and 60 min; one in eleven with a pattern on a label';
 
-/** As many as wanted, spread over all metrics. */
+/** This many rules, spread over all metrics. */
 export function makeRules(wanted: number): BenchRule[] {
   return Array.from({ length: wanted }, (_, index) => {
     const metric = Math.floor(index / SERVICES) % METRICS_A_SERVICE;
@@ -38,7 +38,7 @@ export function makeRules(wanted: number): BenchRule[] {
   });
 }
 
-/** Scattered, so that windows, aggregations, selectors and metrics meet in every combination. */
+/** In a mixed order, so that windows, aggregations, selectors and metrics occur in every combination. */
 function pick<Value>(values: readonly Value[], index: number): Value {
   const place = Math.imul(index * 31 + values.length, 0x9e3779b1) >>> 16;
   const value = values[place % values.length];

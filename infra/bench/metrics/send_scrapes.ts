@@ -6,7 +6,7 @@ import type { ManyScrapes } from './many_scrapes.ts';
 
 const AGAIN_MS = 100;
 
-/** Sends all lines at once, each over a connection of its own, and returns how long it took until the last answer. */
+/** Sends all shards at once, each over its own connection, and returns the time until the last answer. */
 export async function sendScrapes(
   scrapes: ManyScrapes,
   url: string,
@@ -32,7 +32,7 @@ export async function sendScrapes(
   return tookMs;
 }
 
-/** One that there is no room for is sent again, as Prometheus does. */
+/** A request that is answered with 429 or 503 is sent again, as Prometheus does. */
 async function sendInTurn(requests: readonly Buffer[], line: Line): Promise<void> {
   for (const request of requests) {
     for (;;) {

@@ -1,11 +1,11 @@
 const HASH_BITS = 14;
-/** What a copy can reach back with two bytes. */
+/** The farthest offset of a copy with two bytes. */
 const REACH = 65_535;
 const COPY_MAX = 64;
 const MATCH_MIN = 4;
 const LITERAL_MAX = 65_536;
 
-/** One snappy block, as remote write wants it: greedy, about as small as what the usual libraries make. */
+/** One snappy block, as remote write needs it, by a greedy search; about as small as those of common libraries. */
 export function deflateSnappyBlock(plain: Buffer): Buffer {
   const out = Buffer.allocUnsafe(plain.length + Math.ceil(plain.length / 6) + 32);
   const latest = new Int32Array(1 << HASH_BITS).fill(-1);
@@ -28,7 +28,7 @@ export function deflateSnappyBlock(plain: Buffer): Buffer {
     at += length;
     literal = at;
   }
-  // A copy, since what is not used is most of it.
+  // A copy, because most of the buffer is unused.
   return Buffer.from(out.subarray(0, writeLiteral(out, end, plain.subarray(literal))));
 }
 

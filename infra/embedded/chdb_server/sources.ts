@@ -103,7 +103,7 @@ function requireHarmlessEngine(token: Token | undefined): void {
   if (!HARMLESS_ENGINE.test(name)) throw refused(`ENGINE = ${name}`);
 }
 
-/** In lower case, whether it is quoted or not; one with an escape in it is nobody's honest name for a function. */
+/** In lower case, whether it is quoted or not; an honest name of a function has no escape in it. */
 function nameOf({ kind, text }: Token): string {
   if (kind !== 'quoted') return text.toLowerCase();
   const name = text.slice(1, -1).toLowerCase();

@@ -1,10 +1,9 @@
 import type { Rendering } from '#storage/clickhouse/migrate.ts';
 
 /**
- * One row a point. A sender's retry repeats (series, ts): the row that came last counts, in merges and, by FINAL, in
- * reads. Within a metric, rows lie hour by hour, so that a short window of many series reads little; and by series in
- * the hour, so that they compress and counters are read in order. The names table answers list_metric_names without
- * touching points.
+ * One row for each point. A retry of the sender repeats (series, ts): the latest row counts, in merges and, by FINAL, in reads.
+ * Within a metric, rows are ordered by hour, so that a short window over many series reads little, and within the hour by series,
+ * so that they compress well and counters are read in order. The table of names answers list_metric_names without reading points.
  */
 export const statements = ({ onCluster, engine }: Rendering): readonly string[] => [
   `CREATE TABLE IF NOT EXISTS metric_points${onCluster} (

@@ -1,9 +1,9 @@
 import type { Rendering } from '#storage/clickhouse/migrate.ts';
 
 /**
- * One row a series: labels stand here once, instead of at each point, where they were most of what an insert and a
- * merge cost. The rows of a series differ in nothing but when it was last seen; names are taken from here, too. The
- * points lose their column at once: no release has been out that would miss it.
+ * One row for each series. Labels are stored here once instead of with each point, where they were most of the cost of inserts
+ * and merges. Rows of the same series differ only in when it was last seen. Names are read from here, too. The column of the
+ * points is dropped at once, because no earlier release was published.
  */
 export const statements = ({ onCluster, engine }: Rendering): readonly string[] => [
   `CREATE TABLE IF NOT EXISTS metric_series${onCluster} (

@@ -1,12 +1,12 @@
 import type { Rendering } from '#storage/clickhouse/migrate.ts';
 
 /**
- * The same points under a finer index. What is read is read in whole granules, and an hour of a metric is a few hundred
- * to a few thousand rows: with 8192 rows a granule the rules, which look at the last minutes of all metrics, read
- * several times what they need. The index takes some 40 bytes of memory for a granule.
+ * The same points with a smaller index granularity. ClickHouse reads whole granules, and an hour of a metric has a few hundred
+ * to a few thousand rows: with 8192 rows in a granule, rules, which read the last minutes of all metrics, read several times
+ * what they need. The index takes about 40 bytes of memory for each granule.
  *
- * Others write meanwhile, so rows are copied twice: before the tables change places, so that no query misses any, and
- * afterwards what came in between. A row that was copied twice counts as one row.
+ * Other processes write meanwhile, so rows are copied twice: before the tables are swapped, so that queries miss none, and
+ * afterwards those that arrived in between. A row that was copied twice counts once.
  */
 export const statements = ({ onCluster, engine }: Rendering): readonly string[] => {
   const create = `CREATE TABLE IF NOT EXISTS metric_points_next${onCluster} (
@@ -27,7 +27,7 @@ export const statements = ({ onCluster, engine }: Rendering): readonly string[] 
     INSERT INTO ${to} SELECT service_id, metric, series, ts, value, kind FROM ${from}
     SETTINGS max_partitions_per_insert_block = 0, max_insert_threads = 1`;
   return [
-    // The remains of an interrupted run may have rows that exist nowhere else.
+    // The table of an interrupted run may hold rows that exist nowhere else.
     create,
     copy('metric_points_next', 'metric_points'),
     drop,

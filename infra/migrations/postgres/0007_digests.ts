@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Messages that are about no single incident: a digest, which stands for several entries of the log, and a test.
- * `released_at` is when a message was let through to its channel: nobody gets more than a few a minute.
+ * Messages without a single incident: a digest, which replaces several messages, and a test. `released_at` is when the limit
+ * of messages a minute let a message through.
  */
 export class Digests extends Migration {
   override up(): void {

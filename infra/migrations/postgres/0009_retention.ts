@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * The first index finds what is older than its service keeps. The others are for the foreign keys, too: without them
- * each rule, group, policy or team that is removed would look through all incidents.
+ * The first index finds incidents that are older than the retention of their service. The others also serve foreign keys:
+ * without them, deleting a rule, group, policy or team would scan all incidents.
  */
 export class Retention extends Migration {
   override up(): void {

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Finds digests and tests by age: no incident deletes them with it. */
+/** Finds digests and tests by age, because they are not deleted with an incident. */
 export class MessagesWithoutIncident extends Migration {
   override up(): void {
     this.addSql(`

@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Which series each service had on each day, for the bound on their number. Every API process adds those that it saw
- * first, eight bytes a series, so that a row holds many of them and the same one may stand in several. Rows are of no
- * use after their day, and no row points at its service: it goes before long in any case.
+ * The series of each service and day, to limit their number. Every API process adds those that are new to it, many in a row,
+ * eight bytes each; a series may be in several rows. Rows are useless after their day and are deleted soon, so there is no
+ * foreign key to the service.
  */
 export class SeriesDays extends Migration {
   override up(): void {

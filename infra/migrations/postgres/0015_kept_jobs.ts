@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Durable jobs: accepted data that is stored nowhere else until its job has run. */
+/** Durable jobs: accepted data that is stored only here until its job has run. */
 export class KeptJobs extends Migration {
   override up(): void {
     this.addSql(`

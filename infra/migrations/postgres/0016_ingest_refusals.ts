@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * What ingestion refused of each service, by hour and reason. Every API process adds what it counted since it last
- * did; rows are of no use after some days.
+ * How much data of each service was refused, by hour and reason. Every API process adds its counts from time to time; rows are
+ * deleted after some days.
  */
 export class IngestRefusals extends Migration {
   override up(): void {

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Calls that have ended, by the provider's id: a signature has no time, so this is how a replayed call-back is
- * recognized. A message may have two calls, if the result of the first one is unknown.
+ * Calls that have ended, by the provider's id. Signatures contain no time, so a replayed call-back is recognized by this. A
+ * message may have two calls, if the result of the first one is unknown.
  */
 export class EndedCalls extends Migration {
   override up(): void {

@@ -1,9 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * The payload as the bytes it is instead of as a text in JSON; and rows that wait for one wake-up share its id, which
- * was each row's own. What waits already, `{"packed": "<length or plain>:<base64>"}`, becomes four bytes of length, 0
- * for plain, and the bytes.
+ * Stores the payload as bytes instead of JSON, and gives rows that wait for the same wake-up one id instead of one each. Waiting
+ * rows, `{"packed": "<length or plain>:<base64>"}`, are converted to four bytes of length (0 for plain) and the bytes.
  */
 export class KeptBytes extends Migration {
   override up(): void {

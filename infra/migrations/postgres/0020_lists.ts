@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Indexes in the order in which lists are shown, so that a page of a long list reads that page only. */
+/** Indexes in the order of the lists in the console, so that a page of a long list reads only its own rows. */
 export class Lists extends Migration {
   override up(): void {
     this.addSql(`

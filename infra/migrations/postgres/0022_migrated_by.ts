@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The release that last migrated all stores, so that it does not check them at every start. */
+/** The release that migrated the stores last: the same release need not check them again at its next start. */
 export class MigratedBy extends Migration {
   override up(): void {
     this.addSql(`

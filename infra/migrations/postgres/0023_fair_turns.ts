@@ -2,8 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 
 /**
  * Workers take durable jobs in turns: by organization, and within an organization by service. Rows of
- * the previous release have no owner and share one turn. `ready_at` lies ahead while a worker has the row, or while it
- * waits to be tried again.
+ * the previous release have no owner and share one turn. `ready_at` is in the future while a worker runs the job or the job
+ * waits for a retry.
  */
 export class FairTurns extends Migration {
   override up(): void {

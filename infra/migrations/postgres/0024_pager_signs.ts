@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Accepted data that waits on the disk of an API process is known to all. And work by which the pager's health is seen
- * counts as done when the product is installed, so that nothing is taken for late before it could have begun.
+ * API processes report here how old the data is that waits on their disk. Periodic work that shows the health of the pager counts
+ * as done at installation, so that it is not reported late before its first run.
  */
 export class PagerSigns extends Migration {
   override up(): void {

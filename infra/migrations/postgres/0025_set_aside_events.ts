@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Events that were stopped twice because reading them took too long. They wait here instead of holding up others, are
- * shown to their service, and are tried again hours later.
+ * Events whose processing was stopped twice because it took too long. They wait here, so that they delay no others, are shown
+ * to the owners of the service, and are tried again hours later.
  */
 export class SetAsideEvents extends Migration {
   override up(): void {

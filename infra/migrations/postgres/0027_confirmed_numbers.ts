@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Which phone numbers people have confirmed to be theirs, the codes that are on their way, and the PINs that replies may
- * have to carry. Messages about a number are about no incident.
+ * Confirmed phone numbers, codes that were sent to confirm one, and PINs that replies must contain if a person has set one.
+ * Messages about a number belong to no incident.
  */
 export class ConfirmedNumbers extends Migration {
   override up(): void {

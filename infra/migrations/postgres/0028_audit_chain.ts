@@ -2,13 +2,13 @@ import { Migration } from '@mikro-orm/migrations';
 
 /**
  * The audit log of each organization becomes a hash chain: every row is linked to the one before it, by a trigger, so
- * that rows of a release that knows nothing of it are linked as well. `#auth/audit_chain.ts` computes the same.
+ * that rows of the previous release are linked as well. `#auth/audit_chain.ts` computes the same.
  *
  * A row is linked when its transaction commits, so that rows of one organization wait for each other only for as long
  * as a commit takes. A transaction with rows of several organizations takes their heads in the order of their ids, so
  * that two of them never wait for each other.
  *
- * Rows that are there already are linked as they are, oldest first.
+ * Existing rows are linked unchanged, oldest first.
  */
 export class AuditChain extends Migration {
   override up(): void {

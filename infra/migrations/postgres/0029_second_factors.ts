@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * What people show beside their password: passkeys, codes of an authenticator app, and recovery codes. A sign-in that
- * waits for one is a row of its own; a session knows when one was shown last.
+ * Second factors: passkeys, authenticator apps and recovery codes. A sign-in that waits for a second factor has a row of its
+ * own; a session stores when one was used last.
  */
 export class SecondFactors extends Migration {
   override up(): void {

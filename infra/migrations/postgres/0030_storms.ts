@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Where a service would open too many incidents, one stands for the rest: those are its members. It takes members until
- * `storm_until`; null for an incident of its own.
+ * A storm is one incident instead of many: when a service would open too many, the rest become members of the storm. It accepts
+ * members until `storm_until`, which is null for an ordinary incident.
  */
 export class Storms extends Migration {
   override up(): void {

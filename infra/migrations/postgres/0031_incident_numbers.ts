@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Incidents are numbered by organization, so that numbers are short and tell nobody how many others there are. Those that
- * are there keep theirs. The number is given when the transaction commits, to incidents of any release: whoever opens
- * several holds up nobody else until then, and one that was open already uses up none.
+ * Incidents are numbered by organization, so that numbers are short and do not reveal how many incidents other organizations
+ * have. Existing incidents keep their numbers. A trigger assigns the number when the transaction commits, also for the previous
+ * release: opening several incidents blocks others only during the commit, and an incident that exists already uses no number.
  */
 export class IncidentNumbers extends Migration {
   override up(): void {

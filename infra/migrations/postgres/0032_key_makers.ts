@@ -1,9 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Keys know who made them, so that those of somebody who leaves can be looked at, and the secret addresses of schedules
- * belong to a person and end with the membership. What is there already belongs to whoever made it, as far as the audit
- * log knows; the rest to nobody.
+ * Keys store their maker, so that the keys of a person who leaves can be reviewed. The secret addresses of schedules belong to a
+ * person and end with the membership. Existing keys and addresses get the maker that the audit log names, if it names one.
  */
 export class KeyMakers extends Migration {
   override up(): void {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { reachOf } from '#actions/people/reach_of.ts';
+import { visibleOwner } from '#actions/people/visible_owner.ts';
 import { auditedConnection } from '#auth/oauth/connections.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
@@ -19,7 +19,7 @@ export const disconnectApp = defineAction({
   example: { connectionId: EXAMPLE_IDS.connectionId },
   async handle({ connectionId }, { caller, stores, record }) {
     const id = asId('connection', connectionId);
-    const removed = await stores.connections.removeOf(caller.orgId, reachOf(caller), id);
+    const removed = await stores.connections.removeOf(caller.orgId, visibleOwner(caller), id);
     if (removed === null) throw notFound('connectionId', 'connection');
     record({ target: id, before: auditedConnection(removed), after: null });
     return { deleted: true as const, connectionId };

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { AccessName } from '#actions/apps/fields.ts';
-import { reachOf } from '#actions/people/reach_of.ts';
+import { visibleOwner } from '#actions/people/visible_owner.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 
@@ -26,7 +26,7 @@ export const listConnections = defineAction({
   result: Type.Object({ connections: Type.Array(ConnectionView) }),
   example: {},
   async handle(_input, { caller, stores }) {
-    const connections = await stores.connections.list(caller.orgId, reachOf(caller));
+    const connections = await stores.connections.list(caller.orgId, visibleOwner(caller));
     return {
       connections: connections.map((connection) => ({
         connectionId: connection.connectionId,

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { CLOSED } from '#actions/fields.ts';
 import { ApiKeyView, toApiKeyView } from '#actions/keys/view.ts';
-import { reachOf } from '#actions/people/reach_of.ts';
+import { visibleOwner } from '#actions/people/visible_owner.ts';
 
 export const listApiKeys = defineAction({
   name: 'list_api_keys',
@@ -15,7 +15,7 @@ export const listApiKeys = defineAction({
   result: Type.Object({ apiKeys: Type.Array(ApiKeyView) }),
   example: {},
   async handle(_input, { caller, stores }) {
-    const keys = await stores.apiKeys.list(caller.orgId, reachOf(caller), LIST_LIMIT);
+    const keys = await stores.apiKeys.list(caller.orgId, visibleOwner(caller), LIST_LIMIT);
     return { apiKeys: keys.map(toApiKeyView) };
   },
 });

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { auditedApiKey, toApiKeyView } from '#actions/keys/view.ts';
-import { reachOf } from '#actions/people/reach_of.ts';
+import { visibleOwner } from '#actions/people/visible_owner.ts';
 import { AppError } from '#kernel/errors.ts';
 
 export const revokeApiKey = defineAction({
@@ -18,8 +18,8 @@ export const revokeApiKey = defineAction({
   example: { apiKeyId: EXAMPLE_IDS.apiKeyId },
   async handle({ apiKeyId }, { caller, stores, now, record }) {
     const found = await stores.apiKeys.find(caller.orgId, apiKeyId);
-    const reach = reachOf(caller);
-    const isTheirs = found !== null && (reach === null || found.userId === reach);
+    const owner = visibleOwner(caller);
+    const isTheirs = found !== null && (owner === null || found.userId === owner);
     if (!isTheirs || !(await stores.apiKeys.revoke(apiKeyId, now))) {
       throw new AppError('not_found', 'there is no such key, or it is not yours');
     }

@@ -27,9 +27,9 @@ import type { Database } from '#storage/postgres/database.ts';
 const LIFETIMES = {
   AccessToken: 3_600,
   AuthorizationCode: 60,
-  /** Anew with each use, so that an app in use stays connected. */
+  /** Renewed at each use, so that an app in use stays connected. */
   RefreshToken: 30 * 86_400,
-  /** Long enough to find a password, or to have a new one mailed. */
+  /** Long enough to look up a password or to reset it by mail. */
   Interaction: 1_800,
   Session: 60,
 };
@@ -45,7 +45,7 @@ export interface AuthorizationServerOptions {
   readonly appSecret: string;
   /** The one resource that tokens are for (RFC 8707). */
   readonly resource: string;
-  /** Where in the console a person is asked; its routes below `api` have to know that request's browser. */
+  /** The page of the console that asks for consent, and the path of its API, for which the cookie of the request is set. */
   readonly consentPaths: { readonly page: string; readonly api: string };
   /** Whether documents of apps may live on addresses that are not public. */
   readonly allowInternalAddresses: boolean;
@@ -53,7 +53,7 @@ export interface AuthorizationServerOptions {
   readonly addressOf: (request: IncomingMessage) => string;
   /** Who is signed in to the console in the browser that sent this. */
   readonly signedInUser: (request: IncomingMessage) => Promise<Id<'user'> | null>;
-  /** The page for somebody whom an app sent here with a request that cannot be taken. */
+  /** The page that is shown when the request of an app is not valid. */
   readonly errorPage: (about: AuthorizationError) => {
     readonly headers: Readonly<Record<string, string>>;
     readonly html: string;
@@ -69,15 +69,15 @@ export interface AuthorizationError {
 
 /** OAuth 2.1 for the apps that connect. */
 export interface AuthorizationServer {
-  /** Answers one request; its body has not been read, and its address does not have the path of the base URL. */
+  /** Answers one request. Its body must be unread, and its URL without the path of the base URL. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  /** What somebody is being asked about in the browser that sent this. Throws `not_found`. */
+  /** The consent request that is open in the browser that sent this. Throws `not_found`. */
   getConnectRequest(uid: string, request: IncomingMessage, response: ServerResponse): Promise<ConnectRequest>;
 }
 
 /**
  * Codes with PKCE (S256 only), opaque tokens, rotation of refresh tokens, revocation, dynamic registration and Client
- * ID Metadata Documents. Every address in what it answers is built from the base URL, not from the Host header.
+ * ID Metadata Documents. Every URL in its answers is built from the base URL, not from the Host header.
  */
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
   const { baseUrl, log } = options;
@@ -119,7 +119,7 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
     clientDefaults: { id_token_signed_response_alg: 'EdDSA', token_endpoint_auth_method: 'none' },
     enabledJWA: { clientAuthSigningAlgValues: [...CLIENT_SIGNING_ALGORITHMS], idTokenSigningAlgValues: ['EdDSA'] },
     jwks: { keys: [signingKeyOf(appSecret)] },
-    // One property of its own makes the provider hand over all the others before it looks at them.
+    // The provider calls this validator with all metadata before its own checks, but only if one extra property is declared.
     extraClientMetadata: {
       properties: ['software_id'],
       validator: (_context, _key, _value, client) => normalizeClient(client),
@@ -133,7 +133,7 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
     ttl: LIFETIMES,
     findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
     interactions: { policy: policyOf(options), url: (context, { uid }) => consentUrl(options, context, uid) },
-    // Every approval is a connection of its own: what was approved before counts for nothing.
+    // Every approval makes a new connection: earlier approvals are not reused.
     loadExistingGrant: async ({ oidc }) => {
       const connectionId = oidc.result?.consent?.grantId;
       return connectionId === undefined ? undefined : await oidc.provider.Grant.find(connectionId);
@@ -141,7 +141,7 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
     issueRefreshToken: () => true,
     expiresWithSession: () => false,
     rotateRefreshToken: true,
-    // A client that gives back any of its tokens is done.
+    // Revoking one token of a client ends its connection.
     revokeGrantPolicy: () => true,
     clientBasedCORS: () => true,
     fetch: createExternalFetch({ allowInternalAddresses: options.allowInternalAddresses }),
@@ -153,7 +153,7 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
       clientIdMetadataDocument: {
         enabled: true,
         ack: 'draft-02',
-        // One address that has many documents fetched leaves room for the others.
+        // One network must not use up the fetches of the others.
         allowFetch: (context) => {
           const network = networkOf(options.addressOf(context.req));
           return Promise.resolve(fetches.take(network) === 0);
@@ -187,9 +187,9 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
 }
 
 /**
- * An error of the app's request is shown here and not sent to the address that it gave: nobody has approved the app, and
- * anybody can register one, so that our address would lead wherever they like (RFC 9700 §4.11.2). Who has refused an app
- * may follow a link that tells it.
+ * An error of the app's request is shown here instead of redirecting to the app. Anybody can register an app, so a redirect
+ * before anybody has approved it would make this server an open redirector (RFC 9700 §4.11.2). A person who has refused an
+ * app may follow a link that reports the refusal to it.
  */
 function showErrorsHere(provider: Provider, options: AuthorizationServerOptions): void {
   const failed = new WeakMap<object, Error>();
@@ -234,8 +234,7 @@ function policyOf({ signedInUser }: AuthorizationServerOptions): interactionPoli
 }
 
 /**
- * The page that asks. The cookie by which a browser is known again belongs to this one request, so that two tabs can
- * ask at the same time.
+ * The consent page. Its cookie is limited to the path of this request, so that two tabs can ask at the same time.
  */
 function consentUrl(
   { baseUrl, consentPaths }: AuthorizationServerOptions,

@@ -3,7 +3,7 @@ import { errors } from 'oidc-provider';
 import { CLIENT_AUTH_METHODS } from '#auth/oauth/metadata.ts';
 import { ALL_SCOPES, OFFLINE_SCOPE } from '#auth/oauth/scopes.ts';
 
-/** What a client says of itself, at registration or in its document, before anything of it was looked at. */
+/** Metadata of a client as it sent them, at registration or in its document; not validated. */
 export type ClientMetadata = Record<string, unknown>;
 
 const REDIRECT_URIS_MAX = 20;
@@ -12,8 +12,8 @@ const NAME_LENGTH_MAX = 100;
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Things of OpenID Connect and of pages that are not shown: nothing here depends on them, and some of them deny. */
-const PASSED_OVER = [
+/** Fields of OpenID Connect, and of pages that are not shown. They have no use here, and some would make the provider reject the client. */
+const IGNORED_FIELDS = [
   'contacts',
   'default_acr_values',
   'default_max_age',
@@ -28,9 +28,9 @@ const PASSED_OVER = [
 ];
 
 /**
- * Makes of what real clients send what can be taken, in place: they leave out their kind, ask for scopes and grants
- * that do not exist, and add fields of OpenID Connect. Throws `invalid_redirect_uri` where a code would be sent to
- * another machine in clear.
+ * Changes what real clients send into metadata that the provider accepts, in place: many leave out the application type, ask
+ * for scopes and grants that do not exist, and add fields of OpenID Connect. Throws `invalid_redirect_uri` where a code would
+ * be sent to another machine unencrypted.
  */
 export function normalizeClient(metadata: ClientMetadata): void {
   const uris = redirectUrisOf(metadata);
@@ -39,7 +39,7 @@ export function normalizeClient(metadata: ClientMetadata): void {
   metadata['response_types'] = ['code'];
   // The app may have to ask for more scopes later, when a change is refused (step-up).
   metadata['scope'] = `${ALL_SCOPES} ${OFFLINE_SCOPE}`;
-  for (const name of PASSED_OVER) delete metadata[name];
+  for (const name of IGNORED_FIELDS) delete metadata[name];
   normalizeNames(metadata);
   normalizeAuthMethod(metadata);
 }
@@ -74,7 +74,7 @@ function normalizeNames(metadata: ClientMetadata): void {
   if (typeof software !== 'string' || software.length > NAME_LENGTH_MAX) delete metadata['software_id'];
 }
 
-/** Without what could make it look like something else: control characters, and those that turn the direction of text. */
+/** Without characters that could make it look like another name: control characters, and those that change the direction of text. */
 function shownName(name: string): string {
   return name
     .toWellFormed()
@@ -83,7 +83,7 @@ function shownName(name: string): string {
     .slice(0, NAME_LENGTH_MAX);
 }
 
-/** PKCE protects the code with any method, so an unknown method becomes none. */
+/** PKCE protects the code anyway, so an unknown authentication method is replaced by `none`. */
 function normalizeAuthMethod(metadata: ClientMetadata): void {
   const asked = metadata['token_endpoint_auth_method'];
   const hasKeys = metadata['jwks'] !== undefined || metadata['jwks_uri'] !== undefined;

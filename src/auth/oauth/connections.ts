@@ -63,39 +63,39 @@ export async function connect(session: Session, connection: ConnectionRow, origi
 }
 
 /** Who ended a connection, how, and why where that does not go without saying. */
-export type Ending = Pick<AuditEntry, 'actor' | 'via' | 'origin' | 'after'>;
+export type Revocation = Pick<AuditEntry, 'actor' | 'via' | 'origin' | 'after'>;
 
 /** Ends the connection, its tokens included, with its row in the audit log. Does nothing when it has ended already. */
 export async function disconnect(
   { db, clock }: { readonly db: Database; readonly clock: Clock },
   connectionId: string,
-  endingOf: (connection: ConnectionRow) => Ending,
+  revocationOf: (connection: ConnectionRow) => Revocation,
 ): Promise<void> {
   await db.transaction(async (session) => {
     const removed = await new ConnectionStore(session).remove(connectionId);
-    if (removed !== null) await recordEnd(session, removed, endingOf(removed), clock.now());
+    if (removed !== null) await recordRevocation(session, removed, revocationOf(removed), clock.now());
   });
 }
 
 /** The row in the audit log of a connection that was removed. */
-export async function recordEnd(
+export async function recordRevocation(
   session: Session,
   connection: ConnectionRow,
-  ending: Ending,
+  revocation: Revocation,
   now: Temporal.Instant,
 ): Promise<void> {
-  const made = { action: 'disconnect_app', before: auditedConnection(connection), ...ending };
+  const made = { action: 'disconnect_app', before: auditedConnection(connection), ...revocation };
   await new AuditStore(session).append({ ...entryOf(connection), ...made }, now);
 }
 
 /** The client gave its tokens back. */
-export function endedByClient({ userId, connectionId, clientName }: ConnectionRow): Ending {
+export function revokedByClient({ userId, connectionId, clientName }: ConnectionRow): Revocation {
   const actor = { kind: 'user', userId, apiKeyId: null, connection: { connectionId, clientName } } as const;
   return { actor, via: 'mcp', after: null, origin: { requestId: connectionId, address: null } };
 }
 
 /** The product itself ended it. */
-export function endedBySystem(why: string): (connection: ConnectionRow) => Ending {
+export function revokedBySystem(why: string): (connection: ConnectionRow) => Revocation {
   return ({ connectionId }) => ({
     actor: { kind: 'system' },
     via: 'system',

@@ -49,7 +49,7 @@ function authorizationCodeOf({ AuthorizationCode: Base }: Provider): typeof Base
 }
 
 /**
- * A refresh token is derived from the one that it replaces and a key that only we have. Whoever uses one twice at the
+ * A refresh token is derived from the one that it replaces and a key that only we have. A client that uses one twice at the
  * same time gets the same next one both times, so a connection never has two valid refresh tokens.
  */
 function refreshTokenOf({ RefreshToken: Base }: Provider, appSecret: string): typeof Base {

@@ -1,6 +1,6 @@
 import { type Adapter, type AdapterPayload, errors, Provider } from 'oidc-provider';
 
-import { disconnect, endedByClient, endedBySystem } from '#auth/oauth/connections.ts';
+import { disconnect, revokedByClient, revokedBySystem } from '#auth/oauth/connections.ts';
 import { ALL_SCOPES, OFFLINE_SCOPE, SCOPES } from '#auth/oauth/scopes.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import { isUnavailable } from '#kernel/errors.ts';
@@ -123,8 +123,10 @@ class GrantAdapter implements Adapter {
   /** The client gave its tokens back, or somebody brought one that was used long ago. */
   async destroy(id: string): Promise<void> {
     const isByClient = Provider.ctx?.oidc.route === 'revocation';
-    const endingOf = isByClient ? endedByClient : endedBySystem('a code or refresh token came again after it was used');
-    await answered(() => disconnect(this.#runtime, id, endingOf));
+    const revocationOf = isByClient
+      ? revokedByClient
+      : revokedBySystem('a code or refresh token came again after it was used');
+    await answered(() => disconnect(this.#runtime, id, revocationOf));
   }
 
   async upsert(): Promise<void> {

@@ -95,11 +95,11 @@ function callerOfBuiltIn(frames: readonly Frame[], at: number, platform: string)
 }
 
 function toCulprit(frame: Frame, inApp: boolean): Culprit {
-  return { label: placeOf(frame), inApp, frame };
+  return { label: locationOf(frame), inApp, frame };
 }
 
 /** `UserService.find` where the module is a class, else `checkout (views.py)`, else whichever half is known. */
-function placeOf(frame: Frame): string {
+function locationOf(frame: Frame): string {
   const name = readableName(stableFunction(frame.function));
   const file = builtInFile(frame) ?? fileName(frame.filename) ?? fileName(frame.absPath) ?? frame.module;
   if (name === null) return file ?? 'unknown code';

@@ -15,28 +15,28 @@ export interface SeenEvent {
 }
 
 /** All events of a batch that belong to one group, oldest first; at least one. */
-export type EventBundle = readonly [SeenEvent, ...SeenEvent[]];
+export type GroupEvents = readonly [SeenEvent, ...SeenEvent[]];
 
 /** The identity of a group: a service and a grouping key. */
-export function placeOf(serviceId: Id<'service'>, key: string): string {
+export function groupKeyOf(serviceId: Id<'service'>, key: string): string {
   return `${serviceId} ${key}`;
 }
 
-/** The events of each group, by place. */
-export function bundle(events: readonly SeenEvent[]): Map<string, EventBundle> {
-  const bundles = new Map<string, [SeenEvent, ...SeenEvent[]]>();
+/** The events of each group, by key. */
+export function eventsByGroup(events: readonly SeenEvent[]): Map<string, GroupEvents> {
+  const byGroup = new Map<string, [SeenEvent, ...SeenEvent[]]>();
   for (const event of events.toSorted((a, b) => Temporal.Instant.compare(a.occurrence.at, b.occurrence.at))) {
-    const place = placeOf(event.serviceId, event.grouping.key);
-    const known = bundles.get(place);
-    if (known === undefined) bundles.set(place, [event]);
+    const key = groupKeyOf(event.serviceId, event.grouping.key);
+    const known = byGroup.get(key);
+    if (known === undefined) byGroup.set(key, [event]);
     else known.push(event);
   }
-  return bundles;
+  return byGroup;
 }
 
 /**
  * The events, with those of groups that would be too many new ones of their service sent to its overflow group.
- * `begun` says how many groups each service has begun within the last minute; places in `existing` have a group.
+ * `begun` says how many groups each service has begun within the last minute; `existing` are the keys of groups that are stored.
  */
 export function withinGroupLimit(
   events: readonly SeenEvent[],
@@ -44,15 +44,15 @@ export function withinGroupLimit(
   begun: ReadonlyMap<string, number>,
   newPerMinute: number,
 ): readonly SeenEvent[] {
-  const unknown = [...bundle(events)].filter(([place]) => !existing.has(place));
+  const unknown = [...eventsByGroup(events)].filter(([key]) => !existing.has(key));
   const excess = new Set(
     [...Map.groupBy(unknown, ([, [{ serviceId }]]) => serviceId)].flatMap(([serviceId, own]) => {
       const room = Math.max(0, newPerMinute - (begun.get(serviceId) ?? 0));
-      return own.slice(room).map(([place]) => place);
+      return own.slice(room).map(([key]) => key);
     }),
   );
   return events.map((event) =>
-    excess.has(placeOf(event.serviceId, event.grouping.key))
+    excess.has(groupKeyOf(event.serviceId, event.grouping.key))
       ? { ...event, grouping: OVERFLOW, occurrence: overflowing(event.occurrence) }
       : event,
   );
@@ -61,7 +61,7 @@ export function withinGroupLimit(
 /** The group after all of them, the most telling of what they meant to it, and the worst level among them. */
 export function onOccurrences(
   group: GroupState | null,
-  [first, ...others]: EventBundle,
+  [first, ...others]: GroupEvents,
 ): { readonly state: GroupState; readonly outcome: EventDecision; readonly level: Level } {
   let { state, decision: outcome } = onOccurrence(group, first.occurrence);
   let { level } = first.occurrence;

@@ -11,7 +11,7 @@ export interface EscalationStep {
   readonly afterMinutes: number;
   readonly channels: readonly Channel[];
   readonly targetUserIds: readonly Id<'user'>[];
-  /** Also whoever is on call in the team of the policy when the step fires. */
+  /** Also the person on call in the team of the policy when the step fires. */
   readonly useSchedule: boolean;
 }
 

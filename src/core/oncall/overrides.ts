@@ -5,7 +5,7 @@ import type { IsPresent } from './rotation.ts';
 
 type Instant = Temporal.Instant;
 
-/** Somebody replaces whoever is on call during `[startAt, endAt)`. */
+/** Somebody replaces the person on call during `[startAt, endAt)`. */
 export interface Override {
   readonly overrideId: Id<'override'>;
   readonly userId: Id<'user'>;

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 
 import type { Problem } from '#entry/http/problem.ts';
-import { BARE_HEADERS } from '#entry/http/security_headers.ts';
+import { API_SECURITY_HEADERS } from '#entry/http/security_headers.ts';
 import { newId } from '#kernel/ids.ts';
 
 const STATUS: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
@@ -36,7 +36,7 @@ function hangUp(socket: Socket, status: number, detail: string): void {
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
     `x-request-id: ${requestId}`,
-    ...Object.entries(BARE_HEADERS).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries(API_SECURITY_HEADERS).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }

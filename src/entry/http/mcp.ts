@@ -16,7 +16,7 @@ import { MCP_PATH, mountResourceMetadata, resourceMetadataUrl } from '#entry/htt
 import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
 import { LOOPBACK_NAMES } from '#entry/http/own_origin.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
-import { ACTION_BODY_BYTES_MAX } from '#entry/http/rest.ts';
+import { ACTION_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { setSender } from '#entry/http/sender.ts';
 import type { Caller } from '#kernel/caller.ts';
 import { AppError, type ErrorCode } from '#kernel/errors.ts';
@@ -88,7 +88,7 @@ function mountEndpoint(scope: FastifyInstance, context: AppContext, budget: Call
         { request: toWebRequest(request, context.config.baseUrl), body: request.body },
         { runtime, budget, log, caller, origin },
         watch,
-        { credential: authorization, caller, recheck: () => authenticate(authorization) },
+        { credential: authorization, caller, reauthenticate: () => authenticate(authorization) },
       );
     },
   });

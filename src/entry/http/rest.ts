@@ -8,6 +8,7 @@ import { type ActionRuntime, requirePermission, runAction } from '#actions/run_a
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
+import { ACTION_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
 import { setSender } from '#entry/http/sender.ts';
@@ -17,7 +18,6 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
 export const ACTIONS_PATH = API_PATHS.actions;
-export const ACTION_BODY_BYTES_MAX = 1024 * 1024;
 
 interface Invocation {
   readonly caller: Caller;

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 /** For all that is no page: should a browser show it after all, it loads, runs and frames nothing. */
-export const BARE_HEADERS = {
+export const API_SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
 } as const;
@@ -14,7 +14,7 @@ export const BARE_HEADERS = {
  */
 export function securityHeadersOf(baseUrl: string): Readonly<Record<string, string>> {
   return {
-    ...BARE_HEADERS,
+    ...API_SECURITY_HEADERS,
     ...(baseUrl.startsWith('https://') && { 'strict-transport-security': `max-age=${YEAR_SECONDS}` }),
   };
 }

@@ -91,7 +91,7 @@ class WriteRequestDecoder {
   readonly #sample: SampleReader;
   #remembered: RememberedSeries | null = null;
   readonly #hasLabel = (label: string): boolean => this.#labels.has(label);
-  readonly #placeOfRemembered = (): string => (this.#remembered === null ? '' : textOf(this.#remembered.series));
+  readonly #nameOfRemembered = (): string => (this.#remembered === null ? '' : textOf(this.#remembered.series));
 
   constructor(
     reader: WireReader,
@@ -193,8 +193,8 @@ class WriteRequestDecoder {
     const index = this.#admission.addAcceptedSeries(remembered);
     if (index === null) return false;
     this.#remembered = remembered;
-    if (isLone) this.#addSample(index, remembered.kind, this.#placeOfRemembered);
-    else this.#readSamples(end, index, remembered.kind, this.#placeOfRemembered);
+    if (isLone) this.#addSample(index, remembered.kind, this.#nameOfRemembered);
+    else this.#readSamples(end, index, remembered.kind, this.#nameOfRemembered);
     return true;
   }
 

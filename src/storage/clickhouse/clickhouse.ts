@@ -20,7 +20,7 @@ export function openClickHouse(url: string, answerMsMax = ANSWER_MS_MAX): ClickH
 }
 
 /** Runs a query; throws `unavailable` (503) when ClickHouse does not answer, unlike for a wrong query. */
-export async function guardClickHouse<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function withClickHouseErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {

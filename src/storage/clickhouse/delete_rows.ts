@@ -1,4 +1,4 @@
-import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
 
 /**
  * Orders the deletion and returns once the order is durable; ClickHouse carries it out even if something happens to
@@ -11,7 +11,7 @@ export async function deleteRows(
   condition: string,
   parameters: Record<string, unknown>,
 ): Promise<void> {
-  await guardClickHouse(async () => {
+  await withClickHouseErrors(async () => {
     const found = await client.query({
       query: `SELECT 1 FROM ${table} WHERE ${condition} LIMIT 1`,
       query_params: parameters,

@@ -3,7 +3,7 @@ import type { GroupPeriods } from '#core/exceptions/periods.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
-import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
 
 /** The events of a group that its service still keeps. */
 export interface GroupScope {
@@ -153,7 +153,7 @@ export class ExceptionReader {
   }
 
   async #rows<Row extends readonly unknown[]>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
-    return await guardClickHouse(async () => {
+    return await withClickHouseErrors(async () => {
       const result = await this.#client.query({ query, query_params: parameters, format: 'JSONCompactEachRow' });
       return await result.json<Row>();
     });

@@ -1,15 +1,15 @@
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
-import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
 import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
 
-/** Services that keep their data equally long. */
+/** Services with the same retention. */
 export interface RetentionTier {
   readonly days: number;
   readonly serviceIds: readonly Id<'service'>[];
 }
 
-/** What has to be known of a table whose rows age: which column says how old, and how many days a partition holds. */
+/** A table with retention: the column with the time of a row, and how many days a partition holds. */
 interface AgingTable {
   readonly name: 'metric_points' | 'exception_events';
   readonly time: 'ts' | 'at';
@@ -19,17 +19,18 @@ interface AgingTable {
 export const METRIC_POINTS: AgingTable = { name: 'metric_points', time: 'ts', partitionDays: 1 };
 export const EXCEPTION_EVENTS: AgingTable = { name: 'exception_events', time: 'at', partitionDays: 7 };
 
-/** Deletions are ordered for whole stretches of this length, so that there are few of them. */
+/** The cutoff is rounded down to this, so that there are few deletions. */
 const STRETCH_MS = 30 * 60_000;
-/** Beyond so many partitions one order for the whole table costs less than one for each. */
+/** For more partitions than this, one DELETE for the whole table costs less than one for each. */
 const SINGLE_PARTITIONS_MAX = 8;
-/** Rewriting a partition costs the most; the rest waits for the next time. */
+/** Rewriting a partition is the most expensive step; further partitions wait for the next run. */
 const REWRITTEN_AT_ONCE_MAX = 4;
 
 /**
- * Removes rows that are older than their services keep: partitions that are over for everybody as a whole, the rest
- * by deletions, which hide rows at once and are carried out by the store whatever happens to us. Reads hide such rows
- * before that. Costs a few small queries where nothing is due, and does nothing while earlier deletions are under way.
+ * Removes rows that are older than the retention of their service. Partitions that are too old for every service are dropped;
+ * other rows are removed by lightweight deletes, which hide them at once and which ClickHouse completes even if this process
+ * ends. Queries filter out such rows before that. When nothing is due it costs a few small queries; while earlier deletes are
+ * running it does nothing.
  */
 export class ExpiredRows {
   readonly #client: ClickHouseClient;
@@ -48,7 +49,7 @@ export class ExpiredRows {
     );
   }
 
-  /** Names and series that no point bears any more. */
+  /** Removes names and series that have no points left. */
   async removeNames(tiers: readonly RetentionTier[], now: Temporal.Instant): Promise<void> {
     for (const { days, serviceIds } of tiers) {
       const cutoff = cutoffOf(days, now);
@@ -94,7 +95,7 @@ export class ExpiredRows {
     }
   }
 
-  /** Deleted rows are only hidden until a merge, which old partitions may never see: they are written anew without them. */
+  /** Deleted rows stay on disk until a merge, and old partitions may never be merged: this rewrites them without those rows. */
   async #freePartitions(table: AgingTable, cutoffs: readonly Temporal.Instant[]): Promise<void> {
     const isBeingOutdated = (partition: string): boolean =>
       cutoffs.some(({ epochMilliseconds }) => {
@@ -118,7 +119,7 @@ export class ExpiredRows {
   }
 
   async #rows<Row extends readonly unknown[]>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
-    return await guardClickHouse(async () => {
+    return await withClickHouseErrors(async () => {
       const result = await this.#client.query({
         query,
         query_params: parameters,
@@ -130,7 +131,7 @@ export class ExpiredRows {
   }
 
   async #command(query: string, parameters: Record<string, unknown> = {}): Promise<void> {
-    await guardClickHouse(async () => {
+    await withClickHouseErrors(async () => {
       await this.#client.command({
         query,
         query_params: parameters,
@@ -145,7 +146,7 @@ const OF_SERVICES = 'service_id IN {services:Array(UUID)}';
 const BEFORE = "fromUnixTimestamp64Milli({before:Int64}, 'UTC')";
 const SEEN_BEFORE = `${OF_SERVICES} AND last_at < ${BEFORE}`;
 const DAY_MS = 86_400_000;
-/** A series has points that are younger than what is known of when it was seen last, but not by this much. */
+/** `last_at` of a series may be older than its newest point, but by less than this. */
 const SERIES_MARGIN = { hours: 1 };
 
 function cutoffOf(days: number, now: Temporal.Instant): Temporal.Instant {
@@ -153,7 +154,7 @@ function cutoffOf(days: number, now: Temporal.Instant): Temporal.Instant {
   return Temporal.Instant.fromEpochMilliseconds(dueMs - (dueMs % STRETCH_MS));
 }
 
-/** Partitions are called after their first day. */
+/** The id of a partition is its first day. */
 function isPartition(id: string): boolean {
   return /^\d{8}$/.test(id);
 }

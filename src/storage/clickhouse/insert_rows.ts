@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
-import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
 
 /**
  * Inserts rows and returns once they are durable. The same rows under the same token, within the table's last thousand
@@ -14,7 +14,7 @@ export async function insertRows(
   token: string,
   format: 'RowBinary' | 'Native' = 'RowBinary',
 ): Promise<void> {
-  await guardClickHouse(async () => {
+  await withClickHouseErrors(async () => {
     const { stream } = await client.exec({
       query: `INSERT INTO ${into} FORMAT ${format}`,
       values: Readable.from([rows], { objectMode: false }),

@@ -3,6 +3,7 @@ import type { Buckets } from '#core/metrics/buckets.ts';
 import { anchoredPattern, type LabelMatcher, type MatchOperator, type MetricSelector } from '#core/metrics/selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { COUNTER, STALE } from '#storage/clickhouse/point_kind_sql.ts';
 
 /** What is aggregated. */
 export interface MetricQuery {
@@ -61,18 +62,18 @@ const MEANINGS: Readonly<Record<Aggregation, ToSql>> = {
     SELECT bucket, sum(newest) FROM (
       SELECT ${BUCKET}, argMax(value, ts) AS newest, argMax(kind, ts) AS newest_kind
       FROM ${samples('from', conditions)} GROUP BY bucket, series)
-    WHERE newest_kind != 'stale' GROUP BY bucket ORDER BY bucket`,
+    WHERE newest_kind != ${STALE} GROUP BY bucket ORDER BY bucket`,
   sum: (conditions) => `
-    SELECT ${BUCKET}, sum(if(kind = 'counter', ${GROWTH}, value)) FROM (
+    SELECT ${BUCKET}, sum(if(kind = ${COUNTER}, ${GROWTH}, value)) FROM (
       SELECT ts, kind, value, lagInFrame(toNullable(value)) OVER (
         PARTITION BY series, kind ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS previous
-      FROM ${samples('lookback', conditions)} WHERE kind != 'stale')
+      FROM ${samples('lookback', conditions)} WHERE kind != ${STALE})
     WHERE ts >= ${instant('from')} GROUP BY bucket ORDER BY bucket`,
 };
 
 function overAllSamples(aggregate: string): ToSql {
   return (conditions) => `
-    SELECT ${BUCKET}, ${aggregate} FROM ${samples('from', conditions)} WHERE kind != 'stale'
+    SELECT ${BUCKET}, ${aggregate} FROM ${samples('from', conditions)} WHERE kind != ${STALE}
     GROUP BY bucket ORDER BY bucket`;
 }
 

@@ -1,9 +1,10 @@
 import type { BucketValue } from '#core/metrics/buckets.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
 import { type RecentActivity, queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
 import { bucketQueryOf, type MetricQuery } from '#storage/clickhouse/metric_query.ts';
+import { STALE } from '#storage/clickhouse/point_kind_sql.ts';
 
 const NAMES_MAX = 10_000;
 
@@ -18,7 +19,7 @@ export class MetricReader {
   /** The buckets that hold data, oldest first. */
   async query(query: MetricQuery): Promise<BucketValue[]> {
     const { sql, parameters } = bucketQueryOf(query);
-    const rows = await guardClickHouse(async () => {
+    const rows = await withClickHouseErrors(async () => {
       const result = await this.#client.query({
         query: sql,
         query_params: parameters,
@@ -32,7 +33,7 @@ export class MetricReader {
 
   /** Distinct names that bear points of `since` or later, sorted; at most 10,000. */
   async listNames(serviceId: Id<'service'>, since: Temporal.Instant): Promise<string[]> {
-    const rows = await guardClickHouse(async () => {
+    const rows = await withClickHouseErrors(async () => {
       const result = await this.#client.query({
         query: `SELECT metric FROM metric_names WHERE service_id = {service:UUID}
           GROUP BY metric HAVING max(last_at) >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
@@ -48,7 +49,7 @@ export class MetricReader {
   /** Whether any of the services has sent points that are still kept. */
   async hasAny(serviceIds: readonly Id<'service'>[]): Promise<boolean> {
     if (serviceIds.length === 0) return false;
-    const rows = await guardClickHouse(async () => {
+    const rows = await withClickHouseErrors(async () => {
       const result = await this.#client.query({
         query: 'SELECT 1 FROM metric_names WHERE service_id IN {services:Array(UUID)} LIMIT 1',
         query_params: { services: serviceIds.map(uuidOf) },
@@ -67,7 +68,7 @@ export class MetricReader {
          greatest(toUnixTimestamp64Milli(max(ts)),
            (SELECT toUnixTimestamp64Milli(max(last_at)) FROM metric_names WHERE service_id = {service:UUID})),
          count()
-       FROM metric_points WHERE service_id = {service:UUID} AND kind != 'stale'
+       FROM metric_points WHERE service_id = {service:UUID} AND kind != ${STALE}
          AND ts >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
          AND toStartOfHour(ts) >= toStartOfHour(fromUnixTimestamp64Milli({since:Int64}, 'UTC'))`,
       serviceId,

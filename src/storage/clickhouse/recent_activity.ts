@@ -1,6 +1,6 @@
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
-import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
 
 /** What has come in of a service lately. */
 export interface RecentActivity {
@@ -16,7 +16,7 @@ export async function queryRecentActivity(
   serviceId: Id<'service'>,
   since: Temporal.Instant,
 ): Promise<RecentActivity> {
-  const rows = await guardClickHouse(async () => {
+  const rows = await withClickHouseErrors(async () => {
     const result = await client.query({
       query,
       query_params: { service: uuidOf(serviceId), since: since.epochMilliseconds },

@@ -2,6 +2,7 @@ import { COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
 import { anchoredPattern } from '#core/metrics/selector.ts';
 import { uuidOf } from '#kernel/ids.ts';
 import { isSelective, type QuestionGroup, type Shape, type Target } from '#storage/clickhouse/rule_plan.ts';
+import { COUNTER, STALE } from '#storage/clickhouse/point_kind_sql.ts';
 
 interface BoundQuery {
   readonly sql: string;
@@ -19,7 +20,7 @@ export function ruleQueryOf(group: QuestionGroup, toMs: number): BoundQuery {
   return {
     sql: PASSES[group.shape],
     parameters: {
-      ...reachOf(group.targets),
+      ...parametersOf(group.targets),
       to: toMs,
       oldest: group.oldestMs,
       from: group.froms[0],
@@ -38,7 +39,7 @@ export function matchQueryOf(targets: readonly Target[], series: readonly string
   return {
     sql: MATCHING,
     parameters: {
-      ...reachOf(targets),
+      ...parametersOf(targets),
       series: series.map(BigInt),
       names: perMatcher(({ label }) => label),
       operators: perMatcher(({ operator }) => operator),
@@ -54,7 +55,7 @@ export function metricOf({ serviceId, selector }: Target): string {
   return `${uuidOf(serviceId)} ${selector.name}`;
 }
 
-function reachOf(targets: readonly Target[]): Record<string, unknown> {
+function parametersOf(targets: readonly Target[]): Record<string, unknown> {
   const { services, metrics } = metricsOf(targets);
   return {
     services: [...new Set(services)],
@@ -113,13 +114,13 @@ const PASSES: Readonly<Record<Shape, string>> = {
       sum(others_total), countIf(is_newest), sumIf(newest, is_newest)
     FROM (
       SELECT *, ${COUNTED_APART},
-        newest_kind != 'stale' AND slot = max(slot) OVER (PARTITION BY service_id, metric, series) AS is_newest
+        newest_kind != ${STALE} AND slot = max(slot) OVER (PARTITION BY service_id, metric, series) AS is_newest
       FROM (
         SELECT service_id, metric, series, ${slotOf('toUnixTimestamp64Milli(ts)')},
-          countIf(kind != 'stale') AS n, sumIf(value, kind != 'stale') AS total,
-          min(if(kind = 'stale', inf, value)) AS least, max(if(kind = 'stale', -inf, value)) AS greatest,
-          countIf(kind NOT IN ('counter', 'stale')) AS others_n,
-          sumIf(value, kind NOT IN ('counter', 'stale')) AS others_total,
+          countIf(kind != ${STALE}) AS n, sumIf(value, kind != ${STALE}) AS total,
+          min(if(kind = ${STALE}, inf, value)) AS least, max(if(kind = ${STALE}, -inf, value)) AS greatest,
+          countIf(kind NOT IN (${COUNTER}, ${STALE})) AS others_n,
+          sumIf(value, kind NOT IN (${COUNTER}, ${STALE})) AS others_total,
           argMax(value, ts) AS newest, argMax(kind, ts) AS newest_kind
         FROM ${samplesSince(FROM)} GROUP BY service_id, metric, series, slot))
     ${PER_SLOT}`,
@@ -131,7 +132,7 @@ const PASSES: Readonly<Record<Shape, string>> = {
         arraySort(groupArray((toUnixTimestamp64Milli(ts), value))) AS samples, samples.1 AS ats, samples.2 AS totals,
         arrayMap((now, before) -> if(now < before, now, now - before), totals, ${before('totals')}) AS growths,
         arrayMap((now, before) -> least(now, before + ${COUNTER_LOOKBACK_MS}), ats, ${before('ats')}) AS untils
-      FROM ${samplesSince(OLDEST)} WHERE kind = 'counter' GROUP BY service_id, metric, series)
+      FROM ${samplesSince(OLDEST)} WHERE kind = ${COUNTER} GROUP BY service_id, metric, series)
     ARRAY JOIN ats AS at, growths AS grown, untils AS until
     WHERE at >= {from:Int64} ${PER_SLOT}`,
 };

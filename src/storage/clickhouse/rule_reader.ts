@@ -6,7 +6,7 @@ import { type MetricSelector, parseSelector } from '#core/metrics/selector.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { type ClickHouseClient, guardClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
 import { GenerationalCache } from '#storage/clickhouse/generational_cache.ts';
 import { type Slot, toSlot, valueOf, windowOf, type Windows } from '#storage/clickhouse/rule_answers.ts';
 import {
@@ -137,7 +137,7 @@ export class RuleReader {
   }
 
   #slotsOf(target: Target, rows: readonly Row[]): Slot[] {
-    const isMeant = ([, series]: Row): boolean => this.#matches.get(placeOf(target, series)) === true;
+    const isMeant = ([, series]: Row): boolean => this.#matches.get(pairKey(target, series)) === true;
     const meant = isSelective(target) ? rows.filter(isMeant) : rows;
     return meant.map(([, , from, ...columns]) => toSlot(from, columns));
   }
@@ -145,16 +145,16 @@ export class RuleReader {
   /** Labels are looked at when a series is seen for the first time. */
   async #learnMatches(found: readonly { readonly target: Target; readonly rows: readonly Row[] }[]): Promise<void> {
     const unknown = found.flatMap(({ target, rows }) => {
-      const isUnknown = ([, series]: Row): boolean => this.#matches.get(placeOf(target, series)) === undefined;
+      const isUnknown = ([, series]: Row): boolean => this.#matches.get(pairKey(target, series)) === undefined;
       return rows.filter(isUnknown).map(([, series]) => ({ target, series: String(series) }));
     });
     if (unknown.length === 0) return;
     const targets = [...new Set(unknown.map(({ target }) => target))];
     const matching = await this.#rows(matchQueryOf(targets, [...new Set(unknown.map(({ series }) => series))]));
-    for (const { target, series } of unknown) this.#matches.set(placeOf(target, series), false);
+    for (const { target, series } of unknown) this.#matches.set(pairKey(target, series), false);
     for (const [place, matched] of matching) {
       const target = targets[Number(place)];
-      if (target !== undefined) this.#matches.set(placeOf(target, matched), true);
+      if (target !== undefined) this.#matches.set(pairKey(target, matched), true);
     }
   }
 
@@ -163,7 +163,7 @@ export class RuleReader {
   }
 
   async #rows({ sql, parameters }: ReturnType<typeof ruleQueryOf>): Promise<Row[]> {
-    return await guardClickHouse(async () => {
+    return await withClickHouseErrors(async () => {
       const result = await this.#client.query({
         query: sql,
         query_params: parameters,
@@ -176,7 +176,7 @@ export class RuleReader {
   }
 }
 
-function placeOf({ key }: Target, series: unknown): string {
+function pairKey({ key }: Target, series: unknown): string {
   return `${String(series)} ${key}`;
 }
 

@@ -67,7 +67,7 @@ export class ActiveRuleStore {
     return await (ruleIds === null ? rules : rules.where('r.id', '=', anyOf(ruleIds))).execute();
   }
 
-  /** Whoever decides about a rule's incident does it under this lock, one after the other, until the transaction ends. */
+  /** Decisions about a rule's incident are made under this lock, one after the other, until the transaction ends. */
   async lockDecision(ruleId: Id<'rule'>): Promise<void> {
     await holdLock(this.#session, `decide ${ruleId}`);
   }

@@ -9,7 +9,7 @@ const FEED = ['id', 'orgId', 'scheduleId', 'secretSealed', 'createdAt'] as const
 /** As much of a feed as is read. */
 export type CalendarFeedRow = Pick<Row<typeof CalendarFeedEntity>, (typeof FEED)[number]>;
 
-/** At most one feed of a schedule is live for each member, and one that is nobody's. Theirs end with the membership. */
+/** At most one feed of a schedule is live for each member, and one without an owner. A member's feed ends with the membership. */
 export class CalendarFeedStore {
   readonly #session: Session;
 
@@ -17,7 +17,7 @@ export class CalendarFeedStore {
     this.#session = session;
   }
 
-  /** Of one member, or with null the one that is nobody's. */
+  /** Of one member, or with null the one without an owner. */
   async findLive(orgId: Id<'org'>, scheduleId: string, userId: Id<'user'> | null): Promise<CalendarFeedRow | null> {
     const feed = await this.#live()
       .where('f.org_id', '=', orgId)
@@ -27,7 +27,7 @@ export class CalendarFeedStore {
     return feed ?? null;
   }
 
-  /** Whoever knows the secret may read the schedule, of whatever organization. */
+  /** The secret alone allows reading the schedule, of whatever organization. */
   async findBySecret(secretHash: Buffer): Promise<CalendarFeedRow | null> {
     return (await this.#live().where('f.secret_hash', '=', secretHash).executeTakeFirst()) ?? null;
   }

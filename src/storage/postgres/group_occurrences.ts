@@ -1,11 +1,11 @@
 import type { Level } from '#core/exceptions/level.ts';
 import { OVERFLOW } from '#core/exceptions/overflow.ts';
 import {
-  bundle,
-  type EventBundle,
+  eventsByGroup,
+  type GroupEvents,
   isNoticeable,
   onOccurrences,
-  placeOf,
+  groupKeyOf,
   type SeenEvent,
   withinGroupLimit,
 } from '#core/exceptions/seen_events.ts';
@@ -38,18 +38,18 @@ export interface SeenGroup {
 }
 
 type Group = Row<typeof ExceptionGroupEntity>;
-type Place = Pick<Group, 'id' | 'serviceId' | 'key'>;
+type FoundGroup = Pick<Group, 'id' | 'serviceId' | 'key'>;
 
 /** What is read of a group that events come to. */
 const KNOWN = allBut(ExceptionGroupEntity, 'orgId', 'groupingVersion', 'groupingParts', 'createdAt');
 type KnownGroup = Pick<Group, (typeof KNOWN)[number]>;
 
-interface Places {
+interface KeyColumns {
   readonly serviceIds: readonly Id<'service'>[];
   readonly keys: readonly string[];
 }
 
-const FIND_EXISTING = prepared((db, { serviceIds, keys }: Values<Places>) =>
+const FIND_EXISTING = prepared((db, { serviceIds, keys }: Values<KeyColumns>) =>
   db
     .selectFrom(rowsOf('wanted', { service_id: ['text', serviceIds], key: ['text', keys] }))
     .innerJoin('exception_groups as g', (join) =>
@@ -87,7 +87,7 @@ const INSERT_UNKNOWN = prepared((db, { groups }: Values<{ groups: Records<Group>
 );
 
 const LOCK_KNOWN = prepared(
-  (db, { orgIds, serviceIds, keys }: Values<Places & { readonly orgIds: readonly Id<'org'>[] }>) =>
+  (db, { orgIds, serviceIds, keys }: Values<KeyColumns & { readonly orgIds: readonly Id<'org'>[] }>) =>
     db
       .selectFrom(rowsOf('wanted', { org_id: ['text', orgIds], service_id: ['text', serviceIds], key: ['text', keys] }))
       .innerJoin('exception_groups as g', (join) =>
@@ -142,21 +142,21 @@ export class GroupOccurrences {
    */
   async upsert(seenEvents: readonly SeenEvent[], now: Temporal.Instant): Promise<(SeenGroup | null)[]> {
     const events = await this.#withinLimit(seenEvents, now);
-    const bundles = bundle(events);
+    const byGroup = eventsByGroup(events);
     const seen = new Map<string, SeenGroup>();
     // The second time is for a known group that retention removed before it was locked: it is made anew.
     for (const _time of [1, 2]) {
-      const unseen = new Map([...bundles].filter(([place]) => !seen.has(place)));
+      const unseen = new Map([...byGroup].filter(([key]) => !seen.has(key)));
       if (unseen.size > 0) await this.#see(unseen, seen, now);
     }
-    return events.map((event) => seen.get(placeOf(event.serviceId, event.grouping.key)) ?? null);
+    return events.map((event) => seen.get(groupKeyOf(event.serviceId, event.grouping.key)) ?? null);
   }
 
   async #withinLimit(events: readonly SeenEvent[], now: Temporal.Instant): Promise<readonly SeenEvent[]> {
     if (this.#newPerMinute === Infinity) return events;
-    const bundles = bundle(events);
-    const existing = await this.#findExisting([...bundles.values()]);
-    const unknown = [...bundles].filter(([place]) => !existing.has(place)).map(([, [{ serviceId }]]) => serviceId);
+    const byGroup = eventsByGroup(events);
+    const existing = await this.#findExisting([...byGroup.values()]);
+    const unknown = [...byGroup].filter(([key]) => !existing.has(key)).map(([, [{ serviceId }]]) => serviceId);
     if (unknown.length === 0) return events;
     const begun = await this.#countBegun([...new Set(unknown)], now);
     return withinGroupLimit(events, existing, begun, this.#newPerMinute);
@@ -169,40 +169,40 @@ export class GroupOccurrences {
   }
 
   async #see(
-    unseen: ReadonlyMap<string, EventBundle>,
+    unseen: ReadonlyMap<string, GroupEvents>,
     seen: Map<string, SeenGroup>,
     now: Temporal.Instant,
   ): Promise<void> {
     const existing = await this.#findExisting([...unseen.values()]);
-    const unknown = [...unseen].filter(([place]) => !existing.has(place)).map(([, events]) => events);
+    const unknown = [...unseen].filter(([key]) => !existing.has(key)).map(([, events]) => events);
     for (const made of await this.#insertUnknown(unknown, now)) {
-      const events = unseen.get(placeOf(made.serviceId, made.key));
+      const events = unseen.get(groupKeyOf(made.serviceId, made.key));
       if (events === undefined) continue;
       const { outcome, state } = onOccurrences(null, events);
-      seen.set(placeOf(made.serviceId, made.key), toSeen(made, outcome, state.level));
+      seen.set(groupKeyOf(made.serviceId, made.key), toSeen(made, outcome, state.level));
     }
-    const rest = [...unseen].filter(([place]) => !seen.has(place)).map(([, known]) => known);
+    const rest = [...unseen].filter(([key]) => !seen.has(key)).map(([, known]) => known);
     const changed: KnownGroup[] = [];
     for (const known of await this.#lockKnown(rest)) {
-      const events = unseen.get(placeOf(known.serviceId, known.key));
+      const events = unseen.get(groupKeyOf(known.serviceId, known.key));
       if (events === undefined) continue;
       const { outcome, state, level } = onOccurrences(known, events);
-      seen.set(placeOf(known.serviceId, known.key), toSeen(known, outcome, level));
+      seen.set(groupKeyOf(known.serviceId, known.key), toSeen(known, outcome, level));
       changed.push({ ...known, ...state, updatedAt: isNoticeable(known, state) ? now : known.updatedAt });
     }
     await this.#update(changed);
   }
 
-  /** Places that have a group, as far as is seen without waiting: most events are of groups long known. */
-  async #findExisting(bundles: readonly EventBundle[]): Promise<ReadonlySet<string>> {
-    const existing = await FIND_EXISTING.rows(this.#session, placesOf(bundles));
-    return new Set(existing.map(({ serviceId, key }) => placeOf(serviceId, key)));
+  /** Keys that have a group, as far as is seen without waiting: most events are of groups long known. */
+  async #findExisting(groupEvents: readonly GroupEvents[]): Promise<ReadonlySet<string>> {
+    const existing = await FIND_EXISTING.rows(this.#session, keyColumnsOf(groupEvents));
+    return new Set(existing.map(({ serviceId, key }) => groupKeyOf(serviceId, key)));
   }
 
   /** In the order of the keys. A key that another transaction is inserting is waited for, and then known. */
-  async #insertUnknown(bundles: readonly EventBundle[], now: Temporal.Instant): Promise<Place[]> {
-    if (bundles.length === 0) return [];
-    const groups = bundles.map((events): Group => {
+  async #insertUnknown(groupEvents: readonly GroupEvents[], now: Temporal.Instant): Promise<FoundGroup[]> {
+    if (groupEvents.length === 0) return [];
+    const groups = groupEvents.map((events): Group => {
       const [{ orgId, serviceId, grouping }] = events;
       return {
         id: newId('group'),
@@ -220,10 +220,10 @@ export class GroupOccurrences {
   }
 
   /** In the order of the keys, too. */
-  async #lockKnown(bundles: readonly EventBundle[]): Promise<KnownGroup[]> {
-    if (bundles.length === 0) return [];
-    const orgIds = bundles.map(([{ orgId }]) => orgId);
-    return await LOCK_KNOWN.rows(this.#session, { orgIds, ...placesOf(bundles) });
+  async #lockKnown(groupEvents: readonly GroupEvents[]): Promise<KnownGroup[]> {
+    if (groupEvents.length === 0) return [];
+    const orgIds = groupEvents.map(([{ orgId }]) => orgId);
+    return await LOCK_KNOWN.rows(this.#session, { orgIds, ...keyColumnsOf(groupEvents) });
   }
 
   async #update(groups: readonly KnownGroup[]): Promise<void> {
@@ -232,13 +232,13 @@ export class GroupOccurrences {
   }
 }
 
-function toSeen({ id, serviceId, key }: Place, outcome: EventDecision, level: Level): SeenGroup {
+function toSeen({ id, serviceId, key }: FoundGroup, outcome: EventDecision, level: Level): SeenGroup {
   return { groupId: id, serviceId, outcome, level, isOverflow: key === OVERFLOW.key };
 }
 
-function placesOf(bundles: readonly EventBundle[]): Places {
+function keyColumnsOf(groupEvents: readonly GroupEvents[]): KeyColumns {
   return {
-    serviceIds: bundles.map(([{ serviceId }]) => serviceId),
-    keys: bundles.map(([{ grouping }]) => grouping.key),
+    serviceIds: groupEvents.map(([{ serviceId }]) => serviceId),
+    keys: groupEvents.map(([{ grouping }]) => grouping.key),
   };
 }

@@ -65,7 +65,7 @@ const FIND_ALL = prepared((db, { orgId, ids }: Values<{ orgId: Id<'org'>; ids: r
   incidents(db).where('i.org_id', '=', orgId).where('i.id', '=', anyOf(ids)),
 );
 
-/** Incidents and what happened to them. Whoever changes an incident locks its row first. */
+/** Incidents and what happened to them. A change of an incident locks its row first. */
 export class IncidentStore {
   readonly #session: Session;
 

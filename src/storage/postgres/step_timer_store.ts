@@ -15,7 +15,7 @@ export interface DueStep {
   readonly stepIndex: number;
 }
 
-/** The timers of incidents: one for each step of the policy. Whoever changes them has locked the incident. */
+/** The timers of incidents: one for each step of the policy. They change only while their incident is locked. */
 export class StepTimerStore {
   readonly #session: Session;
 

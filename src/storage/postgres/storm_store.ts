@@ -23,7 +23,7 @@ interface Source {
   readonly kind: RuleKind;
 }
 
-/** Incidents that stand for others, which would have been too many. Whoever opens incidents of a service holds its lock. */
+/** Incidents that stand for others, which would have been too many. Incidents of a service are opened under its lock. */
 export class StormStore {
   readonly #session: Session;
 

@@ -53,7 +53,7 @@ test('a 09:00 hand-over stays at 09:00 when the clocks change', async () => {
   });
 });
 
-test('nobody is on call before the start of a schedule', async () => {
+test('a schedule has nobody on call before its start', async () => {
   const { w, teamId, anna } = await givenTeam();
   await w.expectOk('create_schedule', {
     teamId,

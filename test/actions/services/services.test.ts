@@ -94,7 +94,7 @@ test('a change that alters nothing leaves updatedAt and the audit log alone', as
   expect((await w.expectOk('update_service', { serviceId, environment: 'x' })).updatedAt).not.toBe(before.updatedAt);
 });
 
-test('who was shown the credentials of a service is in the audit log: each reader once an hour, however often', async () => {
+test('each reader of the credentials of a service is in the audit log once an hour, however often they read', async () => {
   const w = await world();
   const { serviceId } = await w.given.service();
   const viewer = await w.given.user({ role: 'viewer' });

@@ -10,7 +10,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { connected, rawApp } from '#test/auth/oauth/raw_app.ts';
-import { freePort, type Person, listeningWorld, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';
+import { findFreePort } from '#infra/embedded/free_port.ts';
+import { type Person, listeningWorld, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';
 
 /** The protocol's own conformance suite, run as a program against the product over HTTP. */
 const require = createRequire(import.meta.url);
@@ -67,7 +68,7 @@ async function run(parameters: readonly string[], onOutput: (output: string) => 
 }
 
 test.each(['2025-11-25', '2026-07-28'])('the authorization server conforms as of %s', async (version) => {
-  const port = await freePort();
+  const port = await findFreePort(0);
   const { clientId } = await rawApp(s, { redirect_uris: [`http://127.0.0.1:${port}/callback`] });
   const approvals: Promise<unknown>[] = [];
   const target = ['--url', s.baseUrl, '--client-id', clientId, '--resource', s.endpoint.href];

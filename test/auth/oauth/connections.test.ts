@@ -77,7 +77,7 @@ test('an organization that the person does not belong to is not there', async ()
   });
 });
 
-test('what a read-only connection may not change is refused over HTTP, so that the app can ask for more', async () => {
+test('a change over a read-only connection is refused over HTTP, so that the app can ask for more', async () => {
   const anna = await s.person({ role: 'responder' });
   const { tokens, connectionId } = await connected(s, anna, { access: 'read_only' });
   expect(tokens.scope).toBe('mcp:read');
@@ -192,7 +192,7 @@ test.each(ENDS)('after %s the very next request is refused, the refresh included
   expect(await app.refresh(tokens.refresh_token)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
 });
 
-test('who comes back to an organization finds none of the old connections', async () => {
+test('a member who comes back to an organization finds none of the old connections', async () => {
   const anna = await s.person();
   const { tokens } = await connected(s, anna);
   await people().removeMembership(s.orgId, anna.userId);
@@ -243,7 +243,7 @@ test('a client that gives back a token is disconnected, and that is in the audit
   }
 });
 
-test('nobody gives back the token of another client', async () => {
+test('a client cannot revoke the token of another client', async () => {
   const { tokens } = await connected(s, await s.person());
   const stranger = await rawApp(s);
   await stranger.revoke(tokens.refresh_token);
@@ -337,7 +337,7 @@ test('a request belongs to the browser it began in, and to somebody who is signe
   expect((await anna.ask('POST', `/connect/${uid}`, answer)).status).toBe(200);
 });
 
-test('who signs out before the app is called back is asked again, and so is whoever signs in then', async () => {
+test('a person who signs out before the app is called back is asked again, and so is the next person to sign in', async () => {
   const anna = await s.person();
   const bram = await s.person({ name: 'Bram' });
   const app = await rawApp(s);

@@ -1,9 +1,7 @@
-import { createServer } from 'node:net';
-import { once } from 'node:events';
-
 import { onTestFinished } from 'vitest';
 
-import type { Config } from '#kernel/config.ts';
+import { findFreePort } from '#infra/embedded/free_port.ts';
+import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { givenPerson, PASSWORD } from '#test/kit/browser.ts';
@@ -43,7 +41,7 @@ export async function listeningWorld(
   options: { keepOpen?: boolean; path?: string; settings?: Partial<Config> } = {},
 ): Promise<ListeningWorld> {
   const { path = '', settings, ...others } = options;
-  const port = await freePort();
+  const port = await findFreePort(0);
   const baseUrl = `http://127.0.0.1:${port}${path}`;
   const w = await world({ ...others, settings: { baseUrl, ...settings } });
   await w.app.listen({ port, host: '127.0.0.1' });
@@ -58,16 +56,6 @@ export async function listeningWorld(
       return person;
     },
   };
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 /** A browser of somebody; of its own, unless one is given. */

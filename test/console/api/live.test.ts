@@ -75,7 +75,7 @@ describe('live changes', () => {
     ]);
   });
 
-  test('of more than 50 rows load the whole topic, as does a change without ids', () => {
+  test('a change of more than 50 rows loads the whole topic, as does one without ids', () => {
     const ids = Array.from({ length: 51 }, (_, index) => `incident_${index}`);
     source().change('incidents', ids);
     source().change('services', ['service_1']);
@@ -98,7 +98,7 @@ describe('live changes', () => {
     ]);
   });
 
-  test('that were missed during an interruption are caught up with by loading everything', () => {
+  test('changes that were missed during an interruption are made up for by loading everything', () => {
     source().dispatchEvent(new Event('open'));
     expect(invalidated).toEqual([]);
     source().close();

@@ -63,13 +63,13 @@ test('a period has begun at its first instant, and not a millisecond earlier', (
   ]);
 });
 
-test('what is finer than a millisecond is cut off, as the ledger could not hold it', () => {
+test('times are cut off to milliseconds, as the ledger stores them', () => {
   const { state, period } = decideEnable('metrics', null, at('2027-01-01T00:00:00.000999999Z'));
   expect(state.anchor.toString()).toBe('2027-01-01T00:00:00Z');
   expect(textOf(period!)).toEqual(['2027-01-01T00:00:00Z', '2027-02-01T00:00:00Z']);
 });
 
-test('whoever enables, disables and renews when, each month of use is charged exactly once', () => {
+test('each month of use is charged exactly once, whatever the order of enabling, disabling and renewing', () => {
   fc.assert(
     fc.property(instant, fc.array(step, { maxLength: 30 }), (start, steps) => {
       const { ledger, used } = play(start, steps);

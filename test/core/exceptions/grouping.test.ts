@@ -214,7 +214,7 @@ describe("the client's fingerprint", () => {
   });
 });
 
-describe('what is generated in names does not count', () => {
+describe('generated parts of names do not count', () => {
   const keyOfFrame = (platform: string, fields: Partial<Frame>) =>
     keyOf(
       eventOf({
@@ -290,7 +290,7 @@ describe('what is generated in names does not count', () => {
   });
 });
 
-describe('what a client calls the application', () => {
+describe("the frames that a client marks as the application's", () => {
   const own = frameOf({ module: 'shop', function: 'sell', inApp: true });
   const isCounted = (fields: Partial<Frame>) =>
     linesOf(raised('x', [own, frameOf({ function: 'f', ...fields })]))[0]!.length === 3;

@@ -41,7 +41,7 @@ test('a message that came before changes nothing when it comes again', () => {
   );
 });
 
-test('what is said in all messages of one shape stays, and nothing else is made up', () => {
+test('a pattern keeps the words that all messages share, and adds none', () => {
   fc.assert(
     fc.property(messages, (list) => {
       const literal = (merged(list) ?? '').split(/<\*>| /).filter((part) => part !== '');
@@ -63,7 +63,7 @@ test.each([
 
 test('long and many messages are mined in bounded time', () => {
   const long = Array.from({ length: 500 }, (_, index) => `${'w '.repeat(index)}${index} ${'x'.repeat(5_000)}`);
-  const startedAt = performance.now();
+  const before = process.threadCpuUsage();
   expect(merged(long)!.length).toBeLessThanOrEqual(400);
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(process.threadCpuUsage(before).user / 1_000).toBeLessThan(5_000);
 });

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import type { Level } from '#core/exceptions/level.ts';
 import { OVERFLOW } from '#core/exceptions/overflow.ts';
 import {
-  bundle,
+  eventsByGroup,
   isNoticeable,
   onOccurrences,
-  placeOf,
+  groupKeyOf,
   type SeenEvent,
   withinGroupLimit,
 } from '#core/exceptions/seen_events.ts';
@@ -29,13 +29,13 @@ function seen(
   };
 }
 
-const place = (service: string, key: string) => placeOf(asId('service', service), key);
+const keyOf = (service: string, key: string) => groupKeyOf(asId('service', service), key);
 const keysOf = (events: readonly SeenEvent[]) => events.map(({ grouping }) => grouping.key);
 
-test('events of one group are a bundle, oldest first, and services are told apart', () => {
-  const bundles = bundle([seen('a', 'x'), seen('a', 'x', { ago: 5 }), seen('b', 'x')]);
-  expect([...bundles.keys()].sort()).toEqual([place('a', 'x'), place('b', 'x')]);
-  expect(bundles.get(place('a', 'x'))?.map(({ occurrence }) => occurrence.at)).toEqual([
+test('events of one group are listed together, oldest first, and those of another service apart', () => {
+  const byGroup = eventsByGroup([seen('a', 'x'), seen('a', 'x', { ago: 5 }), seen('b', 'x')]);
+  expect([...byGroup.keys()].sort()).toEqual([keyOf('a', 'x'), keyOf('b', 'x')]);
+  expect(byGroup.get(keyOf('a', 'x'))?.map(({ occurrence }) => occurrence.at)).toEqual([
     NOW.subtract({ minutes: 5 }),
     NOW,
   ]);
@@ -43,7 +43,7 @@ test('events of one group are a bundle, oldest first, and services are told apar
 
 test('events of more new groups than a service may begin go to its overflow group, those of known groups never', () => {
   const events = [seen('a', '1'), seen('a', '2'), seen('a', '3'), seen('a', 'known'), seen('b', '1'), seen('a', '3')];
-  const existing = new Set([place('a', 'known')]);
+  const existing = new Set([keyOf('a', 'known')]);
   const limited = (begun: number) => keysOf(withinGroupLimit(events, existing, new Map([['a', begun]]), 3));
   expect(limited(0)).toEqual(['1', '2', '3', 'known', '1', '3']);
   expect(limited(1)).toEqual(['1', '2', OVERFLOW.key, 'known', '1', OVERFLOW.key]);

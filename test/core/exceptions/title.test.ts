@@ -245,7 +245,7 @@ test('a message that is no exception is its own title', () => {
   ).toBe('payment 17 failed after 3 attempts');
 });
 
-test('of a chain the exception that reached the client is shown, unless it only repeats its cause', () => {
+test('a chain shows the exception that reached the client, unless it only repeats its cause', () => {
   const cause = exceptionOf('IOException', 'Disk quota exceeded', { module: 'java.io' });
   const chain = (type: string, value: string) =>
     titleOfEvent(eventOf({ exceptions: [cause, exceptionOf(type, value)] }));
@@ -255,7 +255,7 @@ test('of a chain the exception that reached the client is shown, unless it only 
   expect(chain('ReportFailed', 'could not write')).toBe('ReportFailed: could not write');
 });
 
-test('of a chain the cause is quoted where the exception itself says nothing, or only announces it', () => {
+test('a chain quotes the cause where the exception itself says nothing, or only announces it', () => {
   const cause = exceptionOf('Error', 'connect ECONNREFUSED 127.0.0.1:9');
   const chain = (type: string, value: string) =>
     titleOfEvent(eventOf({ exceptions: [cause, exceptionOf(type, value)] }));

@@ -22,6 +22,6 @@ test.each<[Actor, Via, string]>([
   expect(actorText(toIncidentActor(actor, via), () => 'Anna')).toBe(text);
 });
 
-test('what was settled before names were kept is told as well as it can be', () => {
+test('incidents from before names were stored are described as well as possible', () => {
   expect(actorText({ apiKeyId: 'apikey_k', via: 'mcp' }, () => 'Anna')).toBe('an API key by an agent (MCP)');
 });

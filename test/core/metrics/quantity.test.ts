@@ -38,7 +38,7 @@ describe('a number is rounded and carries the unit that the name of its metric s
   });
 });
 
-test('what is shown never hides on which side of the threshold the value is', () => {
+test('a rounded value never hides on which side of the threshold it is', () => {
   const names = ['latency', 'duration_seconds', 'duration_ms', 'free_bytes', 'used_ratio', 'cpu_percent'];
   // A threshold has the digits that people write.
   const threshold = fc.tuple(fc.integer({ min: -9_999, max: 9_999 }), fc.integer({ min: -6, max: 9 }));

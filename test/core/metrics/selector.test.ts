@@ -141,7 +141,7 @@ const matchers = fc.array(
   { maxLength: 5 },
 );
 
-test('what formatSelector writes, parseSelector reads as it was', () => {
+test('parseSelector reads back what formatSelector writes', () => {
   fc.assert(
     fc.property(nameText, matchers, (name, given) => {
       const selector = { name, matchers: given };

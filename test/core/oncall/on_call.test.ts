@@ -52,7 +52,7 @@ const inHours = (shift: { userId?: string; source?: string; since: Instant; unti
   shift.until === null ? 'forever' : START.until(shift.until).total('hours'),
 ];
 
-describe('who is on call', () => {
+describe('the person on call', () => {
   const now = (hours: number, overrides: Override[] = [], rotation = utc(), isPresent: IsPresent = everybody) => {
     const { shift, next } = onCallOfSchedule(rotation, overrides, hour(hours), isPresent);
     return { shift: shift && inHours(shift), next: next && [next.userId, START.until(next.at).total('hours')] };
@@ -62,7 +62,7 @@ describe('who is on call', () => {
     expect(now(30)).toEqual({ shift: [BRAM, 'rotation', 24, 48], next: [CHLOE, 48] });
   });
 
-  test('an override replaces whoever is on call during its half-open window', () => {
+  test('an override replaces the person on call during its half-open window', () => {
     const overrides = [override(DIRK, 28, 32)];
     expect(now(27, overrides)).toEqual({ shift: [BRAM, 'rotation', 24, 28], next: [DIRK, 28] });
     expect(now(28, overrides)).toEqual({ shift: [DIRK, 'override', 28, 32], next: [BRAM, 32] });
@@ -120,7 +120,7 @@ describe('who is on call', () => {
     expect(now(9, [override(BRAM, 8, 9)], alone)).toEqual({ shift: [ANNA, 'rotation', 9, 'forever'], next: null });
   });
 
-  test('nobody, when nobody is listed and nobody stands in', () => {
+  test('is nobody when the schedule lists nobody, but for an override', () => {
     expect(now(5, [], utc({ userIds: [] }))).toEqual({ shift: null, next: null });
     expect(now(5, [override(DIRK, 4, 6)], utc({ userIds: [] }))).toEqual({
       shift: [DIRK, 'override', 4, 6],

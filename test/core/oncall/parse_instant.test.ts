@@ -107,7 +107,7 @@ describe('a time', () => {
     );
   });
 
-  test('what the product sends is read back as it was', () => {
+  test('an instant that the product sends is read back as it was', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 7_258_118_399_999 }), (millisecond) => {
         const text = Temporal.Instant.fromEpochMilliseconds(millisecond).toString({ fractionalSecondDigits: 3 });

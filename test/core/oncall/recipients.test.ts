@@ -46,7 +46,7 @@ const shown = ({ pages }: StepRecipients): string[] =>
   pages.map((p) => `${p.userId} ${p.channel} ${p.kind === 'notify' ? (p.to ?? 'all browsers') : p.reason}`);
 
 describe('whom a step pages', () => {
-  test('its targets, and with useSchedule whoever is on call, each person once per channel', () => {
+  test('its targets, and with useSchedule the person on call, each person once per channel', () => {
     const changes = { targetUserIds: [BRAM, ANNA, BRAM], channels: ['sms', 'email', 'sms'] } as const;
     const contacts = [contact(ANNA), contact(BRAM), contact(CHLOE)];
     const expected = [
@@ -127,7 +127,7 @@ describe('why a step reaches nobody', () => {
     });
   });
 
-  test('nobody is on call', () => {
+  test('its schedule has nobody on call', () => {
     expect(decide({ useSchedule: true }, [contact(ANNA)])).toEqual({
       pages: [],
       nobodyReached: 'nobody_on_call',

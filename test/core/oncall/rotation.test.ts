@@ -257,7 +257,7 @@ test('hourly turns keep to the second pass of two repeated hours when the rotati
   ]);
 });
 
-describe('whose turn it is', () => {
+describe('the person whose turn it is', () => {
   const { startAt } = rotationOf();
   const order = (changes: Partial<Rotation>, isPresent: (userId: string) => boolean = everybody): string[] => {
     const rotation = rotationOf(changes);
@@ -266,7 +266,7 @@ describe('whose turn it is', () => {
     );
   };
 
-  test('nobody before startAt, the first person from it on', () => {
+  test('is null before startAt, and the first person from then on', () => {
     expect(turnAt(rotationOf(), startAt.subtract({ nanoseconds: 1 }), everybody)).toBeNull();
     expect(turnAt(rotationOf(), startAt, everybody)?.userId).toBe(ANNA);
   });
@@ -289,7 +289,7 @@ describe('whose turn it is', () => {
     expect(order({ userIds }, presentBut([ANNA, BRAM, CHLOE]))).toEqual(Array(6).fill('nobody'));
   });
 
-  test('nobody, when nobody is listed', () => {
+  test('is null when nobody is listed', () => {
     expect(turnAt(rotationOf({ userIds: [] }), startAt, everybody)).toBeNull();
     expect(turnsBetween(rotationOf({ userIds: [] }), startAt, FAR_FUTURE, everybody, 10)).toEqual([]);
   });

@@ -66,7 +66,7 @@ describe('bombs', () => {
     ['zstd', zstdCompressSync(zeros)],
   ] as const;
 
-  test('of every encoding, many at once, end in 413 within bounded memory', async () => {
+  test('bombs of every encoding, many at once, end in 413 within bounded memory', async () => {
     const statuses: number[] = [];
     const growth = await growthDuring(async () => {
       const sent = bombs.flatMap(([encoding, bomb]) => [

@@ -63,7 +63,7 @@ describe('OTLP', () => {
     expect(await arrived()).toEqual([]);
   });
 
-  test('that cannot be read is refused as a whole', async () => {
+  test('an unreadable request is refused as a whole', async () => {
     const headers = { 'content-type': 'application/x-protobuf' };
     expect(await send(OTLP, Buffer.from('hello'), headers)).toMatchObject({ statusCode: 400 });
     expect(await send(OTLP, otlpGauge(1), { 'content-type': 'text/plain' })).toMatchObject({ statusCode: 415 });
@@ -138,12 +138,12 @@ describe('OTLP that is refused', () => {
 describe('Prometheus remote write', () => {
   const headers = { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' };
 
-  test('of a real Prometheus is taken with 204', async () => {
+  test('a request of a real Prometheus is accepted with 204', async () => {
     expect(await send(PROMETHEUS, recorded('prom-1.snappy'), headers)).toMatchObject({ statusCode: 204, body: '' });
     expect((await arrived()).length).toBeGreaterThan(100);
   });
 
-  test('of metadata alone is taken, and there is nothing to store', async () => {
+  test('a request of metadata alone is accepted, and there is nothing to store', async () => {
     expect(await send(PROMETHEUS, recorded('prom-3.snappy'), headers)).toMatchObject({ statusCode: 204 });
     expect(await arrived()).toEqual([]);
   });
@@ -160,7 +160,7 @@ describe('Prometheus remote write', () => {
     expect(answer.json().detail).toMatch(/older than the 30 days/);
   });
 
-  test('that cannot be read is refused', async () => {
+  test('an unreadable request is refused', async () => {
     expect(await send(PROMETHEUS, Buffer.from('hello'), headers)).toMatchObject({ statusCode: 400 });
   });
 });

@@ -151,7 +151,7 @@ describe('a body', () => {
     expect(await send({ headers, body: Buffer.alloc(17 * 1024 * 1024, ' ') })).toMatchObject({ status: 401 });
   });
 
-  test('that is missing or no JSON is refused with 400', async () => {
+  test('a body that is missing or no JSON is refused with 400', async () => {
     for (const body of [Buffer.alloc(0), Buffer.from('{')]) {
       expect(await send({ from: service, body })).toMatchObject({ status: 400 });
     }

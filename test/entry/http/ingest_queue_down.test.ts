@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import { buildApp } from '#entry/http/app.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -54,7 +54,7 @@ test('while the queue is away senders of metrics are told to come back, and then
   expect(await sendPoint()).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5' } });
   expect(await sendPoint()).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5' } });
   isDown = false;
-  await vi.waitFor(async () => expect(await sendPoint()).toMatchObject({ statusCode: 202 }), { timeout: 5_000 });
+  await expect.poll(() => sendPoint()).toMatchObject({ statusCode: 202 });
   expect(await arrivedPoints(w)).toHaveLength(1);
 });
 
@@ -64,7 +64,7 @@ test('while the queue is away exceptions are taken, and follow when it is back',
   expect(await sendEvent('out of milk')).toMatchObject({ statusCode: 200 });
   expect(await arrivedEvents(w)).toEqual([]);
   isDown = false;
-  await vi.waitFor(async () => expect(await arrivedEvents(w)).toHaveLength(2), { timeout: 5_000 });
+  await expect.poll(() => arrivedEvents(w)).toHaveLength(2);
   expect((await arrivedEvents(w)).map(({ event }) => event.message)).toEqual(['out of beans', 'out of milk']);
 });
 
@@ -78,5 +78,5 @@ test('while PostgreSQL is away, which holds keys and queue, exceptions of known 
   expect(await sendEvent('too long')).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5' } });
   isDown = false;
   isDatabaseDown = false;
-  await vi.waitFor(async () => expect(await arrivedEvents(w)).toHaveLength(2), { timeout: 5_000 });
+  await expect.poll(() => arrivedEvents(w)).toHaveLength(2);
 });

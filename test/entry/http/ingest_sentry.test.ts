@@ -113,7 +113,7 @@ describe('an event', () => {
   });
 });
 
-test('what is no exception is answered with 200 and left out', async () => {
+test('items other than exceptions are answered with 200 and left out', async () => {
   const sender = await w.given.service();
   const body = '{"event_id":"9ec79c33ec9942ab8353589fcb2e04dc"}\n{"type":"session"}\n{"sid":"1"}\n';
   expect((await send(sender, { body })).json()).toEqual({ id: '9ec79c33ec9942ab8353589fcb2e04dc' });
@@ -236,19 +236,19 @@ describe('the DSN', () => {
 });
 
 describe('a request', () => {
-  test('that is no envelope is refused with 400 and says so', async () => {
+  test('a body that is no envelope is refused with 400 and says so', async () => {
     const answer = await send(service, { body: 'hello' });
     expect(answer).toMatchObject({ status: 400, headers: { 'x-sentry-error': expect.stringContaining('envelope') } });
     expect(answer.headers).not.toHaveProperty('x-sentry-rate-limits');
   });
 
-  test('that inflates beyond the limit is refused with 413', async () => {
+  test('a body that inflates beyond the limit is refused with 413', async () => {
     const bomb = brotliCompressSync(Buffer.alloc(128 * 1024 * 1024, ' '));
     expect(bomb.length).toBeLessThan(10_000);
     expect(await send(service, { body: bomb, headers: { 'content-encoding': 'br' } })).toMatchObject({ status: 413 });
   });
 
-  test('of an event over 1 MiB is refused with 413, which says why, and counted; beside another, that one is taken', async () => {
+  test('an event over 1 MiB is refused with 413 and a reason, and counted; an event beside it is accepted', async () => {
     const sender = await w.given.service();
     const big = eventOf(newEventId(), { extra: { note: 'x'.repeat(1024 * 1024) } });
     const session = '{"type":"session"}\n{"sid":"1"}';
@@ -268,11 +268,11 @@ describe('a request', () => {
     expect(metrics).toContain(`reason="too_large",service="${sender.serviceId}"} 1`);
   });
 
-  test('that is larger than the limit is refused with 413', async () => {
+  test('a body larger than the limit is refused with 413', async () => {
     expect(await send(service, { body: Buffer.alloc(21 * 1024 * 1024, ' ') })).toMatchObject({ status: 413 });
   });
 
-  test('that asks beforehand may come from any page, with any headers of its own', async () => {
+  test('a preflight request may come from any page, with any headers', async () => {
     const { projectId } = partsOf(service.dsn);
     const addresses = [
       `/api/${projectId}/envelope/?sentry_key=1`,
@@ -301,7 +301,7 @@ describe('a request', () => {
     }
   });
 
-  test('of another method is answered with 405', async () => {
+  test('another method is answered with 405', async () => {
     const { projectId } = partsOf(service.dsn);
     const answer = await w.app.inject({ method: 'GET', url: `/api/${projectId}/store/` });
     expect(answer).toMatchObject({ statusCode: 405, headers: { allow: 'POST, OPTIONS' } });

@@ -97,7 +97,7 @@ const WIRES = [JsonExporter, ProtobufExporter].flatMap((Exporter) =>
   ),
 );
 
-test.each(WIRES)('what a program measures can be asked for ($wire)', async ({ isDelta, wire: name, ...wire }) => {
+test.each(WIRES)('the measurements of a program can be queried ($wire)', async ({ isDelta, wire: name, ...wire }) => {
   const service = await w.given.service();
   const { meter, flush } = program(service.ingestionKey, wire);
   const orders = meter.createCounter('orders');
@@ -182,7 +182,7 @@ test.each([
   const before = w.arrivals.length;
   w.breakQueue(fault);
   const flushed = flush();
-  await vi.waitFor(() => expect(w.arrivals.length).toBeGreaterThan(before));
+  await expect.poll(() => w.arrivals.length).toBeGreaterThan(before);
   w.breakQueue(null);
   await flushed;
   await w.settle();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -77,23 +77,22 @@ describe.skipIf(!canRun)('Prometheus, that scrapes a machine and a shop and writ
 
   async function scrapesMore(times: number): Promise<void> {
     const enough = shop.scrapes + times;
-    await vi.waitFor(() => expect(shop.scrapes).toBeGreaterThanOrEqual(enough), PATIENTLY);
+    await expect.poll(() => shop.scrapes, PATIENTLY).toBeGreaterThanOrEqual(enough);
   }
 
   async function whileQueueAnswers(fault: AppError, status: number): Promise<void> {
     w.breakQueue(fault);
-    await vi.waitFor(() => expect(w.arrivals.at(-1)?.status).toBe(status), PATIENTLY);
+    await expect.poll(() => w.arrivals.at(-1)?.status, PATIENTLY).toBe(status);
     await scrapesMore(1);
     w.breakQueue(null);
     const before = w.arrivals.length;
-    await vi.waitFor(
-      () => expect(w.arrivals.slice(before).filter((arrival) => arrival.status === 204)).not.toEqual([]),
-      PATIENTLY,
-    );
+    await expect
+      .poll(() => w.arrivals.slice(before).filter((arrival) => arrival.status === 204), PATIENTLY)
+      .not.toEqual([]);
   }
 
   async function deathIsNoticed(): Promise<void> {
-    await vi.waitFor(async () => expect(await isUp()).toEqual([0, 0]), PATIENTLY);
+    await expect.poll(() => isUp(), PATIENTLY).toEqual([0, 0]);
   }
 
   /** The newest `up` of both targets. */
@@ -128,14 +127,14 @@ describe.skipIf(!canRun)('Prometheus, that scrapes a machine and a shop and writ
     const statuses = new Set(w.arrivals.map((arrival) => arrival.status));
     expect(statuses).toEqual(new Set([204, 429, 503]));
     const finite = onlyFinite(scraped);
-    await vi.waitFor(async () => expect(countOf(await stored(direct, 'values'))).toBe(countOf(finite)), PATIENTLY);
+    await expect.poll(async () => countOf(await stored(direct, 'values')), PATIENTLY).toBe(countOf(finite));
     expect(sorted(await stored(direct, 'values'))).toEqual(sorted(finite));
   });
 
   test('a request that is sent again because its answer was lost counts once', async () => {
     expect(relay.lostAnswers).toBeGreaterThan(2);
     const finite = onlyFinite(scraped);
-    await vi.waitFor(async () => expect(countOf(await stored(relayed, 'values'))).toBe(countOf(finite)), PATIENTLY);
+    await expect.poll(async () => countOf(await stored(relayed, 'values')), PATIENTLY).toBe(countOf(finite));
     expect(sorted(await stored(relayed, 'values'))).toEqual(sorted(finite));
   });
 
@@ -149,7 +148,7 @@ describe.skipIf(!canRun)('Prometheus, that scrapes a machine and a shop and writ
   });
 
   test('each series of what has died has ended, once, and what ended is no value of now', async () => {
-    await vi.waitFor(async () => expect((await stored(direct, 'stale')).size).toBe(scraped.size), PATIENTLY);
+    await expect.poll(async () => (await stored(direct, 'stale')).size, PATIENTLY).toBe(scraped.size);
     const ends = await stored(direct, 'stale');
     expect(new Set(ends.keys())).toEqual(new Set(scraped.keys()));
     for (const [series, [end, ...others]] of ends) {
@@ -214,11 +213,10 @@ describe.skipIf(!canRun)('Prometheus, that scrapes a machine and a shop and writ
     await w.expectOk('rotate_ingest_key', { serviceId: direct.serviceId });
     w.clock.advance({ seconds: 2 });
     const refused = () => w.arrivals.slice(before).filter((arrival) => arrival.status === 401);
-    await vi.waitFor(() => expect(refused().length).toBeGreaterThan(2), PATIENTLY);
-    await vi.waitFor(
-      async () => expect(await prometheus.count('prometheus_remote_storage_samples_failed_total')).toBeGreaterThan(0),
-      PATIENTLY,
-    );
+    await expect.poll(() => refused().length, PATIENTLY).toBeGreaterThan(2);
+    await expect
+      .poll(() => prometheus.count('prometheus_remote_storage_samples_failed_total'), PATIENTLY)
+      .toBeGreaterThan(0);
     expect(await prometheus.count('prometheus_remote_storage_samples_retried_total')).toBe(retriedBefore);
   });
 

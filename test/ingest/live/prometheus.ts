@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { vi } from 'vitest';
+import { expect } from 'vitest';
 
 import { findFreePort } from '#infra/embedded/free_port.ts';
 
@@ -128,11 +128,10 @@ function start(program: string, args: readonly string[], address: string): Runni
 }
 
 async function isAnswered(url: string): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      const { ok } = await fetch(url);
-      if (!ok) throw new Error(`${url} is not ready`);
-    },
-    { timeout: 20_000, interval: 50 },
-  );
+  const ask = (): Promise<boolean> =>
+    fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await expect.poll(ask, { message: `${url} is not ready` }).toBe(true);
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
 import { type Browser, chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { type LiveWorld, liveWorld, overQuota } from '#test/ingest/live/live_world.ts';
 import { type ShopSite, startShopSite } from '#test/ingest/live/shop_site.ts';
@@ -97,7 +97,7 @@ describe.skipIf(!canRun)('@sentry/browser 11 in Chromium, on a page of another o
   test('gets through what it reports while the page is being left', async () => {
     const service = await w.given.service();
     await tell(service, 'leave');
-    await vi.waitFor(async () => expect(await wallOf(service)).toHaveLength(1), { timeout: 10_000 });
+    await expect.poll(() => wallOf(service)).toHaveLength(1);
   });
 
   test.each([429, 401])('reads across origins that it is refused with %i, and is quiet', async (status) => {

@@ -48,57 +48,61 @@ async function wallOf({ serviceId }: Service): Promise<{ lines: Line[]; idOf: (t
   };
 }
 
-test.each(installed)('all that $name reports arrives and is named', { timeout: 120_000 }, async (client) => {
-  const service = await w.given.service();
-  const { sent, statuses } = await tell(client, service, 'report');
-  expect(new Set(statuses)).toEqual(new Set([200]));
-  await w.settle();
+test.each(installed)(
+  'everything that $name reports arrives with a readable title',
+  { timeout: 120_000 },
+  async (client) => {
+    const service = await w.given.service();
+    const { sent, statuses } = await tell(client, service, 'report');
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    await w.settle();
 
-  const { lines, idOf } = await wallOf(service);
-  expect(lines).toEqual(client.wall.toSorted(([, , a], [, , b]) => (a < b ? -1 : 1)));
-  expect(lines.reduce((sum, [events]) => sum + events, 0)).toBe(sent);
+    const { lines, idOf } = await wallOf(service);
+    expect(lines).toEqual(client.wall.toSorted(([, , a], [, , b]) => (a < b ? -1 : 1)));
+    expect(lines.reduce((sum, [events]) => sum + events, 0)).toBe(sent);
 
-  const group = await w.expectOk('get_exception_group', { groupId: idOf(/order of <\*> beans/) });
-  expect(group).toMatchObject({
-    eventCount: 2,
-    userCount: 1,
-    severity: 'error',
-    pattern: expect.stringMatching(/<\*>/),
-  });
-  expect(group.triage).toMatchObject({
-    isNew: true,
-    isRegression: false,
-    environments: [{ value: 'staging', count: 2 }],
-    releases: { first: 'shop@1.4.2', last: 'shop@1.4.2' },
-    topTags: [{ key: 'region', values: [{ value: 'eu', count: 2 }] }],
-    culprit: { inApp: true, line: expect.any(Number) },
-    grouping: { parts: client.chain.map(() => ({ strategy: 'exception' })) },
-  });
-  expect(group.recentEvents).toHaveLength(2);
-  const [event] = group.recentEvents;
-  expect(event).toMatchObject({
-    environment: 'staging',
-    release: 'shop@1.4.2',
-    user: { id: '42', email: 'bob@shop.test' },
-    tags: { region: 'eu' },
-    sdk: client.sdk,
-    exceptions: client.chain.map((type) => ({ type })),
-  });
-  expect(event.breadcrumbs).toContainEqual(
-    expect.objectContaining({ category: 'till', message: 'order opened', data: { password: '[filtered]' } }),
-  );
-  const frames = event.exceptions.flatMap((exception: { frames: object[] }) => exception.frames);
-  expect(frames).toContainEqual(
-    expect.objectContaining({
-      inApp: true,
-      line: expect.any(Number),
-      code: expect.objectContaining({ line: expect.stringMatching(/^.*\S$/) }),
-    }),
-  );
+    const group = await w.expectOk('get_exception_group', { groupId: idOf(/order of <\*> beans/) });
+    expect(group).toMatchObject({
+      eventCount: 2,
+      userCount: 1,
+      severity: 'error',
+      pattern: expect.stringMatching(/<\*>/),
+    });
+    expect(group.triage).toMatchObject({
+      isNew: true,
+      isRegression: false,
+      environments: [{ value: 'staging', count: 2 }],
+      releases: { first: 'shop@1.4.2', last: 'shop@1.4.2' },
+      topTags: [{ key: 'region', values: [{ value: 'eu', count: 2 }] }],
+      culprit: { inApp: true, line: expect.any(Number) },
+      grouping: { parts: client.chain.map(() => ({ strategy: 'exception' })) },
+    });
+    expect(group.recentEvents).toHaveLength(2);
+    const [event] = group.recentEvents;
+    expect(event).toMatchObject({
+      environment: 'staging',
+      release: 'shop@1.4.2',
+      user: { id: '42', email: 'bob@shop.test' },
+      tags: { region: 'eu' },
+      sdk: client.sdk,
+      exceptions: client.chain.map((type) => ({ type })),
+    });
+    expect(event.breadcrumbs).toContainEqual(
+      expect.objectContaining({ category: 'till', message: 'order opened', data: { password: '[filtered]' } }),
+    );
+    const frames = event.exceptions.flatMap((exception: { frames: object[] }) => exception.frames);
+    expect(frames).toContainEqual(
+      expect.objectContaining({
+        inApp: true,
+        line: expect.any(Number),
+        code: expect.objectContaining({ line: expect.stringMatching(/^.*\S$/) }),
+      }),
+    );
 
-  const { triage } = await w.expectOk('get_exception_group', { groupId: idOf(/the beans are/) });
-  expect(triage.grouping.parts).toMatchObject([{ strategy: 'fingerprint', lines: ['beans'] }]);
-});
+    const { triage } = await w.expectOk('get_exception_group', { groupId: idOf(/the beans are/) });
+    expect(triage.grouping.parts).toMatchObject([{ strategy: 'fingerprint', lines: ['beans'] }]);
+  },
+);
 
 test.each(installed)('$name, refused, does not storm', { timeout: 120_000 }, async (client) => {
   const service = await w.given.service();

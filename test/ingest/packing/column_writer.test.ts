@@ -34,7 +34,7 @@ test('columns hold every point, and each series once with the time of its newest
   ]);
 });
 
-test('of a part of a batch only its own series are asked about', () => {
+test('a part of a batch asks only about its own series', () => {
   const writer = new ColumnWriter(3);
   const asked: unknown[] = [];
   writer.add(batch(), 1, 2, ({ key }, newestAt) => asked.push([key, newestAt]) > 99);

@@ -52,7 +52,7 @@ test('events arrive as they were sent, whatever they hold', () => {
   );
 });
 
-test('what waits tells nobody anything who has not the secret', () => {
+test('a waiting event is unreadable without the secret', () => {
   const sent = {
     context: { eventId: 'a'.repeat(32), receivedAt, clientIp: null, client: null },
     payload: Buffer.from('{"password":"x"}'),
@@ -62,7 +62,7 @@ test('what waits tells nobody anything who has not the secret', () => {
   expect(() => unpackEvents(packed, createCipher('another secret that is long enough'))).toThrow('another APP_SECRET');
 });
 
-test('what was packed by the version before still arrives', () => {
+test('events that the previous version packed still arrive', () => {
   const events = [exceptionEvent(receivedAt), exceptionEvent(receivedAt, { message: 'out\nof 🫘' })];
   const lines = events.map((event) => `${orgId} ${serviceId} ${serializeEvent(event)}`);
   for (const packed of [lines, lines.slice(0, 1)].map((some) => packBytes(Buffer.from(some.join('\n'))))) {

@@ -135,7 +135,7 @@ test.each<[string, number, readonly Buffer[], Decode]>([
   expect(taken).toBeGreaterThan(0);
 });
 
-test('what is remembered of requests changes nothing about later ones', () => {
+test('what is remembered of a request does not change how later ones are read', () => {
   const random = randomOf(7);
   const memory = new SeriesMemory();
   const bodies = writes.map((body) => finish(inflateSnappyBlock(body, MEGABYTE)));

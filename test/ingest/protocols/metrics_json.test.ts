@@ -21,7 +21,7 @@ describe('points', () => {
     expect(shortOf(decode([{ name: 'orders_total', value: 59.9 }]))).toEqual(['orders_total 59.9 gauge']);
   });
 
-  test('of one series share its entry, however their labels are ordered', () => {
+  test('points of one series share its entry, however their labels are ordered', () => {
     const { points } = decode([
       { name: 'cpu', value: 1, labels: { host: 'a', zone: 'x' } },
       { name: 'cpu', value: 2, labels: { zone: 'x', host: 'a', empty: '' } },
@@ -126,23 +126,26 @@ describe('bodies', () => {
     );
   });
 
-  test('that are not UTF-8 are 400', () => {
+  test('bodies that are not UTF-8 are answered with 400', () => {
     const body = Buffer.concat([Buffer.from('{"points":[{"name":"'), Buffer.from([0xff]), Buffer.from('"}]}')]);
     expect(() => finish(decodeMetricsJson(body, 'application/json', NOW, LIMITS))).toThrow(
       expect.objectContaining({ code: 'invalid_input' }),
     );
   });
 
-  test('that hold no points are taken', () => {
+  test('bodies without points are accepted', () => {
     expect(decode([])).toMatchObject({ points: { length: 0 }, rejected: { count: 0 } });
     expect(lines('')).toMatchObject({ points: { length: 0 }, rejected: { count: 0 } });
   });
 
-  test.each(['text/plain', 'application/x-www-form-urlencoded', undefined])('of the type %s are 415', (type) => {
-    expect(() => decodeText('{"points":[]}', type)).toThrow(
-      expect.objectContaining({ code: 'unsupported_media_type' }),
-    );
-  });
+  test.each(['text/plain', 'application/x-www-form-urlencoded', undefined])(
+    'bodies of the type %s are answered with 415',
+    (type) => {
+      expect(() => decodeText('{"points":[]}', type)).toThrow(
+        expect.objectContaining({ code: 'unsupported_media_type' }),
+      );
+    },
+  );
 
   test('over the limit are 413', () => {
     expect(() => decode([], { ...LIMITS, bodyBytesMax: 5 })).toThrow(

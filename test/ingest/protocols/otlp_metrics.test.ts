@@ -40,7 +40,7 @@ const sum = (name: string, temporality: number, isMonotonic: number, value: numb
   );
 const point = (...fields: Buffer[]) => Buffer.concat([time, ...fields]);
 
-describe('what the OpenTelemetry SDK for JavaScript sent', () => {
+describe('recorded requests of the OpenTelemetry SDK for JavaScript', () => {
   const own = 'host.name=kit-host,';
   const service = 'service.name=kit-otel';
   const buckets = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5, 5, 5, 5, 6, 6];
@@ -179,7 +179,7 @@ describe('attributes', () => {
   const shown = (...attributes: Buffer[]) =>
     shortOf(decode(otlpRequest([], gauge('g', point(double(4, 1), ...attributes)))))[0];
 
-  test('of every type become texts', () => {
+  test('attributes of every type become texts', () => {
     const list = message(5, message(1, bytes(1, 'x')), message(1, number(3, 2)));
     const map = message(6, message(1, bytes(1, 'k'), message(2, number(2, 1))));
     expect(shown(attribute(7, 'a', number(2, 1)))).toBe('g{a=true} 1 gauge');
@@ -205,7 +205,7 @@ describe('attributes', () => {
     expect(() => decodeJson({ resourceMetrics: [{ resource: { attributes } }] })).toThrow(refusal);
   });
 
-  test('of the resource become labels where they tell senders apart, and give way to the point’s own', () => {
+  test('attributes of the resource become labels where they distinguish senders, and the point’s own come first', () => {
     const resource = [
       textAttribute(1, 'service.name', 'shop'),
       textAttribute(1, 'service.instance.id', 'i-1'),

@@ -33,7 +33,7 @@ interface Described {
   }[];
 }
 
-describe('what Prometheus 2.42 sent', () => {
+describe('recorded requests of Prometheus 2.42', () => {
   test.each(['prom-1', 'prom-4'])('%s becomes exactly the series and samples described', (name) => {
     const { timeseries } = JSON.parse(recording(`${name}.json`).toString()) as Described;
     const described = timeseries.flatMap(({ labels: { __name__, ...labels }, samples }) =>
@@ -199,7 +199,7 @@ describe('bodies', () => {
     },
   );
 
-  test('that name the message of remote write 1.0 are taken', () => {
+  test('requests that name the message of remote write 1.0 are accepted', () => {
     expect(decode(good, 'application/x-protobuf; proto="prometheus.WriteRequest"').points.length).toBe(1);
   });
 

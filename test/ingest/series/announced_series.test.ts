@@ -28,7 +28,7 @@ test('a series is told when it is new to its service, and again after five minut
   expect(tell(told, T0, OTHER)).toBe(true);
 });
 
-test('what was to be told in a job that was not stored is told again', () => {
+test('series of a job that was not stored are announced again', () => {
   const told = new AnnouncedSeries();
   expect(told.begin().isDue(SERVICE, 7n, T0)).toBe(true);
   expect(tell(told, T0)).toBe(true);

@@ -78,7 +78,7 @@ test('a name that is cut short in an SMS does not become a link by that', () => 
   }
 });
 
-test('who invites has no link sent by the name of an organization', () => {
+test('the name of an organization puts no link into an invitation', () => {
   const mail = invitationMail({
     organization: 'evil.com',
     invitedBy: 'https://evil.com',

@@ -11,7 +11,6 @@ import { type World, world } from '#test/kit/world.ts';
 const NOW = Temporal.Instant.from('2027-03-10T12:00:00Z');
 
 /** ClickHouse deletes in its own time. */
-const PATIENTLY = { timeout: 20_000, interval: 50 };
 
 let w: World;
 let reader: ExceptionReader;
@@ -143,6 +142,6 @@ test('deletion takes all events of one service and leaves the others alone', asy
     newId('job'),
   );
   await writer.deleteService(mine.serviceId);
-  await expect.poll(() => countOf(mine), PATIENTLY).toBe(0);
+  await expect.poll(() => countOf(mine)).toBe(0);
   expect(await countOf(other)).toBe(3);
 });

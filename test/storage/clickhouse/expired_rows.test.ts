@@ -12,7 +12,6 @@ import { type World, world } from '#test/kit/world.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 
 const NOW = Temporal.Instant.from('2027-03-10T12:10:00Z');
-const PATIENTLY = { timeout: 20_000 };
 
 let w: World;
 beforeEach(async () => {
@@ -28,8 +27,8 @@ test('points older than their service keeps go, those of services that keep them
   ];
   for (const serviceId of [short, long]) await insertPoints(serviceId, [0, 1, 4, 5, 20, 31, 40]);
   await removePoints(tiers);
-  await expect.poll(() => agesOf(short), PATIENTLY).toEqual([0, 1]);
-  await expect.poll(() => agesOf(long), PATIENTLY).toEqual([0, 1, 4, 5, 20]);
+  await expect.poll(() => agesOf(short)).toEqual([0, 1]);
+  await expect.poll(() => agesOf(long)).toEqual([0, 1, 4, 5, 20]);
   expect(await partitions('metric_points')).not.toContain('20270128');
 });
 
@@ -41,9 +40,9 @@ test('deleted rows are removed from the disk after the retention of all services
   ];
   await insertPoints([short, long], [1, 3.5, 6]);
   // 7 March is still being outdated, half an hour after half an hour.
-  await expect.poll(() => removePoints(tiers).then(holeyPartitions), PATIENTLY).toEqual(['20270307']);
+  await expect.poll(() => removePoints(tiers).then(holeyPartitions)).toEqual(['20270307']);
   const later = NOW.add({ hours: 24 });
-  await expect.poll(() => removePoints(tiers, later).then(holeyPartitions), PATIENTLY).toEqual([]);
+  await expect.poll(() => removePoints(tiers, later).then(holeyPartitions)).toEqual([]);
   expect([await agesOf(short), await agesOf(long)]).toEqual([[1], [1, 3.5, 6]]);
 });
 
@@ -55,10 +54,10 @@ test('names and series go with the last point that bears them', async () => {
   await new ExpiredRows(w.context.clickhouse).removeNames([{ days: 3, serviceIds: [serviceId] }], NOW);
   const names = async () =>
     await column('SELECT DISTINCT metric FROM metric_names WHERE service_id = {service:UUID} ORDER BY 1', serviceId);
-  await expect.poll(names, PATIENTLY).toEqual(['recent']);
+  await expect.poll(names).toEqual(['recent']);
   const series = async () =>
     await column('SELECT DISTINCT metric FROM metric_series WHERE service_id = {service:UUID} ORDER BY 1', serviceId);
-  await expect.poll(series, PATIENTLY).toEqual(['recent']);
+  await expect.poll(series).toEqual(['recent']);
 });
 
 test('events older than their service keeps go by weeks or by themselves', async () => {
@@ -76,8 +75,8 @@ test('events older than their service keeps go by weeks or by themselves', async
   await new ExpiredRows(w.context.clickhouse).remove(EXCEPTION_EVENTS, tiers, NOW);
   const counts = (serviceId: Id<'service'>) =>
     column('SELECT count() FROM exception_events WHERE service_id = {service:UUID}', serviceId);
-  await expect.poll(() => counts(short), PATIENTLY).toEqual(['2']);
-  await expect.poll(() => counts(long), PATIENTLY).toEqual(['4']);
+  await expect.poll(() => counts(short)).toEqual(['2']);
+  await expect.poll(() => counts(long)).toEqual(['4']);
 });
 
 test('where nothing is due nothing is ordered, and nothing while a deletion is under way', async () => {

@@ -28,7 +28,7 @@ test('rows that are added at the same time, in several organizations and in diff
       db.transaction(async (session) => {
         const orgs = index % 2 === 0 ? [w.orgId, other.orgId] : [other.orgId, w.orgId];
         for (const orgId of orgs) await append(w, session, orgId, `thing_${index}`);
-        // A row of what all of them change: whoever waits here holds no place in a chain.
+        // All of them change this row: a transaction that waits here has no place in a chain yet.
         await session.sql.run(`update organizations set name = name || '.' where id = $1`, [w.orgId]);
       }),
     ),

@@ -87,7 +87,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('the queue on $
       throw new Error('not today');
     });
     await queue.add([pending(greet, { who: 'Anna' })]);
-    await expect.poll(() => attempts, { timeout: 5_000 }).toEqual([1, 2, 3]);
+    await expect.poll(() => attempts).toEqual([1, 2, 3]);
     await expect.poll(async () => (await queue.depths()).paging).toEqual({ ready: 0, delayed: 0 });
   });
 

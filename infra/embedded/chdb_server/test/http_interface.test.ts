@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 
 import { ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { HARMLESS_TABLE_FUNCTIONS, refuseSources } from '#chdb_server/sources.ts';
 import { startServer } from '#chdb_server/test/server.ts';
@@ -140,7 +140,7 @@ describe('inserts', () => {
     expect(await readdir(path.join(server.dataDir, 'spool'))).toEqual([]);
   });
 
-  test('of no rows succeed', async () => {
+  test('inserts of no rows succeed', async () => {
     expect((await post('INSERT INTO words FORMAT JSONEachRow', '')).status).toBe(200);
   });
 
@@ -222,7 +222,7 @@ describe('requests', () => {
     await expect(wrongSetting).rejects.toMatchObject({ code: '115', type: 'UNKNOWN_SETTING' });
   });
 
-  test('that need too much memory fail without affecting others', async () => {
+  test('queries that need too much memory fail without affecting others', async () => {
     const greedy = rowsOf('SELECT length(groupArray(repeat(toString(number), 100))) FROM numbers(100000000)');
     await expect(greedy).rejects.toMatchObject({ code: '241' });
     expect(await single('SELECT 1')).toBe(1);
@@ -244,7 +244,7 @@ describe('results', () => {
     expect((await answer.json<{ number: number }>()).data).toHaveLength(150_000);
   });
 
-  test('that fail in the middle raise the error while they are read', async () => {
+  test('queries that fail in the middle raise the error while they are read', async () => {
     const query = 'SELECT throwIf(number = 190000) AS zero FROM numbers(200000)';
     const plain = createClient({ url: server.url, log });
     const answer = await plain.query({ query, format: 'JSONEachRow', clickhouse_settings: { max_block_size: '1000' } });
@@ -271,10 +271,10 @@ describe('an aborted request', () => {
     ]) {
       const abort = new AbortController();
       const request = client.exec({ query, abort_signal: abort.signal });
-      await vi.waitFor(async () => expect(await underWay()).toHaveLength(1), { timeout: 5_000 });
+      await expect.poll(() => underWay()).toHaveLength(1);
       abort.abort();
       await expect(request).rejects.toThrow(/aborted/);
-      await vi.waitFor(async () => expect(await underWay()).toEqual([]), { timeout: 5_000 });
+      await expect.poll(() => underWay()).toEqual([]);
     }
   });
 
@@ -284,11 +284,11 @@ describe('an aborted request', () => {
     const settled = Promise.allSettled(requests);
     for (const abort of aborts) abort.abort();
     await settled;
-    await vi.waitFor(async () => expect(await underWay()).toEqual([]), { timeout: 10_000 });
+    await expect.poll(() => underWay()).toEqual([]);
   });
 });
 
-describe('what reaches beyond the tables', () => {
+describe('statements that reach beyond the tables', () => {
   test('is refused, by names, by values of parameters and in inserts', async () => {
     const refused = /Not allowed here/;
     await expect(rowsOf(`SELECT * FROM file('/etc/passwd', 'LineAsString', 'l String')`)).rejects.toThrow(refused);

@@ -55,7 +55,7 @@ describe('an insert', () => {
     expect(parseStatement(sql)).toEqual({ kind: 'insert_rows', target, settings, format, rows });
   });
 
-  test('of a query is a query', () => {
+  test('an insert of a query is a query', () => {
     expect(parseStatement('INSERT INTO t SELECT * FROM s FORMAT CSV')).toMatchObject({ kind: 'query', format: 'CSV' });
   });
 

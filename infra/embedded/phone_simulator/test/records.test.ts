@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { startPhone } from '#phone_simulator/phone.ts';
 import { ACCOUNT, ANNA, open, OURS, start, startReceiver, TOKEN } from '#phone_simulator/test/product.ts';
@@ -28,6 +28,6 @@ describe('records', () => {
     open.push(phone, product);
     phone.addFault({ kind: 'callback_late', byMs: 10 });
     await phone.reply({ from: ANNA, body: 'ACK 1' });
-    await vi.waitFor(() => expect(product.received).toHaveLength(1));
+    await expect.poll(() => product.received).toHaveLength(1);
   });
 });

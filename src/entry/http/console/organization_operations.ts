@@ -78,7 +78,7 @@ async function answer(
     .send(Readable.from(content));
 }
 
-/** Whoever is signed in, with their role in the organization. Throws `unauthenticated` or `not_found`. */
+/** The signed-in person, with their role in the organization. Throws `unauthenticated` or `not_found`. */
 export async function authenticateMember(
   serving: Serving,
   request: FastifyRequest,

@@ -5,7 +5,7 @@ import { AppError } from '#kernel/errors.ts';
 
 const STREAMS_MAX = 200;
 const STREAMS_PER_CREDENTIAL_MAX = 10;
-const RECHECK_MS = 2_000;
+const CHECK_EVERY_MS = 2_000;
 
 /** Somebody who asked to hear when their tools change. */
 export interface Listener {
@@ -13,7 +13,7 @@ export interface Listener {
   readonly credential: string;
   readonly caller: Caller;
   /** Who the same credential stands for by now. Throws `unauthenticated` when for nobody. */
-  readonly recheck: () => Promise<Caller>;
+  readonly reauthenticate: () => Promise<Caller>;
   /** Ends the stream in good order. */
   readonly end: () => Promise<void>;
 }
@@ -48,7 +48,7 @@ export class ToolListWatch {
       subscribe: (notify) => {
         const stream = { listener, notify, permissions: permissionsOf(listener.caller) };
         this.#streams.add(stream);
-        this.#timer ??= setInterval(() => void this.check(), RECHECK_MS).unref();
+        this.#timer ??= setInterval(() => void this.check(), CHECK_EVERY_MS).unref();
         return () => this.#remove(stream);
       },
     };
@@ -71,7 +71,7 @@ export class ToolListWatch {
 
   async #checkOne(stream: Stream): Promise<void> {
     try {
-      const permissions = permissionsOf(await stream.listener.recheck());
+      const permissions = permissionsOf(await stream.listener.reauthenticate());
       if (permissions === stream.permissions) return;
       stream.permissions = permissions;
       stream.notify({ kind: 'tools_list_changed' });

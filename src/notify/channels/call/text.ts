@@ -1,5 +1,5 @@
 import { comparisonOf } from '#core/incidents/comparison.ts';
-import { digestSummary, measuredFirst, type Message, newsText, type PageSubject } from '#notify/message.ts';
+import { digestSummary, splitTitle, type Message, newsText, type PageSubject } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 
 const TITLE_LENGTH_MAX = 200;
@@ -42,7 +42,7 @@ export function spoken(message: Message): Spoken {
 /** Signs and short units are spelt out, since a voice reads ">" badly. */
 function spokenIncident(subject: PageSubject): string {
   const { number, serviceName, severity, details } = subject;
-  const { rest } = measuredFirst(subject);
+  const { rest } = splitTitle(subject);
   const measured = comparisonOf(details, { isSpoken: true });
   const value = measured === null ? '' : ` ${measured}.`;
   return `Incident ${number} on ${serviceName}, severity ${severity}. ${rest.slice(0, TITLE_LENGTH_MAX)}.${value}`;

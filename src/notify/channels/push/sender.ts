@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 
-import webPush from 'web-push';
-
 import { isNotConnected } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
@@ -76,7 +74,7 @@ async function sendTo(
   outgoing: OutgoingMessage,
   settings: PushSettings,
 ): Promise<Delivery | 'gone'> {
-  const request = encrypt(browser, text, outgoing, settings);
+  const request = await encrypt(browser, text, outgoing, settings);
   try {
     const { headers, body } = request;
     const answer = await settings.post(request.endpoint, {
@@ -90,12 +88,14 @@ async function sendTo(
   }
 }
 
-function encrypt(
+/** Loads the library when it is first needed. */
+async function encrypt(
   { endpoint, p256dh, auth }: PushSubscription,
   text: string,
   { notificationId }: OutgoingMessage,
   { keys, baseUrl, mailFrom }: PushSettings,
 ) {
+  const { default: webPush } = await import('web-push');
   return webPush.generateRequestDetails({ endpoint, keys: { p256dh, auth } }, text, {
     TTL: LIFE_SECONDS,
     urgency: 'high',

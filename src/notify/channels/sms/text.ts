@@ -1,7 +1,7 @@
 import {
   type DigestItem,
   digestSummary,
-  measuredFirst,
+  splitTitle,
   type Message,
   newsText,
   type PageSubject,
@@ -57,7 +57,7 @@ function digestText(items: readonly DigestItem[], baseUrl: string): string {
  * too short for all of it: the title, then the link, then the name of the service.
  */
 function fit(subject: PageSubject, end: string, link: string | null): string {
-  const { first, rest } = measuredFirst(subject);
+  const { first, rest } = splitTitle(subject);
   const [measured, title] = [toGsm(first), unlinked(toGsm(rest))];
   const service = toGsm(subject.serviceName).slice(0, SERVICE_MAX);
   const least = measured === '' ? shorten(title, TITLE_MIN) : measured;
@@ -102,6 +102,6 @@ function toGsm(text: string): string {
 }
 
 function titleOf(subject: PageSubject): string {
-  const { first, rest } = measuredFirst(subject);
+  const { first, rest } = splitTitle(subject);
   return joined(`${toGsm(subject.serviceName).slice(0, SERVICE_MAX)}:`, toGsm(first), unlinked(toGsm(rest)));
 }

@@ -86,7 +86,7 @@ export const CalendarFeedEntity = defineEntity({
     secretSealed: bytes(),
     createdAt: instant(),
     revokedAt: instant().strictNullable(),
-    /** null: nobody's. It ends with the membership of its user. */
+    /** null: without an owner. It ends with the membership of its user. */
     userId: id<'user'>().strictNullable(),
   },
 });

@@ -86,7 +86,7 @@ describe.each(EACH)('%s', (name, operation) => {
   });
 });
 
-test('what was refused to a member is in the audit log, and says nothing of what was sent', async () => {
+test('a refusal to a member is in the audit log, without what was sent', async () => {
   const { viewer, owner } = browsers;
   await viewer.invoke(w.orgId, 'create_invitation', { email: 'secret-friend@example.com', role: 'admin' });
   const filter = { action: 'create_invitation', result: 'forbidden' };

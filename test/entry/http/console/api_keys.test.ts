@@ -49,7 +49,7 @@ test('a key of one’s own acts as its person until it is revoked, and its secre
   expect(log.map(({ row }) => row).join()).not.toContain(made.secret);
 });
 
-test('nobody makes a key that may more than they, and keys of the organization are for owners and admins', async () => {
+test('a key never has more permissions than its maker, and keys of the organization are for owners and admins', async () => {
   const { keys, ada, eva, vic } = await threePeople();
   expect((await keys.create(vic.browser, { ...KEY, permissions: ['services:edit'] })).status).toBe(403);
   expect((await keys.create(eva.browser, { ...KEY, permissions: ['services:delete'] })).status).toBe(403);

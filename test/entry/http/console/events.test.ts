@@ -3,16 +3,16 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Browser, givenPerson, givePassword, signedIn } from '#test/kit/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 
-interface Told {
+interface Change {
   readonly topic: string;
   readonly ids: readonly string[] | null;
 }
 
 interface Stream {
-  readonly changes: Told[];
+  readonly changes: Change[];
   readonly ended: Promise<void>;
   /** Waits until the stream has told this. */
-  until(isTold: (change: Told) => boolean): Promise<void>;
+  until(matches: (change: Change) => boolean): Promise<void>;
 }
 
 async function listen(w: World, browser: Browser, orgId: string = w.orgId): Promise<Stream> {
@@ -42,8 +42,8 @@ async function listen(w: World, browser: Browser, orgId: string = w.orgId): Prom
   return {
     changes,
     ended: read().catch(() => {}),
-    async until(isTold) {
-      while (!changes.some(isTold)) {
+    async until(matches) {
+      while (!changes.some(matches)) {
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
@@ -57,7 +57,7 @@ function serverUrl(w: World): string {
   return typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : '';
 }
 
-const tells = (id: string) => (change: Told) => change.ids?.includes(id) === true;
+const names = (id: string) => (change: Change) => change.ids?.includes(id) === true;
 
 test('a listener gets the changes of their organization, and of no other', async () => {
   const w = await world();
@@ -68,14 +68,14 @@ test('a listener gets the changes of their organization, and of no other', async
   const here = await listen(w, await signedIn(w, email));
   const there = await listen(w, await signedIn(w, stranger), other.orgId);
   const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
-  await here.until(tells(teamId));
+  await here.until(names(teamId));
   const { serviceId } = await w.given.service({ key: other.orgKey, capabilities: [] });
-  await there.until(tells(serviceId));
+  await there.until(names(serviceId));
   expect(here.changes).toEqual([{ topic: 'teams', ids: [teamId] }]);
   expect(there.changes).toEqual([{ topic: 'services', ids: [serviceId] }]);
 });
 
-test('what belongs to a team or a service is told by its id, also when it is gone', async () => {
+test('a change to a part of a team or service carries its id, also when the part is gone', async () => {
   const w = await world();
   const { email } = await givenPerson(w, { role: 'viewer' });
   const { serviceId } = await w.given.service({ capabilities: [] });
@@ -95,7 +95,7 @@ test('what belongs to a team or a service is told by its id, also when it is gon
   const config = { metricName: 'latency', comparator: '>', threshold: 100 };
   const rule = await w.expectOk('create_alert_rule', { serviceId, name: 'Slow', kind: 'metric_threshold', config });
   await w.expectOk('delete_alert_rule', { ruleId: rule.ruleId });
-  await stream.until(tells(serviceId));
+  await stream.until(names(serviceId));
   expect(new Set(stream.changes.map(({ topic, ids }) => JSON.stringify([topic, ids])))).toEqual(
     new Set([JSON.stringify(['teams', [teamId]]), JSON.stringify(['services', [serviceId]])]),
   );
@@ -113,7 +113,7 @@ test('a stream ends with its session, and with the membership', async () => {
   await olga.post(`/organizations/${w.orgId}/actions/remove_member`, { userId: userId });
   await leaving.ended;
   const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
-  await staying.until(tells(teamId));
+  await staying.until(names(teamId));
   expect([ending, leaving].flatMap(({ changes }) => changes.flatMap(({ ids }) => ids))).not.toContain(teamId);
 });
 

@@ -48,7 +48,7 @@ test('an invited person makes an account and is a member, once', async () => {
   expect(invitations).toMatchObject([{ invitationId, status: 'accepted', invitedBy: 'Olga' }]);
 });
 
-test('who has an account joins with its password, or as they are signed in, and not as anybody else', async () => {
+test('a person with an account joins with its password or their session, and not as anybody else', async () => {
   const { w, invite } = await ownedWorld();
   const other = await w.given.organization('Other');
   const bram = await givenPerson(w, { name: 'Bram', orgId: other.orgId });
@@ -80,7 +80,7 @@ test('a link ends after seven days, when it is revoked, and when a newer one is 
   expect(invitations).toMatchObject([{ email: 'A@example.com', status: 'expired' }]);
 });
 
-test('what an invitation allows ends with what its author may allow', async () => {
+test('an invitation allows no more than its author may allow now', async () => {
   const { w, olga, invite } = await ownedWorld();
   const ada = await givenPerson(w, { role: 'admin', name: 'Ada' });
   const asAda = await signedIn(w, ada.email);

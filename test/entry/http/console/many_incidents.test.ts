@@ -64,7 +64,7 @@ test('incidents are counted by the server, and none that is too old to be kept',
   expect(await post('count_incidents', { severity: 'fatal' })).toEqual({ triggered: 0, acknowledged: 0, resolved: 0 });
 });
 
-test('what is searched for may stand in the title, the number or the name of the service', async () => {
+test('a search looks in the title, the number and the name of the service', async () => {
   const other = await w.given.service({ name: '100% of_search', capabilities: [] });
   const [found] = await givenIncidents(w, other.serviceId, { count: 1, title: 'Slow', severity: 'fatal' });
   for (const filter of [{ text: 'slow 1' }, { text: '% OF_' }, { severity: 'fatal' }, { serviceId: other.serviceId }]) {

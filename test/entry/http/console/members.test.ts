@@ -30,7 +30,7 @@ test('when two owners leave at the same time, one stays', async () => {
   expect(await owners()).toBe(1);
 });
 
-test('of two owners who lower each other at the same moment one does', async () => {
+test('when two owners lower each other at the same moment, one succeeds', async () => {
   const { w, olga, otto, owners } = await twoOwners();
   const answers = await Promise.all([
     olga.browser.invoke(w.orgId, 'change_role', { userId: otto.userId, role: 'viewer' }),
@@ -119,7 +119,7 @@ test('members are listed with their teams and with what keeps pages from them', 
   expect(listed[1].warnings).toEqual([]);
 });
 
-test('whoever is removed is on call nowhere and is paged no more, not even by what was queued already', async () => {
+test('a removed member is on call nowhere and is paged no more, not even by messages in the queue', async () => {
   const w = await staffedWorld({ jobs: false });
   await givePassword(w, w.owner.userId);
   const browser = await signedIn(w, w.owner.email);
@@ -163,7 +163,7 @@ test('whoever is removed is on call nowhere and is paged no more, not even by wh
   );
 });
 
-test('who removes a member sees which keys of the organization they made, and may revoke them in the same step', async () => {
+test('removing a member lists the keys of the organization that they made, and may revoke them in the same step', async () => {
   const { w, olga } = await twoOwners();
   const ada = await givenPerson(w, { role: 'admin', name: 'Ada' });
   const browser = await signedIn(w, ada.email);

@@ -40,7 +40,7 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
     expect((await invoke(openBrowser(w), name, {})).status).toBe(401);
     for (const role of ROLES) {
       const held: readonly string[] = [...ROLE_PERMISSIONS[role], ...ROLE_CONSOLE_PERMISSIONS[role]];
-      // A body that is no object: whoever is let through to it meets 400, and nothing changes.
+      // A body that is no object: callers with the permission get 400, and nothing changes.
       const answer = await invoke(browsers[role], name, []);
       expect(answer.status, role).toBe(held.includes(permission) ? 400 : 403);
       if (answer.status === 400) continue;

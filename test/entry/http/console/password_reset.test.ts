@@ -72,7 +72,7 @@ test('asking for an address that has no account is answered alike, and mails nob
   expect(post.mails).toHaveLength(1);
 });
 
-test('nobody is mailed more than three links an hour', async () => {
+test('a person is sent at most three links an hour', async () => {
   const { w, post, person } = await mailedWorld();
   for (let time = 0; time < 5; time += 1) {
     expect((await openBrowser(w).post('/password-resets', { email: person.email })).status).toBe(202);

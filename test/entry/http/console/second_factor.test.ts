@@ -24,7 +24,7 @@ const logIn = async (w: World, email: string) => {
   return { browser, answer: body.result };
 };
 
-test('whoever has set up an app signs in with password and code, and each code counts once', async () => {
+test('a person who has set up an app signs in with password and code, and each code counts once', async () => {
   const w = await world();
   const anna = await person(w);
   const { secret, recoveryCodes } = await withApp(w, anna.browser);

@@ -70,7 +70,7 @@ test('processes count together', async () => {
   await context.close();
 });
 
-test('who is unknown is told so after as much work as who is mistaken, in the same words', async () => {
+test('an unknown address is answered after as much work as a wrong password, in the same words', async () => {
   const w = await world();
   const { email } = await givenPerson(w);
   const browser = openBrowser(w);
@@ -111,7 +111,7 @@ test('a browser that has signed in before passes from any address, and its own w
   expect((await from('198.51.100.9', again)).status).toBe(200);
 });
 
-test('who tried in vain is in the audit log of the organizations of the account, and nowhere for one that is unknown', async () => {
+test('a failed sign-in is in the audit log of the organizations of the account, and nowhere for an unknown account', async () => {
   const w = await staffedWorld();
   const { userId, email } = await givenPerson(w);
   const wrong = await openBrowser(w, '203.0.113.1').post('/session', { email, ...WRONG });

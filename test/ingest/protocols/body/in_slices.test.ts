@@ -111,7 +111,7 @@ function finishOrRefusal(steps: () => Steps<unknown>): boolean {
   return true;
 }
 
-test('of many bodies that are read at once, one has a slice in each turn of the event loop', async () => {
+test('one of many bodies that are read at once has a slice in each turn of the event loop', async () => {
   let turn = 0;
   let isDone = false;
   const countTurns = (): void => {

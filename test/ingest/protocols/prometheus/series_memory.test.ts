@@ -62,7 +62,7 @@ const request = fc
   .tuple(fc.array(series, { maxLength: 8 }), fc.option(metadata, { freq: 8, nil: undefined }))
   .map(([parts, about]) => writeRequest(...parts, ...(about === undefined ? [] : [about])));
 
-test('what is remembered changes nothing, whatever comes after what and however it is written', () => {
+test('remembered series change no result, whatever the order and encoding of requests', () => {
   fc.assert(
     fc.property(fc.array(request, { maxLength: 6 }), (requests) => {
       const memory = new SeriesMemory();

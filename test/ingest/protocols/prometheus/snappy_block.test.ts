@@ -84,7 +84,7 @@ test('a copy that overlaps itself repeats what it overlaps, at every distance an
   }
 });
 
-test('what is inflated into a room is the same, whatever it held and however large that was', () => {
+test('inflating into a used buffer gives the same bytes, whatever it held and however large it was', () => {
   const room = new ScratchBuffer(300);
   fc.assert(
     fc.property(fc.array(fc.oneof(literal, copy), { maxLength: 20 }), (steps) => {

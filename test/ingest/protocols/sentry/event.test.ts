@@ -107,7 +107,7 @@ test.each([
   expect(normalise({ breadcrumbs }).breadcrumbs).toMatchObject([{ message: 'a', timestamp: null }]);
 });
 
-test('of many breadcrumbs the last hundred stay', () => {
+test('the last hundred of many breadcrumbs stay', () => {
   const breadcrumbs = Array.from({ length: 250 }, (_, index) => ({ message: index, timestamp: 1_795_262_400 }));
   const kept = normalise({ breadcrumbs }).breadcrumbs;
   expect(kept).toHaveLength(100);
@@ -284,7 +284,7 @@ test('secrets in what a client attaches are not kept', () => {
   expect(event.extra).toEqual({ Authorization: '[filtered]', passing: 'yes' });
 });
 
-test('what a client attaches is cut in depth, number and length', () => {
+test('attached data is cut in depth, number and length', () => {
   let deep: unknown = 'bottom';
   for (let i = 0; i < 1_000; i += 1) deep = [deep];
   const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`k${index}`, { v: 'x'.repeat(9_000) }]));
@@ -293,7 +293,7 @@ test('what a client attaches is cut in depth, number and length', () => {
   expect(JSON.stringify(event.contexts).length).toBeLessThan(150_000);
 });
 
-test('of a very long stack the outermost and the innermost calls stay', () => {
+test('the outermost and innermost calls of a very long stack stay', () => {
   const frames = Array.from({ length: 5_000 }, (_, index) => ({ function: `f${index}` }));
   const kept = normalise({ exception: { type: 'E', stacktrace: { frames } } }).exceptions[0]!.frames;
   expect(kept).toHaveLength(120);

@@ -69,7 +69,7 @@ test(`${TRIES} broken requests end in an event or in a refusal, never in anythin
     const source = isEncoded ? request.body : plainBody;
     const headers = isEncoded ? request.headers : { ...request.headers, 'content-encoding': undefined };
     const body = pick(MUTATIONS)(source, pick(recordings).plainBody);
-    const startedAt = performance.now();
+    const before = process.threadCpuUsage();
     try {
       for (const event of (await decode({ ...request, headers, body })).events) {
         events += 1;
@@ -83,7 +83,8 @@ test(`${TRIES} broken requests end in an event or in a refusal, never in anythin
       if (!(error instanceof AppError)) throw error;
       refusals += 1;
     }
-    slowest = Math.max(slowest, performance.now() - startedAt);
+    const { user, system } = process.threadCpuUsage(before);
+    slowest = Math.max(slowest, (user + system) / 1_000);
   }
   expect(events).toBeGreaterThan(TRIES / 10);
   expect(refusals).toBeGreaterThan(TRIES / 20);

@@ -3,6 +3,6 @@ import type { Caller } from '#kernel/caller.ts';
 import type { Id } from '#kernel/ids.ts';
 
 /** Whose keys and connections a person may see and end: everybody's (null) if they manage the organization, else their own. */
-export function reachOf(caller: Caller): Id<'user'> | null {
+export function visibleOwner(caller: Caller): Id<'user'> | null {
   return caller.permissions.has('organization:manage') ? null : callerUser(caller);
 }

@@ -1,0 +1,41 @@
+import type { ChannelSender } from '#notify/channel_sender.ts';
+import type { OutgoingMessage } from '#notify/message.ts';
+import {
+  deliveryOfError,
+  REQUEST_TIMEOUT_MS,
+  type TwilioClient,
+  UNCERTAIN_ATTEMPTS_MAX,
+} from '#notify/twilio/client.ts';
+
+type Twilio = Awaited<ReturnType<TwilioClient>>;
+
+/** How many messages or calls to the same address are looked at to find one again. */
+export const LOOKED_AT_MAX = 50;
+
+/** How one channel uses Twilio. */
+interface TwilioChannel {
+  create(twilio: Twilio, outgoing: OutgoingMessage): Promise<{ readonly sid: string }>;
+  /** Everything since then that may be this message. */
+  list(twilio: Twilio, outgoing: OutgoingMessage, since: Date): Promise<readonly { readonly sid: string }[]>;
+}
+
+/** A sender by Twilio. */
+export function twilioSender(client: TwilioClient, channel: TwilioChannel): ChannelSender {
+  return {
+    timeoutMs: REQUEST_TIMEOUT_MS,
+    uncertainAttemptsMax: UNCERTAIN_ATTEMPTS_MAX,
+    async send(outgoing) {
+      const twilio = await client();
+      try {
+        const { sid } = await channel.create(twilio, outgoing);
+        return { kind: 'accepted', providerId: sid };
+      } catch (error) {
+        return deliveryOfError(error);
+      }
+    },
+    async listSent(outgoing, sinceMs) {
+      const found = await channel.list(await client(), outgoing, new Date(sinceMs));
+      return found.map(({ sid }) => sid);
+    },
+  };
+}
