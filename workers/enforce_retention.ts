@@ -20,18 +20,19 @@ const KEEP_REFUSALS_HOURS = 48;
 
 /**
  * Removes what is older than the retention of its service: points, events, groups without events, and resolved incidents
- * with their logs; and old entries of the ingest status. Reads hide all of it already, so after a crash the rest is
+ * with their logs; and old entries of the ingest status. Groups that were never counted are counted. Reads hide all of it already, so after a crash the rest is
  * removed next time. A store that fails does not stop the others.
  */
 export async function enforceRetention(runtime: RetentionRuntime): Promise<void> {
   const now = runtime.clock.now();
-  const { services, incidents, exceptionGroups, ingestRefusals } = storesOf(runtime.db.session());
+  const { services, incidents, exceptionGroups, exceptionCounts, ingestRefusals } = storesOf(runtime.db.session());
   const { expiredRows } = runtime;
   const limit = pLimit(1);
   await waitForAll(
     [
       () => inBatches((limit) => incidents.removeOutdated(now, limit)),
       () => inBatches((limit) => exceptionGroups.removeOutdated(now, limit)),
+      () => exceptionCounts.markUncounted(now),
       () => ingestRefusals.removeBefore(now.subtract({ hours: KEEP_REFUSALS_HOURS })),
       async () => expiredRows.remove(EXCEPTION_EVENTS, await services.listRetentionTiers('exceptions'), now),
       async () => {

@@ -8,6 +8,7 @@ import type { Log } from '#kernel/log.ts';
 import type { ExceptionWriter, GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
 import type { SeenGroup } from '#storage/postgres/group_occurrences.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { deduplicationToken } from '#workers/deduplication_token.ts';
 import { deleteOrphans } from '#workers/delete_orphans.ts';
@@ -53,6 +54,8 @@ export async function groupAndStore(
     return group == null ? [] : [{ serviceId, groupId: group.groupId, event }];
   });
   await exceptionWriter.insert(grouped, token);
+  const groupIds = [...new Set(grouped.map(({ groupId }) => groupId))];
+  await storesOf(runtime.db.session()).exceptionCounts.markDue(groupIds, runtime.clock.now());
   const serviceIds = events.map(({ serviceId }) => serviceId);
   await deleteOrphans(runtime.db, serviceIds, (serviceId) => exceptionWriter.deleteService(serviceId));
 }

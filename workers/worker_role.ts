@@ -15,6 +15,7 @@ import { ExpiredRows } from '#storage/clickhouse/expired_rows.ts';
 import { RuleReader } from '#storage/clickhouse/rule_reader.ts';
 import type { UnitOfWork, UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
+import { countExceptions } from '#workers/count_exceptions.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
 import { evaluateRules, LONG_WINDOWS, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
 import { onGroupExceptions } from '#workers/group_exceptions.ts';
@@ -119,6 +120,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
     periodic: [
       ...Object.values(evaluation).flat(),
       { name: 'renew_capabilities', everySeconds: 60, run: () => renewCapabilities(runtime) },
+      { name: 'count_exceptions', everySeconds: 2, run: () => countExceptions(runtime) },
       { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
       { name: 'retry_set_aside', everySeconds: 300, run: () => retrySetAside(grouping) },
       { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },

@@ -1,6 +1,7 @@
 /** `npm run bench`, or `npm run bench -- rules …`: prints figures; see README.md. */
 import { actions } from './actions.ts';
 import { escalation } from './escalation.ts';
+import { exceptionLists } from './exception_lists.ts';
 import { exceptions } from './exceptions.ts';
 import { faults } from './faults.ts';
 import { footprint } from './footprint.ts';
@@ -18,6 +19,7 @@ import { rules } from './rules.ts';
 const BENCHES: readonly Bench[] = [
   actions,
   escalation,
+  exceptionLists,
   exceptions,
   faults,
   footprint,
@@ -35,7 +37,7 @@ const MINUTES_MAX = 15;
 const wanted = process.argv.slice(2);
 if (wanted.includes('--help') || wanted.includes('-h')) {
   console.log(`npm run bench [-- NAME …]: prints figures. There are:\n`);
-  for (const { name, about } of BENCHES) console.log(`  ${name.padEnd(14)}${about}`);
+  for (const { name, about } of BENCHES) console.log(`  ${name.padEnd(17)}${about}`);
   process.exit(0);
 }
 const unknown = wanted.filter((name) => BENCHES.every((bench) => bench.name !== name));

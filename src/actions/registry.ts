@@ -38,9 +38,14 @@ import { getDashboard } from '#actions/dashboards/get_dashboard.ts';
 import { listDashboards } from '#actions/dashboards/list_dashboards.ts';
 import { updateDashboard } from '#actions/dashboards/update_dashboard.ts';
 import { getDeliveryHealth } from '#actions/delivery/get_delivery_health.ts';
+import { browseExceptionGroups } from '#actions/exceptions/browse_exception_groups.ts';
 import { getExceptionGroup } from '#actions/exceptions/get_exception_group.ts';
+import { getExceptionOverview } from '#actions/exceptions/get_exception_overview.ts';
+import { listExceptionEvents } from '#actions/exceptions/list_exception_events.ts';
 import { listExceptionGroups } from '#actions/exceptions/list_exception_groups.ts';
+import { listExceptionOrigins } from '#actions/exceptions/list_exception_origins.ts';
 import { setExceptionStatus } from '#actions/exceptions/set_exception_status.ts';
+import { setExceptionStatuses } from '#actions/exceptions/set_exception_statuses.ts';
 import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
 import { countIncidents } from '#actions/incidents/count_incidents.ts';
 import { countIncidentsByService } from '#actions/incidents/count_incidents_by_service.ts';
@@ -244,6 +249,11 @@ const WITHIN_ORGANIZATIONS = [
   revokeCalendarFeed,
   getDeliveryHealth,
   getIngestStatus,
+  browseExceptionGroups,
+  getExceptionOverview,
+  listExceptionEvents,
+  listExceptionOrigins,
+  setExceptionStatuses,
   getMe,
   updateOwnContact,
   createPushSubscription,

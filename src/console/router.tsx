@@ -10,6 +10,7 @@ import {
 
 import { BASE } from '#console/api/http.ts';
 import { sessionQuery } from '#console/api/session.ts';
+import { readEventPlace, readExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
 import { readAuditFilter } from '#console/pages/settings/audit_filter.ts';
 import { readIncidentFilter } from '#console/pages/incidents/incident_filter.ts';
 import { readTimelineFilter } from '#console/pages/oncall/timeline_filter.ts';
@@ -175,6 +176,18 @@ const pageRoutes = [
     getParentRoute: () => inside,
     path: PAGES.incident,
     component: lazyRouteComponent(() => import('#console/pages/incidents/incident_page.tsx'), 'IncidentPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: PAGES.exceptions,
+    validateSearch: readExceptionFilter,
+    component: lazyRouteComponent(() => import('#console/pages/exceptions/exception_list.tsx'), 'ExceptionList'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: PAGES.exceptionGroup,
+    validateSearch: readEventPlace,
+    component: lazyRouteComponent(() => import('#console/pages/exceptions/exception_page.tsx'), 'ExceptionPage'),
   }),
   createRoute({
     getParentRoute: () => inside,

@@ -1,4 +1,4 @@
-import { toUUID, typeid, type TypeId } from 'typeid-js';
+import { fromUUID, toUUID, typeid, type TypeId } from 'typeid-js';
 
 /** The kinds of things that have an id, with what each is called. The kind is the prefix of the id. */
 export const KIND_NOUNS = {
@@ -45,6 +45,11 @@ export function newId<K extends Kind>(kind: K): Id<K> {
 /** The UUID inside an id, for stores that keep 16 bytes instead of text. */
 export function uuidOf(id: Id<Kind>): string {
   return toUUID(id as unknown as TypeId<Kind>);
+}
+
+/** The id of this kind with this UUID inside: the inverse of `uuidOf`. */
+export function idOfUuid<K extends Kind>(kind: K, uuid: string): Id<K> {
+  return fromUUID(uuid, kind).toString() as string as Id<K>;
 }
 
 /**

@@ -3,6 +3,7 @@ import { createServer, request } from 'node:http';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 
+import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
 import { axeViolations } from '#test/browser/axe.ts';
 import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { openConsole, type ConsoleWorld } from '#test/browser/console_world.ts';
@@ -21,11 +22,15 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
   const open = await h.incident(serviceId, 'Checkout is slow');
   await h.expectOk('acknowledge_incident', { incidentId: await h.incident(serviceId, 'Disk is full') });
   await h.expectOk('resolve_incident', { incidentId: await h.incident(serviceId, 'Queue is long') });
+  const [group] = await groupAndStore(h, serviceId, [eventAt(h), eventAt(h, { ago: { hours: 30 } })]);
   return [
     ['', 'On call now'],
     ['incidents', 'Disk is full'],
     ['incidents?status=all', 'Queue is long'],
     [`incidents/${open}`, 'Timeline'],
+    ['exceptions', 'CardDeclined'],
+    ['exceptions?status=ignored', 'No exception is ignored'],
+    [`exceptions/${group!.groupId}`, 'Why these events are one group'],
     ['services', 'checkout'],
     [`services/${serviceId}`, 'Incoming data'],
     ['me', 'Where you are logged in'],

@@ -1,20 +1,17 @@
 import { Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { changeGroupStatus } from '#actions/exceptions/change_group_status.ts';
 import {
   ExceptionGroupView,
   GroupStatusName,
   scopeOf,
   toExceptionGroupView,
-  toGroupFields,
   GROUP_EXAMPLE,
   GROUP_UNTRUSTED_TEXT,
 } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { toIncidentActor } from '#core/incidents/incident.ts';
-import { endStormMembers, resolve } from '#incidents/resolve.ts';
-import type { Id } from '#kernel/ids.ts';
 
 export const setExceptionStatus = defineAction({
   name: 'set_exception_status',
@@ -36,27 +33,11 @@ export const setExceptionStatus = defineAction({
     updatedAt: '2027-02-03T09:14:02.730Z',
   },
   async handle({ groupId, status }, context) {
-    const { caller, stores, exceptions, now, record } = context;
+    const { caller, stores, exceptions, now } = context;
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
     // Counted before the row is locked, so that a slow event store holds up nobody else.
     const counts = await exceptions.countByGroup([scopeOf(group, now)]);
-    const { before, after } = await stores.exceptionGroups.setStatus(caller.orgId, group.id, status, now);
-    if (after.status !== 'unresolved' && after.status !== before.status)
-      await resolveIncidentsOf(group.id, status, context);
-    record({ target: group.id, before: toGroupFields(before), after: toGroupFields(after) });
+    const { after } = await changeGroupStatus(group.id, status, context);
     return toExceptionGroupView(after, counts.get(group.id));
   },
 });
-
-/** People have dealt with the group, so what it woke them for is over. The caller holds the lock on the group. */
-async function resolveIncidentsOf(groupId: Id<'group'>, groupStatus: string, context: ActionContext): Promise<void> {
-  const { caller, stores, record } = context;
-  const by = toIncidentActor(caller.actor, caller.via);
-  const resolved = await stores.incidents.lockOpenOf(groupId);
-  for (const incident of resolved) await resolve(context, incident, by, { groupStatus });
-  const storms = await stores.incidents.lockAll(await stores.storms.listOfGroup(groupId));
-  for (const storm of storms.values()) {
-    if (await endStormMembers(context, storm, { groupId }, by, { groupStatus })) resolved.push(storm);
-  }
-  for (const { id, status } of resolved) record({ target: id, before: { status }, after: { status: 'resolved' } });
-}

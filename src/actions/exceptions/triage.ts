@@ -5,12 +5,13 @@ import { LevelName, GROUP_EXAMPLE } from '#actions/exceptions/view.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import { culpritOf } from '#core/exceptions/frames.ts';
+import type { ValueCount } from '#core/exceptions/group_counts.ts';
 import { type Repository, sourceLink } from '#core/exceptions/source_link.ts';
 import { trendOf } from '#core/exceptions/triage.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { isAtOrBefore, toTimestamp } from '#kernel/time.ts';
-import type { GroupStatistics, ValueCount } from '#storage/clickhouse/exception_reader.ts';
+import type { GroupStatistics } from '#storage/clickhouse/exception_reader.ts';
 import type { ExceptionGroupRow } from '#storage/postgres/exception_group_store.ts';
 
 const ValueCountView = Type.Object({ value: Type.String(), count: Type.Integer() });

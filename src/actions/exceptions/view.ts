@@ -3,10 +3,11 @@ import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { LEVELS } from '#core/exceptions/level.ts';
-import { GROUP_STATUSES } from '#core/exceptions/triage.ts';
+import { GROUP_STATUSES } from '#core/exceptions/group_status.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
-import type { GroupCounts, GroupScope } from '#storage/clickhouse/exception_reader.ts';
+import type { GroupScope } from '#storage/clickhouse/exception_counter.ts';
+import type { GroupCounts } from '#storage/clickhouse/exception_reader.ts';
 import type { ExceptionGroupRow, GroupPlace, ListedGroupRow } from '#storage/postgres/exception_group_store.ts';
 
 export const GroupStatusName = Type.Enum([...GROUP_STATUSES]);

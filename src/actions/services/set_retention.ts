@@ -6,6 +6,7 @@ import { CLOSED, IdText } from '#actions/fields.ts';
 import { changeService } from '#actions/services/change_service.ts';
 import { CapabilityName, ServiceView, SERVICE_EXAMPLE } from '#actions/services/view.ts';
 import { RETENTION_DAYS_MAX } from '#core/capabilities/capability.ts';
+import { asId } from '#kernel/ids.ts';
 
 const FIELD = {
   metrics: 'retentionMetrics',
@@ -36,8 +37,12 @@ export const setRetention = defineAction({
     updatedAt: '2027-02-01T13:20:11.046Z',
   },
   async handle({ serviceId, capability, retentionDays }, context) {
-    return await changeService(serviceId, context, (service) => {
+    const changed = await changeService(serviceId, context, (service) => {
       service[FIELD[capability]] = retentionDays;
     });
+    if (capability === 'exceptions') {
+      await context.stores.exceptionCounts.markServiceDue(asId('service', serviceId), context.now);
+    }
+    return changed;
   },
 });

@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 
 import { addressOf } from '#console/api/http.ts';
+import { refreshExceptions } from '#console/api/exceptions.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { refreshServices } from '#console/api/services.ts';
@@ -92,6 +93,7 @@ async function refreshTopic(
 ): Promise<void> {
   const isFew = ids !== null && ids.length <= LIVE_IDS_MAX;
   if (isFew && topic === 'incidents') return await refreshIncidents(queryClient, orgId, ids);
+  if (isFew && topic === 'exceptions') return await refreshExceptions(queryClient, orgId, ids);
   if (isFew && topic === 'services') return await refreshServices(queryClient, orgId, ids);
   if (isFew && topic === 'teams') return await refreshTeams(queryClient, orgId, ids);
   await queryClient.invalidateQueries({

@@ -40,8 +40,8 @@ interface Shortcuts {
 }
 
 /**
- * `g` and a letter opens a page; an unknown letter after `g` does nothing. `j` and `k` move between rows. Components
- * bind the other letters. No shortcut works while a dialog, menu or list is open or loading.
+ * `g` and a letter opens a page; an unknown letter after `g` does nothing. `j` and `k` move between rows, unless the
+ * page binds them itself. Components bind the other letters. No shortcut works while a dialog, menu or list is open or loading.
  */
 export function useShortcuts({ onHelp, isOpening }: Shortcuts): void {
   const navigate = useNavigate();
@@ -55,7 +55,10 @@ export function useShortcuts({ onHelp, isOpening }: Shortcuts): void {
       if (event.ctrlKey || event.metaKey || event.altKey || !areShortcutsEnabled()) return;
       if (isTyping(event.target) || isOpening() || isOverlayOpen()) return;
       if (key === 'j' || key === 'k') {
-        if (!isGoing) moveAlongRows(key === 'j' ? 1 : -1);
+        const own = HANDLERS.get(key);
+        if (isGoing) return;
+        if (own === undefined) moveAlongRows(key === 'j' ? 1 : -1);
+        else own(event);
         return;
       }
       if (event.repeat) return;

@@ -14,6 +14,10 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['x'], 'Select the row'],
   [['a'], 'Acknowledge'],
   [['r'], 'Resolve'],
+  [['i'], 'Ignore an exception'],
+  [['o'], 'Reopen an exception'],
+  [['v'], 'Show the stack pretty or raw'],
+  [['y'], 'Copy the stack'],
   [['u'], 'Undo, while the button is shown'],
   [['?'], 'Show this help'],
 ];

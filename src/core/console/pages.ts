@@ -13,6 +13,8 @@ export const PAGES = {
   newSchedule: '/oncall/schedules/new',
   schedule: '/oncall/schedules/$scheduleId',
   editSchedule: '/oncall/schedules/$scheduleId/edit',
+  exceptions: '/exceptions',
+  exceptionGroup: '/exceptions/$groupId',
   services: '/services',
   service: '/services/$serviceId',
   settings: '/settings',

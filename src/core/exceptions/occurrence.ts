@@ -2,7 +2,8 @@ import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import type { Level } from '#core/exceptions/level.ts';
 import { mergePattern } from '#core/exceptions/pattern.ts';
 import { type Headline, headlineOf, titleOf } from '#core/exceptions/title.ts';
-import { type EventDecision, type GroupStatus, onEventForGroup, worseLevel } from '#core/exceptions/triage.ts';
+import type { GroupStatus } from '#core/exceptions/group_status.ts';
+import { type EventDecision, onEventForGroup, worseLevel } from '#core/exceptions/triage.ts';
 import { Temporal } from '#kernel/time.ts';
 
 /** What an event contributes to its group. */

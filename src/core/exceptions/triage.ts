@@ -1,10 +1,7 @@
 import { type ExceptionEvent, reportedException } from '#core/exceptions/event.ts';
+import type { GroupStatus } from '#core/exceptions/group_status.ts';
 import { type Level, LEVELS } from '#core/exceptions/level.ts';
 import { isOlderRelease } from '#core/exceptions/release.ts';
-
-export const GROUP_STATUSES = ['unresolved', 'resolved', 'ignored'] as const;
-
-export type GroupStatus = (typeof GROUP_STATUSES)[number];
 
 /** Whether a level reaches the `minSeverity` of a rule. */
 export function isAtLeast(level: Level, minimum: Level): boolean {

@@ -1,16 +1,12 @@
 import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
+import type { ValueCount } from '#core/exceptions/group_counts.ts';
 import type { GroupPeriods } from '#core/exceptions/periods.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
 import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
-
-/** The events of a group that its service still keeps. */
-export interface GroupScope {
-  readonly serviceId: Id<'service'>;
-  readonly groupId: Id<'group'>;
-  readonly keptSince: Temporal.Instant;
-}
+import { EVENTS, ExceptionCounter, type GroupScope, USERS } from '#storage/clickhouse/exception_counter.ts';
+import { ExceptionEventPages } from '#storage/clickhouse/exception_event_pages.ts';
 
 export interface GroupCounts {
   readonly events: number;
@@ -25,24 +21,18 @@ export interface GroupStatistics extends GroupCounts {
   readonly weekBefore: number;
 }
 
-/** How many events bear a value. */
-export interface ValueCount {
-  readonly value: string;
-  readonly count: number;
-}
-
-/** Sets of 64 bits are much faster than those of ids or texts; no count of ours comes near a collision. */
-const EVENTS = 'uniqExact(cityHash64(event_id))';
-const USERS = "uniqExactIf(cityHash64(user_key), user_key != '')";
-
 const IN_GROUP = `service_id = {service:UUID} AND group_id = {group:UUID} AND at >= ${instant('since')}`;
 
 /** Reads of exception events, one sent twice counted once. The caller has checked that groups are the organization's. */
 export class ExceptionReader {
+  readonly counter: ExceptionCounter;
+  readonly pages: ExceptionEventPages;
   readonly #client: ClickHouseClient;
 
   constructor(client: ClickHouseClient) {
     this.#client = client;
+    this.counter = new ExceptionCounter(client);
+    this.pages = new ExceptionEventPages(client);
   }
 
   /** How many events of all groups of the service there are since then. */

@@ -1,7 +1,7 @@
 import { type Expression, type RawBuilder, sql } from 'kysely';
 
 import type { SeenEvent } from '#core/exceptions/seen_events.ts';
-import type { GroupStatus } from '#core/exceptions/triage.ts';
+import type { GroupStatus } from '#core/exceptions/group_status.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -116,6 +116,19 @@ export class ExceptionGroupStore {
       .where('id', '=', before.id)
       .execute();
     return { before, after: { ...before, ...change } };
+  }
+
+  /** Locks several groups in the order in which workers do, so that neither waits for the other for ever. */
+  async lockInOrder(orgId: Id<'org'>, groupIds: readonly string[]): Promise<void> {
+    await this.#session.db
+      .selectFrom('exception_groups as g')
+      .select('g.id')
+      .where('g.org_id', '=', orgId)
+      .where('g.id', '=', anyOf(groupIds.map((id) => asId('group', id))))
+      .orderBy('g.service_id')
+      .orderBy('g.key')
+      .forUpdate()
+      .execute();
   }
 
   /** Nobody decides anything else of the group until the transaction ends; null when it is gone. */

@@ -13,6 +13,8 @@ import type { Session } from '#storage/postgres/database.ts';
 import { DeliveryStore } from '#storage/postgres/delivery_store.ts';
 import { DigestStore } from '#storage/postgres/digest_store.ts';
 import { EndedCallStore } from '#storage/postgres/ended_call_store.ts';
+import { ExceptionCountStore } from '#storage/postgres/exception_count_store.ts';
+import { ExceptionGroupSearch } from '#storage/postgres/exception_group_search.ts';
 import { ExceptionGroupStore } from '#storage/postgres/exception_group_store.ts';
 import { InboundMessageStore } from '#storage/postgres/inbound_message_store.ts';
 import { IncidentSearch } from '#storage/postgres/incident_search.ts';
@@ -63,6 +65,8 @@ export interface Stores {
   readonly setAside: SetAsideStore;
   readonly dashboards: DashboardStore;
   readonly exceptionGroups: ExceptionGroupStore;
+  readonly exceptionSearch: ExceptionGroupSearch;
+  readonly exceptionCounts: ExceptionCountStore;
   readonly teams: TeamStore;
   readonly schedules: ScheduleStore;
   readonly calendarFeeds: CalendarFeedStore;
@@ -114,6 +118,8 @@ export function storesOf(session: Session): Stores {
     setAside: new SetAsideStore(session),
     dashboards: new DashboardStore(session),
     exceptionGroups: new ExceptionGroupStore(session),
+    exceptionSearch: new ExceptionGroupSearch(session),
+    exceptionCounts: new ExceptionCountStore(session),
     teams: new TeamStore(session),
     schedules,
     calendarFeeds: new CalendarFeedStore(session),

@@ -8,7 +8,11 @@ import {
   IngestKeyEntity,
   OAuthRecordEntity,
 } from '#storage/postgres/entities/credentials.ts';
-import { ExceptionGroupEntity, SetAsideEventsEntity } from '#storage/postgres/entities/exceptions.ts';
+import {
+  ExceptionGroupCountsEntity,
+  ExceptionGroupEntity,
+  SetAsideEventsEntity,
+} from '#storage/postgres/entities/exceptions.ts';
 import {
   IncidentEntity,
   IncidentMemberEntity,
@@ -88,6 +92,7 @@ export const ENTITIES = [
   IngestRefusalEntity,
   SeriesDayEntity,
   ExceptionGroupEntity,
+  ExceptionGroupCountsEntity,
   SetAsideEventsEntity,
   TeamEntity,
   TeamMemberEntity,

@@ -1,5 +1,6 @@
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 
 import type { Incident, ResultOf } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
@@ -27,7 +28,15 @@ export function ExceptionDetails({ incident }: { readonly incident: Incident }) 
   const event = data.recentEvents[0];
   const raised = event?.exceptions.at(-1);
   return (
-    <Card title={raised?.type ?? data.type ?? 'The exception'} about={data.culprit ?? undefined}>
+    <Card
+      title={raised?.type ?? data.type ?? 'The exception'}
+      about={data.culprit ?? undefined}
+      action={
+        <Link to="/exceptions/$groupId" params={{ groupId }}>
+          All of it
+        </Link>
+      }
+    >
       <pre className={classes.message}>{raised?.value ?? event?.message ?? data.title}</pre>
       <p className={classes.note}>
         {count(data.eventCount, 'event', 'events')}

@@ -14,10 +14,12 @@ interface SnippetProps {
   readonly keys: RevealedKeys | null;
   readonly isPending: boolean;
   readonly onReveal: () => void;
+  /** Which of the snippets are offered; all of them without it. */
+  readonly kinds?: readonly string[];
 }
 
 /** How a service starts sending. The text can be copied once it contains the real key. */
-export function Snippet({ masked, keys, isPending, onReveal }: SnippetProps) {
+export function Snippet({ masked, keys, isPending, onReveal, kinds = Object.keys(SNIPPETS) }: SnippetProps) {
   const [kind, setKind] = useState('node');
   const clipboard = useClipboard({ timeout: 2_000 });
   const snippet = SNIPPETS[kind];
@@ -34,7 +36,7 @@ export function Snippet({ masked, keys, isPending, onReveal }: SnippetProps) {
             aria-label="Set up for"
             value={kind}
             onChange={setKind}
-            data={Object.entries(SNIPPETS).map(([value, { label }]) => ({ value, label }))}
+            data={kinds.map((value) => ({ value, label: SNIPPETS[value]?.label ?? value }))}
           />
         </div>
         {keys === null ? (

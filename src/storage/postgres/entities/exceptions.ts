@@ -1,9 +1,10 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
+import type { DayCounts, ReleaseCount, ValueCount } from '#core/exceptions/group_counts.ts';
 import type { GroupingPart } from '#core/exceptions/grouping.ts';
 import type { Level } from '#core/exceptions/level.ts';
-import type { GroupStatus } from '#core/exceptions/triage.ts';
-import { bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
+import type { GroupStatus } from '#core/exceptions/group_status.ts';
+import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
 export const ExceptionGroupEntity = defineEntity({
   name: 'ExceptionGroup',
@@ -32,6 +33,28 @@ export const ExceptionGroupEntity = defineEntity({
     createdAt: instant(),
     /** When its status, title or level last changed, not when an event came. */
     updatedAt: instant(),
+  },
+});
+
+/** What was counted over the events of a group. Only what counts writes it, so it holds up nobody who writes groups. */
+export const ExceptionGroupCountsEntity = defineEntity({
+  name: 'ExceptionGroupCounts',
+  tableName: 'exception_group_counts',
+  properties: {
+    groupId: id<'group'>().primary(),
+    events: bigint().default(0),
+    users: bigint().default(0),
+    isHandled: p.boolean().strictNullable(),
+    days: jsonColumn<DayCounts>(),
+    environments: jsonColumn<readonly ValueCount[]>(),
+    releases: jsonColumn<readonly ReleaseCount[]>(),
+    releasesTotal: bigint().default(0),
+    /** Null until it was counted for the first time. */
+    countedAt: instant().strictNullable(),
+    /** When it has to be counted again; null when nothing will change. */
+    dueAt: instant().strictNullable(),
+    /** It is not counted before, although events keep coming. */
+    restsUntil: instant().strictNullable(),
   },
 });
 

@@ -1,0 +1,135 @@
+import { Type } from 'typebox';
+
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { BrowsedGroupView, toBrowsedGroupView } from '#actions/exceptions/browsed_group.ts';
+import { readTallies } from '#actions/exceptions/tallies.ts';
+import { GroupStatusName, LevelName } from '#actions/exceptions/view.ts';
+import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { lastDays } from '#core/exceptions/group_counts.ts';
+import { GROUP_SORTS, type GroupSort } from '#core/exceptions/group_sort.ts';
+import type { Level } from '#core/exceptions/level.ts';
+import type { GroupStatus } from '#core/exceptions/group_status.ts';
+import { invalidInput } from '#kernel/errors.ts';
+import { asId, type Id } from '#kernel/ids.ts';
+import type { SortedPlace } from '#storage/postgres/exception_group_search.ts';
+
+const DAYS = 14;
+const LIMIT = 50;
+const LIMIT_MAX = 200;
+
+const OriginText = Type.String({ minLength: 1, maxLength: 200 });
+
+/** What the console lists: however many groups there are, none is out of reach. */
+export const browseExceptionGroups = defineAction({
+  name: 'browse_exception_groups',
+  consoleOnly: true,
+  summary:
+    'Find exception groups page by page, sorted by when they were last or first seen, by their events or by their ' +
+    'users, and count those that match by status. Environment and release say which groups are meant; counts are of whole groups.',
+  permission: 'exceptions:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      serviceId: Type.Optional(IdText),
+      status: Type.Optional(GroupStatusName),
+      severity: Type.Optional(LevelName),
+      environment: Type.Optional(OriginText),
+      release: Type.Optional(OriginText),
+      text: Type.Optional(
+        Type.String({ maxLength: 200, description: 'part of the title, the type or the place in the code' }),
+      ),
+      groupIds: Type.Optional(
+        Type.Array(IdText, {
+          maxItems: LIMIT_MAX,
+          description: 'no others are listed; all are counted. One that is not there, or does not match, is left out',
+        }),
+      ),
+      sort: Type.Optional(Type.Enum([...GROUP_SORTS])),
+      cursor: Type.Optional(Type.String({ maxLength: 100, description: 'the nextCursor of the page before' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: '50 when left out' })),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    groups: Type.Array(BrowsedGroupView),
+    days: Type.Array(Type.String({ format: 'date' }), { description: '14 UTC days, oldest first, today last' }),
+    counts: Type.Object({ unresolved: Type.Integer(), resolved: Type.Integer(), ignored: Type.Integer() }),
+    nextCursor: nullable(Type.String()),
+  }),
+  example: {
+    serviceId: EXAMPLE_IDS.serviceId,
+    status: 'unresolved',
+    severity: 'error',
+    environment: 'production',
+    release: '2027.5.1',
+    text: 'declined',
+    // Of these, those that are there are answered.
+    groupIds: ['group_01kdwm3y8pfqa9b6t2x0c4v7zt'],
+    sort: 'users',
+    cursor: `users.21.${EXAMPLE_IDS.groupId}`,
+    limit: 20,
+  },
+  async handle({ sort = 'last', cursor, limit = LIMIT, ...wanted }, context) {
+    const { caller, stores, now } = context;
+    const after = cursor === undefined ? null : parseCursor(cursor, sort);
+    const filter = await toFilter(wanted, context);
+    const named = wanted.groupIds?.map((id) => asId('group', id));
+    const listed = named === undefined ? filter : { ...filter, groupIds: bothOf(named, filter.groupIds) };
+    const [found, counts] = await Promise.all([
+      stores.exceptionSearch.list(caller.orgId, listed, { sort, after, limit: limit + 1 }, now),
+      stores.exceptionSearch.countByStatus(caller.orgId, filter, now),
+    ]);
+    const shown = found.slice(0, limit);
+    const [groups, tallyOf] = await Promise.all([
+      stores.exceptionGroups.findListed(shown.map(({ id }) => id)),
+      readTallies(context, shown),
+    ]);
+    const days = lastDays(now, DAYS);
+    const last = found.length > limit ? shown.at(-1) : undefined;
+    return {
+      groups: shown.flatMap((place) => {
+        const group = groups.get(place.id);
+        const { serviceName } = place;
+        return group === undefined ? [] : [toBrowsedGroupView(group, { tally: tallyOf(place), serviceName, days })];
+      }),
+      days,
+      counts,
+      nextCursor: last === undefined ? null : `${sort}.${last.value}.${last.id}`,
+    };
+  },
+});
+
+interface Wanted {
+  readonly serviceId?: string;
+  readonly status?: GroupStatus;
+  readonly severity?: Level;
+  readonly environment?: string;
+  readonly release?: string;
+  readonly text?: string;
+  readonly groupIds?: readonly string[];
+}
+
+async function toFilter(
+  { serviceId, environment, release, text, status, severity }: Wanted,
+  { caller, stores, exceptions, now }: ActionContext,
+) {
+  const service = serviceId === undefined ? null : await stores.services.get(caller.orgId, serviceId);
+  const filter = { serviceId: service?.id, status, severity, text: text?.trim() === '' ? undefined : text?.trim() };
+  if (environment === undefined && release === undefined) return { ...filter, groupIds: undefined };
+  const services = await stores.exceptionSearch.listServices(caller.orgId, service?.id ?? null, now);
+  return { ...filter, groupIds: await exceptions.counter.listGroups(services, { environment, release }) };
+}
+
+function bothOf(some: readonly Id<'group'>[], others: readonly Id<'group'>[] | undefined): readonly Id<'group'>[] {
+  const wanted = new Set(some);
+  return others === undefined ? some : others.filter((id) => wanted.has(id));
+}
+
+function parseCursor(cursor: string, sort: GroupSort): SortedPlace {
+  const [, name, value, id] = /^([a-z]+)\.(\d{1,16})\.(group_\w{26})$/.exec(cursor) ?? [];
+  if (name !== sort || value === undefined || id === undefined) {
+    throw invalidInput([{ path: 'cursor', message: 'must be the nextCursor of the page before, of the same sort' }]);
+  }
+  return { value: Number(value), id };
+}

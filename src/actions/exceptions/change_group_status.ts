@@ -1,0 +1,47 @@
+import type { ActionContext } from '#actions/action_context.ts';
+import { toGroupFields } from '#actions/exceptions/view.ts';
+import type { GroupStatus } from '#core/exceptions/group_status.ts';
+import { toIncidentActor } from '#core/incidents/incident.ts';
+import { endStormMembers, resolve } from '#incidents/resolve.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { ExceptionGroupRow } from '#storage/postgres/exception_group_store.ts';
+
+/** What a person's decision has changed. */
+interface ChangedGroup {
+  readonly before: ExceptionGroupRow;
+  readonly after: ExceptionGroupRow;
+  /** Incidents that are over, because people have dealt with the group. */
+  readonly resolvedIncidentIds: readonly Id<'incident'>[];
+}
+
+/** Decides about a group, resolves what it opened if it is dealt with, and records both for the audit log. */
+export async function changeGroupStatus(
+  groupId: string,
+  status: GroupStatus,
+  context: ActionContext,
+): Promise<ChangedGroup> {
+  const { caller, stores, now, record } = context;
+  const { before, after } = await stores.exceptionGroups.setStatus(caller.orgId, groupId, status, now);
+  const isDealtWith = after.status !== 'unresolved' && after.status !== before.status;
+  const resolvedIncidentIds = isDealtWith ? await resolveIncidentsOf(after.id, status, context) : [];
+  record({ target: after.id, before: toGroupFields(before), after: toGroupFields(after) });
+  return { before, after, resolvedIncidentIds };
+}
+
+/** The caller holds the lock on the group. */
+async function resolveIncidentsOf(
+  groupId: Id<'group'>,
+  groupStatus: string,
+  context: ActionContext,
+): Promise<Id<'incident'>[]> {
+  const { caller, stores, record } = context;
+  const by = toIncidentActor(caller.actor, caller.via);
+  const resolved = await stores.incidents.lockOpenOf(groupId);
+  for (const incident of resolved) await resolve(context, incident, by, { groupStatus });
+  const storms = await stores.incidents.lockAll(await stores.storms.listOfGroup(groupId));
+  for (const storm of storms.values()) {
+    if (await endStormMembers(context, storm, { groupId }, by, { groupStatus })) resolved.push(storm);
+  }
+  for (const { id, status } of resolved) record({ target: id, before: { status }, after: { status: 'resolved' } });
+  return resolved.map(({ id }) => id);
+}

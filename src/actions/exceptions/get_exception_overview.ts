@@ -1,0 +1,148 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { readTallies } from '#actions/exceptions/tallies.ts';
+import { TriageView } from '#actions/exceptions/triage.ts';
+import { GROUP_FIELDS, GroupStatusName, scopeOf, toGroupFields } from '#actions/exceptions/view.ts';
+import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { countsOn, lastDays } from '#core/exceptions/group_counts.ts';
+import { similarTo } from '#core/exceptions/similar_groups.ts';
+import { trendOf } from '#core/exceptions/triage.ts';
+import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
+import { isAtOrBefore, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+
+const DAYS_MAX = 90;
+const WEEK = 7;
+const NEW_HOURS = 24;
+const TAGS_SHOWN = { sample: 1_000, tags: 20, values: 5 };
+const AKIN_MAX = 200;
+const SIMILAR_MAX = 5;
+const INCIDENTS_MAX = 5;
+
+const ValueCountView = Type.Object({ value: Type.String(), count: Type.Integer() });
+
+/** The page of one group, without its events. */
+export const getExceptionOverview = defineAction({
+  name: 'get_exception_overview',
+  consoleOnly: true,
+  summary:
+    'Return what is known of an exception group as a whole: counts by day, environment, release and tag, why its events ' +
+    'are one group, groups that are like it, and the incidents that it opened.',
+  permission: 'exceptions:view',
+  effect: 'read',
+  input: Type.Object({ groupId: IdText }, CLOSED),
+  result: Type.Object({
+    ...GROUP_FIELDS,
+    serviceName: Type.String(),
+    pattern: nullable(Type.String()),
+    isHandled: nullable(Type.Boolean()),
+    isNew: Type.Boolean({ description: 'first seen within the last 24 hours' }),
+    trend: nullable(
+      Type.Object({
+        direction: Type.Enum(['new', 'rising', 'steady', 'falling', 'quiet']),
+        changePercent: nullable(Type.Integer()),
+        last7Days: Type.Integer(),
+      }),
+    ),
+    days: Type.Array(Type.Object({ date: Type.String({ format: 'date' }), count: Type.Integer() }), {
+      description: 'UTC days that are kept, at most 90, oldest first, today last',
+    }),
+    environments: Type.Array(ValueCountView),
+    releases: Type.Array(
+      Type.Object({
+        release: Type.String(),
+        events: Type.Integer(),
+        users: Type.Integer(),
+        firstSeenAt: Timestamp,
+        lastSeenAt: Timestamp,
+      }),
+      { description: 'at most 100, the last seen first' },
+    ),
+    releasesTotal: Type.Integer(),
+    tags: Type.Array(Type.Object({ key: Type.String(), values: Type.Array(ValueCountView) })),
+    taggedEvents: Type.Integer({ description: 'over how many of its newest events tags were counted' }),
+    grouping: TriageView.properties.grouping,
+    similar: Type.Array(
+      Type.Object({
+        groupId: IdText,
+        title: Type.String(),
+        culprit: nullable(Type.String()),
+        status: GroupStatusName,
+        lastSeenAt: Timestamp,
+        because: Type.String(),
+      }),
+    ),
+    incidents: Type.Array(
+      Type.Object({
+        incidentId: IdText,
+        number: Type.Integer(),
+        title: Type.String(),
+        status: Type.Enum([...INCIDENT_STATUSES]),
+        triggeredAt: Timestamp,
+        resolvedAt: nullable(Timestamp),
+      }),
+      { description: 'the newest 5' },
+    ),
+    incidentsTotal: Type.Integer(),
+  }),
+  example: { groupId: EXAMPLE_IDS.groupId },
+  async handle({ groupId }, context) {
+    const { caller, stores, exceptions, now } = context;
+    const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
+    const [service, tallyOf, tags, akin, incidents] = await Promise.all([
+      stores.services.get(caller.orgId, group.serviceId),
+      readTallies(context, [group]),
+      exceptions.countTags(scopeOf(group, now), TAGS_SHOWN),
+      stores.exceptionSearch.listAkin(group, AKIN_MAX),
+      stores.exceptionSearch.listIncidents(caller.orgId, group.id, INCIDENTS_MAX),
+    ]);
+    const tally = tallyOf(group);
+    const days = lastDays(now, Math.min(DAYS_MAX, group.retentionDays));
+    const counts = countsOn(tally.days, days);
+    return {
+      ...toGroupFields(group),
+      eventCount: tally.events,
+      userCount: tally.users,
+      serviceName: service.name,
+      pattern: group.pattern,
+      isHandled: tally.isHandled,
+      isNew: isAtOrBefore(now.subtract({ hours: NEW_HOURS }), group.firstSeenAt),
+      trend: group.retentionDays < 2 * WEEK ? null : toTrendView(counts),
+      days: days.map((date, index) => ({ date, count: counts[index] ?? 0 })),
+      environments: [...tally.environments],
+      releases: [...tally.releases],
+      releasesTotal: tally.releasesTotal,
+      tags: [...tags].map(([key, values]) => ({ key, values: [...values] })),
+      taggedEvents: Math.min(TAGS_SHOWN.sample, tally.events),
+      grouping: {
+        version: group.groupingVersion,
+        parts: group.groupingParts.map((part) => ({ ...part, lines: [...part.lines] })),
+      },
+      similar: similarTo(group, akin, SIMILAR_MAX).map(({ group: other, because }) => ({
+        groupId: other.id,
+        title: other.title,
+        culprit: other.culprit,
+        status: other.status,
+        lastSeenAt: toTimestamp(other.lastSeenAt),
+        because,
+      })),
+      incidents: incidents.map(({ incidentId, number, title, status, triggeredAt, resolvedAt }) => ({
+        incidentId,
+        number,
+        title,
+        status,
+        triggeredAt: toTimestamp(triggeredAt),
+        resolvedAt: toTimestampOrNull(resolvedAt),
+      })),
+      incidentsTotal: incidents[0]?.total ?? 0,
+    };
+  },
+});
+
+/** Of the last seven days against the seven before. */
+function toTrendView(counts: readonly number[]) {
+  const sum = (some: readonly number[]) => some.reduce((total, count) => total + count, 0);
+  const last7Days = sum(counts.slice(-WEEK));
+  return { ...trendOf(last7Days, sum(counts.slice(-2 * WEEK, -WEEK))), last7Days };
+}

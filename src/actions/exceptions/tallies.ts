@@ -1,0 +1,38 @@
+import type { ActionContext } from '#actions/action_context.ts';
+import { scopesOf } from '#actions/exceptions/view.ts';
+import { EMPTY_TALLY, type GroupTally } from '#core/exceptions/group_counts.ts';
+import type { Id } from '#kernel/ids.ts';
+import { isAtOrBefore } from '#kernel/time.ts';
+import type { GroupCountsRow } from '#storage/postgres/exception_count_store.ts';
+import type { GroupPlace } from '#storage/postgres/exception_group_store.ts';
+
+/** Counting so many events while somebody waits takes a few milliseconds. */
+const COUNTED_AT_ONCE_MAX = 20_000;
+
+/**
+ * What was counted over the events of these groups. Counts that are known to be outdated are made anew where that is
+ * fast; those of groups with very many events are a few seconds old while events keep coming.
+ */
+export async function readTallies(
+  { stores, exceptions, now }: ActionContext,
+  groups: readonly GroupPlace[],
+): Promise<(group: GroupPlace) => GroupTally> {
+  const stored = await stores.exceptionCounts.find(groups.map(({ id }) => id));
+  let left = COUNTED_AT_ONCE_MAX;
+  const uncounted = groups.filter(({ id }) => {
+    const counts = stored.get(id);
+    if (counts === undefined) return true;
+    if (!isOutdated(counts) || counts.events > left) return false;
+    left -= counts.events;
+    return true;
+  });
+  const counted: ReadonlyMap<Id<'group'>, GroupTally> = uncounted.length === 0
+    ? new Map()
+    : await exceptions.counter.count(scopesOf(uncounted, now));
+  return ({ id }) => counted.get(id) ?? stored.get(id) ?? EMPTY_TALLY;
+
+  /** Events have come since, and it is due as soon as it has rested. */
+  function isOutdated({ dueAt, restsUntil }: GroupCountsRow): boolean {
+    return dueAt !== null && (restsUntil === null || isAtOrBefore(dueAt, restsUntil) || isAtOrBefore(dueAt, now));
+  }
+}

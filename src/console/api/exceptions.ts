@@ -1,0 +1,98 @@
+import { type InfiniteData, infiniteQueryOptions, type Query, type QueryClient } from '@tanstack/react-query';
+
+import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
+import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { LIVE_IDS_MAX } from '#core/console/live_topics.ts';
+
+export type ExceptionGroup = ResultOf<'browse_exception_groups'>['groups'][number];
+export type ExceptionOverview = ResultOf<'get_exception_overview'>;
+export type ExceptionEvent = ResultOf<'list_exception_events'>['events'][number];
+export type GroupStatus = ExceptionGroup['status'];
+
+type GroupPage = ResultOf<'browse_exception_groups'>;
+export type GroupPages = InfiniteData<GroupPage, string | null>;
+
+/** The filter and the order of a list of exception groups. */
+export type GroupSearch = Omit<InputOf<'browse_exception_groups'>, 'cursor' | 'groupIds'>;
+
+const searchKey = (orgId: string) => [...topicKey(orgId, 'exceptions'), 'browse_exception_groups'] as const;
+
+/** A list of exception groups, loaded page by page. */
+export const groupSearchQuery = (orgId: string, search: GroupSearch) =>
+  infiniteQueryOptions({
+    queryKey: [...searchKey(orgId), search],
+    queryFn: ({ pageParam, signal }) =>
+      invoke(orgId, 'browse_exception_groups', { ...search, ...(pageParam !== null && { cursor: pageParam }) }, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+
+export const overviewQuery = (orgId: string, groupId: string) =>
+  actionQuery(orgId, 'exceptions', 'get_exception_overview', { groupId });
+
+export const originsQuery = (orgId: string, serviceId: string | undefined) => ({
+  ...actionQuery(orgId, 'exceptions', 'list_exception_origins', serviceId === undefined ? {} : { serviceId }),
+  staleTime: 60_000,
+});
+
+/** One event with the cursors of its neighbours. No live change loads it again: it stays while somebody reads it. */
+export const eventQuery = (orgId: string, input: InputOf<'list_exception_events'>) => ({
+  queryKey: ['org', orgId, 'exception_events', 'list_exception_events', input] as const,
+  queryFn: ({ signal }: { signal: AbortSignal }) => invoke(orgId, 'list_exception_events', input, signal),
+  staleTime: Infinity,
+});
+
+/**
+ * Updates the cached data after these groups have changed. Rows on the screen change where they are, so that nothing
+ * moves under the finger; a group that is new to a list comes first if the list is sorted by time.
+ */
+export async function refreshExceptions(
+  queryClient: QueryClient,
+  orgId: string,
+  ids: readonly string[],
+): Promise<void> {
+  const changed = new Set(ids);
+  const lists = queryClient.getQueryCache().findAll({ queryKey: searchKey(orgId) });
+  const isAbout = (input: unknown): boolean =>
+    typeof input === 'object' && input !== null && Object.values(input).some((value) => changed.has(value));
+  await Promise.all([
+    queryClient.invalidateQueries({
+      queryKey: topicKey(orgId, 'exceptions'),
+      predicate: ({ queryKey }) => queryKey[3] !== 'browse_exception_groups' && isAbout(queryKey[4]),
+    }),
+    ...lists.map((list) => refreshList(queryClient, orgId, list, ids)),
+  ]);
+}
+
+async function refreshList(queryClient: QueryClient, orgId: string, list: Query, ids: readonly string[]) {
+  const { queryKey, state } = list;
+  if (ids.length > LIVE_IDS_MAX || !list.isActive() || state.data === undefined || state.fetchStatus === 'fetching') {
+    return await queryClient.invalidateQueries({ queryKey, exact: true });
+  }
+  try {
+    const search = queryKey[searchKey(orgId).length] as GroupSearch;
+    const page = await invoke(orgId, 'browse_exception_groups', { ...search, groupIds: [...ids], limit: ids.length });
+    queryClient.setQueryData<GroupPages>(queryKey, (pages) => pages && withGroups(pages, new Set(ids), page, search));
+  } catch {
+    await queryClient.invalidateQueries({ queryKey, exact: true });
+  }
+}
+
+/** The list after some groups have changed. `page` holds those that belong to the list now. */
+export function withGroups(
+  list: GroupPages,
+  changed: ReadonlySet<string>,
+  { groups, counts }: Pick<GroupPage, 'groups' | 'counts'>,
+  { sort = 'last' }: Pick<GroupSearch, 'sort'>,
+): GroupPages {
+  const current = new Map(groups.map((group) => [group.groupId, group]));
+  const shown = new Set(list.pages.flatMap((page) => page.groups.map(({ groupId }) => groupId)));
+  const added = sort === 'last' || sort === 'first' ? groups.filter(({ groupId }) => !shown.has(groupId)) : [];
+  const pages = list.pages.map((page, index) => {
+    const kept = page.groups.flatMap((group) =>
+      changed.has(group.groupId) ? (current.get(group.groupId) ?? []) : group,
+    );
+    return { ...page, counts, groups: index === 0 ? [...added, ...kept] : kept };
+  });
+  return { ...list, pages };
+}

@@ -1,0 +1,105 @@
+import { ActionIcon } from '@mantine/core';
+import { IconChevronLeft, IconChevronRight, IconX } from '@tabler/icons-react';
+import { type KeyboardEvent, useRef } from 'react';
+
+import type { ExceptionOverview } from '#console/api/exceptions.ts';
+import { Card } from '#console/components/card.tsx';
+import { countText, dayText, shortCount } from '#console/pages/exceptions/count_text.ts';
+import classes from '#console/pages/exceptions/days_chart.module.css';
+
+type Day = ExceptionOverview['days'][number];
+
+interface DaysChartProps {
+  readonly days: readonly Day[];
+  /** The day whose events are shown, if only one is. */
+  readonly shown: string | undefined;
+  onDay(day: string | undefined): void;
+}
+
+const DAYS_SHOWN = 30;
+
+/** A bar a day; each leads to the events of its day. The arrow keys move between bars. */
+export function DaysChart({ days, shown, onDay }: DaysChartProps) {
+  const recent = days.slice(-DAYS_SHOWN);
+  const most = Math.max(1, ...recent.map(({ count }) => count));
+  const bars = useRef<HTMLOListElement>(null);
+  const focusable = shown ?? recent.findLast(({ count }) => count > 0)?.date;
+  const move = (event: KeyboardEvent): void => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    const buttons = [...(bars.current?.querySelectorAll('button') ?? [])];
+    const current = buttons.indexOf(event.target as HTMLButtonElement);
+    for (let next = current + by; buttons[next] !== undefined; next += by) {
+      if (buttons[next]?.disabled === true) continue;
+      buttons[next]?.focus();
+      return;
+    }
+  };
+  return (
+    <Card
+      title="Events by day"
+      about={`The last ${recent.length} days, in UTC; at most ${shortCount(most)} in a day`}
+      action={shown !== undefined && <ShownDay days={days} shown={shown} onDay={onDay} />}
+    >
+      <ol className={classes.bars} ref={bars} onKeyDown={move}>
+        {recent.map(({ date, count }) => (
+          <li key={date}>
+            <button
+              type="button"
+              className={classes.bar}
+              disabled={count === 0}
+              tabIndex={date === focusable ? 0 : -1}
+              aria-pressed={date === shown}
+              aria-label={`${dayText(date)}: ${countText(count, 'event')}`}
+              title={`${dayText(date)}: ${countText(count, 'event')}`}
+              onClick={() => onDay(date === shown ? undefined : date)}
+            >
+              <span style={{ height: count === 0 ? 1 : `max(3px, ${(100 * count) / most}%)` }} />
+            </button>
+          </li>
+        ))}
+      </ol>
+      <div className={classes.axis} aria-hidden>
+        <span>{dayText(recent[0]?.date ?? '')}</span>
+        <span>today</span>
+      </div>
+    </Card>
+  );
+}
+
+function ShownDay({ days, shown, onDay }: DaysChartProps & { readonly shown: string }) {
+  const busy = days.filter(({ date, count }) => count > 0 || date === shown);
+  const index = busy.findIndex(({ date }) => date === shown);
+  const [before, after] = [busy[index - 1], busy[index + 1]];
+  return (
+    <div className={classes.shown}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size={36}
+        disabled={before === undefined}
+        onClick={() => onDay(before?.date)}
+        aria-label="The day before with events"
+      >
+        <IconChevronLeft size={18} />
+      </ActionIcon>
+      <span className="numbers">
+        {dayText(shown)}, {countText(busy[index]?.count ?? 0, 'event')}
+      </span>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size={36}
+        disabled={after === undefined}
+        onClick={() => onDay(after?.date)}
+        aria-label="The next day with events"
+      >
+        <IconChevronRight size={18} />
+      </ActionIcon>
+      <ActionIcon variant="subtle" color="gray" size={36} onClick={() => onDay(undefined)} aria-label="Show all days">
+        <IconX size={18} />
+      </ActionIcon>
+    </div>
+  );
+}

@@ -1,0 +1,144 @@
+import { Button, Skeleton } from '@mantine/core';
+import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+
+import { type ExceptionEvent, type ExceptionOverview, eventQuery } from '#console/api/exceptions.ts';
+import { Card } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { Breadcrumbs } from '#console/pages/exceptions/breadcrumbs.tsx';
+import { dayText } from '#console/pages/exceptions/count_text.ts';
+import classes from '#console/pages/exceptions/event_card.module.css';
+import { EventData } from '#console/pages/exceptions/event_data.tsx';
+import type { EventAddress } from '#console/pages/exceptions/exception_filter.ts';
+import { Stack } from '#console/pages/exceptions/stack.tsx';
+import { useShortcut } from '#console/shell/keyboard.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface EventCardProps {
+  readonly overview: ExceptionOverview;
+  readonly address: EventAddress;
+  onAddress(address: EventAddress): void;
+  onDay(day: string | undefined): void;
+}
+
+/** One event of the group; j and k, or the buttons, lead to the ones before and after it. */
+export function EventCard({ overview: { groupId, lastSeenAt }, address, onAddress, onDay }: EventCardProps) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const { event: cursor, day } = address;
+  const within = { groupId, ...(day !== undefined && { day }) };
+  const { data, error, refetch, isPlaceholderData } = useQuery({
+    ...eventQuery(orgId, { ...within, ...(cursor !== undefined && { cursor }) }),
+    placeholderData: keepPreviousData,
+  });
+  const event = data?.events[0];
+  const { newerCursor = null, olderCursor = null } = data ?? {};
+  useEffect(() => {
+    for (const next of [olderCursor, newerCursor]) {
+      if (next === null) continue;
+      const input = { groupId, ...(day !== undefined && { day }), cursor: next };
+      void queryClient.prefetchQuery(eventQuery(orgId, input));
+    }
+  }, [queryClient, orgId, groupId, day, olderCursor, newerCursor]);
+
+  const go = (next: string | null) => (): void => {
+    if (next !== null && !isPlaceholderData) onAddress({ ...(day !== undefined && { day }), event: next });
+  };
+  useShortcut('j', go(olderCursor));
+  useShortcut('k', go(newerCursor));
+
+  if (error !== null && data === undefined) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Skeleton height={480} radius="lg" />;
+  if (event === undefined) {
+    return (
+      <Card title="Event">
+        {day === undefined ? 'Its events are not stored any more.' : `There is no event on ${dayText(day)}.`}{' '}
+        {day !== undefined && (
+          <Button size="xs" variant="default" onClick={() => onDay(undefined)}>
+            Show all days
+          </Button>
+        )}
+      </Card>
+    );
+  }
+  const hasNewest = newerCursor === null && Date.parse(lastSeenAt) <= Date.parse(event.at);
+  const showNewest = (): void => {
+    void queryClient.resetQueries({ queryKey: eventQuery(orgId, { groupId }).queryKey, exact: true });
+    onAddress({});
+  };
+  return (
+    <section aria-label="Event" className={classes.event} data-old={isPlaceholderData ? '' : undefined}>
+      <div className={classes.bar}>
+        <div className={classes.when}>
+          <Timestamp at={event.at} format="date_time" />{' '}
+          <span className={classes.ago}>
+            (<Timestamp at={event.at} />)
+          </span>
+        </div>
+        <div className={classes.steps}>
+          {!hasNewest && day === undefined && (
+            <Button size="xs" variant="subtle" onClick={showNewest}>
+              Newest
+            </Button>
+          )}
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconChevronUp size={14} />}
+            disabled={newerCursor === null}
+            onClick={go(newerCursor)}
+            title="Newer event (k)"
+          >
+            Newer
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconChevronDown size={14} />}
+            disabled={olderCursor === null}
+            onClick={go(olderCursor)}
+            title="Older event (j)"
+          >
+            Older
+          </Button>
+        </div>
+      </div>
+      <Origin event={event} />
+      <Stack event={event} />
+      <Breadcrumbs event={event} />
+      <EventData event={event} />
+    </section>
+  );
+}
+
+/** Where the event came from, in one line. */
+function Origin({ event }: { readonly event: ExceptionEvent }) {
+  const { environment, release, serverName, transaction, user, isHandled, eventId } = event;
+  const who = user === null ? null : (user.email ?? user.username ?? user.id ?? user.ip);
+  const facts: readonly (readonly [string, string | null])[] = [
+    ['environment', environment],
+    ['release', release],
+    ['transaction', transaction],
+    ['user', who],
+    ['server', serverName],
+    ['handled', isHandled === null ? null : isHandled ? 'yes' : 'no'],
+    ['event', eventId],
+  ];
+  return (
+    <dl className={classes.origin}>
+      {facts.map(([name, value]) =>
+        value === null ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <Name>{value}</Name>
+            </dd>
+          </div>
+        ),
+      )}
+    </dl>
+  );
+}

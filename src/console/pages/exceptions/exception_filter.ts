@@ -1,0 +1,85 @@
+import type { GroupSearch } from '#console/api/exceptions.ts';
+import { GROUP_SORTS, type GroupSort } from '#core/exceptions/group_sort.ts';
+import { type Level, LEVELS } from '#core/exceptions/level.ts';
+import { GROUP_STATUSES, type GroupStatus } from '#core/exceptions/group_status.ts';
+
+export const GROUP_TABS = [...GROUP_STATUSES, 'all'] as const;
+
+export type GroupTab = (typeof GROUP_TABS)[number];
+
+/** The filter of the list, as the address holds it. What is absent has its default. */
+export interface ExceptionFilter {
+  readonly status?: GroupTab;
+  readonly service?: string;
+  readonly severity?: Level;
+  readonly environment?: string;
+  readonly release?: string;
+  readonly q?: string;
+  readonly sort?: GroupSort;
+}
+
+export function readExceptionFilter(search: Record<string, unknown>): ExceptionFilter {
+  const status = GROUP_TABS.find((known) => known === search['status'] && known !== 'unresolved');
+  const severity = LEVELS.find((known) => known === search['severity']);
+  const sort = GROUP_SORTS.find((known) => known === search['sort'] && known !== 'last');
+  const [service, environment, release, q] = ['service', 'environment', 'release', 'q'].map((name) =>
+    textIn(search[name]),
+  );
+  return {
+    ...(status !== undefined && { status }),
+    ...(service !== undefined && { service }),
+    ...(severity !== undefined && { severity }),
+    ...(environment !== undefined && { environment }),
+    ...(release !== undefined && { release }),
+    ...(q !== undefined && { q }),
+    ...(sort !== undefined && { sort }),
+  };
+}
+
+/** The router reads what looks like a number as one. */
+function textIn(value: unknown): string | undefined {
+  return (typeof value === 'string' || typeof value === 'number') && value !== '' ? String(value) : undefined;
+}
+
+/** What the server is asked for. `text` is what has been typed so far. */
+export function toGroupSearch(filter: ExceptionFilter, text: string | undefined): GroupSearch {
+  const { status = 'unresolved', service, severity, environment, release, sort } = filter;
+  return {
+    ...(status !== 'all' && { status }),
+    ...(service !== undefined && { serviceId: service }),
+    ...(severity !== undefined && { severity }),
+    ...(environment !== undefined && { environment }),
+    ...(release !== undefined && { release }),
+    ...(text !== undefined && { text }),
+    ...(sort !== undefined && { sort }),
+  };
+}
+
+export function isFiltered({ service, severity, environment, release, q }: ExceptionFilter): boolean {
+  return [service, severity, environment, release, q].some((value) => value !== undefined);
+}
+
+export const NO_FILTER = {
+  service: undefined,
+  severity: undefined,
+  environment: undefined,
+  release: undefined,
+  q: undefined,
+};
+
+export function isInTab(status: GroupStatus, tab: GroupTab): boolean {
+  return tab === 'all' || tab === status;
+}
+
+/** Which event of a group is shown, as the address holds it: the newest, or the newest of a day, without it. */
+export interface EventAddress {
+  readonly event?: string;
+  readonly day?: string;
+}
+
+export function readEventPlace({ event, day }: Record<string, unknown>): EventAddress {
+  return {
+    ...(typeof event === 'string' && /^\d{1,13}\.[\da-f]{32}$/.test(event) && { event }),
+    ...(typeof day === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(day) && { day }),
+  };
+}

@@ -1,0 +1,175 @@
+import { Button, Skeleton, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
+
+import { type GroupStatus, groupSearchQuery } from '#console/api/exceptions.ts';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { LoadMore } from '#console/components/load_more.tsx';
+import { Page } from '#console/components/page.tsx';
+import {
+  type ExceptionFilter,
+  GROUP_TABS,
+  type GroupTab,
+  isFiltered,
+  isInTab,
+  NO_FILTER,
+  toGroupSearch,
+} from '#console/pages/exceptions/exception_filter.ts';
+import classes from '#console/pages/exceptions/exception_list.module.css';
+import { ExceptionRows } from '#console/pages/exceptions/exception_rows.tsx';
+import { Filters } from '#console/pages/exceptions/filters.tsx';
+import { STATUS_NAMES } from '#console/pages/exceptions/group_status.tsx';
+import { NoExceptions } from '#console/pages/exceptions/no_exceptions.tsx';
+import { useSetStatus } from '#console/pages/exceptions/use_set_status.ts';
+import { focusedRowId, useShortcut } from '#console/shell/keyboard.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/exceptions');
+
+const TAB_NAMES: Record<GroupTab, string> = { ...STATUS_NAMES, all: 'All' };
+
+/** Waits until typing pauses before it asks the server. */
+const DEBOUNCE_MS = 150;
+
+/** What a person may do with groups of the tab. */
+const OFFERED: Record<GroupTab, readonly GroupStatus[]> = {
+  unresolved: ['resolved', 'ignored'],
+  resolved: ['unresolved', 'ignored'],
+  ignored: ['unresolved', 'resolved'],
+  all: ['resolved', 'ignored', 'unresolved'],
+};
+
+const VERBS: Record<GroupStatus, string> = { resolved: 'Resolve', ignored: 'Ignore', unresolved: 'Reopen' };
+
+export function ExceptionList() {
+  const { org, may } = useOrganization();
+  const filter = route.useSearch();
+  const navigate = route.useNavigate();
+  const [text] = useDebouncedValue(filter.q, DEBOUNCE_MS);
+  const { status: tab = 'unresolved', sort = 'last' } = filter;
+  const list = useInfiniteQuery({
+    ...groupSearchQuery(org.orgId, toGroupSearch(filter, text)),
+    placeholderData: keepPreviousData,
+  });
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const setting = useSetStatus();
+  const searchField = useRef<HTMLInputElement>(null);
+
+  const { data, error, refetch, hasNextPage, fetchNextPage, isPlaceholderData } = list;
+  const shown = data?.pages.flatMap(({ groups }) => groups).filter(({ status }) => isInTab(status, tab)) ?? [];
+  const counts = data?.pages.at(-1)?.counts;
+  const total = counts === undefined ? 0 : totalOf(counts, tab);
+  const selectedIds = shown.filter(({ groupId }) => selected.has(groupId)).map(({ groupId }) => groupId);
+  const mayTriage = may('exceptions:edit');
+
+  const show = (change: Partial<ExceptionFilter>): void => {
+    setSelected(new Set());
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  };
+  const select = (groupIds: readonly string[], isSelected: boolean): void => {
+    const chosen = new Set(groupIds);
+    setSelected((before) => (isSelected ? before.union(chosen) : before.difference(chosen)));
+  };
+  const set = (status: GroupStatus, groupIds: readonly string[]): void => {
+    if (!mayTriage || groupIds.length === 0) return;
+    setting.mutate({ groupIds, status });
+    setSelected(new Set());
+  };
+  const setByKey = (status: GroupStatus) => () => {
+    const focused = focusedRowId();
+    set(status, selectedIds.length > 0 ? selectedIds : focused === null ? [] : [focused]);
+  };
+  useShortcut('r', setByKey('resolved'));
+  useShortcut('i', setByKey('ignored'));
+  useShortcut('o', setByKey('unresolved'));
+  useShortcut('x', () => {
+    const focused = focusedRowId();
+    if (focused !== null && mayTriage) select([focused], !selected.has(focused));
+  });
+  useShortcut('/', (event) => {
+    event.preventDefault();
+    searchField.current?.focus();
+  });
+
+  return (
+    <Page title="Exceptions">
+      <div className={classes.bar}>
+        <nav className={classes.tabs} aria-label="Exceptions by status">
+          {GROUP_TABS.map((value) => (
+            <Link
+              key={value}
+              to="/exceptions"
+              search={(before) => ({ ...before, status: value === 'unresolved' ? undefined : value })}
+              className={classes.tab}
+              aria-current={value === tab ? 'page' : undefined}
+              onClick={() => setSelected(new Set())}
+            >
+              {TAB_NAMES[value]}
+              {counts !== undefined && <span>{totalOf(counts, value).toLocaleString()}</span>}
+            </Link>
+          ))}
+        </nav>
+        <Filters filter={filter} onChange={show} searchField={searchField} />
+      </div>
+      {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {shown.length === 0 && (data === undefined ? error === null : isPlaceholderData || hasNextPage) && (
+        <Skeleton height={560} radius="lg" />
+      )}
+      {data !== undefined && shown.length === 0 && !isPlaceholderData && !hasNextPage && (
+        <NoExceptions
+          tab={tab}
+          serviceId={filter.service}
+          isFiltered={isFiltered(filter)}
+          isAny={counts !== undefined && totalOf(counts, 'all') > 0}
+          onClear={() => show(NO_FILTER)}
+        />
+      )}
+      {shown.length > 0 && (
+        <ExceptionRows
+          label={`${TAB_NAMES[tab]} exceptions`}
+          groups={shown}
+          total={total}
+          sort={sort}
+          onSort={(next) => show({ sort: next })}
+          selected={selected}
+          onSelect={mayTriage ? select : undefined}
+          showsStatus={tab === 'all'}
+          isOld={isPlaceholderData}
+        />
+      )}
+      {hasNextPage && !isPlaceholderData && (
+        <LoadMore
+          onMore={() => void fetchNextPage()}
+          isLoading={list.isFetchingNextPage}
+          hasFailed={list.isFetchNextPageError}
+        />
+      )}
+      {selectedIds.length > 0 && (
+        <div className={classes.selection} role="region" aria-label="Selected exceptions">
+          <Text size="sm" fw={560} className="numbers">
+            {selectedIds.length.toLocaleString()} selected
+          </Text>
+          {OFFERED[tab].map((status, index) => (
+            <Button
+              key={status}
+              size="sm"
+              variant={index === 0 ? 'filled' : 'default'}
+              onClick={() => set(status, selectedIds)}
+            >
+              {VERBS[status]}
+            </Button>
+          ))}
+          <Button size="sm" variant="subtle" color="gray" onClick={() => setSelected(new Set())}>
+            Clear
+          </Button>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function totalOf(counts: Record<GroupStatus, number>, tab: GroupTab): number {
+  return tab === 'all' ? counts.unresolved + counts.resolved + counts.ignored : counts[tab];
+}

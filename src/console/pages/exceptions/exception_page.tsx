@@ -1,0 +1,181 @@
+import { Button, Skeleton, Stack } from '@mantine/core';
+import { IconArrowLeft, IconBellPlus, IconBugOff } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+
+import { type ExceptionOverview, type GroupStatus, overviewQuery } from '#console/api/exceptions.ts';
+import { addressOf, isApiError } from '#console/api/http.ts';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Page } from '#console/components/page.tsx';
+import { Status } from '#console/components/status.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { countText } from '#console/pages/exceptions/count_text.ts';
+import { DaysChart } from '#console/pages/exceptions/days_chart.tsx';
+import { EventCard } from '#console/pages/exceptions/event_card.tsx';
+import classes from '#console/pages/exceptions/exception_page.module.css';
+import { GroupStatusBadge } from '#console/pages/exceptions/group_status.tsx';
+import { GroupingCard, IncidentsCard, OriginsCard, SimilarCard } from '#console/pages/exceptions/overview_cards.tsx';
+import { TagsCard } from '#console/pages/exceptions/tags_card.tsx';
+import { useSetStatus } from '#console/pages/exceptions/use_set_status.ts';
+import { useShortcut } from '#console/shell/keyboard.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/exceptions/$groupId');
+
+/** Counts of a group with very many events follow a few seconds later. */
+const REFRESH_MS = 15_000;
+
+export function ExceptionPage() {
+  const { groupId } = route.useParams();
+  const { org } = useOrganization();
+  const { data, error, refetch } = useQuery({ ...overviewQuery(org.orgId, groupId), refetchInterval: REFRESH_MS });
+  const back = (
+    <Link to="/exceptions" className={classes.back}>
+      <IconArrowLeft size={16} aria-hidden /> Exceptions
+    </Link>
+  );
+  if (data !== undefined) return <Exception key={groupId} overview={data} back={back} />;
+  return (
+    <Page title="Exception" above={back}>
+      {isApiError(error, 404) && (
+        <EmptyState icon={<IconBugOff size={24} />} title="Exception not found">
+          Its events are older than its service keeps them, or it belongs to another organization.
+        </EmptyState>
+      )}
+      {error !== null && !isApiError(error, 404) && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {error === null && (
+        <Stack>
+          <Skeleton height={130} radius="lg" />
+          <Skeleton height={420} radius="lg" />
+        </Stack>
+      )}
+    </Page>
+  );
+}
+
+function Exception({ overview, back }: { readonly overview: ExceptionOverview; readonly back: React.ReactNode }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { may } = useOrganization();
+  const showDay = (day: string | undefined): void =>
+    void navigate({ search: day === undefined ? {} : { day }, replace: true });
+  return (
+    <div className={classes.exception}>
+      <Page
+        title={overview.title}
+        above={back}
+        lead={<Facts overview={overview} />}
+        actions={<Actions overview={overview} mayTriage={may('exceptions:edit')} mayCreateRule={may('oncall:edit')} />}
+      >
+        <div className={classes.columns}>
+          <div>
+            <DaysChart days={overview.days} shown={search.day} onDay={showDay} />
+            <EventCard
+              overview={overview}
+              address={search}
+              onAddress={(address) => void navigate({ search: address, replace: true })}
+              onDay={showDay}
+            />
+          </div>
+          <div>
+            <IncidentsCard overview={overview} />
+            <OriginsCard overview={overview} />
+            <TagsCard overview={overview} />
+            <SimilarCard overview={overview} />
+            <GroupingCard overview={overview} />
+          </div>
+        </div>
+      </Page>
+    </div>
+  );
+}
+
+const TREND_WORDS: Record<NonNullable<ExceptionOverview['trend']>['direction'], string> = {
+  new: 'began this week',
+  rising: 'rising',
+  steady: 'steady',
+  falling: 'falling',
+  quiet: 'quiet',
+};
+
+function Facts({ overview }: { readonly overview: ExceptionOverview }) {
+  const { status, severity, serviceId, serviceName, eventCount, userCount, firstSeenAt, lastSeenAt } = overview;
+  const { isHandled, isNew, regressedAt, trend, resolvedInRelease, statusChangedAt } = overview;
+  return (
+    <div className={classes.facts}>
+      <GroupStatusBadge status={status} />
+      {regressedAt !== null && <Status tone="amber">back again</Status>}
+      {isNew && regressedAt === null && <Status tone="blue">new</Status>}
+      {isHandled === false && <Status tone="red">unhandled</Status>}
+      <span>{severity}</span>
+      <Link to="/services/$serviceId" params={{ serviceId }}>
+        <Name>{serviceName}</Name>
+      </Link>
+      <span className="numbers">{countText(eventCount, 'event')}</span>
+      <span className="numbers">{countText(userCount, 'user')}</span>
+      <span>
+        first <Timestamp at={firstSeenAt} />, last <Timestamp at={lastSeenAt} />
+      </span>
+      {trend !== null && trend.direction !== 'quiet' && <span>{trendText(trend)}</span>}
+      {status === 'resolved' && (
+        <span>
+          resolved <Timestamp at={statusChangedAt} />
+          {resolvedInRelease !== null && (
+            <>
+              {' in release '}
+              <Name>{resolvedInRelease}</Name>
+            </>
+          )}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function trendText({ direction, changePercent }: NonNullable<ExceptionOverview['trend']>): string {
+  if (changePercent === null || direction === 'steady') return TREND_WORDS[direction];
+  return `${TREND_WORDS[direction]} ${changePercent > 0 ? '+' : '−'}${Math.abs(changePercent)}% in a week`;
+}
+
+interface ActionsProps {
+  readonly overview: ExceptionOverview;
+  readonly mayTriage: boolean;
+  readonly mayCreateRule: boolean;
+}
+
+function Actions({ overview: { groupId, serviceId, status }, mayTriage, mayCreateRule }: ActionsProps) {
+  const setting = useSetStatus();
+  const set = (next: GroupStatus) => (): void => {
+    if (mayTriage && next !== status) setting.mutate({ groupIds: [groupId], status: next });
+  };
+  useShortcut('r', set('resolved'));
+  useShortcut('i', set('ignored'));
+  useShortcut('o', set('unresolved'));
+  return (
+    <div className={classes.actions}>
+      {mayTriage && status !== 'resolved' && <Button onClick={set('resolved')}>Resolve</Button>}
+      {mayTriage && status !== 'ignored' && (
+        <Button variant="default" onClick={set('ignored')}>
+          Ignore
+        </Button>
+      )}
+      {mayTriage && status !== 'unresolved' && (
+        <Button variant="default" onClick={set('unresolved')}>
+          Reopen
+        </Button>
+      )}
+      {mayCreateRule && (
+        <Button
+          component="a"
+          href={addressOf(`rules/new?serviceId=${encodeURIComponent(serviceId)}&kind=exception`)}
+          variant="default"
+          leftSection={<IconBellPlus size={16} />}
+        >
+          Create rule
+        </Button>
+      )}
+    </div>
+  );
+}

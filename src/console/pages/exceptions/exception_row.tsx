@@ -1,0 +1,103 @@
+import { Checkbox } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { CSSProperties } from 'react';
+
+import type { ExceptionGroup } from '#console/api/exceptions.ts';
+import { withoutBidiControls } from '#console/components/bidi.ts';
+import { Name } from '#console/components/name.tsx';
+import { Status, type Tone } from '#console/components/status.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { countText, shortCount } from '#console/pages/exceptions/count_text.ts';
+import { DayBars } from '#console/pages/exceptions/day_bars.tsx';
+import classes from '#console/pages/exceptions/exception_row.module.css';
+import { GroupStatusBadge } from '#console/pages/exceptions/group_status.tsx';
+import type { GroupSort } from '#core/exceptions/group_sort.ts';
+
+interface ExceptionRowProps {
+  readonly group: ExceptionGroup;
+  readonly sort: GroupSort;
+  /** In a list of several statuses. */
+  readonly showsStatus: boolean;
+  readonly isSelected: boolean;
+  /** Without it, the row cannot be selected. */
+  readonly onSelect?: ((isSelected: boolean) => void) | undefined;
+  readonly position: number;
+  readonly total: number;
+  readonly style: CSSProperties;
+}
+
+const NEW_MS = 24 * 3_600_000;
+
+export function ExceptionRow(props: ExceptionRowProps) {
+  const { group, sort, showsStatus, isSelected, onSelect, position, total, style } = props;
+  const { groupId, title, culprit, severity, serviceName, eventCount, userCount, dailyCounts } = group;
+  const { newestRelease, releaseCount, firstSeenAt, lastSeenAt } = group;
+  return (
+    <li
+      className={classes.row}
+      data-row={groupId}
+      data-level={severity}
+      style={style}
+      aria-posinset={position}
+      aria-setsize={total}
+    >
+      <div className={classes.check}>
+        {onSelect !== undefined && (
+          <Checkbox
+            checked={isSelected}
+            onChange={(event) => onSelect(event.currentTarget.checked)}
+            aria-label={`Select ${title}`}
+          />
+        )}
+      </div>
+      <div className={classes.what}>
+        <div className={classes.head}>
+          <Link to="/exceptions/$groupId" params={{ groupId }} className={classes.title} data-row-link title={title}>
+            <bdi>{withoutBidiControls(title)}</bdi>
+          </Link>
+          <News group={group} showsStatus={showsStatus} />
+        </div>
+        <div className={classes.sub}>
+          {severity} · <Name>{serviceName}</Name>
+          {culprit !== null && (
+            <>
+              {' · '}
+              <code title={culprit}>{withoutBidiControls(culprit)}</code>
+            </>
+          )}
+        </div>
+      </div>
+      <div className={classes.bars}>
+        <DayBars counts={dailyCounts} />
+      </div>
+      <div className={classes.number} title={countText(eventCount, 'event')}>
+        {shortCount(eventCount)}
+        <span className={classes.unit}> {eventCount === 1 ? 'event' : 'events'}</span>
+      </div>
+      <div className={classes.number} title={countText(userCount, 'user')}>
+        {shortCount(userCount)}
+        <span className={classes.unit}> {userCount === 1 ? 'user' : 'users'}</span>
+      </div>
+      <div className={classes.release}>
+        {newestRelease !== null && <Name>{newestRelease}</Name>}
+        {releaseCount > 1 && <span className={classes.more}>+{releaseCount - 1}</span>}
+      </div>
+      <div className={classes.age}>
+        <Timestamp at={sort === 'first' ? firstSeenAt : lastSeenAt} format="age" />
+      </div>
+    </li>
+  );
+}
+
+/** What sets the group apart: new, back again, or dealt with. */
+function News({ group, showsStatus }: { readonly group: ExceptionGroup; readonly showsStatus: boolean }) {
+  const { status, regressedAt, firstSeenAt } = group;
+  if (showsStatus && status !== 'unresolved') return <GroupStatusBadge status={status} />;
+  const news: readonly [Tone, string] | null =
+    regressedAt !== null
+      ? ['amber', 'back again']
+      : Date.now() - Date.parse(firstSeenAt) < NEW_MS
+        ? ['blue', 'new']
+        : null;
+  return news === null ? null : <Status tone={news[0]}>{news[1]}</Status>;
+}

@@ -1,0 +1,136 @@
+import { Checkbox, UnstyledButton } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { IconArrowDown } from '@tabler/icons-react';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useLayoutEffect, useRef, useState } from 'react';
+
+import type { ExceptionGroup } from '#console/api/exceptions.ts';
+import { ExceptionRow } from '#console/pages/exceptions/exception_row.tsx';
+import classes from '#console/pages/exceptions/exception_rows.module.css';
+import type { GroupSort } from '#core/exceptions/group_sort.ts';
+
+interface ExceptionRowsProps {
+  readonly label: string;
+  readonly groups: readonly ExceptionGroup[];
+  /** How many there are in all, loaded or not. */
+  readonly total: number;
+  readonly sort: GroupSort;
+  onSort(sort: GroupSort): void;
+  readonly selected: ReadonlySet<string>;
+  /** Without it, nothing can be selected. */
+  readonly onSelect?: ((groupIds: readonly string[], isSelected: boolean) => void) | undefined;
+  readonly showsStatus: boolean;
+  /** Rows of another filter are shown until those that were asked for have come. */
+  readonly isOld: boolean;
+}
+
+/** As the styles say. */
+const ROW_HEIGHT = 52;
+const ROW_HEIGHT_ON_PHONE = 96;
+/** Rows beyond the screen, so that a key finds the next one. */
+const OVERSCAN = 12;
+
+/** A list of any length: only the rows on the screen are in the document. */
+export function ExceptionRows(props: ExceptionRowsProps) {
+  const { label, groups, total, sort, onSort, selected, onSelect, showsStatus, isOld } = props;
+  const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
+  const rowHeight = isPhone ? ROW_HEIGHT_ON_PHONE : ROW_HEIGHT;
+  const list = useRef<HTMLUListElement>(null);
+  const [offset, setOffset] = useState(0);
+  useLayoutEffect(() => {
+    const top = (list.current?.getBoundingClientRect().top ?? 0) + window.scrollY;
+    if (Math.abs(top - offset) > 1) setOffset(top);
+  });
+  const rows = useWindowVirtualizer({
+    count: groups.length,
+    estimateSize: () => rowHeight,
+    overscan: OVERSCAN,
+    scrollMargin: offset,
+    getItemKey: (index) => groups[index]?.groupId ?? index,
+  });
+  useLayoutEffect(() => rows.measure(), [rows, rowHeight]);
+  const selectedCount = groups.filter(({ groupId }) => selected.has(groupId)).length;
+  return (
+    <div className={classes.frame} data-old={isOld ? '' : undefined}>
+      <div className={classes.head}>
+        <div>
+          {onSelect !== undefined && (
+            <Checkbox
+              checked={selectedCount > 0 && selectedCount === groups.length}
+              indeterminate={selectedCount > 0 && selectedCount < groups.length}
+              onChange={(event) =>
+                onSelect(
+                  groups.map(({ groupId }) => groupId),
+                  event.currentTarget.checked,
+                )
+              }
+              aria-label={`Select all ${groups.length} that are loaded`}
+            />
+          )}
+        </div>
+        <span>Exception</span>
+        <span className={classes.bars}>Last 14 days</span>
+        <SortButton sort="events" current={sort} onSort={onSort} title="Events" />
+        <SortButton sort="users" current={sort} onSort={onSort} title="Users" />
+        <span className={classes.release}>Release</span>
+        <SortButton
+          sort={sort === 'last' ? 'first' : 'last'}
+          current={sort}
+          isOn={sort === 'last' || sort === 'first'}
+          onSort={onSort}
+          title={sort === 'first' ? 'First seen' : 'Last seen'}
+        />
+      </div>
+      <ul className={classes.list} ref={list} aria-label={label} style={{ height: rows.getTotalSize() }}>
+        {rows.getVirtualItems().map(({ index, key, start }) => {
+          const group = groups[index];
+          if (group === undefined) return null;
+          return (
+            <ExceptionRow
+              key={key}
+              group={group}
+              sort={sort}
+              showsStatus={showsStatus}
+              isSelected={selected.has(group.groupId)}
+              onSelect={onSelect && ((isSelected) => onSelect([group.groupId], isSelected))}
+              position={index + 1}
+              total={total}
+              style={{ transform: `translateY(${start - offset}px)` }}
+            />
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+interface SortButtonProps {
+  readonly sort: GroupSort;
+  readonly current: GroupSort;
+  readonly isOn?: boolean;
+  onSort(sort: GroupSort): void;
+  readonly title: string;
+}
+
+const SORT_WORDS: Record<GroupSort, string> = {
+  last: 'when they were last seen',
+  first: 'when they were first seen',
+  events: 'number of events',
+  users: 'number of users',
+};
+
+function SortButton({ sort, current, isOn = sort === current, onSort, title }: SortButtonProps) {
+  return (
+    <UnstyledButton
+      className={classes.sort}
+      data-on={isOn ? '' : undefined}
+      onClick={() => onSort(sort)}
+      title={`Sort by ${SORT_WORDS[sort]}`}
+      aria-label={`${title}: sort by ${SORT_WORDS[sort]}`}
+      aria-pressed={isOn}
+    >
+      {isOn && <IconArrowDown size={12} aria-hidden />}
+      {title}
+    </UnstyledButton>
+  );
+}

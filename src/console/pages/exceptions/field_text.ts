@@ -1,0 +1,32 @@
+/** Any value of a sender as one text; nothing for what is empty. */
+export function fieldText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string') return value;
+  const text = JSON.stringify(value);
+  return text === '{}' || text === '[]' ? '' : text;
+}
+
+type Field = readonly [name: string, text: string];
+
+/**
+ * The members of an object that say something, those of its members by names such as `headers.Accept`. A text that
+ * stands for something too long is one member.
+ */
+export function fieldsOf(value: unknown): readonly Field[] {
+  if (!isObject(value)) return [['value', fieldText(value)] as const].filter(saysSomething);
+  return Object.entries(value)
+    .flatMap(([name, member]): Field[] =>
+      isObject(member)
+        ? Object.entries(member).map(([inner, part]) => [`${name}.${inner}`, fieldText(part)] as const)
+        : [[name, fieldText(member)]],
+    )
+    .filter(saysSomething);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function saysSomething([, text]: Field): boolean {
+  return text !== '';
+}

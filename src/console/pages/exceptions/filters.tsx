@@ -1,0 +1,139 @@
+import { Button, Group, NativeSelect, Select, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconFilter, IconSearch } from '@tabler/icons-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { type RefObject, useState } from 'react';
+
+import { originsQuery } from '#console/api/exceptions.ts';
+import { actionQuery } from '#console/api/queries.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { ServicePicker } from '#console/components/service_picker.tsx';
+import type { ExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
+import classes from '#console/pages/exceptions/exception_list.module.css';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { GROUP_SORTS, type GroupSort } from '#core/exceptions/group_sort.ts';
+import { LEVELS } from '#core/exceptions/level.ts';
+
+interface FiltersProps {
+  readonly filter: ExceptionFilter;
+  onChange(change: Partial<ExceptionFilter>): void;
+  readonly searchField: RefObject<HTMLInputElement | null>;
+}
+
+const SEVERITIES = LEVELS.toReversed();
+
+const SORT_NAMES: Record<GroupSort, string> = {
+  last: 'Last seen',
+  first: 'First seen',
+  events: 'Most events',
+  users: 'Most users',
+};
+
+export function Filters({ filter, onChange, searchField }: FiltersProps) {
+  const { org } = useOrganization();
+  const { data: origins } = useQuery(originsQuery(org.orgId, filter.service));
+  const environments = withChosen(origins?.environments ?? [], filter.environment);
+  const [isOpen, setIsOpen] = useState(false);
+  const { service, severity, environment, release: chosenRelease, sort } = filter;
+  const active = [service, severity, environment, chosenRelease, sort].filter((value) => value !== undefined).length;
+  return (
+    <Group gap="xs" className={classes.filters} mod={{ open: isOpen }}>
+      <Button
+        variant="default"
+        className={classes.toggle}
+        aria-expanded={isOpen}
+        onClick={() => setIsOpen(!isOpen)}
+        leftSection={<IconFilter size={16} />}
+      >
+        {active === 0 ? 'Filters' : `Filters: ${active}`}
+      </Button>
+      <ServicePicker value={filter.service} onChange={(service) => onChange({ service })} />
+      <NativeSelect
+        aria-label="Severity"
+        value={filter.severity ?? ''}
+        onChange={(event) => onChange({ severity: SEVERITIES.find((known) => known === event.currentTarget.value) })}
+        data={[{ value: '', label: 'Any severity' }, ...SEVERITIES]}
+      />
+      {environments.length > 0 && (
+        <NativeSelect
+          aria-label="Environment"
+          value={filter.environment ?? ''}
+          onChange={(event) => onChange({ environment: event.currentTarget.value || undefined })}
+          data={[
+            { value: '', label: 'Any environment' },
+            ...environments.map((value) => ({ value, label: isolateBidi(value) })),
+          ]}
+        />
+      )}
+      {((origins?.releasesTotal ?? 0) > 0 || filter.release !== undefined) && (
+        <ReleasePicker
+          serviceId={filter.service}
+          value={filter.release}
+          onChange={(release) => onChange({ release })}
+        />
+      )}
+      <div className={classes.sort}>
+        <NativeSelect
+          aria-label="Sort by"
+          value={filter.sort ?? 'last'}
+          onChange={(event) => onChange({ sort: GROUP_SORTS.find((known) => known === event.currentTarget.value) })}
+          data={GROUP_SORTS.map((value) => ({ value, label: SORT_NAMES[value] }))}
+        />
+      </div>
+      <TextInput
+        ref={searchField}
+        aria-label="Search exceptions"
+        placeholder="Title, type or function"
+        leftSection={<IconSearch size={16} />}
+        value={filter.q ?? ''}
+        maxLength={200}
+        onChange={(event) => onChange({ q: event.currentTarget.value || undefined })}
+      />
+    </Group>
+  );
+}
+
+/** A value in the address that nothing bears any more can still be seen and cleared. */
+function withChosen(values: readonly string[], chosen: string | undefined): readonly string[] {
+  return chosen === undefined || values.includes(chosen) ? values : [chosen, ...values];
+}
+
+const DEBOUNCE_MS = 150;
+
+interface ReleasePickerProps {
+  readonly serviceId: string | undefined;
+  readonly value: string | undefined;
+  onChange(release: string | undefined): void;
+}
+
+/** One of any number of releases: the server searches for what is typed. */
+function ReleasePicker({ serviceId, value, onChange }: ReleasePickerProps) {
+  const { orgId } = useOrganization().org;
+  const [typed, setTyped] = useState('');
+  const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
+  const release = text === value ? '' : text.slice(0, 200);
+  const { data } = useQuery({
+    ...actionQuery(orgId, 'exceptions', 'list_exception_origins', {
+      ...(serviceId !== undefined && { serviceId }),
+      ...(release !== '' && { release }),
+    }),
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+  });
+  return (
+    <Select
+      aria-label="Release"
+      placeholder="Any release"
+      data={[...withChosen(data?.releases ?? [], value)]}
+      value={value ?? null}
+      onChange={(chosen) => onChange(chosen ?? undefined)}
+      searchable
+      searchValue={typed}
+      onSearchChange={setTyped}
+      filter={({ options }) => options}
+      nothingFoundMessage="No release has this name"
+      clearable
+      clearButtonProps={{ 'aria-label': 'Any release' }}
+    />
+  );
+}

@@ -1,0 +1,123 @@
+import { Button } from '@mantine/core';
+import { IconBug, IconCheck, IconFilterOff, IconPlus } from '@tabler/icons-react';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { serviceQuery } from '#console/api/queries.ts';
+import { serviceSearchQuery } from '#console/api/services.ts';
+import { Card } from '#console/components/card.tsx';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ServicePicker } from '#console/components/service_picker.tsx';
+import type { GroupTab } from '#console/pages/exceptions/exception_filter.ts';
+import { Snippet } from '#console/pages/services/snippet.tsx';
+import { useRevealedKeys } from '#console/pages/services/use_revealed_keys.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface NoExceptionsProps {
+  readonly tab: GroupTab;
+  readonly serviceId: string | undefined;
+  readonly isFiltered: boolean;
+  /** Whether there are some of another status. */
+  readonly isAny: boolean;
+  onClear(): void;
+}
+
+const CALM: Record<GroupTab, string> = {
+  unresolved: 'No unresolved exception',
+  resolved: 'No exception is resolved',
+  ignored: 'No exception is ignored',
+  all: 'No exception yet',
+};
+
+export function NoExceptions({ tab, serviceId, isFiltered, isAny, onClear }: NoExceptionsProps) {
+  if (isAny) {
+    return (
+      <EmptyState icon={<IconCheck size={24} />} title={CALM[tab]} isCalm={tab === 'unresolved'}>
+        {isFiltered
+          ? 'Exceptions of another status match these filters.'
+          : 'Those of another status are in the other tabs.'}
+      </EmptyState>
+    );
+  }
+  if (isFiltered && serviceId === undefined) return <NothingMatches onClear={onClear} />;
+  return (
+    <>
+      {isFiltered && <NothingMatches onClear={onClear} />}
+      <SendExceptions serviceId={serviceId} />
+    </>
+  );
+}
+
+function NothingMatches({ onClear }: { readonly onClear: () => void }) {
+  return (
+    <EmptyState
+      icon={<IconFilterOff size={24} />}
+      title="Nothing matches"
+      actions={
+        <Button variant="default" onClick={onClear}>
+          Clear the filters
+        </Button>
+      }
+    >
+      No exception matches these filters.
+    </EmptyState>
+  );
+}
+
+/** Nothing has arrived: how a service starts sending. */
+function SendExceptions({ serviceId: wanted }: { readonly serviceId: string | undefined }) {
+  const { org, may } = useOrganization();
+  const [chosen, setChosen] = useState<string>();
+  const { data } = useInfiniteQuery(serviceSearchQuery(org.orgId, { limit: 1 }));
+  const serviceId = wanted ?? chosen ?? data?.pages[0]?.services[0]?.serviceId;
+  if (data === undefined) return null;
+  if (serviceId === undefined) {
+    return (
+      <EmptyState
+        icon={<IconBug size={24} />}
+        title="No exception yet"
+        actions={
+          may('services:edit') && (
+            <Button component={Link} to="/services" leftSection={<IconPlus size={16} />}>
+              Create a service
+            </Button>
+          )
+        }
+      >
+        Exceptions come from services. Create one, and it gets the key that it sends them with.
+      </EmptyState>
+    );
+  }
+  return (
+    <Card
+      title="No exception yet"
+      about="Add the SDK of your language to the service. Its first error shows here within a second."
+      action={wanted === undefined && <ServicePicker value={serviceId} onChange={setChosen} />}
+    >
+      <ServiceSnippet key={serviceId} serviceId={serviceId} />
+    </Card>
+  );
+}
+
+const KINDS = ['node', 'browser', 'python'];
+
+function ServiceSnippet({ serviceId }: { readonly serviceId: string }) {
+  const { orgId } = useOrganization().org;
+  const { data: service } = useQuery(serviceQuery(orgId, serviceId));
+  const { keys, isPending, reveal } = useRevealedKeys(serviceId);
+  if (service === undefined) return null;
+  return (
+    <>
+      {!service.capabilities.includes('exceptions') && (
+        <p>
+          Exceptions are not enabled for this service, so they would be refused.{' '}
+          <Link to="/services/$serviceId" params={{ serviceId }}>
+            Enable them
+          </Link>
+        </p>
+      )}
+      <Snippet masked={service} keys={keys} isPending={isPending} onReveal={reveal} kinds={KINDS} />
+    </>
+  );
+}

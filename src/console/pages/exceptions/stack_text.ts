@@ -1,0 +1,65 @@
+import type { ExceptionEvent } from '#console/api/exceptions.ts';
+
+type Raised = ExceptionEvent['exceptions'][number];
+export type Frame = ExceptionEvent['frames'][number];
+
+/** A stack under its heading, the innermost frame first. */
+export interface ShownStack {
+  readonly type: string | null;
+  readonly value: string | null;
+  readonly frames: readonly Frame[];
+}
+
+/** What the event is about, most telling first: the reported exception, then its causes; or the thread, or the message. */
+export function stacksOf(event: ExceptionEvent): readonly ShownStack[] {
+  if (event.exceptions.length > 0) {
+    const stacks = event.exceptions.toReversed().map(toShownStack);
+    const own = event.frames.toReversed();
+    return stacks.some(({ frames }) => frames.length > 0) || own.length === 0
+      ? stacks
+      : stacks.map((stack, index) => (index === 0 ? { ...stack, frames: own } : stack));
+  }
+  return [{ type: null, value: event.message, frames: event.frames.toReversed() }];
+}
+
+function toShownStack({ type, value, frames }: Raised): ShownStack {
+  return { type, value, frames: frames.toReversed() };
+}
+
+/** JavaScript SDKs send a question mark for a function without a name. */
+export function functionOf({ function: name }: Frame): string {
+  return name === null || name === '?' ? 'anonymous' : name;
+}
+
+export function placeOf({ file, module, line, column }: Frame): string {
+  const where = file ?? module ?? '';
+  if (line === null) return where;
+  return column === null ? `${where}:${line}` : `${where}:${line}:${column}`;
+}
+
+/** All stacks as plain text, to be read or pasted elsewhere. */
+export function rawStack(event: ExceptionEvent): string {
+  return stacksOf(event)
+    .map(({ type, value, frames }, index) => {
+      const heading = [type, value].filter((part) => part !== null && part !== '').join(': ');
+      const lines = frames.map((frame) => `    at ${functionOf(frame)} (${placeOf(frame)})`);
+      return [`${index === 0 ? '' : 'Caused by: '}${heading}`, ...lines].join('\n');
+    })
+    .join('\n');
+}
+
+/** Frames in order; those of libraries that follow each other are one part, which can be opened. */
+export interface StackPart {
+  readonly isOwn: boolean;
+  readonly frames: readonly Frame[];
+}
+
+export function partsOf(frames: readonly Frame[]): readonly StackPart[] {
+  const parts: { isOwn: boolean; frames: Frame[] }[] = [];
+  for (const frame of frames) {
+    const last = parts.at(-1);
+    if (last?.isOwn === frame.inApp) last.frames.push(frame);
+    else parts.push({ isOwn: frame.inApp, frames: [frame] });
+  }
+  return parts;
+}

@@ -1,0 +1,20 @@
+import type { ExceptionOverview } from '#console/api/exceptions.ts';
+import { Card } from '#console/components/card.tsx';
+import { Shares } from '#console/pages/exceptions/shares.tsx';
+import classes from '#console/pages/exceptions/overview_cards.module.css';
+
+/** What most of its events have in common. */
+export function TagsCard({ overview: { tags, taggedEvents, eventCount } }: { readonly overview: ExceptionOverview }) {
+  if (tags.length === 0) return null;
+  const isSample = taggedEvents < eventCount;
+  return (
+    <Card title="Tags" about={isSample ? `Of its newest ${taggedEvents.toLocaleString()} events` : undefined}>
+      {tags.map(({ key, values }) => (
+        <div key={key} className={classes.group}>
+          <h3 className={classes.key}>{key}</h3>
+          <Shares label={key} values={values} whole={taggedEvents} />
+        </div>
+      ))}
+    </Card>
+  );
+}

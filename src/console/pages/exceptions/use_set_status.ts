@@ -1,0 +1,109 @@
+import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
+
+import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
+import {
+  type ExceptionOverview,
+  type GroupPages,
+  type GroupStatus,
+  overviewQuery,
+  refreshExceptions,
+} from '#console/api/exceptions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+type Change = InputOf<'set_exception_statuses'>['changes'][number];
+type Changed = ResultOf<'set_exception_statuses'>;
+
+/** The server takes so many at once. */
+const CHUNK = 200;
+
+const PAST: Record<GroupStatus, string> = { unresolved: 'reopened', resolved: 'resolved', ignored: 'ignored' };
+
+/**
+ * Resolves, ignores or reopens groups, and offers to undo it, which also reopens the incidents that were resolved with
+ * them. The page changes immediately, and is loaded again if the server refuses.
+ */
+export function useSetStatus() {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const undoing = useUndoStatus();
+  return useMutation({
+    mutationFn: ({ groupIds, status }: { readonly groupIds: readonly string[]; readonly status: GroupStatus }) =>
+      setStatuses(
+        orgId,
+        groupIds.map((groupId) => ({ groupId, status })),
+      ),
+    async onMutate({ groupIds, status }) {
+      await queryClient.cancelQueries({ queryKey: topicKey(orgId, 'exceptions') });
+      showStatus(queryClient, orgId, new Set(groupIds), status);
+    },
+    onError(error, { groupIds, status }) {
+      showError(groupIds.length === 1 ? `Not ${PAST[status]}` : `The exceptions were not ${PAST[status]}`, error);
+    },
+    onSuccess(done, { status }) {
+      const { length: count } = done.changed;
+      if (count === 0) return;
+      const incidents = done.resolvedIncidentIds.length;
+      const also =
+        incidents === 0 ? '' : `, and ${incidents === 1 ? 'its incident' : `${incidents} incidents`} resolved`;
+      const what = count === 1 ? `Exception ${PAST[status]}` : `${count} exceptions ${PAST[status]}`;
+      showUndoable(`${what}${also}.`, () => undoing.mutate(done));
+    },
+    onSettled: (_done, _error, { groupIds }) => refreshExceptions(queryClient, orgId, groupIds),
+  });
+}
+
+/** They return to the status that each had before. */
+function useUndoStatus() {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  return useMutation({
+    async mutationFn({ changed, resolvedIncidentIds }: Changed) {
+      await setStatuses(
+        orgId,
+        changed.map(({ groupId, before }) => ({ groupId, status: before })),
+      );
+      for (const incidentId of resolvedIncidentIds) await invoke(orgId, 'reopen_incident', { incidentId });
+    },
+    onSuccess: () => showSuccess('Undone.'),
+    onError: (error) => showError('This could not be undone completely', error),
+    onSettled: (_done, _error, { changed }) =>
+      refreshExceptions(
+        queryClient,
+        orgId,
+        changed.map(({ groupId }) => groupId),
+      ),
+  });
+}
+
+async function setStatuses(orgId: string, changes: readonly Change[]): Promise<Changed> {
+  const changed: Changed['changed'] = [];
+  const resolvedIncidentIds: string[] = [];
+  for (let from = 0; from < changes.length; from += CHUNK) {
+    const done = await invoke(orgId, 'set_exception_statuses', { changes: changes.slice(from, from + CHUNK) });
+    changed.push(...done.changed);
+    resolvedIncidentIds.push(...done.resolvedIncidentIds);
+  }
+  return { changed, resolvedIncidentIds };
+}
+
+function showStatus(queryClient: QueryClient, orgId: string, ids: ReadonlySet<string>, status: GroupStatus): void {
+  queryClient.setQueriesData<GroupPages>(
+    { queryKey: [...topicKey(orgId, 'exceptions'), 'browse_exception_groups'] },
+    (list) => {
+      if (list === undefined) return list;
+      const pages = list.pages.map((page) => ({
+        ...page,
+        groups: page.groups.map((group) => (ids.has(group.groupId) ? { ...group, status } : group)),
+      }));
+      return { ...list, pages };
+    },
+  );
+  for (const groupId of ids) {
+    queryClient.setQueryData<ExceptionOverview>(
+      overviewQuery(orgId, groupId).queryKey,
+      (overview) => overview && { ...overview, status },
+    );
+  }
+}

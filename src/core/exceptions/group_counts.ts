@@ -1,0 +1,76 @@
+import { Temporal } from '#kernel/time.ts';
+
+/** How many events bear a value. */
+export interface ValueCount {
+  readonly value: string;
+  readonly count: number;
+}
+
+/** What was seen of a group in one release. */
+export interface ReleaseCount {
+  readonly release: string;
+  readonly events: number;
+  readonly users: number;
+  /** RFC 3339. */
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+}
+
+/** UTC days that have events, oldest first. */
+export type DayCounts = readonly (readonly [day: string, events: number])[];
+
+/** Everything that is counted over the events of a group that are kept. An event that was sent twice counts once. */
+export interface GroupTally {
+  readonly events: number;
+  /** Distinct users among those events that named one. */
+  readonly users: number;
+  /** False when any event was caught by nothing in the application; null when no client said. */
+  readonly isHandled: boolean | null;
+  readonly days: DayCounts;
+  /** The most frequent first. */
+  readonly environments: readonly ValueCount[];
+  /** The newest first; `releasesTotal` says how many there are in all. */
+  readonly releases: readonly ReleaseCount[];
+  readonly releasesTotal: number;
+}
+
+export const EMPTY_TALLY: GroupTally = {
+  events: 0,
+  users: 0,
+  isHandled: null,
+  days: [],
+  environments: [],
+  releases: [],
+  releasesTotal: 0,
+};
+
+/** The last `count` UTC days, oldest first, today last: `2027-01-31`. */
+export function lastDays(now: Temporal.Instant, count: number): string[] {
+  const today = now.toZonedDateTimeISO('UTC').toPlainDate();
+  return Array.from({ length: count }, (_, index) => today.subtract({ days: count - 1 - index }).toString());
+}
+
+/** One number for each of these days. */
+export function countsOn(days: DayCounts, wanted: readonly string[]): number[] {
+  const byDay = new Map(days);
+  return wanted.map((day) => byDay.get(day) ?? 0);
+}
+
+/** When the counts change although nothing arrives: as soon as the oldest day is no longer kept. Null without events. */
+export function outdatedAt({ days }: GroupTally, retentionDays: number): Temporal.Instant | null {
+  const [oldest] = days[0] ?? [];
+  if (oldest === undefined) return null;
+  const dayAfter = Temporal.PlainDate.from(oldest).add({ days: 1 }).toZonedDateTime('UTC').toInstant();
+  return dayAfter.add({ hours: 24 * retentionDays });
+}
+
+const REST_MS_MIN = 4_000;
+const REST_MS_MAX = 600_000;
+/** Counting takes at most this share of one core of the event store, however many events a group has. */
+const SHARE = 50;
+
+/** How long a group that took so long to count is not counted again, although events keep coming. */
+export function restAfter(tookMs: number): Temporal.Duration {
+  const milliseconds = Math.round(Math.min(REST_MS_MAX, Math.max(REST_MS_MIN, SHARE * tookMs)));
+  return Temporal.Duration.from({ milliseconds });
+}

@@ -1,0 +1,47 @@
+import { EMPTY_TALLY, restAfter } from '#core/exceptions/group_counts.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import type { TakenGroup } from '#storage/postgres/exception_count_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+interface CountingRuntime {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly exceptions: Pick<ExceptionReader, 'counter'>;
+}
+
+/** Groups counted by one query. */
+const BATCH = 200;
+/** The rest is counted at the next run, two seconds later. */
+const BATCHES_MAX = 25;
+
+/**
+ * Counts the events of groups to which some have come, or whose oldest ones are no longer kept. What is counted is
+ * always all that is stored, so a count that fails, or is made twice, is right the next time.
+ */
+export async function countExceptions(runtime: CountingRuntime): Promise<void> {
+  for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
+    const taken = await storesOf(runtime.db.session()).exceptionCounts.takeDue(runtime.clock.now(), BATCH);
+    if (taken.length === 0) return;
+    await countGroups(runtime, taken);
+  }
+}
+
+async function countGroups({ db, clock, exceptions }: CountingRuntime, groups: readonly TakenGroup[]): Promise<void> {
+  const now = clock.now();
+  const scopes = groups.map(({ id, serviceId, retentionDays }) => ({
+    serviceId,
+    groupId: id,
+    keptSince: now.subtract({ hours: 24 * retentionDays }),
+  }));
+  const startedAt = performance.now();
+  const tallies = await exceptions.counter.count(scopes);
+  const tookMs = performance.now() - startedAt;
+  const all = [...tallies.values()].reduce((sum, { events }) => sum + events, 0);
+  const counted = groups.map((group) => {
+    const tally = tallies.get(group.id) ?? EMPTY_TALLY;
+    return { group, tally, restsUntil: now.add(restAfter((tookMs * tally.events) / Math.max(1, all))) };
+  });
+  await storesOf(db.session()).exceptionCounts.save(counted, now);
+}
