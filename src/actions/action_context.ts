@@ -5,6 +5,7 @@ import type { Cipher } from '#auth/cipher.ts';
 import type { ConnectRequest } from '#auth/oauth/connect_request.ts';
 import type { Visitor } from '#auth/sessions.ts';
 import type { Channel } from '#core/oncall/channel.ts';
+import type { Senders } from '#core/oncall/contact_card.ts';
 import type { AccountOperation, Action, ConsoleOperation } from '#kernel/action.ts';
 import type { Caller, RequestOrigin } from '#kernel/caller.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -25,6 +26,8 @@ export interface Installation {
   /** Whether mail is sent to people about their accounts. */
   readonly hasMail: boolean;
   readonly phoneProvider: 'twilio' | 'simulator';
+  /** Where messages come from. */
+  readonly senders: Senders;
   /** For `PushManager.subscribe` in browsers. */
   readonly vapidPublicKey: string;
   /** Asks the DNS whether a host name stands for an address that is not public. */

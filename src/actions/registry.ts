@@ -38,6 +38,7 @@ import { getDashboard } from '#actions/dashboards/get_dashboard.ts';
 import { listDashboards } from '#actions/dashboards/list_dashboards.ts';
 import { updateDashboard } from '#actions/dashboards/update_dashboard.ts';
 import { getDeliveryHealth } from '#actions/delivery/get_delivery_health.ts';
+import { getPagingProblems } from '#actions/delivery/get_paging_problems.ts';
 import { browseExceptionGroups } from '#actions/exceptions/browse_exception_groups.ts';
 import { getExceptionGroup } from '#actions/exceptions/get_exception_group.ts';
 import { getExceptionOverview } from '#actions/exceptions/get_exception_overview.ts';
@@ -46,6 +47,8 @@ import { listExceptionGroups } from '#actions/exceptions/list_exception_groups.t
 import { listExceptionOrigins } from '#actions/exceptions/list_exception_origins.ts';
 import { setExceptionStatus } from '#actions/exceptions/set_exception_status.ts';
 import { setExceptionStatuses } from '#actions/exceptions/set_exception_statuses.ts';
+import { getHome } from '#actions/home/get_home.ts';
+import { setUpPaging } from '#actions/home/set_up_paging.ts';
 import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
 import { countIncidents } from '#actions/incidents/count_incidents.ts';
 import { countIncidentsByService } from '#actions/incidents/count_incidents_by_service.ts';
@@ -61,6 +64,7 @@ import { revokeApiKey } from '#actions/keys/revoke_api_key.ts';
 import { confirmPhone } from '#actions/me/confirm_phone.ts';
 import { createPushSubscription } from '#actions/me/create_push_subscription.ts';
 import { deletePushSubscription } from '#actions/me/delete_push_subscription.ts';
+import { getContactCard } from '#actions/me/get_contact_card.ts';
 import { getMe } from '#actions/me/get_me.ts';
 import { getTestNotification } from '#actions/me/get_test_notification.ts';
 import { requestPhoneCode } from '#actions/me/request_phone_code.ts';
@@ -69,6 +73,7 @@ import { setReplyPin } from '#actions/me/set_reply_pin.ts';
 import { updateOwnContact } from '#actions/me/update_own_contact.ts';
 import { listMetricNames } from '#actions/metrics/list_metric_names.ts';
 import { queryMetric } from '#actions/metrics/query_metric.ts';
+import { renameOrganization } from '#actions/organization/rename_organization.ts';
 import { setSecondFactorPolicy } from '#actions/organization/set_second_factor_policy.ts';
 import { acceptInvitation } from '#actions/people/accept_invitation.ts';
 import { changeRole } from '#actions/people/change_role.ts';
@@ -109,13 +114,14 @@ import { disableCapability } from '#actions/services/disable_capability.ts';
 import { enableCapability } from '#actions/services/enable_capability.ts';
 import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
 import { getService } from '#actions/services/get_service.ts';
+import { getServiceActivity } from '#actions/services/get_service_activity.ts';
+import { getServiceHealth } from '#actions/services/get_service_health.ts';
 import { listServices } from '#actions/services/list_services.ts';
 import { revealIngestKey } from '#actions/services/reveal_ingest_key.ts';
 import { rotateIngestKey } from '#actions/services/rotate_ingest_key.ts';
 import { searchServices } from '#actions/services/search_services.ts';
 import { setRetention } from '#actions/services/set_retention.ts';
 import { updateService } from '#actions/services/update_service.ts';
-import { getSetupProgress } from '#actions/setup/get_setup_progress.ts';
 import { addTeamMember } from '#actions/teams/add_team_member.ts';
 import { createTeam } from '#actions/teams/create_team.ts';
 import { deleteTeam } from '#actions/teams/delete_team.ts';
@@ -204,7 +210,9 @@ export const ACTIONS: readonly AnyAction[] = ACTION_GROUPS.flatMap(({ actions })
 
 const WITHIN_ORGANIZATIONS = [
   getBilling,
-  getSetupProgress,
+  getHome,
+  setUpPaging,
+  getPagingProblems,
   removeMember,
   revealIngestKey,
   searchIncidents,
@@ -221,8 +229,11 @@ const WITHIN_ORGANIZATIONS = [
   confirmPhone,
   setReplyPin,
   setSecondFactorPolicy,
+  renameOrganization,
   countIncidentsByService,
   searchServices,
+  getServiceHealth,
+  getServiceActivity,
   findTeams,
   searchTeams,
   getTeam,
@@ -255,6 +266,7 @@ const WITHIN_ORGANIZATIONS = [
   listExceptionOrigins,
   setExceptionStatuses,
   getMe,
+  getContactCard,
   updateOwnContact,
   createPushSubscription,
   deletePushSubscription,

@@ -14,6 +14,7 @@ import { readEventPlace, readExceptionFilter } from '#console/pages/exceptions/e
 import { readAuditFilter } from '#console/pages/settings/audit_filter.ts';
 import { readIncidentFilter } from '#console/pages/incidents/incident_filter.ts';
 import { readTimelineFilter } from '#console/pages/oncall/timeline_filter.ts';
+import { readServiceFilter } from '#console/pages/services/service_filter.ts';
 import { ErrorPage } from '#console/shell/error_page.tsx';
 import { NotFound, NotFoundPage } from '#console/shell/not_found.tsx';
 import { Shell } from '#console/shell/shell.tsx';
@@ -192,6 +193,7 @@ const pageRoutes = [
   createRoute({
     getParentRoute: () => inside,
     path: PAGES.services,
+    validateSearch: readServiceFilter,
     component: lazyRouteComponent(() => import('#console/pages/services/service_list.tsx'), 'ServiceList'),
   }),
   createRoute({

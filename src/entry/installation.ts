@@ -8,10 +8,15 @@ import { mailServerOf } from '#notify/mail/settings.ts';
 
 /** How this installation is set up, for the operations of the console. */
 export function installationOf(config: FoundationConfig): Installation {
-  const { appSecret, twilioApiBase } = config;
+  const { appSecret, twilioApiBase, twilioFrom } = config;
+  const mail = mailServerOf(config);
   return {
-    hasMail: mailServerOf(config) !== null,
+    hasMail: mail !== null,
     phoneProvider: twilioApiBase !== undefined && isLoopback(twilioApiBase) ? 'simulator' : 'twilio',
+    senders: {
+      phones: twilioFrom === undefined ? [] : [twilioFrom],
+      emails: mail === null ? [] : [addressIn(mail.from)],
+    },
     vapidPublicKey: deriveVapidKeys(appSecret).publicKey,
     isPrivateHost: (hostname) => isInternalHostname(hostname, externalFetchOptionsOf(config)),
     ciphers: {
@@ -20,6 +25,11 @@ export function installationOf(config: FoundationConfig): Installation {
       secondFactors: createCipher(appSecret, 'second-factors'),
     },
   };
+}
+
+/** `Tocsin <tocsin@example.com>` has the address between its brackets. */
+function addressIn(from: string): string {
+  return /<([^>]+)>\s*$/.exec(from)?.[1] ?? from;
 }
 
 /** The phone simulator takes the place of Twilio on this machine. */

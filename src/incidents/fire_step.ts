@@ -95,13 +95,13 @@ function unusedChannels(pages: readonly PageDecision[]): object[] {
     .slice(0, NAMED_MAX);
 }
 
-/** How each of them can be reached: by their settings in the incident's team, or by the email of their account. */
+/** How each of them can be reached: by their settings in the incident's team, or by their own. */
 async function readContacts(
   { stores }: UnitOfWork,
   incident: IncidentRow,
   userIds: readonly Id<'user'>[],
 ): Promise<Map<Id<'user'>, Contact>> {
-  const people = await stores.people.listPeople(incident.orgId, userIds);
+  const people = await stores.people.listReachable(incident.orgId, userIds);
   const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
   const members = incident.teamId === null ? [] : await stores.teams.listMembers(incident.orgId, [incident.teamId]);
   return contactsOf([...people.values()], subscribers, members);

@@ -96,10 +96,10 @@ inBrowser('the Me page', () => {
       .waitFor();
     await expect.poll(() => h.post.mails.map(({ subject }) => subject)).toEqual(['[Tocsin] Test message']);
 
-    await page.getByLabel('Phone', { exact: true }).fill('0612345678');
+    await page.getByRole('region', { name: 'Platform' }).getByLabel('Phone', { exact: true }).fill('0612345678');
     await page.getByRole('button', { name: 'Save' }).first().click();
     await page.getByText('Include the country code').waitFor();
-    await page.getByLabel('Phone', { exact: true }).fill('+31 6 1234 5678');
+    await page.getByRole('region', { name: 'Platform' }).getByLabel('Phone', { exact: true }).fill('+31 6 1234 5678');
     await page.getByRole('switch', { name: 'Phone call' }).press('Space');
     await page.getByRole('button', { name: 'Save' }).first().click();
     await page.getByText('Your contact details in Platform are saved.').waitFor();

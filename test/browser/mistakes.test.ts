@@ -147,7 +147,7 @@ inBrowser('mistakes', () => {
     const h = await openConsole();
     const { page } = await h.visitor({ path: '/me', viewport: PHONE, isMobile: true, hasTouch: true });
     await page.getByLabel('Name', { exact: true }).fill('Olga Nova');
-    await page.getByRole('button', { name: 'Save' }).tap();
+    await page.getByRole('region', { name: 'Account' }).getByRole('button', { name: 'Save' }).tap();
     await page.getByText('Your name was changed.').waitFor();
     const header = (await page.locator('header').first().boundingBox())!;
     // It slides in from above.

@@ -110,7 +110,7 @@ inBrowser('services', () => {
     const service = await h.given.service({ name: 'checkout' });
     const { page } = await h.visitor({ role: 'viewer', path: `/services/${service.serviceId}` });
     await page.getByText('Nothing has arrived yet.').first().waitFor();
-    expect(await page.getByText('refused').count()).toBe(0);
+    expect(await page.getByText('refused', { exact: true }).count()).toBe(0);
     const refused = { serviceId: service.serviceId, hour: h.clock.now(), lastAt: h.clock.now() };
     await storesOf(h.context.db.session()).ingestRefusals.add([
       { ...refused, kind: 'points', reason: 'too_many_series', count: 1_204 },

@@ -4,7 +4,7 @@ import { nullable } from '#actions/fields.ts';
 import { CHANNEL_SWITCHES_VIEW } from '#actions/teams/contact_fields.ts';
 import { CHANNEL_PREFERENCES } from '#core/oncall/channel.ts';
 import { recordOf } from '#kernel/record_of.ts';
-import type { MemberContact } from '#storage/postgres/team_store.ts';
+import type { Preferences } from '#core/oncall/contact.ts';
 
 /** How a team reaches somebody. */
 export const ContactView = Type.Object({
@@ -12,6 +12,6 @@ export const ContactView = Type.Object({
   ...CHANNEL_SWITCHES_VIEW,
 });
 
-export function toContactView(contact: MemberContact) {
+export function toContactView(contact: Preferences) {
   return { phone: contact.phone, ...recordOf(CHANNEL_PREFERENCES, (preference) => contact[preference]) };
 }

@@ -4,14 +4,21 @@ import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
 import { ContactView, toContactView } from '#actions/me/contact_view.ts';
+import { listOwnShifts, OwnShiftView } from '#actions/me/own_shifts.ts';
 import { SubscriptionView, toSubscriptionView } from '#actions/me/subscription_view.ts';
 import { ChannelName } from '#actions/policies/view.ts';
 import { CHANNELS } from '#core/oncall/channel.ts';
+
+const SHIFTS_MAX = 12;
 
 const MeView = Type.Object({
   teams: Type.Array(Type.Object({ teamId: IdText, name: Type.String(), contact: ContactView }), {
     description: 'oldest first',
   }),
+  own: Type.Object(ContactView.properties, {
+    description: 'how you are reached about incidents of teams that you are not in',
+  }),
+  shifts: Type.Array(OwnShiftView, { description: `your next ${SHIFTS_MAX} shifts, the current ones first` }),
   pushSubscriptions: Type.Array(SubscriptionView, { description: 'oldest first' }),
   vapidPublicKey: Type.String({ description: 'for PushManager.subscribe' }),
   channels: Type.Array(Type.Object({ channel: ChannelName, configured: Type.Boolean() })),
@@ -28,10 +35,14 @@ export const getMe = defineAction({
   input: Type.Object({}, CLOSED),
   result: MeView,
   example: {},
-  async handle(_input, { caller, stores, configuredChannels, installation }) {
+  async handle(_input, { caller, stores, now, configuredChannels, installation }) {
     const userId = callerUser(caller);
     const places = await stores.teams.listPlacesOf(caller.orgId, userId);
+    const person = (await stores.people.listReachable(caller.orgId, [userId])).get(userId);
+    if (person === undefined) throw new Error('the caller is not a member of the organization');
     return {
+      own: toContactView(person.own),
+      shifts: await listOwnShifts(stores, caller.orgId, userId, now, SHIFTS_MAX),
       teams: places.map((place) => ({ teamId: place.teamId, name: place.teamName, contact: toContactView(place) })),
       pushSubscriptions: (await stores.pushSubscriptions.listOf(userId)).map(toSubscriptionView),
       vapidPublicKey: installation.vapidPublicKey,

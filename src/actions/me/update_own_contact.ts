@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
@@ -8,15 +8,18 @@ import { ContactView, toContactView } from '#actions/me/contact_view.ts';
 import { notifyOfNumberChange } from '#actions/teams/change_number.ts';
 import { CHANNEL_SWITCHES, Phone } from '#actions/teams/contact_fields.ts';
 import { toMemberRecord } from '#actions/teams/view.ts';
+import type { Preferences } from '#core/oncall/contact.ts';
+import { maskPhone } from '#core/oncall/masking.ts';
 
 /** Every role may change how they themselves are reached. */
 export const updateOwnContact = defineAction({
   name: 'update_own_contact',
   consoleOnly: true,
-  summary: 'Change how a team reaches you. Every role may do this.',
+  summary:
+    'Change how a team reaches you, or with teamId null how you are reached about incidents of other teams. Every role may do this.',
   permission: 'organization:view',
   effect: 'write',
-  input: Type.Object({ teamId: IdText, phone: Type.Optional(nullable(Phone)), ...CHANNEL_SWITCHES }, CLOSED),
+  input: Type.Object({ teamId: nullable(IdText), phone: Type.Optional(nullable(Phone)), ...CHANNEL_SWITCHES }, CLOSED),
   result: ContactView,
   example: {
     teamId: EXAMPLE_IDS.teamId,
@@ -27,6 +30,7 @@ export const updateOwnContact = defineAction({
     emailEnabled: true,
   },
   async handle({ teamId, ...input }, context) {
+    if (teamId === null) return await updateOwn(input, context);
     const { caller, stores, now, configuredChannels, record } = context;
     const member = await stores.teams.lockMemberOf(caller.orgId, teamId, callerUser(caller));
     const before = toMemberRecord(member);
@@ -43,3 +47,26 @@ export const updateOwnContact = defineAction({
     return contact;
   },
 });
+
+/** For incidents of teams that the person is not in. */
+async function updateOwn(input: Partial<Preferences>, context: ActionContext): Promise<Static<typeof ContactView>> {
+  const { caller, stores, configuredChannels, record } = context;
+  const userId = callerUser(caller);
+  const membership = await stores.people.lockMembership(caller.orgId, userId);
+  const before = toContactView(membership);
+  Object.assign(membership, input);
+  await stores.people.saveMembership(membership);
+  const contact = toContactView(membership);
+  const isOther = contact.phone !== before.phone;
+  if (isOther) await notifyOfNumberChange(context, caller, { userId }, before.phone, configuredChannels);
+  record({
+    target: userId,
+    before: maskedContact(before),
+    after: { ...maskedContact(contact), ...(isOther && { phoneChanged: true }) },
+  });
+  return contact;
+}
+
+function maskedContact(contact: Static<typeof ContactView>): object {
+  return { ...contact, phone: contact.phone === null ? null : maskPhone(contact.phone) };
+}

@@ -84,12 +84,13 @@ export async function readSimulation(
   );
   const people = new Map([...named, ...team.people]);
   const userIds = [...people.values()].map(({ userId }) => userId);
+  const reachable = await stores.people.listReachable(orgId, userIds);
   const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
   const members = await stores.teams.listMembers(orgId, [teamId]);
   const setting = {
     steps,
     schedules: team.schedules.map(({ schedule, overrides }) => ({ rotation: rotationOf(schedule), overrides })),
-    contacts: contactsOf([...people.values()], subscribers, members),
+    contacts: contactsOf([...reachable.values()], subscribers, members),
     configured: configuredChannels,
     isPresent: (userId: string) => team.people.has(userId),
   };

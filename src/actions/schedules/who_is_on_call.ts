@@ -16,7 +16,7 @@ const PERSON_FIELDS = { userId: IdText, name: Type.String(), email: Type.String(
 
 const PersonView = Type.Object(PERSON_FIELDS);
 
-const ScheduleOnCallView = Type.Object({
+export const ScheduleOnCallView = Type.Object({
   scheduleId: IdText,
   name: Type.String(),
   timezone: Type.String({ description: 'IANA name' }),
@@ -80,9 +80,9 @@ export const whoIsOnCall = defineAction({
   },
 });
 
-function toScheduleOnCallView(
+export function toScheduleOnCallView(
   { schedule, overrides, onCall: { shift, next } }: ScheduleOnCall,
-  found: TeamOnCall,
+  found: Pick<TeamOnCall, 'people'>,
   now: Temporal.Instant,
 ): Static<typeof ScheduleOnCallView> {
   return {
@@ -99,7 +99,7 @@ function toScheduleOnCallView(
 }
 
 /** Everyone who is on call now or next is among the people of the team. */
-function personOf({ people }: TeamOnCall, userId: string): Person {
+function personOf({ people }: Pick<TeamOnCall, 'people'>, userId: string): Person {
   const person = people.get(userId);
   if (person === undefined) throw new Error(`${userId} is on call but is not a member of the organization`);
   return person;

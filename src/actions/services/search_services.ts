@@ -27,7 +27,11 @@ export const searchServices = defineAction({
     },
     CLOSED,
   ),
-  result: Type.Object({ services: Type.Array(ServiceView), nextCursor: nullable(Type.String()) }),
+  result: Type.Object({
+    services: Type.Array(ServiceView),
+    total: Type.Integer({ minimum: 0, description: 'services that match the text, on all pages' }),
+    nextCursor: nullable(Type.String()),
+  }),
   example: {
     text: 'check',
     serviceIds: ['service_01k9z8e4rnf7ktv2x5m6w0abqe'],
@@ -42,6 +46,10 @@ export const searchServices = defineAction({
     );
     const shown = services.slice(0, limit);
     const last = services.length > limit ? shown.at(-1) : undefined;
-    return { services: shown.map(toServiceView), nextCursor: last === undefined ? null : nameCursorOf(last) };
+    return {
+      services: shown.map(toServiceView),
+      total: await stores.services.count(caller.orgId, text?.trim()),
+      nextCursor: last === undefined ? null : nameCursorOf(last),
+    };
   },
 });

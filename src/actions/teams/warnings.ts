@@ -59,7 +59,7 @@ export async function readWarnings(
     ...policies.flatMap(({ steps }) => steps.flatMap(({ targetUserIds }) => targetUserIds)),
     ...peopleOnCall(onCall.schedules.map((schedule) => schedule.onCall)),
   ]);
-  const people = await stores.people.listPeople(caller.orgId, userIds);
+  const people = await stores.people.listReachable(caller.orgId, userIds);
   const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
   return teams.map((team) => {
     const { schedules } = team.onCall;

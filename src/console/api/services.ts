@@ -1,7 +1,7 @@
 import { type InfiniteData, infiniteQueryOptions, type QueryClient } from '@tanstack/react-query';
 
 import { type InputOf, invoke, type ResultOf, type Service } from '#console/api/actions.ts';
-import { serviceQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery, serviceQuery, topicKey } from '#console/api/queries.ts';
 
 type ServiceSearch = Omit<InputOf<'search_services'>, 'cursor'>;
 
@@ -63,3 +63,13 @@ function withServices(
   }));
   return { ...data, pages };
 }
+
+export type ServiceHealth = ResultOf<'get_service_health'>['services'][number];
+
+/** What the services sent and what watches them. */
+export const serviceHealthQuery = (orgId: string, serviceIds: readonly string[]) =>
+  actionQuery(orgId, 'services', 'get_service_health', { serviceIds: [...serviceIds] });
+
+/** What one service sent, hour by hour. */
+export const serviceActivityQuery = (orgId: string, serviceId: string) =>
+  actionQuery(orgId, 'services', 'get_service_activity', { serviceId });

@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 
 import type { AccountResultOf } from '#console/api/actions.ts';
 import { ask, isApiError } from '#console/api/http.ts';
+import { removeAllDrafts } from '#console/components/draft_store.ts';
 
 /** Who is signed in, and where they belong. */
 export type Session = AccountResultOf<'get_session'>;
@@ -34,7 +35,12 @@ export function isPending(answer: SignedInOrPending): answer is Pending {
 export const signIn = (email: string, password: string) =>
   ask<SignedInOrPending>('session', { method: 'POST', body: { email, password } });
 
-export const signOut = () => ask<AccountResultOf<'sign_out'>>('session', { method: 'DELETE' });
+/** The next person at this browser finds no drafts. */
+export async function signOut(): Promise<AccountResultOf<'sign_out'>> {
+  const answer = await ask<AccountResultOf<'sign_out'>>('session', { method: 'DELETE' });
+  removeAllDrafts();
+  return answer;
+}
 
 export const sessionsQuery = queryOptions({
   queryKey: ['sessions'],

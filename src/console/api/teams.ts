@@ -1,12 +1,17 @@
 import type { QueryClient } from '@tanstack/react-query';
 
 import { invoke, type ResultOf } from '#console/api/actions.ts';
+import { homeQuery, pagingProblemsQuery } from '#console/api/home.ts';
 import { refreshTimelines } from '#console/api/on_call.ts';
 import { onCallQuery, teamsQuery } from '#console/api/queries.ts';
 
 /** Updates the cached data after these teams, or what belongs to them, have changed. */
 export async function refreshTeams(queryClient: QueryClient, orgId: string, ids: readonly string[]): Promise<void> {
   const { queryKey } = teamsQuery(orgId);
+  // Answers that follow from all teams.
+  for (const query of [homeQuery(orgId), pagingProblemsQuery(orgId)]) {
+    void queryClient.invalidateQueries({ queryKey: query.queryKey });
+  }
   for (const id of ids) void queryClient.invalidateQueries({ queryKey: onCallQuery(orgId, id).queryKey });
   void refreshTimelines(queryClient, orgId, ids);
   const list = queryClient.getQueryCache().find({ queryKey, exact: true });

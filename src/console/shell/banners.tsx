@@ -2,14 +2,13 @@ import { useNetwork } from '@mantine/hooks';
 import { IconBellOff, IconCloudOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 
-import { deliveryQuery } from '#console/api/organization.ts';
-import { teamsQuery } from '#console/api/queries.ts';
+import { pagingProblemsQuery } from '#console/api/home.ts';
 import classes from '#console/shell/banners.module.css';
 import { useConnectionState } from '#console/shell/live_changes.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
+import { type Channel, CHANNEL_DECLARATIONS, isChannel } from '#core/oncall/channel.ts';
 
 /** Warnings that are shown on every page. */
 export function Banners() {
@@ -45,19 +44,31 @@ function ServerUnreachable() {
   );
 }
 
+/** What was missing the last time, so that the page does not move when the answer arrives. */
+function useStoredChannels(orgId: string): [readonly Channel[], (channels: readonly Channel[]) => void] {
+  const key = `tocsin-missing-channels:${orgId}`;
+  const known = (localStorage.getItem(key) ?? '').split(' ').filter(isChannel);
+  const store = useCallback(
+    (channels: readonly Channel[]): void => {
+      if (channels.length === 0) localStorage.removeItem(key);
+      else localStorage.setItem(key, channels.join(' '));
+    },
+    [key],
+  );
+  return [known, store];
+}
+
 /** Channels that escalation policies use but that are not set up on this server: their pages will fail. */
 function MissingChannels() {
   const { org } = useOrganization();
-  const { data: teams } = useQuery(teamsQuery(org.orgId));
-  const { data: delivery } = useQuery(deliveryQuery(org.orgId));
-  const used = new Set(
-    teams?.teams.flatMap(({ escalationPolicies }) =>
-      escalationPolicies.flatMap(({ steps }) => steps.flatMap(({ channels }) => channels)),
-    ),
-  );
-  const missing = (delivery?.channels ?? []).filter(({ channel, configured }) => !configured && used.has(channel));
+  const { data } = useQuery(pagingProblemsQuery(org.orgId));
+  const [known, setKnown] = useStoredChannels(org.orgId);
+  const missing = data?.missing ?? known;
+  useEffect(() => {
+    if (data !== undefined) setKnown(data.missing);
+  }, [data, setKnown]);
   if (missing.length === 0) return null;
-  const names = missing.map(({ channel }) => CHANNEL_DECLARATIONS[channel].name).join(' and ');
+  const names = missing.map((channel) => CHANNEL_DECLARATIONS[channel].name).join(' and ');
   return (
     <div className={classes.banner}>
       <IconBellOff size={18} aria-hidden />

@@ -14,15 +14,21 @@ import {
   IconUsers,
 } from '@tabler/icons-react';
 
-/** The main pages, reachable from every page. `key` is the letter after `g`. */
+/**
+ * The rooms, in the order of the navigation. `group`: rooms that belong together stand together. `isInBar`: it has a place
+ * in the bar at the bottom of a phone, which holds four; the others are behind More. `key` is the letter after `g`. A letter
+ * that acts on a page (a, r, u, x, j, k) is never one of them: typed too slowly, it would act.
+ *
+ * Taken or kept free for a room to come: h i o s, l (rules), e (exceptions), c (metrics: charts), d (dashboards), t, m.
+ */
 export const NAVIGATION = [
-  { to: '/', label: 'Home', icon: IconHome, key: 'h' },
-  { to: '/incidents', label: 'Incidents', icon: IconBell, key: 'i' },
-  { to: '/oncall', label: 'On-call', icon: IconCalendarUser, key: 'o' },
-  { to: '/exceptions', label: 'Exceptions', icon: IconBug, key: 'e' },
-  { to: '/services', label: 'Services', icon: IconServer2, key: 's' },
-  { to: '/settings', label: 'Settings', icon: IconSettings, key: 't' },
-  { to: '/me', label: 'Me', icon: IconUserCircle, key: 'm' },
+  { to: '/', label: 'Home', icon: IconHome, key: 'h', group: 'respond', isInBar: true },
+  { to: '/incidents', label: 'Incidents', icon: IconBell, key: 'i', group: 'respond', isInBar: true },
+  { to: '/oncall', label: 'On-call', icon: IconCalendarUser, key: 'o', group: 'respond', isInBar: true },
+  { to: '/services', label: 'Services', icon: IconServer2, key: 's', group: 'watch', isInBar: true },
+  { to: '/exceptions', label: 'Exceptions', icon: IconBug, key: 'e', group: 'watch', isInBar: false },
+  { to: '/settings', label: 'Settings', icon: IconSettings, key: 't', group: 'own', isInBar: false },
+  { to: '/me', label: 'Me', icon: IconUserCircle, key: 'm', group: 'own', isInBar: false },
 ] as const;
 
 export const SETTINGS_NAVIGATION = [

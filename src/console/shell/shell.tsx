@@ -1,15 +1,14 @@
-import { ActionIcon, Kbd, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { ActionIcon, Kbd, UnstyledButton } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useRouter } from '@tanstack/react-router';
+import { Outlet, useRouter } from '@tanstack/react-router';
 import { lazy, type MouseEvent, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 
-import { incidentCountsQuery } from '#console/api/incidents.ts';
 import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
 import { Banners } from '#console/shell/banners.tsx';
 import { useShortcuts } from '#console/shell/keyboard.ts';
 import { LiveChanges } from '#console/shell/live_changes.tsx';
-import { NAVIGATION } from '#console/shell/navigation.ts';
+import { PhoneNavigation } from '#console/shell/phone_navigation.tsx';
+import { SideNavigation } from '#console/shell/side_navigation.tsx';
 import { OrganizationMenu } from '#console/shell/organization_menu.tsx';
 import { OrganizationProvider, useOrganization } from '#console/shell/organization.tsx';
 import { UserMenu } from '#console/shell/user_menu.tsx';
@@ -77,9 +76,7 @@ function Frame() {
           <UnstyledButton className={classes.search} onClick={openPalette}>
             <IconSearch size={16} aria-hidden /> Search <Kbd size="xs">{isApple() ? '⌘' : 'Ctrl'} K</Kbd>
           </UnstyledButton>
-          <nav aria-label="Main navigation">
-            <NavigationLinks />
-          </nav>
+          <SideNavigation />
           <div className={classes.foot}>
             <UserMenu onKeyboardHelp={openKeyboardHelp} />
           </div>
@@ -97,9 +94,7 @@ function Frame() {
           <Banners />
           <Outlet />
         </main>
-        <nav className={classes.bottom} aria-label="Main navigation, on a phone">
-          <NavigationLinks />
-        </nav>
+        <PhoneNavigation />
       </div>
       <Suspense>
         {isPaletteLoaded && <Palette isOpen={overlay === 'palette'} onClose={close} />}
@@ -125,23 +120,6 @@ function useOverlay() {
     togglePalette: useCallback(() => show(requested.current === 'palette' ? null : 'palette'), [show]),
     close: useCallback(() => show(null), [show]),
   };
-}
-
-function NavigationLinks() {
-  const { org } = useOrganization();
-  const waiting = useQuery(incidentCountsQuery(org.orgId)).data?.triggered ?? 0;
-  return NAVIGATION.map(({ to, label, icon: Icon }) => (
-    <Link key={to} to={to} activeOptions={{ exact: to === '/' }} className={classes.place}>
-      <Icon size={20} stroke={1.75} aria-hidden />
-      {label}
-      {to === '/incidents' && waiting > 0 && (
-        <span className={classes.count}>
-          {waiting > 99 ? '99+' : waiting}
-          <VisuallyHidden> waiting</VisuallyHidden>
-        </span>
-      )}
-    </Link>
-  ));
 }
 
 const isApple = (): boolean => /Mac|iP(?:hone|ad)/.test(navigator.userAgent);

@@ -15,28 +15,35 @@ export interface Contact extends Readonly<Record<ChannelPreference, boolean>> {
 
 const ALL_ON = recordOf(CHANNEL_PREFERENCES, () => true);
 
+/** A phone number and what somebody wants to be reached by: in a team, or of their own. */
+export type Preferences = Pick<Contact, 'phone' | ChannelPreference>;
+
 /**
- * The contact of somebody whom a step names or an override puts on call, but who is not a member of the team. Their phone
- * and preferences are not known, so they are reached by the email of their account and by push.
+ * The contact of somebody whom a step names or an override puts on call, but who is not a member of the team. They are
+ * reached as they have said for such incidents; else by the email of their account and by push.
  */
-export function contactOfNonMember(account: Pick<Contact, 'userId' | 'email' | 'hasPush'>): Contact {
-  return { ...account, phone: null, ...ALL_ON };
+export function contactOfNonMember(
+  account: Pick<Contact, 'userId' | 'email' | 'hasPush'>,
+  own: Preferences = { phone: null, ...ALL_ON },
+): Contact {
+  return { ...own, ...account };
 }
 
-type Preferences = Pick<Contact, 'userId' | 'phone' | ChannelPreference>;
+/** An account, with what the person has said for incidents of teams that they are not in. */
+type Account = Pick<Contact, 'userId' | 'email'> & { readonly own?: Preferences };
 
 /** How a team reaches each of these accounts: by the settings of its member, if the account is one. */
 export function contactsOf(
-  accounts: readonly Pick<Contact, 'userId' | 'email'>[],
+  accounts: readonly Account[],
   subscribers: ReadonlySet<Id<'user'>>,
-  members: readonly Preferences[],
+  members: readonly (Preferences & Pick<Contact, 'userId'>)[],
 ): Map<Id<'user'>, Contact> {
   const preferences = new Map(members.map((member) => [member.userId, member]));
   return new Map(
-    accounts.map(({ userId, email }) => {
+    accounts.map(({ userId, email, own }) => {
       const account = { userId, email, hasPush: subscribers.has(userId) };
       const member = preferences.get(userId);
-      return [userId, member === undefined ? contactOfNonMember(account) : { ...member, ...account }];
+      return [userId, member === undefined ? contactOfNonMember(account, own) : { ...member, ...account }];
     }),
   );
 }

@@ -3,6 +3,7 @@ import type { ValueCount } from '#core/exceptions/group_counts.ts';
 import type { GroupPeriods } from '#core/exceptions/periods.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { type HourlyCounts, queryHourlyCounts } from '#storage/clickhouse/hourly_counts.ts';
 import { queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
 import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
 import { EVENTS, ExceptionCounter, type GroupScope, USERS } from '#storage/clickhouse/exception_counter.ts';
@@ -44,6 +45,17 @@ export class ExceptionReader {
       since,
     );
     return count;
+  }
+
+  /** The events of each service since then, by hour. */
+  async countByHour(serviceIds: readonly Id<'service'>[], since: Temporal.Instant): Promise<HourlyCounts> {
+    return await queryHourlyCounts(
+      this.#client,
+      `SELECT service_id, toUnixTimestamp(toStartOfHour(at)) AS hour, ${EVENTS} FROM exception_events
+       PREWHERE service_id IN {services:Array(UUID)} AND at >= ${instant('since')} GROUP BY service_id, hour`,
+      serviceIds,
+      since,
+    );
   }
 
   /** By group id; a group without events is absent. One query for all groups whose services keep events equally long. */

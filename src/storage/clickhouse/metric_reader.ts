@@ -1,7 +1,8 @@
 import type { BucketValue } from '#core/metrics/buckets.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
-import type { Temporal } from '#kernel/time.ts';
+import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
+import { type HourlyCounts, queryHourlyCounts } from '#storage/clickhouse/hourly_counts.ts';
 import { type RecentActivity, queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
 import { bucketQueryOf, type MetricQuery } from '#storage/clickhouse/metric_query.ts';
 import { STALE } from '#storage/clickhouse/point_kind_sql.ts';
@@ -58,6 +59,41 @@ export class MetricReader {
       return await result.json<[number]>();
     });
     return rows.length > 0;
+  }
+
+  /** The points of each service since then, by hour. */
+  async countByHour(serviceIds: readonly Id<'service'>[], since: Temporal.Instant): Promise<HourlyCounts> {
+    return await queryHourlyCounts(
+      this.#client,
+      `SELECT service_id, toUnixTimestamp(toStartOfHour(ts)) AS hour, count() FROM metric_points
+       WHERE service_id IN {services:Array(UUID)} AND kind != ${STALE}
+         AND ts >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+         AND toStartOfHour(ts) >= toStartOfHour(fromUnixTimestamp64Milli({since:Int64}, 'UTC'))
+       GROUP BY service_id, hour`,
+      serviceIds,
+      since,
+    );
+  }
+
+  /** When the newest point of each service was; a service that sent none that is still kept is absent. */
+  async lastPoints(serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, Temporal.Instant>> {
+    if (serviceIds.length === 0) return new Map();
+    const rows = await withClickHouseErrors(async () => {
+      const result = await this.#client.query({
+        query: `SELECT service_id, toUnixTimestamp64Milli(max(last_at)) FROM metric_names
+          WHERE service_id IN {services:Array(UUID)} GROUP BY service_id`,
+        query_params: { services: serviceIds.map(uuidOf) },
+        format: 'JSONCompactEachRow',
+      });
+      return await result.json<[service: string, lastAt: number | string]>();
+    });
+    const idOf = new Map(serviceIds.map((serviceId) => [uuidOf(serviceId), serviceId]));
+    return new Map(
+      rows.flatMap(([uuid, lastAt]) => {
+        const serviceId = idOf.get(uuid);
+        return serviceId === undefined ? [] : [[serviceId, fromEpochMilliseconds(Number(lastAt))] as const];
+      }),
+    );
   }
 
   /** When the newest point was, and how many there are since then; the hours since then are counted, the rest looked up. */

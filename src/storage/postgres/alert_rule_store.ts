@@ -89,6 +89,28 @@ export class AlertRuleStore {
   }
 
   /** Throws `not_found` with the path of the field that named it. */
+  /** How many rules each of the services has, and how many of them are enabled and page somebody. */
+  async countOfServices(
+    orgId: Id<'org'>,
+    serviceIds: readonly Id<'service'>[],
+  ): Promise<Map<Id<'service'>, { readonly rules: number; readonly paging: number }>> {
+    const rows = await this.#session.db
+      .selectFrom('alert_rules')
+      .select(({ fn, cast, eb }) => [
+        'service_id as serviceId',
+        cast<number>(fn.countAll(), 'integer').as('rules'),
+        cast<number>(
+          fn.countAll().filterWhere(eb.and([eb('enabled', '=', true), eb('escalation_policy_id', 'is not', null)])),
+          'integer',
+        ).as('paging'),
+      ])
+      .where('org_id', '=', orgId)
+      .where('service_id', '=', anyOf(serviceIds))
+      .groupBy('service_id')
+      .execute();
+    return new Map(rows.map(({ serviceId, ...counts }) => [serviceId, counts]));
+  }
+
   async get(orgId: Id<'org'>, ruleId: string, path = 'ruleId'): Promise<AlertRuleRow> {
     const rule = await this.#session.db
       .selectFrom('alert_rules as r')

@@ -1,8 +1,8 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { type Row, rowsOf } from '#storage/postgres/columns.ts';
+import { anyOf, type Row, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import type { IngestRefusalEntity } from '#storage/postgres/entities/services.ts';
+import { type IngestRefusalEntity, LIMITS_MET } from '#storage/postgres/entities/services.ts';
 
 /** What was refused of a service for one reason within the hour that begins at `hour`. */
 export type IngestRefusal = Row<typeof IngestRefusalEntity>;
@@ -73,6 +73,22 @@ export class IngestRefusalStore {
       .orderBy('kind')
       .orderBy('reason')
       .execute();
+  }
+
+  /** How much was refused of each of the services; limits that were met without a loss are not counted. */
+  async countOfServices(
+    serviceIds: readonly Id<'service'>[],
+    since: Temporal.Instant,
+  ): Promise<Map<Id<'service'>, number>> {
+    const rows = await this.#session.db
+      .selectFrom('ingest_refusals')
+      .select(({ fn, cast }) => ['service_id as serviceId', cast<number>(fn.sum('count'), 'bigint').as('count')])
+      .where('service_id', '=', anyOf(serviceIds))
+      .where('last_at', '>', since)
+      .where('reason', 'not in', [...LIMITS_MET])
+      .groupBy('service_id')
+      .execute();
+    return new Map(rows.map(({ serviceId, count }) => [serviceId, count]));
   }
 
   /** Of all services, within the hour that begins at `hour`. */

@@ -1,7 +1,8 @@
-import type { InferEntity } from '@mikro-orm/postgresql';
+import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
 
 import { sql } from 'kysely';
 
+import type { Preferences } from '#core/oncall/contact.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { MANAGER_ROLES, type Role } from '#kernel/permissions.ts';
@@ -9,17 +10,23 @@ import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
-import { OrganizationEntity, UserEntity } from '#storage/postgres/entities/people.ts';
+import { MembershipEntity, OrganizationEntity, UserEntity } from '#storage/postgres/entities/people.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 export type OrganizationRow = InferEntity<typeof OrganizationEntity>;
 export type UserRow = InferEntity<typeof UserEntity>;
+export type MembershipRow = InferEntity<typeof MembershipEntity>;
 
 /** Someone of an organization, as far as paging and lists need it. */
 export interface Person {
   readonly userId: Id<'user'>;
   readonly name: string;
   readonly email: string;
+}
+
+/** Somebody with their own settings for incidents of teams that they are not in. */
+export interface ReachablePerson extends Person {
+  readonly own: Preferences;
 }
 
 /** A member as lists show one. */
@@ -42,6 +49,8 @@ export interface MembershipOfUser {
   /** Whether the organization asks owners and admins for a second factor. */
   readonly secondFactorRequired: boolean;
 }
+
+const OWN_CONTACT = ['phone', 'sms_enabled', 'call_enabled', 'push_enabled', 'email_enabled'] as const;
 
 const FIND_ROLE = prepared((db, { orgId, userId }: Values<{ orgId: Id<'org'>; userId: Id<'user'> }>) =>
   db.selectFrom('memberships').select('role').where('org_id', '=', orgId).where('user_id', '=', userId),
@@ -75,6 +84,20 @@ export class PeopleStore {
 
   async findOrganization(orgId: Id<'org'>): Promise<OrganizationRow | null> {
     return await this.#session.em.findOne(OrganizationEntity, { id: orgId });
+  }
+
+  /** Returns the name that the organization had. */
+  async rename(orgId: Id<'org'>, name: string): Promise<string> {
+    const { em } = this.#session;
+    const organization = await em.findOneOrFail(
+      OrganizationEntity,
+      { id: orgId },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+    const before = organization.name;
+    organization.name = name;
+    await em.flush();
+    return before;
   }
 
   /** Throws `conflict` when another user has the address; letter case does not make it another. */
@@ -274,6 +297,42 @@ export class PeopleStore {
       .where('m.user_id', '=', anyOf(ids))
       .execute();
     return new Map(people.map((person) => [person.userId, person]));
+  }
+
+  /** The same with how each wants to be reached about incidents of teams that they are not in. */
+  async listReachable(orgId: Id<'org'>, userIds: readonly string[]): Promise<Map<string, ReachablePerson>> {
+    if (userIds.length === 0) return new Map();
+    const ids = [...new Set(userIds)].map((userId) => asId('user', userId));
+    const people = await this.#members(orgId)
+      .select(['u.name', 'u.email'])
+      .select(OWN_CONTACT.map((column) => `m.${column}` as const))
+      .where('m.user_id', '=', anyOf(ids))
+      .execute();
+    return new Map(
+      people.map(({ userId, name, email, phone, ...switches }) => {
+        const own = {
+          phone,
+          smsEnabled: switches.sms_enabled,
+          callEnabled: switches.call_enabled,
+          pushEnabled: switches.push_enabled,
+          emailEnabled: switches.email_enabled,
+        };
+        return [userId, { userId, name, email, own }];
+      }),
+    );
+  }
+
+  /** The person's own place in the organization, locked until the transaction ends. */
+  async lockMembership(orgId: Id<'org'>, userId: Id<'user'>): Promise<MembershipRow> {
+    return await this.#session.em.findOneOrFail(
+      MembershipEntity,
+      { orgId, userId },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+  }
+
+  async saveMembership(_membership: MembershipRow): Promise<void> {
+    await this.#session.em.flush();
   }
 
   #users() {

@@ -99,12 +99,13 @@ export class PhoneNumberStore {
       .execute();
   }
 
-  /** Whether the number belongs to somebody: a member's, or confirmed by its owner. */
+  /** Whether the number belongs to somebody: a member's, somebody's own, or confirmed by its owner. */
   async isKnown(phone: string): Promise<boolean> {
     const known = await this.#session.db
       .selectFrom('team_members')
       .select('user_id')
       .where('phone', '=', phone)
+      .unionAll(({ selectFrom }) => selectFrom('memberships').select('user_id').where('phone', '=', phone))
       .unionAll(({ selectFrom }) =>
         selectFrom('confirmed_numbers as c')
           .innerJoin('memberships as m', 'm.user_id', 'c.user_id')

@@ -70,6 +70,23 @@ export class ServiceStore {
       .execute();
   }
 
+  /** How many services there are; with a text, how many bear it in name or environment. */
+  async count(orgId: Id<'org'>, text: string | undefined): Promise<number> {
+    const { count } = await this.#session.db
+      .selectFrom('services as s')
+      .select(({ fn, cast }) => cast<number>(fn.countAll(), 'integer').as('count'))
+      .where('s.org_id', '=', orgId)
+      .where('s.deleted_at', 'is', null)
+      .$if(text !== undefined, (query) =>
+        query.where(
+          ({ ref }) =>
+            sql<boolean>`strpos(lower(concat_ws(' ', ${ref('s.name')}, ${ref('s.environment')})), lower(${text})) > 0`,
+        ),
+      )
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
   async find(orgId: Id<'org'>, serviceId: string): Promise<ServiceWithCapabilities | null> {
     return (await this.#services(orgId).where('s.id', '=', asId('service', serviceId)).executeTakeFirst()) ?? null;
   }

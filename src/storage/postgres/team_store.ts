@@ -126,7 +126,7 @@ export class TeamStore {
       .execute();
   }
 
-  /** The numbers by which the person's teams know them, each once. */
+  /** The numbers by which the organization knows the person, in their teams and of their own, each once. */
   async listPhonesOf(orgId: Id<'org'>, userId: Id<'user'>): Promise<string[]> {
     const members = await this.#session.db
       .selectFrom('team_members')
@@ -135,6 +135,13 @@ export class TeamStore {
       .where('org_id', '=', orgId)
       .where('user_id', '=', userId)
       .where('phone', 'is not', null)
+      .union(({ selectFrom }) =>
+        selectFrom('memberships')
+          .select('phone')
+          .where('org_id', '=', orgId)
+          .where('user_id', '=', userId)
+          .where('phone', 'is not', null),
+      )
       .orderBy('phone')
       .limit(10)
       .$narrowType<{ phone: NotNull }>()

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
-import { deliveryQuery } from '#console/api/organization.ts';
-import { teamsQuery } from '#console/api/queries.ts';
+import { pagingProblemsQuery } from '#console/api/home.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ChannelIcon } from '#console/components/channel.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
@@ -20,10 +19,8 @@ const REFRESH_MS = 15_000;
 /** Why a page might not arrive: channels that fail, and the warnings of teams. */
 export function DeliveryProblems() {
   const { orgId } = useOrganization().org;
-  const channels = useQuery({ ...deliveryQuery(orgId), refetchInterval: REFRESH_MS }).data?.channels ?? [];
-  const teams = useQuery(teamsQuery(orgId)).data?.teams ?? [];
-  const failing = channels.filter(({ state }) => state === 'failing');
-  const warnings = teams.flatMap(({ name, warnings }) => warnings.map(({ message }) => ({ team: name, message })));
+  const { data } = useQuery({ ...pagingProblemsQuery(orgId), refetchInterval: REFRESH_MS });
+  const { failing = [], warnings = [], warningCount = 0 } = data ?? {};
   if (failing.length === 0 && warnings.length === 0) return null;
   return (
     <Card
@@ -46,14 +43,14 @@ export function DeliveryProblems() {
               <Status tone="red">failing</Status>
             </Row>
           ))}
-          {warnings.slice(0, SHOWN_MAX).map(({ team, message }) => (
+          {warnings.slice(0, SHOWN_MAX).map(({ teamId, teamName, message }) => (
             <Row
-              key={`${team} ${message}`}
-              title={<Name>{team}</Name>}
+              key={`${teamId} ${message}`}
+              title={<Name>{teamName}</Name>}
               sub={<Sentence>{localTimes(message)}</Sentence>}
             />
           ))}
-          {warnings.length > SHOWN_MAX && <Row title={`And ${warnings.length - SHOWN_MAX} more`} />}
+          {warningCount > SHOWN_MAX && <Row title={`And ${warningCount - SHOWN_MAX} more`} />}
         </>
       }
     />

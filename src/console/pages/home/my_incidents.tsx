@@ -1,4 +1,3 @@
-import { Skeleton } from '@mantine/core';
 import { IconCheck } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -17,12 +16,13 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 const SHOWN_MAX = 8;
 
+export const myIncidentsQuery = (orgId: string) =>
+  incidentSearchQuery(orgId, { status: 'open', isMine: true, limit: SHOWN_MAX + 1 });
+
 /** Incidents that nobody has acknowledged, and those that the person has. */
 export function MyIncidents() {
   const { org, session, may } = useOrganization();
-  const { data, error, refetch } = useInfiniteQuery(
-    incidentSearchQuery(org.orgId, { status: 'open', isMine: true, limit: SHOWN_MAX + 1 }),
-  );
+  const { data, error, refetch } = useInfiniteQuery(myIncidentsQuery(org.orgId));
   const { data: counts } = useQuery(incidentCountsQuery(org.orgId));
   const answering = useAnswerIncidents();
   const answer = (kind: 'acknowledge' | 'resolve', incidentId: string | null): void => {
@@ -31,7 +31,7 @@ export function MyIncidents() {
   useShortcut('a', () => answer('acknowledge', focusedRowId()));
   useShortcut('r', () => answer('resolve', focusedRowId()));
   if (error !== null && data === undefined) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return <Skeleton height={220} radius="lg" />;
+  if (data === undefined) return null;
 
   const isMine = ({ status, acknowledgedBy }: FoundIncident) =>
     status === 'triggered' || (status === 'acknowledged' && acknowledgedBy?.userId === session.user.userId);

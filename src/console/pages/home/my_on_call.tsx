@@ -1,24 +1,23 @@
-import { Skeleton } from '@mantine/core';
 import { IconBell, IconBellRinging, IconMoonStars } from '@tabler/icons-react';
 
+import type { HomeData } from '#console/api/home.ts';
+import { Name } from '#console/components/name.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
-import { Name, named } from '#console/components/name.tsx';
+import { useNow } from '#console/components/use_now.ts';
 import classes from '#console/pages/home/home.module.css';
-import { type ScheduleOnCall, useOnCall } from '#console/pages/home/use_on_call.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Whether the person is on call now, and when that changes. */
-export function MyOnCall() {
-  const { userId } = useOrganization().session.user;
-  const found = useOnCall();
-  if (found === null) return <Skeleton height={76} radius="lg" mb="lg" />;
-  const now = found.schedules.filter(({ onCall }) => onCall?.userId === userId);
-  const [next] = found.schedules
-    .filter((schedule) => schedule.next?.userId === userId)
-    .sort((a, b) => (a.next?.at ?? '').localeCompare(b.next?.at ?? ''));
-  const isOnCall = now.length > 0;
-  if (found.schedules.length === 0) return null;
-  const Icon = isOnCall ? IconBellRinging : next === undefined ? IconMoonStars : IconBell;
+const NEXT_SHOWN_MAX = 3;
+
+type OwnShift = HomeData['ownShifts'][number];
+
+/** Whether the person is on call now, until when, and their next shifts. */
+export function MyOnCall({ home: { ownShifts, scheduleCount } }: { readonly home: HomeData }) {
+  const now = new Date(useNow(5)).toISOString();
+  const running = ownShifts.filter(({ since, until }) => since <= now && (until === null || now < until));
+  const next = ownShifts.filter(({ since }) => since > now).slice(0, NEXT_SHOWN_MAX);
+  if (scheduleCount === 0) return null;
+  const isOnCall = running.length > 0;
+  const Icon = isOnCall ? IconBellRinging : next.length === 0 ? IconMoonStars : IconBell;
   return (
     <section className={classes.call} data-on-call={isOnCall ? '' : undefined} aria-label="Your on-call status">
       <span className={classes.callIcon} aria-hidden>
@@ -27,27 +26,45 @@ export function MyOnCall() {
       <div className={classes.callText}>
         <div className={classes.callTitle}>{isOnCall ? 'You are on call' : 'You are not on call'}</div>
         <div className={classes.sub}>
-          {isOnCall && <Shifts schedules={now} />}
-          {!isOnCall && next?.next && (
-            <>
-              Your next shift in <Name>{next.name}</Name> starts <Timestamp at={next.next.at} format="date_time" /> (
-              <Timestamp at={next.next.at} />)
-            </>
-          )}
-          {!isOnCall && next === undefined && 'You are not next in any schedule.'}
+          {running.map((shift) => (
+            <Running key={`${shift.scheduleId} ${shift.since}`} shift={shift} />
+          ))}
+          {!isOnCall && next.length === 0 && 'You have no shift in the next 90 days.'}
         </div>
       </div>
+      {next.length > 0 && <NextShifts shifts={next} />}
     </section>
   );
 }
 
-function Shifts({ schedules }: { readonly schedules: readonly ScheduleOnCall[] }) {
-  return schedules.map(({ scheduleId, name, until, next }) => (
-    <div key={scheduleId}>
-      <Name>{name}</Name>
-      {until === null ? ', until further notice' : ', until '}
-      {until !== null && <Timestamp at={until} format="date_time" />}
-      {next !== null && named`, then ${next.name}`}
+function Running({ shift: { scheduleName, until } }: { readonly shift: OwnShift }) {
+  return (
+    <div>
+      <Name>{scheduleName}</Name>
+      {until === null ? (
+        ', until further notice'
+      ) : (
+        <>
+          , until <Timestamp at={until} format="date_time" /> (<Timestamp at={until} />)
+        </>
+      )}
     </div>
-  ));
+  );
+}
+
+function NextShifts({ shifts }: { readonly shifts: readonly OwnShift[] }) {
+  return (
+    <div className={classes.next}>
+      <div className={classes.nextTitle}>{shifts.length === 1 ? 'Your next shift' : 'Your next shifts'}</div>
+      <ul className={classes.nextList}>
+        {shifts.map(({ scheduleId, scheduleName, since }) => (
+          <li key={`${scheduleId} ${since}`}>
+            <Timestamp at={since} format="date_time" /> <span className="dimmed">(</span>
+            <Timestamp at={since} />
+            <span className="dimmed">)</span> <Name>{scheduleName}</Name>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
 }

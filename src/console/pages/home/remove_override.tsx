@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
+import type { HomeSchedule } from '#console/api/home.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Confirm } from '#console/components/confirm.tsx';
 import { named } from '#console/components/name.tsx';
 import { showSuccess, showError } from '#console/components/notice.tsx';
-import type { ScheduleOnCall } from '#console/pages/home/use_on_call.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Returns the shift to the person in the rotation. */
@@ -21,7 +21,7 @@ export function useRemoveOverride(scheduleName: string) {
 }
 
 interface RemoveOverrideProps {
-  readonly schedule: ScheduleOnCall;
+  readonly schedule: HomeSchedule;
   readonly overrideId: string;
   readonly onClose: () => void;
 }

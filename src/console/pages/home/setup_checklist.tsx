@@ -1,15 +1,14 @@
+import { Button } from '@mantine/core';
 import { IconCheck } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 
-import { addressOf } from '#console/api/http.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import type { SetupProgress } from '#console/api/home.ts';
 import { Card } from '#console/components/card.tsx';
+import { TextButton } from '#console/components/text_button.tsx';
 import classes from '#console/pages/home/home.module.css';
+import { SetUpPaging } from '#console/pages/home/set_up_paging.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-
-const REFRESH_MS = 30_000;
 
 interface Step {
   readonly title: string;
@@ -17,13 +16,26 @@ interface Step {
   readonly isDone: boolean;
 }
 
-/** The steps from an empty organization to the first page. Hidden once all are done. */
-export function SetupChecklist() {
-  const steps = useSteps();
-  if (steps === null || steps.every(({ isDone }) => isDone)) return null;
+export function isComplete({ firstServiceId: _, ...steps }: SetupProgress): boolean {
+  return Object.values(steps).every(Boolean);
+}
+
+/** The steps from an empty organization to the first page. Hidden once all are done. Every line leads to its form. */
+export function SetupChecklist({ progress }: { readonly progress: SetupProgress }) {
+  const { may } = useOrganization();
+  const [isSettingUp, setIsSettingUp] = useState(false);
+  const close = () => setIsSettingUp(false);
+  const steps = stepsOf(progress, () => setIsSettingUp(true));
+  const canSetUp = may('services:edit') && may('oncall:edit');
+  if (isComplete(progress)) return null;
   const done = steps.filter(({ isDone }) => isDone).length;
+  const isStart = !progress.hasTeamWithPolicy && !progress.hasPagingRule;
   return (
-    <Card title="Set up" about={`${done} of ${steps.length} done.`}>
+    <Card
+      title="Set up"
+      about={`${done} of ${steps.length} done.`}
+      action={isStart && canSetUp && <Button onClick={() => setIsSettingUp(true)}>Set up paging</Button>}
+    >
       <ol className={classes.list}>
         {steps.map(({ title, how, isDone }) => (
           <li key={title} className={classes.step}>
@@ -40,25 +52,43 @@ export function SetupChecklist() {
           </li>
         ))}
       </ol>
+      {isSettingUp && <SetUpPaging serviceId={progress.firstServiceId} onClose={close} />}
     </Card>
   );
 }
 
-function useSteps(): readonly Step[] | null {
-  const { orgId } = useOrganization().org;
-  // The answer depends on many topics. Asking now and then is cheap, and few people see this card.
-  const { data } = useQuery({
-    ...actionQuery(orgId, 'settings', 'get_setup_progress', {}),
-    refetchInterval: REFRESH_MS,
-  });
-  if (data === undefined) return null;
-  const { firstServiceId } = data;
-  const reference = <a href={addressOf('docs')}>over the API or from an agent</a>;
+function stepsOf(progress: SetupProgress, open: () => void): readonly Step[] {
+  const { firstServiceId } = progress;
+  const setUpPaging = <TextButton onClick={open}>Set up paging</TextButton>;
   return [
     {
       title: 'Create a service',
-      how: <Link to="/services">Add a program that you run and get its keys</Link>,
-      isDone: data.hasService,
+      how: (
+        <Link to="/services" search={{ create: true }}>
+          Add a program that you run and get its keys
+        </Link>
+      ),
+      isDone: progress.hasService,
+    },
+    {
+      title: 'Create a team with a schedule and an escalation policy',
+      how: <>{setUpPaging}: decide who is paged, and how</>,
+      isDone: progress.hasTeamWithPolicy,
+    },
+    {
+      title: 'Set up how you are reached',
+      how: <Link to="/me">Add your phone and this device</Link>,
+      isDone: progress.canBeReached,
+    },
+    {
+      title: 'Create an alert rule that pages somebody',
+      how: <>{setUpPaging}. Until then, no new incident pages anybody.</>,
+      isDone: progress.hasPagingRule,
+    },
+    {
+      title: 'Check that a page arrives',
+      how: <Link to="/me">Send yourself a test</Link>,
+      isDone: progress.hasSentMessage,
     },
     {
       title: 'Send data',
@@ -70,27 +100,7 @@ function useSteps(): readonly Step[] | null {
             Use the key or the DSN of the service
           </Link>
         ),
-      isDone: data.hasData,
-    },
-    {
-      title: 'Create a team with a schedule and an escalation policy',
-      how: <>Decide who is paged and who is paged next, {reference}</>,
-      isDone: data.hasTeamWithPolicy,
-    },
-    {
-      title: 'Set up how you are reached',
-      how: <Link to="/me">Add your phone and this device</Link>,
-      isDone: data.canBeReached,
-    },
-    {
-      title: 'Create an alert rule that pages somebody',
-      how: <>Choose what becomes an incident, {reference}. Until then, no new incident pages anybody.</>,
-      isDone: data.hasPagingRule,
-    },
-    {
-      title: 'Check that a message arrives',
-      how: <Link to="/me">Send yourself a test, then let a rule fire</Link>,
-      isDone: data.hasSentMessage,
+      isDone: progress.hasData,
     },
   ];
 }

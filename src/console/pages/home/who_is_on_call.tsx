@@ -1,151 +1,90 @@
-import { Button, Group, NativeSelect, Skeleton, Stack, Text } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Button } from '@mantine/core';
 import { useState } from 'react';
 
-import { invoke } from '#console/api/actions.ts';
-import { serverNow } from '#console/api/http.ts';
-import { topicKey } from '#console/api/queries.ts';
-import { Card, Row } from '#console/components/card.tsx';
-import { Dialog } from '#console/components/dialog.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
+import type { HomeData, HomeSchedule } from '#console/api/home.ts';
+import { Card } from '#console/components/card.tsx';
+import { Name } from '#console/components/name.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
-import { Name, named } from '#console/components/name.tsx';
-import { showUndoable } from '#console/components/notice.tsx';
-import { dateTimeText } from '#console/components/time_text.ts';
-import { type ScheduleOnCall, useOnCall } from '#console/pages/home/use_on_call.ts';
-import { RemoveOverride, useRemoveOverride } from '#console/pages/home/remove_override.tsx';
+import { DayBar, DayScale } from '#console/pages/home/day_bar.tsx';
+import classes from '#console/pages/home/home.module.css';
+import { RemoveOverride } from '#console/pages/home/remove_override.tsx';
+import { TakeOver } from '#console/pages/home/take_over.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Everybody who is on call, and buttons to take over from them. */
-export function WhoIsOnCall() {
-  const { session, may } = useOrganization();
-  const found = useOnCall();
-  const [takingOver, setTakingOver] = useState<ScheduleOnCall | null>(null);
-  const [overridden, setOverridden] = useState<ScheduleOnCall | null>(null);
-  if (found === null) return <Skeleton height={140} radius="lg" mb="lg" />;
-  if (found.schedules.length === 0) return null;
+/** Who is on call now and in the next 24 hours, and buttons to take over. */
+export function WhoIsOnCall({ home: { at, schedules, scheduleCount } }: { readonly home: HomeData }) {
+  const [takingOver, setTakingOver] = useState<HomeSchedule | null>(null);
+  const [overridden, setOverridden] = useState<HomeSchedule | null>(null);
+  if (schedules.length === 0) return null;
+  const others = scheduleCount - schedules.length;
   return (
     <Card
       title="On call now"
-      rows={found.schedules.map((schedule) => {
-        const { scheduleId, name, teamName, onCall, until, source, overrideId } = schedule;
-        const isMe = onCall?.userId === session.user.userId;
-        return (
-          <Row
-            key={scheduleId}
-            title={<Text fw={560}>{onCall === null ? 'Nobody' : isMe ? 'You' : <Name>{onCall.name}</Name>}</Text>}
-            sub={
-              <>
-                <Name>{teamName}</Name>, <Name>{name}</Name>
-                {source === 'override' && ' (override)'}
-                {until !== null && (
-                  <>
-                    {', until '}
-                    <Timestamp at={until} format="date_time" />
-                  </>
-                )}
-              </>
-            }
-          >
-            {may('oncall:edit') && overrideId !== null && (
-              <Button
-                size="xs"
-                variant="default"
-                onClick={() => setOverridden(schedule)}
-                aria-label={`Remove override of ${name}`}
-              >
-                Remove override
-              </Button>
-            )}
-            {may('oncall:edit') && !isMe && (
-              <Button
-                size="xs"
-                variant="default"
-                onClick={() => setTakingOver(schedule)}
-                aria-label={`Take over ${name}`}
-              >
-                Take over
-              </Button>
-            )}
-          </Row>
-        );
-      })}
+      about="And in the next 24 hours."
+      rows={schedules.map((schedule) => (
+        <ScheduleRow
+          key={schedule.scheduleId}
+          schedule={schedule}
+          at={at}
+          onTakeOver={() => setTakingOver(schedule)}
+          onRemoveOverride={() => setOverridden(schedule)}
+        />
+      ))}
     >
-      {found.error !== null ? (
-        <ErrorAlert error={found.error} title="Not every schedule could be loaded" />
-      ) : (
-        <>
-          {takingOver !== null && <TakeOver schedule={takingOver} onClose={() => setTakingOver(null)} />}
-          {overridden?.overrideId != null && (
-            <RemoveOverride
-              schedule={overridden}
-              overrideId={overridden.overrideId}
-              onClose={() => setOverridden(null)}
-            />
-          )}
-        </>
+      <DayScale from={at} />
+      {others > 0 && (
+        <div className={classes.sub}>
+          And {others} more {others === 1 ? 'schedule' : 'schedules'}.
+        </div>
+      )}
+      {takingOver !== null && <TakeOver schedule={takingOver} onClose={() => setTakingOver(null)} />}
+      {overridden?.overrideId != null && (
+        <RemoveOverride schedule={overridden} overrideId={overridden.overrideId} onClose={() => setOverridden(null)} />
       )}
     </Card>
   );
 }
 
-const HOURS = [1, 2, 4, 8, 12, 24];
-
-interface TakeOverProps {
-  readonly schedule: ScheduleOnCall;
-  readonly onClose: () => void;
+interface ScheduleRowProps {
+  readonly schedule: HomeSchedule;
+  readonly at: string;
+  readonly onTakeOver: () => void;
+  readonly onRemoveOverride: () => void;
 }
 
-/** Creates an override for oneself that starts now. */
-function TakeOver({ schedule, onClose }: TakeOverProps) {
-  const { org, session } = useOrganization();
-  const queryClient = useQueryClient();
-  const { scheduleId, name, onCall, until } = schedule;
-  const removing = useRemoveOverride(name);
-  const [end, setEnd] = useState(until === null ? '4' : 'shift');
-  const taking = useMutation({
-    mutationFn: () => {
-      const startAt = new Date(serverNow()).toISOString();
-      const endAt =
-        end === 'shift' && until !== null ? until : new Date(serverNow() + Number(end) * 3_600_000).toISOString();
-      return invoke(org.orgId, 'create_schedule_override', { scheduleId, userId: session.user.userId, startAt, endAt });
-    },
-    async onSuccess({ overrideId, endAt }) {
-      showUndoable(named`You are on call in ${name} until ${dateTimeText(endAt)}.`, () => removing.mutate(overrideId));
-      onClose();
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
-    },
-  });
+function ScheduleRow({ schedule, at, onTakeOver, onRemoveOverride }: ScheduleRowProps) {
+  const { session, may } = useOrganization();
+  const { userId } = session.user;
+  const { name, teamName, onCall, until, source, overrideId, shifts } = schedule;
+  const isMe = onCall?.userId === userId;
   return (
-    <Dialog onClose={onClose} title={named`Take over ${name}`}>
-      <Stack>
-        <Text size="sm">
-          {onCall === null ? 'Nobody is on call.' : named`${onCall.name} is on call.`} You will be paged instead.
-        </Text>
-        <NativeSelect
-          label="How long"
-          value={end}
-          onChange={(event) => setEnd(event.currentTarget.value)}
-          data={[
-            ...(until === null
-              ? []
-              : [{ value: 'shift', label: `Until the end of this shift, ${dateTimeText(until)}` }]),
-            ...HOURS.map((hours) => ({
-              value: String(hours),
-              label: `For ${hours} ${hours === 1 ? 'hour' : 'hours'}`,
-            })),
-          ]}
-        />
-        {taking.isError && <ErrorAlert title="You are not on call yet" error={taking.error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
+    <li className={classes.schedule}>
+      <div className={classes.scheduleHead}>
+        <div className={classes.scheduleText}>
+          <div className={classes.who}>{onCall === null ? 'Nobody' : isMe ? 'You' : <Name>{onCall.name}</Name>}</div>
+          <div className={classes.sub}>
+            <Name>{teamName}</Name>, <Name>{name}</Name>
+            {source === 'override' && ' (override)'}
+            {until !== null && (
+              <>
+                {', until '}
+                <Timestamp at={until} format="date_time" />
+              </>
+            )}
+          </div>
+        </div>
+        {may('oncall:edit') && overrideId !== null && (
+          <Button size="xs" variant="default" onClick={onRemoveOverride} aria-label={`Remove override of ${name}`}>
+            Remove override
           </Button>
-          <Button onClick={() => taking.mutate()} loading={taking.isPending}>
+        )}
+        {may('oncall:edit') && !isMe && (
+          <Button size="xs" variant="default" onClick={onTakeOver} aria-label={`Take over ${name}`}>
             Take over
           </Button>
-        </Group>
-      </Stack>
-    </Dialog>
+        )}
+      </div>
+      <DayBar shifts={shifts} from={at} userId={userId} />
+    </li>
   );
 }

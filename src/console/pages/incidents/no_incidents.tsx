@@ -43,8 +43,10 @@ export function NoIncidents({ tab, isFiltered, onClear }: NoIncidentsProps) {
   );
 }
 
+export const lastResolvedQuery = (orgId: string) => incidentSearchQuery(orgId, { status: 'resolved', limit: 1 });
+
 export function LastResolved() {
-  const { data } = useInfiniteQuery(incidentSearchQuery(useOrganization().org.orgId, { status: 'resolved', limit: 1 }));
+  const { data } = useInfiniteQuery(lastResolvedQuery(useOrganization().org.orgId));
   if (data === undefined) return null;
   const last = data.pages[0]?.incidents[0];
   if (last?.resolvedAt == null)

@@ -6,7 +6,9 @@ import { useState } from 'react';
 import { changeName, changePassword, sessionQuery, sessionsQuery } from '#console/api/session.ts';
 import { Card } from '#console/components/card.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
 import { PASSWORD_HINT, passwordError } from '#console/components/password_rule.ts';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -16,15 +18,16 @@ export function AccountCard() {
   const { user } = useOrganization().session;
   const queryClient = useQueryClient();
   const [isChanging, setIsChanging] = useState(false);
-  const form = useForm({
-    initialValues: { name: user.name },
+  const { form, draft } = useDraftForm({
+    form: 'update_me',
+    base: { name: user.name },
     validate: { name: (name) => (name.trim() === '' ? 'Enter your name' : null) },
   });
   const naming = useMutation({
     mutationFn: (name: string) => changeName(name.trim()),
     async onSuccess() {
       showSuccess('Your name was changed.');
-      form.resetDirty();
+      draft.done();
       await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
     },
   });
@@ -32,9 +35,15 @@ export function AccountCard() {
     <Card title="Account">
       <form onSubmit={form.onSubmit(({ name }) => naming.mutate(name))}>
         <Stack>
+          <DraftNotice draft={draft} labels={{ name: 'Name' }} />
           <Group align="end">
             <TextInput {...form.getInputProps('name')} label="Name" autoComplete="name" flex={1} maw={320} />
-            <Button type="submit" variant="default" loading={naming.isPending} disabled={!form.isDirty()}>
+            <Button
+              type="submit"
+              variant="default"
+              loading={naming.isPending}
+              disabled={!form.isDirty() || draft.conflicts.length > 0}
+            >
               Save
             </Button>
           </Group>

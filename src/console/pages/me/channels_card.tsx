@@ -5,6 +5,7 @@ import { invoke } from '#console/api/actions.ts';
 import type { Channel, Me, TestNotification } from '#console/api/organization.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { SHOWN_CHANNELS, ChannelIcon } from '#console/components/channel.tsx';
+import { phonesOf } from '#console/pages/me/phones_of.ts';
 import { errorMessage } from '#console/components/error_alert.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -81,7 +82,7 @@ function useDestination(channel: Channel, me: Me): string | null {
       return count === 0 ? null : `${count} ${count === 1 ? 'device' : 'devices'}`;
     }
     case 'phone': {
-      const phones = new Set(me.teams.flatMap(({ contact }) => contact.phone ?? []));
+      const phones = new Set(phonesOf(me));
       return phones.size === 0 ? null : [...phones].join(', ');
     }
   }
@@ -92,7 +93,7 @@ function missing(channel: Channel): string {
     case 'browser':
       return 'No device yet: add this one below.';
     case 'phone':
-      return 'No number yet: add one below, in one of your teams.';
+      return 'No number yet: add one below.';
     case 'email':
       return 'Your account has no mail address.';
   }

@@ -1,5 +1,4 @@
 import { Button, Group, Stack, Switch, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
@@ -7,42 +6,76 @@ import type { Contact, Me } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { SHOWN_CHANNELS } from '#console/components/channel.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { useDraftForm } from '#console/components/use_draft.ts';
 import { Name, named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
+import { phoneFault, withoutSeparators } from '#console/components/phone_number.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { declarationOf } from '#core/oncall/channel.ts';
+import { CHANNEL_PREFERENCES, CHANNELS, type ChannelPreference, declarationOf } from '#core/oncall/channel.ts';
+import { recordOf } from '#kernel/record_of.ts';
 
-const E164 = /^\+[1-9]\d{6,14}$/;
+const LABELS: Readonly<Record<keyof Contact, string>> = {
+  phone: 'Phone',
+  ...recordOf(CHANNEL_PREFERENCES, (preference) => titleOf(preference)),
+};
 
-/** The person's own number and channels in a team. */
-export function ContactCard({ team: { teamId, name, contact } }: { readonly team: Me['teams'][number] }) {
+function titleOf(preference: ChannelPreference): string {
+  const channel = CHANNELS.find((candidate) => declarationOf(candidate).preference === preference);
+  return channel === undefined ? preference : declarationOf(channel).title;
+}
+
+interface ContactCardProps {
+  /** null: for incidents of teams that the person is not in. */
+  readonly team: Pick<Me['teams'][number], 'teamId' | 'name'> | null;
+  readonly contact: Contact;
+  /** Somebody who is in no team has only this one. */
+  readonly isOnly?: boolean;
+}
+
+/** The person's own number and channels, in a team or without one. */
+export function ContactCard({ team, contact, isOnly = false }: ContactCardProps) {
+  const teamId = team?.teamId ?? null;
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
   const { phone, ...switches } = contact;
-  const form = useForm({
-    initialValues: { phone: phone ?? '', ...switches },
-    transformValues: (values) => ({ ...values, phone: withoutSeparators(values.phone) || null }),
+  const { form, draft } = useDraftForm({
+    form: `update_own_contact ${teamId ?? ''}`,
+    base: { phone: phone ?? '', ...switches },
     validate: {
-      phone: (text) =>
-        withoutSeparators(text) === '' || E164.test(withoutSeparators(text))
-          ? null
-          : 'Include the country code, such as +31612345678',
+      phone: phoneFault,
     },
   });
   const saving = useMutation({
     mutationFn: (body: Contact) => invoke(orgId, 'update_own_contact', { teamId, ...body }),
+    onError: (error, contact) => form.setErrors(faultsAtFields(error, contact)),
     async onSuccess() {
-      showSuccess(named`Your contact details in ${name} are saved.`);
-      form.resetDirty();
+      showSuccess(
+        team === null ? 'Your contact details are saved.' : named`Your contact details in ${team.name} are saved.`,
+      );
+      draft.done();
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') });
     },
   });
   return (
-    <Card title={<Name>{name}</Name>} about="How the escalation policies of this team may reach you.">
-      <form onSubmit={form.onSubmit((values) => saving.mutate(values))}>
+    <Card
+      title={team === null ? isOnly ? 'Your phone' : 'For other teams' : <Name>{team.name}</Name>}
+      about={
+        team === null
+          ? 'How you are reached when a policy names you, or an override puts you on call, in a team that you are not in.'
+          : 'How the escalation policies of this team may reach you.'
+      }
+    >
+      <form
+        onSubmit={form.onSubmit((values) =>
+          saving.mutate({ ...values, phone: withoutSeparators(values.phone) || null }),
+        )}
+      >
         <Stack>
+          <DraftNotice draft={draft} labels={LABELS} />
           <TextInput
             {...form.getInputProps('phone')}
             label="Phone"
@@ -61,7 +94,7 @@ export function ContactCard({ team: { teamId, name, contact } }: { readonly team
           </Group>
           {saving.isError && <ErrorAlert title="Your contact details were not saved" error={saving.error} />}
           <Group>
-            <Button type="submit" loading={saving.isPending} disabled={!form.isDirty()}>
+            <Button type="submit" loading={saving.isPending} disabled={!form.isDirty() || draft.conflicts.length > 0}>
               Save
             </Button>
           </Group>
@@ -69,8 +102,4 @@ export function ContactCard({ team: { teamId, name, contact } }: { readonly team
       </form>
     </Card>
   );
-}
-
-function withoutSeparators(phone: string): string {
-  return phone.replaceAll(/[\s().-]/g, '');
 }

@@ -11,6 +11,8 @@ import { ContactCard } from '#console/pages/me/contact_card.tsx';
 import { RepliesCard } from '#console/pages/me/replies_card.tsx';
 import { DevicesCard } from '#console/pages/me/devices_card.tsx';
 import { SecondFactorCard } from '#console/pages/me/second_factor_card.tsx';
+import { ShiftsCard } from '#console/pages/me/shifts_card.tsx';
+import { SilenceCard } from '#console/pages/me/silence_card.tsx';
 import { SessionsCard } from '#console/pages/me/sessions_card.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -31,9 +33,12 @@ export function MePage() {
         <>
           <ChannelsCard me={data} />
           <DevicesCard me={data} />
+          <SilenceCard />
           {data.teams.map((team) => (
-            <ContactCard key={team.teamId} team={team} />
+            <ContactCard key={team.teamId} team={team} contact={team.contact} />
           ))}
+          <ContactCard team={null} contact={data.own} isOnly={data.teams.length === 0} />
+          <ShiftsCard shifts={data.shifts} />
           <RepliesCard me={data} />
         </>
       )}

@@ -9,11 +9,12 @@ import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
+import { phonesOf } from '#console/pages/me/phones_of.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Protects replies by SMS and call: confirmed phone numbers and an optional PIN. */
 export function RepliesCard({ me }: { readonly me: Me }) {
-  const phones = [...new Set(me.teams.flatMap(({ contact }) => contact.phone ?? []))];
+  const phones = phonesOf(me);
   return (
     <Card
       title="Your replies"

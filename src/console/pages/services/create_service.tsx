@@ -1,16 +1,22 @@
 import { Button, Checkbox, Group, Stack, Text } from '@mantine/core';
-import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 
 import { type Capability, invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { CAPABILITY_DESCRIPTIONS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/components/capability.ts';
 import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { showError } from '#console/components/notice.tsx';
-import { SERVICE_VALIDATION, type ServiceFacts, ServiceFields } from '#console/pages/services/service_fields.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { useDraftForm } from '#console/components/use_draft.ts';
+import {
+  SERVICE_LABELS,
+  SERVICE_VALIDATION,
+  type ServiceFacts,
+  ServiceFields,
+} from '#console/pages/services/service_fields.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { CAPABILITIES } from '#core/capabilities/capability.ts';
 
@@ -20,29 +26,35 @@ interface FailedCapability {
   readonly error: unknown;
 }
 
+interface NewService extends ServiceFacts {
+  capabilities: readonly Capability[];
+}
+
 export function CreateService({ onClose }: { readonly onClose: () => void }) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const [wanted, setWanted] = useState<readonly Capability[]>(CAPABILITIES);
-  const form = useForm<ServiceFacts>({
-    mode: 'uncontrolled',
-    initialValues: { name: '', environment: '', scmOwner: '', scmRepo: '' },
+  const { form, draft } = useDraftForm<NewService>({
+    form: 'create_service',
+    base: { name: '', environment: '', scmOwner: '', scmRepo: '', capabilities: CAPABILITIES },
     validate: SERVICE_VALIDATION,
   });
+  const { capabilities: wanted } = form.values;
   const creating = useMutation({
-    async mutationFn({ name, ...others }: ServiceFacts) {
+    async mutationFn({ name, capabilities, ...others }: NewService) {
       const given = Object.fromEntries(Object.entries(others).filter(([, text]) => text.trim() !== ''));
       const { serviceId } = await invoke(orgId, 'create_service', { name: name.trim(), ...given });
       const failed: FailedCapability[] = [];
-      for (const capability of wanted) {
+      for (const capability of capabilities) {
         await invoke(orgId, 'enable_capability', { serviceId, capability }).catch((error: unknown) => {
           failed.push({ capability, error });
         });
       }
       return { serviceId, failed };
     },
+    onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
     async onSuccess({ serviceId, failed }, { name }) {
+      draft.done();
       // The service exists: trying again would create a second one.
       const [first] = failed;
       if (first !== undefined) {
@@ -57,8 +69,13 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
     <Dialog onClose={onClose} title="Create a service">
       <form onSubmit={form.onSubmit((values) => creating.mutate(values))}>
         <Stack>
-          <ServiceFields form={form} />
-          <Checkbox.Group label="Enable" value={[...wanted]} onChange={(values) => setWanted(values)}>
+          <DraftNotice draft={draft} labels={{ ...SERVICE_LABELS, capabilities: 'Enable' }} />
+          <ServiceFields propsOf={(field) => form.getInputProps(field)} />
+          <Checkbox.Group
+            label="Enable"
+            value={[...wanted]}
+            onChange={(values) => form.setFieldValue('capabilities', values)}
+          >
             <Stack gap="xs" mt={6}>
               {CAPABILITIES.map((capability) => (
                 <Checkbox
@@ -76,7 +93,13 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
               {euroText(wanted.length * PRICE_EUR)} a month
             </Text>
             <Group>
-              <Button variant="default" onClick={onClose}>
+              <Button
+                variant="default"
+                onClick={() => {
+                  draft.startOver();
+                  onClose();
+                }}
+              >
                 Cancel
               </Button>
               <Button type="submit" loading={creating.isPending}>

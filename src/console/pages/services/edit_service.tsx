@@ -1,11 +1,18 @@
 import { Button, Group, Stack } from '@mantine/core';
-import { useForm } from '@mantine/form';
 
 import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { useDraftForm } from '#console/components/use_draft.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
-import { SERVICE_VALIDATION, type ServiceFacts, ServiceFields } from '#console/pages/services/service_fields.tsx';
+import {
+  SERVICE_LABELS,
+  SERVICE_VALIDATION,
+  type ServiceFacts,
+  ServiceFields,
+} from '#console/pages/services/service_fields.tsx';
 
 interface EditServiceProps {
   readonly service: ServiceWithKeys;
@@ -14,34 +21,47 @@ interface EditServiceProps {
 
 export function EditService({ service, onClose }: EditServiceProps) {
   const { serviceId, name, environment, scmOwner, scmRepo } = service;
-  const form = useForm<ServiceFacts>({
-    mode: 'uncontrolled',
-    initialValues: { name, environment: environment ?? '', scmOwner: scmOwner ?? '', scmRepo: scmRepo ?? '' },
+  const { form, draft } = useDraftForm<ServiceFacts>({
+    form: `update_service ${serviceId}`,
+    base: { name, environment: environment ?? '', scmOwner: scmOwner ?? '', scmRepo: scmRepo ?? '' },
     validate: SERVICE_VALIDATION,
   });
-  const changing = useServiceChange('update_service', onClose);
+  const changing = useServiceChange('update_service', () => {
+    draft.done();
+    onClose();
+  });
   const orNull = (text: string) => (text.trim() === '' ? null : text.trim());
   return (
     <Dialog onClose={onClose} title="Edit the service">
       <form
         onSubmit={form.onSubmit((values) =>
-          changing.mutate({
-            serviceId,
-            name: values.name.trim(),
-            environment: orNull(values.environment),
-            scmOwner: orNull(values.scmOwner),
-            scmRepo: orNull(values.scmRepo),
-          }),
+          changing.mutate(
+            {
+              serviceId,
+              name: values.name.trim(),
+              environment: orNull(values.environment),
+              scmOwner: orNull(values.scmOwner),
+              scmRepo: orNull(values.scmRepo),
+            },
+            { onError: (error) => form.setErrors(faultsAtFields(error, values)) },
+          ),
         )}
       >
         <Stack>
-          <ServiceFields form={form} />
+          <DraftNotice draft={draft} labels={SERVICE_LABELS} />
+          <ServiceFields propsOf={(field) => form.getInputProps(field)} />
           {changing.isError && <ErrorAlert title="The service was not saved" error={changing.error} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
+            <Button
+              variant="default"
+              onClick={() => {
+                draft.startOver();
+                onClose();
+              }}
+            >
               Cancel
             </Button>
-            <Button type="submit" loading={changing.isPending}>
+            <Button type="submit" loading={changing.isPending} disabled={draft.conflicts.length > 0}>
               Save
             </Button>
           </Group>

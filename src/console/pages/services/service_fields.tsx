@@ -1,5 +1,5 @@
 import { Group, Stack, TextInput } from '@mantine/core';
-import type { UseFormReturnType } from '@mantine/form';
+import type { GetInputPropsReturnType } from '@mantine/form';
 
 /** The editable fields of a service. An empty text means no value. */
 export interface ServiceFacts {
@@ -9,39 +9,30 @@ export interface ServiceFacts {
   scmRepo: string;
 }
 
+export const SERVICE_LABELS: Readonly<Record<keyof ServiceFacts, string>> = {
+  name: 'Name',
+  environment: 'Environment',
+  scmOwner: 'Repository owner',
+  scmRepo: 'Repository',
+};
+
 export const SERVICE_VALIDATION = {
   name: (name: string) => (name.trim() === '' ? 'A service needs a name' : null),
 };
 
-export function ServiceFields({ form }: { readonly form: UseFormReturnType<ServiceFacts> }) {
+interface ServiceFieldsProps {
+  /** What `form.getInputProps` gives for a field. */
+  readonly propsOf: (field: keyof ServiceFacts) => GetInputPropsReturnType;
+}
+
+export function ServiceFields({ propsOf }: ServiceFieldsProps) {
   return (
     <Stack>
-      <TextInput
-        {...form.getInputProps('name')}
-        key={form.key('name')}
-        label="Name"
-        placeholder="checkout"
-        data-autofocus
-      />
-      <TextInput
-        {...form.getInputProps('environment')}
-        key={form.key('environment')}
-        label="Environment"
-        placeholder="production"
-      />
+      <TextInput {...propsOf('name')} label={SERVICE_LABELS.name} placeholder="checkout" data-autofocus />
+      <TextInput {...propsOf('environment')} label={SERVICE_LABELS.environment} placeholder="production" />
       <Group grow align="start">
-        <TextInput
-          {...form.getInputProps('scmOwner')}
-          key={form.key('scmOwner')}
-          label="Repository owner"
-          placeholder="acme"
-        />
-        <TextInput
-          {...form.getInputProps('scmRepo')}
-          key={form.key('scmRepo')}
-          label="Repository"
-          placeholder="checkout"
-        />
+        <TextInput {...propsOf('scmOwner')} label={SERVICE_LABELS.scmOwner} placeholder="acme" />
+        <TextInput {...propsOf('scmRepo')} label={SERVICE_LABELS.scmRepo} placeholder="checkout" />
       </Group>
     </Stack>
   );

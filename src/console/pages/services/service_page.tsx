@@ -14,6 +14,7 @@ import incidentClasses from '#console/pages/incidents/incident_page.module.css';
 import { CapabilitiesCard } from '#console/pages/services/capabilities_card.tsx';
 import { DangerCard } from '#console/pages/services/danger_card.tsx';
 import { EditService } from '#console/pages/services/edit_service.tsx';
+import { HealthCard } from '#console/pages/services/health_card.tsx';
 import { IngestCard } from '#console/pages/services/ingest_card.tsx';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
 import { RulesCard } from '#console/pages/services/rules_card.tsx';
@@ -68,10 +69,11 @@ function Service({ service, back }: { readonly service: ServiceWithKeys; readonl
         )
       }
     >
-      <CapabilitiesCard service={service} />
-      <KeysCard service={service} />
+      <HealthCard service={service} />
       <IngestCard service={service} />
       <RulesCard service={service} />
+      <KeysCard service={service} />
+      <CapabilitiesCard service={service} />
       <DangerCard service={service} />
       {isEditing && <EditService service={service} onClose={() => setIsEditing(false)} />}
     </Page>

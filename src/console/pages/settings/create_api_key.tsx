@@ -1,5 +1,4 @@
 import { Button, Checkbox, Group, SegmentedControl, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
@@ -7,7 +6,10 @@ import type { ApiKey, NewApiKey } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { CopyField } from '#console/components/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { useDraftForm } from '#console/components/use_draft.ts';
 import { named } from '#console/components/name.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -21,11 +23,20 @@ interface KeyFields {
   expiresOn: string;
 }
 
+const LABELS: Readonly<Record<keyof KeyFields, string>> = {
+  name: 'Name',
+  kind: 'Acts as',
+  isNarrowed: 'Only some permissions',
+  permissions: 'Permissions',
+  expiresOn: 'Last day',
+};
+
 export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
   const { org, isAdmin } = useOrganization();
   const queryClient = useQueryClient();
-  const form = useForm<KeyFields>({
-    initialValues: { name: '', kind: 'user', isNarrowed: false, permissions: [], expiresOn: '' },
+  const { form, draft } = useDraftForm<KeyFields>({
+    form: 'create_api_key',
+    base: { name: '', kind: 'user', isNarrowed: false, permissions: [], expiresOn: '' },
     validate: {
       name: (name) => (name.trim() === '' ? 'Enter a name' : null),
       permissions: (permissions, { isNarrowed }) =>
@@ -41,7 +52,11 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
         permissions: isNarrowed ? permissions : null,
         expiresAt: expiresOn === '' ? null : endOfDay(expiresOn).toISOString(),
       }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') }),
+    onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
+    onSuccess() {
+      draft.done();
+      return queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+    },
   });
   if (creating.isSuccess) return <Created apiKey={creating.data} onClose={onClose} />;
   const { isNarrowed } = form.values;
@@ -49,6 +64,7 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
     <Dialog onClose={onClose} title="Create an API key" isWide>
       <form onSubmit={form.onSubmit((values) => creating.mutate(values))}>
         <Stack>
+          <DraftNotice draft={draft} labels={LABELS} />
           <TextInput {...form.getInputProps('name')} label="Name" placeholder="What it is for" data-autofocus />
           {isAdmin && (
             <div>
@@ -93,7 +109,13 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
           />
           {creating.isError && <ErrorAlert title="No key was created" error={creating.error} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
+            <Button
+              variant="default"
+              onClick={() => {
+                draft.startOver();
+                onClose();
+              }}
+            >
               Cancel
             </Button>
             <Button type="submit" loading={creating.isPending}>

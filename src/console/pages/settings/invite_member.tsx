@@ -1,5 +1,4 @@
 import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
@@ -7,8 +6,11 @@ import { topicKey } from '#console/api/queries.ts';
 import type { Role } from '#console/api/session.ts';
 import { CopyField } from '#console/components/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
 import { named } from '#console/components/name.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
 import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/role.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { ROLES } from '#kernel/permissions.ts';
@@ -16,14 +18,19 @@ import { ROLES } from '#kernel/permissions.ts';
 export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   const { org } = useOrganization();
   const queryClient = useQueryClient();
-  const form = useForm({
-    initialValues: { email: '', role: 'responder' as Role },
+  const { form, draft } = useDraftForm({
+    form: 'create_invitation',
+    base: { email: '', role: 'responder' as Role },
     validate: { email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter a mail address') },
   });
   const inviting = useMutation({
     mutationFn: ({ email, role }: typeof form.values) =>
       invoke(org.orgId, 'create_invitation', { email: email.trim(), role }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') }),
+    onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
+    onSuccess() {
+      draft.done();
+      return queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+    },
   });
   if (inviting.isSuccess) {
     const { email, link } = inviting.data;
@@ -46,6 +53,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
     <Dialog onClose={onClose} title={named`Invite somebody to ${org.name}`}>
       <form onSubmit={form.onSubmit((values) => inviting.mutate(values))} noValidate>
         <Stack>
+          <DraftNotice draft={draft} labels={{ email: 'Mail address', role: 'Role' }} />
           <TextInput {...form.getInputProps('email')} label="Mail address" type="email" data-autofocus />
           <NativeSelect
             {...form.getInputProps('role')}
@@ -58,7 +66,13 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
           </Text>
           {inviting.isError && <ErrorAlert title="Nobody was invited" error={inviting.error} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
+            <Button
+              variant="default"
+              onClick={() => {
+                draft.startOver();
+                onClose();
+              }}
+            >
               Cancel
             </Button>
             <Button type="submit" loading={inviting.isPending}>

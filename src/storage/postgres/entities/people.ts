@@ -35,5 +35,10 @@ export const MembershipEntity = defineEntity({
     userId: id<'user'>().primary(),
     role: text<Role>(),
     createdAt: instant(),
+    phone: p.text().strictNullable(),
+    smsEnabled: p.boolean().default(true),
+    callEnabled: p.boolean().default(true),
+    pushEnabled: p.boolean().default(true),
+    emailEnabled: p.boolean().default(true),
   },
 });

@@ -82,7 +82,7 @@ test('a channel fails while its provider refuses or is silent, not because someb
 test('the checklist tells what is there, of every service', async () => {
   const w = await staffedWorld();
   const { browser, org, userId } = await signedInAs(w, 'owner');
-  const progress = async () => (await browser.post(`${org}/actions/get_setup_progress`, {})).body.result;
+  const progress = async () => (await browser.post(`${org}/actions/get_home`, {})).body.result.setup;
   const nothing = {
     hasService: false,
     hasData: false,

@@ -1,0 +1,34 @@
+import { type Static, Type } from 'typebox';
+
+import { type ActionContext, LIST_LIMIT } from '#actions/action_context.ts';
+import { IdText, nullable } from '#actions/fields.ts';
+import { callerUser } from '#actions/me/caller_user.ts';
+
+/** How far the organization has come from nothing to its first page. */
+export const SetupProgressView = Type.Object({
+  hasService: Type.Boolean(),
+  hasData: Type.Boolean({ description: 'some service has sent metrics or exceptions that are still kept' }),
+  hasTeamWithPolicy: Type.Boolean({ description: 'there is a team with a member and an escalation policy' }),
+  canBeReached: Type.Boolean({ description: 'the caller has a phone number or a subscribed browser' }),
+  hasPagingRule: Type.Boolean({ description: 'there is an enabled alert rule with an escalation policy' }),
+  hasSentMessage: Type.Boolean({ description: 'a message was sent to somebody, a test included' }),
+  firstServiceId: nullable(IdText),
+});
+
+export async function readSetupProgress({
+  caller,
+  stores,
+  metrics,
+}: Pick<ActionContext, 'caller' | 'stores' | 'metrics'>): Promise<Static<typeof SetupProgressView>> {
+  const userId = callerUser(caller);
+  const services = await stores.services.list(caller.orgId, LIST_LIMIT);
+  const { hasExceptions, ...parts } = await stores.setup.find(caller.orgId);
+  const phones = await stores.teams.listPhonesOf(caller.orgId, userId);
+  const browsers = phones.length > 0 ? [] : await stores.pushSubscriptions.listOf(userId);
+  return {
+    ...parts,
+    hasData: hasExceptions || (await metrics.hasAny(services.map(({ id }) => id))),
+    canBeReached: phones.length > 0 || browsers.length > 0,
+    firstServiceId: services[0]?.id ?? null,
+  };
+}

@@ -1,0 +1,89 @@
+import { Button } from '@mantine/core';
+
+import { isolateBidi } from '#console/components/bidi.ts';
+import classes from '#console/components/draft_notice.module.css';
+import { TextButton } from '#console/components/text_button.tsx';
+import { relativeText } from '#console/components/time_text.ts';
+import type { Draft } from '#console/components/use_draft.ts';
+
+interface DraftNoticeProps<Values> {
+  readonly draft: Draft<Values>;
+  /** The label of each field. */
+  readonly labels: Readonly<Record<keyof Values & string, string>>;
+  /** A value as people read it. By default texts as they are, and on or off. */
+  readonly show?: (field: keyof Values & string, value: unknown) => string;
+}
+
+/**
+ * Says at the top of a form that it continues what was entered before, and shows both versions of what somebody else has
+ * changed meanwhile. Keep the button that sends the form disabled while there are conflicts.
+ */
+export function DraftNotice<Values extends object>({ draft, labels, show = textOf }: DraftNoticeProps<Values>) {
+  const { restoredAt, conflicts, startOver, keepMine, takeTheirs } = draft;
+  return (
+    <>
+      {restoredAt !== null && (
+        <div className={classes.restored} role="status">
+          <span>This continues what you entered {relativeText(restoredAt, Date.now())}.</span>
+          <TextButton onClick={startOver}>Start over</TextButton>
+        </div>
+      )}
+      {conflicts.length > 0 && (
+        <section className={classes.conflict} role="alert" aria-label="Somebody else changed this">
+          <p className={classes.title}>Somebody else changed this while you were editing.</p>
+          <p className={classes.about}>Choose what to keep. Nothing is saved before that.</p>
+          {conflicts.map(({ field, mine, theirs }) => (
+            <div key={field} className={classes.field}>
+              <b>{labels[field]}</b>
+              <div className={classes.versions}>
+                <Version whose="Yours" value={show(field, mine)}>
+                  <Button
+                    size="xs"
+                    variant="default"
+                    onClick={() => keepMine(field)}
+                    aria-label={`${labels[field]}: keep yours`}
+                  >
+                    Keep yours
+                  </Button>
+                </Version>
+                <Version whose="Theirs" value={show(field, theirs)}>
+                  <Button
+                    size="xs"
+                    variant="default"
+                    onClick={() => takeTheirs(field)}
+                    aria-label={`${labels[field]}: take theirs`}
+                  >
+                    Take theirs
+                  </Button>
+                </Version>
+              </div>
+            </div>
+          ))}
+        </section>
+      )}
+    </>
+  );
+}
+
+interface VersionProps {
+  readonly whose: string;
+  readonly value: string;
+  readonly children: React.ReactNode;
+}
+
+function Version({ whose, value, children }: VersionProps) {
+  return (
+    <div className={classes.version}>
+      <span className={classes.whose}>{whose}</span>
+      <span className={classes.value}>{value}</span>
+      {children}
+    </div>
+  );
+}
+
+function textOf(_field: string, value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (value === null || value === undefined || value === '') return 'empty';
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map((item) => textOf('', item)).join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : isolateBidi(String(value));
+}

@@ -1,0 +1,92 @@
+/** What somebody has entered in a form and not sent yet. */
+export interface StoredDraft {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** What the form showed when they began. */
+  readonly base: Readonly<Record<string, unknown>>;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+const PREFIX = 'tocsin-draft:';
+const DRAFTS_MAX = 30;
+const CHARACTERS_MAX = 50_000;
+const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+/** Every secret of ours begins like this. */
+const SECRET = 'tocsin_';
+
+/** Drafts belong to a person, an organization and a form: nobody sees those of somebody else on the same device. */
+export function draftKey(userId: string, orgId: string, form: string): string {
+  return `${PREFIX}${userId}:${orgId}:${form}`;
+}
+
+export function readDraft(key: string, nowMs = Date.now()): StoredDraft | null {
+  const draft = parseDraft(read(key));
+  return draft === null || nowMs - draft.at > KEPT_MS ? null : draft;
+}
+
+/** Stores nothing that is too long or holds one of our secrets. When there are too many drafts, the oldest goes. */
+export function writeDraft(key: string, draft: StoredDraft): void {
+  const text = JSON.stringify(draft);
+  if (text.length > CHARACTERS_MAX || text.includes(SECRET)) return removeDraft(key);
+  try {
+    localStorage.setItem(key, text);
+    pruneDrafts(draft.at);
+  } catch {
+    // The browser stores nothing. The form works as before.
+  }
+}
+
+export function removeDraft(key: string): void {
+  try {
+    localStorage.removeItem(key);
+  } catch {
+    // As above.
+  }
+}
+
+/** For somebody who logs out: the next person at this browser finds nothing. */
+export function removeAllDrafts(): void {
+  for (const key of draftKeys()) removeDraft(key);
+}
+
+function pruneDrafts(nowMs: number): void {
+  const drafts = draftKeys().map((key) => ({ key, at: parseDraft(read(key))?.at ?? 0 }));
+  const newestFirst = drafts.toSorted((a, b) => b.at - a.at);
+  for (const [index, { key, at }] of newestFirst.entries()) {
+    if (index >= DRAFTS_MAX || nowMs - at > KEPT_MS) removeDraft(key);
+  }
+}
+
+function draftKeys(): string[] {
+  try {
+    return Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
+  } catch {
+    return [];
+  }
+}
+
+function read(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+function parseDraft(text: string | null): StoredDraft | null {
+  if (text === null) return null;
+  try {
+    const found: unknown = JSON.parse(text);
+    return isDraft(found) ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+function isDraft(found: unknown): found is StoredDraft {
+  return isRecord(found) && typeof found['at'] === 'number' && isRecord(found['base']) && isRecord(found['values']);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

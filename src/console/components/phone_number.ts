@@ -1,0 +1,13 @@
+import { E164_PATTERN } from '#core/oncall/e164.ts';
+
+const E164 = new RegExp(E164_PATTERN);
+
+export function withoutSeparators(phone: string): string {
+  return phone.replaceAll(/[\s().-]/g, '');
+}
+
+/** Why this is no phone number, or null. An empty text is fine: it stands for none. */
+export function phoneFault(text: string): string | null {
+  const phone = withoutSeparators(text);
+  return phone === '' || E164.test(phone) ? null : 'Include the country code, such as +31612345678';
+}

@@ -1,0 +1,49 @@
+import type { HomeSchedule } from '#console/api/home.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { dateTimeText } from '#console/components/time_text.ts';
+import classes from '#console/pages/home/day_bar.module.css';
+import { dayParts } from '#console/pages/home/day_parts.ts';
+
+interface DayBarProps {
+  readonly shifts: HomeSchedule['shifts'];
+  /** When the day begins. */
+  readonly from: string;
+  readonly userId: string;
+}
+
+/** Who is on call in the next 24 hours, one bar for a schedule. */
+export function DayBar({ shifts, from, userId }: DayBarProps) {
+  const parts = dayParts(shifts, Date.parse(from));
+  const nameOf = (part: (typeof parts)[number]): string =>
+    part.name === null ? 'Nobody' : part.userId === userId ? 'You' : isolateBidi(part.name);
+  const text = parts.map((part) => `${nameOf(part)} until ${dateTimeText(part.untilMs)}`).join(', then ');
+  return (
+    <div className={classes.bar} role="img" aria-label={`Next 24 hours: ${text}`}>
+      {parts.map((part) => (
+        <span
+          key={part.fromMs}
+          className={classes.part}
+          data-kind={part.name === null ? 'nobody' : part.userId === userId ? 'me' : part.source}
+          style={{ flexGrow: part.share }}
+          title={`${nameOf(part)}, ${dateTimeText(part.fromMs)} to ${dateTimeText(part.untilMs)}`}
+        >
+          <bdi>{nameOf(part)}</bdi>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+const HOUR = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const TICKS = [0, 6, 12, 18, 24];
+
+/** The hours below the bars. */
+export function DayScale({ from }: { readonly from: string }) {
+  return (
+    <div className={classes.scale} aria-hidden>
+      {TICKS.map((hours) => (
+        <span key={hours}>{hours === 0 ? 'now' : HOUR.format(new Date(Date.parse(from) + hours * 3_600_000))}</span>
+      ))}
+    </div>
+  );
+}

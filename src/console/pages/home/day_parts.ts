@@ -1,0 +1,36 @@
+import type { HomeSchedule } from '#console/api/home.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A part of the day during which one person is on call, or nobody. */
+export interface DayPart {
+  /** null: nobody. */
+  readonly name: string | null;
+  readonly userId: string | null;
+  readonly source: 'rotation' | 'override' | null;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Of the day, from 0 to 1. */
+  readonly share: number;
+}
+
+/** The 24 hours from `startMs`, without a gap: where nobody is on call, a part says so. */
+export function dayParts(shifts: HomeSchedule['shifts'], startMs: number): DayPart[] {
+  const endMs = startMs + DAY_MS;
+  const parts: DayPart[] = [];
+  const add = (part: Omit<DayPart, 'share'>): void => {
+    if (part.untilMs > part.fromMs) parts.push({ ...part, share: (part.untilMs - part.fromMs) / DAY_MS });
+  };
+  const nobody = { name: null, userId: null, source: null };
+  let atMs = startMs;
+  for (const { userId, name, since, until, source } of shifts) {
+    const fromMs = Math.max(Date.parse(since), atMs);
+    const untilMs = Math.min(until === null ? endMs : Date.parse(until), endMs);
+    if (untilMs <= fromMs) continue;
+    add({ ...nobody, fromMs: atMs, untilMs: fromMs });
+    add({ name, userId, source, fromMs, untilMs });
+    atMs = untilMs;
+  }
+  add({ ...nobody, fromMs: atMs, untilMs: endMs });
+  return parts;
+}

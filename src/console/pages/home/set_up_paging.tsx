@@ -1,0 +1,104 @@
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+
+import { invoke } from '#console/api/actions.ts';
+import { euroText, PRICE_EUR } from '#console/components/capability.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { showSuccess } from '#console/components/notice.tsx';
+import { phoneFault, withoutSeparators } from '#console/components/phone_number.ts';
+import { useDraftForm } from '#console/components/use_draft.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { CAPABILITIES } from '#core/capabilities/capability.ts';
+
+interface SetUpPagingProps {
+  /** The service that pages; null: a new one. */
+  readonly serviceId: string | null;
+  readonly onClose: () => void;
+}
+
+const LABELS = { serviceName: 'Service', teamName: 'Team', phone: 'Your phone' };
+
+/** Everything that a first page needs, in one form. */
+export function SetUpPaging({ serviceId, onClose }: SetUpPagingProps) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const isNew = serviceId === null;
+  const { form, draft } = useDraftForm({
+    form: 'set_up_paging',
+    base: { serviceName: '', teamName: 'On call', phone: '' },
+    validate: {
+      serviceName: (name) => (isNew && name.trim() === '' ? 'A service needs a name' : null),
+      teamName: (name) => (name.trim() === '' ? 'A team needs a name' : null),
+      phone: phoneFault,
+    },
+  });
+  const settingUp = useMutation({
+    mutationFn: ({ serviceName, teamName, phone }: typeof form.values) =>
+      invoke(orgId, 'set_up_paging', {
+        serviceId,
+        serviceName: isNew ? serviceName.trim() : null,
+        teamName: teamName.trim(),
+        phone: withoutSeparators(phone) || null,
+        timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      }),
+    onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
+    async onSuccess() {
+      draft.done();
+      await queryClient.invalidateQueries({ queryKey: ['org', orgId] });
+      showSuccess('Paging is set up. Check now that a page arrives.');
+      onClose();
+    },
+  });
+  const cancel = (): void => {
+    draft.startOver();
+    onClose();
+  };
+  return (
+    <Dialog onClose={onClose} title="Set up paging">
+      <form onSubmit={form.onSubmit((values) => settingUp.mutate(values))} noValidate>
+        <Stack>
+          <DraftNotice draft={draft} labels={LABELS} />
+          {isNew && (
+            <TextInput
+              {...form.getInputProps('serviceName')}
+              label={LABELS.serviceName}
+              description="A program that you run. It gets a key and a DSN to send its data with."
+              placeholder="checkout"
+              data-autofocus
+            />
+          )}
+          <TextInput
+            {...form.getInputProps('phone')}
+            label={LABELS.phone}
+            description="For SMS and calls. You can leave it empty and add this device on the page Me."
+            placeholder="+31612345678"
+            type="tel"
+            autoComplete="tel"
+          />
+          <TextInput
+            {...form.getInputProps('teamName')}
+            label={LABELS.teamName}
+            description="You are its first member, and on call in its schedule. Add others at any time."
+          />
+          <Text size="sm" c="dimmed">
+            New exceptions of the service open incidents. They page you at once, and call you after five minutes while
+            nobody has answered. You can change all of it.
+            {isNew && ` The service costs ${euroText(CAPABILITIES.length * PRICE_EUR)} a month.`}
+          </Text>
+          {settingUp.isError && <ErrorAlert title="Nothing was set up" error={settingUp.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={cancel}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={settingUp.isPending}>
+              Set up
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,66 @@
+import { Text } from '@mantine/core';
+
+import type { Me } from '#console/api/organization.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Status } from '#console/components/status.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { useNow } from '#console/components/use_now.ts';
+import { CalendarButton } from '#console/pages/me/calendar_button.tsx';
+
+/** When the person is on call, and their shifts in a calendar program. */
+export function ShiftsCard({ shifts }: { readonly shifts: Me['shifts'] }) {
+  const now = new Date(useNow(5)).toISOString();
+  if (shifts.length === 0) {
+    return (
+      <Card title="Your shifts">
+        <Text size="sm" c="dimmed">
+          You have no shift in the next 90 days.
+        </Text>
+      </Card>
+    );
+  }
+  const schedules = new Map(shifts.map(({ scheduleId, scheduleName }) => [scheduleId, scheduleName]));
+  return (
+    <Card
+      title="Your shifts"
+      about="Those of the next 90 days."
+      rows={shifts.map(({ scheduleId, scheduleName, since, until, source }) => (
+        <Row
+          key={`${scheduleId} ${since}`}
+          title={
+            <>
+              <Timestamp at={since} format="date_time" />
+              {until === null ? (
+                ', until further notice'
+              ) : (
+                <>
+                  {' to '}
+                  <Timestamp at={until} format="date_time" />
+                </>
+              )}
+            </>
+          }
+          sub={
+            <>
+              <Name>{scheduleName}</Name>
+              {source === 'override' && ' (override)'}
+            </>
+          }
+        >
+          {since <= now && (until === null || now < until) ? (
+            <Status tone="blue">on call now</Status>
+          ) : (
+            <span className="dimmed">
+              <Timestamp at={since} />
+            </span>
+          )}
+        </Row>
+      ))}
+    >
+      {[...schedules].map(([scheduleId, scheduleName]) => (
+        <CalendarButton key={scheduleId} scheduleId={scheduleId} name={scheduleName} />
+      ))}
+    </Card>
+  );
+}

@@ -1,0 +1,166 @@
+import { Skeleton } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { Link } from '@tanstack/react-router';
+import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
+
+import type { OpenCounts, Service } from '#console/api/actions.ts';
+import type { ServiceHealth } from '#console/api/services.ts';
+import { CAPABILITY_NAMES } from '#console/components/capability.ts';
+import { Name } from '#console/components/name.tsx';
+import { Sparkline } from '#console/components/sparkline.tsx';
+import { Status } from '#console/components/status.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import classes from '#console/pages/services/service_rows.module.css';
+import type { useServices } from '#console/pages/services/use_services.ts';
+
+/** As in the style sheet. */
+const ROW_PX = 60;
+const ROW_ON_PHONE_PX = 108;
+const OVERSCAN = 12;
+const COUNT = new Intl.NumberFormat();
+
+type ServiceRowsProps = Pick<
+  ReturnType<typeof useServices>,
+  'rows' | 'total' | 'openOf' | 'healthOf' | 'hasMore' | 'loadMore'
+>;
+
+/** Any number of services: only the rows on the screen are drawn. */
+export function ServiceRows({ rows, total, openOf, healthOf, hasMore, loadMore }: ServiceRowsProps) {
+  const list = useRef<HTMLUListElement>(null);
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => setTop((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY), []);
+  const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
+  const height = isPhone ? ROW_ON_PHONE_PX : ROW_PX;
+  const count = hasMore ? Math.max(total, rows.length) : rows.length;
+  const virtualizer = useWindowVirtualizer({
+    count,
+    estimateSize: () => height,
+    overscan: OVERSCAN,
+    scrollMargin: top,
+    getItemKey: (index) => rows[index]?.serviceId ?? index,
+  });
+  useEffect(() => virtualizer.measure(), [virtualizer, height]);
+  const shown = virtualizer.getVirtualItems();
+  const last = shown.at(-1)?.index ?? 0;
+  const more = useEffectEvent(loadMore);
+  const isShort = hasMore && last >= rows.length - 1;
+  useEffect(() => {
+    if (isShort) more();
+  }, [isShort, rows.length]);
+  return (
+    <div className={classes.frame}>
+      <div className={classes.head} aria-hidden>
+        <span>Service</span>
+        <span>Open incidents</span>
+        <span>Exceptions, 24 h</span>
+        <span>Last metric</span>
+        <span>Rules</span>
+      </div>
+      <ul ref={list} className={classes.rows} style={{ height: virtualizer.getTotalSize() }} aria-label="Services">
+        {shown.map(({ index, key, start }) => {
+          const service = rows[index];
+          return (
+            <li
+              key={key}
+              className={classes.row}
+              style={{ transform: `translateY(${start - top}px)` }}
+              data-row={service?.serviceId}
+              aria-setsize={count}
+              aria-posinset={index + 1}
+            >
+              {service === undefined ? (
+                <Skeleton height={20} width="40%" />
+              ) : (
+                <ServiceRow
+                  service={service}
+                  open={openOf.get(service.serviceId)}
+                  health={healthOf.get(service.serviceId)}
+                />
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+interface ServiceRowProps {
+  readonly service: Service;
+  readonly open: OpenCounts | undefined;
+  readonly health: ServiceHealth | undefined;
+}
+
+function ServiceRow({ service, open, health }: ServiceRowProps) {
+  const { serviceId, name, environment, capabilities } = service;
+  const about = [environment, capabilities.map((capability) => CAPABILITY_NAMES[capability]).join(', ')];
+  const sub = about.filter((text) => text !== null && text !== '').join(' · ');
+  return (
+    <>
+      <div className={classes.name}>
+        <Link to="/services/$serviceId" params={{ serviceId }} data-row-link>
+          <Name>{name}</Name>
+        </Link>
+        <div className={classes.sub}>{sub === '' ? 'Nothing is enabled yet' : <Name>{sub}</Name>}</div>
+      </div>
+      <div className={classes.cell}>
+        <OpenIncidents counts={open} />
+      </div>
+      <div className={classes.cell}>{health !== undefined && <Events service={service} health={health} />}</div>
+      <div className={classes.cell}>{health !== undefined && <LastMetric service={service} health={health} />}</div>
+      <div className={classes.cell}>{health !== undefined && <Rules service={service} health={health} />}</div>
+    </>
+  );
+}
+
+function OpenIncidents({ counts }: { readonly counts: OpenCounts | undefined }) {
+  if (counts === undefined) return <span className="dimmed">none</span>;
+  return counts.triggered > 0 ? (
+    <Status tone="red" isUrgent>
+      {counts.triggered} triggered
+    </Status>
+  ) : (
+    <Status tone="amber">{counts.acknowledged} acknowledged</Status>
+  );
+}
+
+interface HealthProps {
+  readonly service: Service;
+  readonly health: ServiceHealth;
+}
+
+function Events({ service, health: { events, refused } }: HealthProps) {
+  if (!service.capabilities.includes('exceptions')) return <span className="dimmed">–</span>;
+  const total = events.reduce((sum, count) => sum + count, 0);
+  const text = `${COUNT.format(total)} ${total === 1 ? 'event' : 'events'}`;
+  return (
+    <>
+      {total === 0 ? (
+        <span className="dimmed">none</span>
+      ) : (
+        <span className={classes.spark} title={`${text} in the last 24 hours`}>
+          <Sparkline values={events} label={`${text} in the last 24 hours`} tone="red" height={20} />
+          <span className="numbers">{COUNT.format(total)}</span>
+        </span>
+      )}
+      {refused > 0 && <Status tone="amber">{COUNT.format(refused)} refused</Status>}
+    </>
+  );
+}
+
+function LastMetric({ service, health: { lastPointAt } }: HealthProps) {
+  if (!service.capabilities.includes('metrics')) return <span className="dimmed">–</span>;
+  return lastPointAt === null ? <span className="dimmed">none yet</span> : <Timestamp at={lastPointAt} />;
+}
+
+function Rules({ service, health: { rules, pagingRules } }: HealthProps) {
+  if (!service.capabilities.includes('oncall')) return <span className="dimmed">–</span>;
+  if (rules === 0) return <span className="dimmed">none</span>;
+  return (
+    <span>
+      <span className="numbers">{rules}</span>
+      {pagingRules === 0 && <span className="dimmed">, pages nobody</span>}
+    </span>
+  );
+}

@@ -1,0 +1,34 @@
+import { type Id, uuidOf } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
+
+/** How many there were of each service, by the hour in epoch milliseconds; hours without any are absent. */
+export type HourlyCounts = ReadonlyMap<Id<'service'>, ReadonlyMap<number, number>>;
+
+/** Runs a query that answers with service, beginning of the hour in epoch seconds, and count. */
+export async function queryHourlyCounts(
+  client: ClickHouseClient,
+  query: string,
+  serviceIds: readonly Id<'service'>[],
+  since: Temporal.Instant,
+): Promise<HourlyCounts> {
+  if (serviceIds.length === 0) return new Map();
+  const rows = await withClickHouseErrors(async () => {
+    const result = await client.query({
+      query,
+      query_params: { services: serviceIds.map(uuidOf), since: since.epochMilliseconds },
+      format: 'JSONCompactEachRow',
+    });
+    return await result.json<[service: string, hour: number | string, count: number | string]>();
+  });
+  const idOf = new Map(serviceIds.map((serviceId) => [uuidOf(serviceId), serviceId]));
+  const counts = new Map<Id<'service'>, Map<number, number>>();
+  for (const [uuid, hour, count] of rows) {
+    const serviceId = idOf.get(uuid);
+    if (serviceId === undefined) continue;
+    const byHour = counts.get(serviceId) ?? new Map<number, number>();
+    byHour.set(Number(hour) * 1_000, Number(count));
+    counts.set(serviceId, byHour);
+  }
+  return counts;
+}
