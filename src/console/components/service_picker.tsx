@@ -1,7 +1,7 @@
 import { Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
@@ -14,10 +14,15 @@ const OPTIONS_MAX = 20;
 interface ServicePickerProps {
   readonly value: string | undefined;
   onChange(serviceId: string | undefined): void;
+  /** Shown above it; without one it narrows a list, and nothing chosen means all of them. */
+  readonly label?: string;
+  readonly placeholder?: string;
+  readonly error?: ReactNode;
 }
 
 /** Selects one of any number of services. The server searches for what is typed. */
-export function ServicePicker({ value, onChange }: ServicePickerProps) {
+export function ServicePicker(props: ServicePickerProps) {
+  const { value, onChange, label, placeholder = 'All services', error } = props;
   const { orgId } = useOrganization().org;
   const [typed, setTyped] = useState('');
   const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
@@ -35,8 +40,9 @@ export function ServicePicker({ value, onChange }: ServicePickerProps) {
   const options = selected === undefined ? others : [selected, ...others];
   return (
     <Select
-      aria-label="Service"
-      placeholder="All services"
+      {...(label === undefined ? { 'aria-label': 'Service' } : { label })}
+      placeholder={placeholder}
+      error={error}
       data={options.map(({ serviceId, name }) => ({ value: serviceId, label: isolateBidi(name) }))}
       value={selected?.serviceId ?? null}
       onChange={(serviceId) => onChange(serviceId ?? undefined)}
@@ -46,7 +52,7 @@ export function ServicePicker({ value, onChange }: ServicePickerProps) {
       filter={({ options: all }) => all}
       nothingFoundMessage="No service has this name"
       clearable
-      clearButtonProps={{ 'aria-label': 'All services' }}
+      clearButtonProps={{ 'aria-label': label === undefined ? 'All services' : 'Choose another service' }}
     />
   );
 }
