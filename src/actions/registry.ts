@@ -50,19 +50,10 @@ import { setExceptionStatuses } from '#actions/exceptions/set_exception_statuses
 import { getHome } from '#actions/home/get_home.ts';
 import { setUpPaging } from '#actions/home/set_up_paging.ts';
 import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
-import { addIncidentNote } from '#actions/incidents/add_incident_note.ts';
-import { answerIncidents } from '#actions/incidents/answer_incidents.ts';
 import { countIncidents } from '#actions/incidents/count_incidents.ts';
 import { countIncidentsByService } from '#actions/incidents/count_incidents_by_service.ts';
-import { declareIncident } from '#actions/incidents/declare_incident.ts';
-import { deleteIncidentNote } from '#actions/incidents/delete_incident_note.ts';
-import { editIncidentNote } from '#actions/incidents/edit_incident_note.ts';
-import { escalateIncident } from '#actions/incidents/escalate_incident.ts';
 import { getIncident } from '#actions/incidents/get_incident.ts';
-import { getIncidentContext } from '#actions/incidents/get_incident_context.ts';
-import { listAssignees } from '#actions/incidents/list_assignees.ts';
 import { listIncidents } from '#actions/incidents/list_incidents.ts';
-import { reassignIncident } from '#actions/incidents/reassign_incident.ts';
 import { reopenIncident } from '#actions/incidents/reopen_incident.ts';
 import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
 import { searchIncidents } from '#actions/incidents/search_incidents.ts';
@@ -102,6 +93,11 @@ import { simulateEscalation } from '#actions/policies/simulate_escalation.ts';
 import { updateEscalationPolicy } from '#actions/policies/update_escalation_policy.ts';
 import { createAlertRule } from '#actions/rules/create_alert_rule.ts';
 import { deleteAlertRule } from '#actions/rules/delete_alert_rule.ts';
+import { readRuleHistory } from '#actions/rules/read_rule_history.ts';
+import { replayRule } from '#actions/rules/replay_rule.ts';
+import { replaceAlertRule } from '#actions/rules/replace_alert_rule.ts';
+import { searchRules } from '#actions/rules/search_rules.ts';
+import { suggestRules } from '#actions/rules/suggest_rules.ts';
 import { updateAlertRule } from '#actions/rules/update_alert_rule.ts';
 import { changeSchedule } from '#actions/schedules/change_schedule.ts';
 import { createCalendarFeed } from '#actions/schedules/create_calendar_feed.ts';
@@ -228,15 +224,6 @@ const WITHIN_ORGANIZATIONS = [
   countIncidents,
   reopenIncident,
   unacknowledgeIncident,
-  answerIncidents,
-  declareIncident,
-  escalateIncident,
-  reassignIncident,
-  listAssignees,
-  addIncidentNote,
-  editIncidentNote,
-  deleteIncidentNote,
-  getIncidentContext,
   deleteScheduleOverride,
   getOnCallTimeline,
   previewRotation,
@@ -249,6 +236,11 @@ const WITHIN_ORGANIZATIONS = [
   setSecondFactorPolicy,
   renameOrganization,
   countIncidentsByService,
+  searchRules,
+  suggestRules,
+  readRuleHistory,
+  replayRule,
+  replaceAlertRule,
   searchServices,
   getServiceHealth,
   getServiceActivity,

@@ -85,7 +85,6 @@ test('the document has the endpoints of senders and operators', () => {
       '/api/{projectId}/envelope',
       '/api/{projectId}/store',
       '/healthz',
-      '/livez',
       '/readyz',
       '/metrics',
       '/api/openapi.json',

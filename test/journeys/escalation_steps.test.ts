@@ -38,7 +38,6 @@ test('the steps of an incident are those at its trigger, even if the policy chan
     {
       index: 0,
       ...smsTo(anna, 0),
-      countsFrom: shown.triggeredAt,
       useSchedule: false,
       dueAt: shown.triggeredAt,
       isBroughtForward: false,
@@ -50,7 +49,6 @@ test('the steps of an incident are those at its trigger, even if the policy chan
     {
       index: 1,
       ...smsTo(bram, 10),
-      countsFrom: shown.triggeredAt,
       useSchedule: false,
       dueAt: shown.escalation.nextStepAt,
       isBroughtForward: false,

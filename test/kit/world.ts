@@ -77,7 +77,8 @@ export async function world(
   options: { keepOpen?: boolean; settings?: Partial<Config>; clock?: TestClock } = {},
 ): Promise<World> {
   const name = `w_${randomBytes(6).toString('hex')}`;
-  const [databaseUrl, clickhouseUrl] = await Promise.all([createDatabase(name), createClickHouseDatabase(name)]);
+  const databaseUrl = await createDatabase(name);
+  const clickhouseUrl = await createClickHouseDatabase(name);
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'tocsin-world-'));
   const { clock = testClock() } = options;
   const config = requireStores({

@@ -1,4 +1,3 @@
-import { recordChange } from '#actions/record_change.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -18,14 +17,13 @@ interface NewAccount {
  * one who is a member already: their role changes by `changeRole` alone, which keeps an owner.
  */
 export async function addMember(
-  unit: Pick<UnitOfWork, 'stores' | 'now'>,
+  { stores, now }: Pick<UnitOfWork, 'stores' | 'now'>,
   orgId: Id<'org'>,
   person: UserRow | NewAccount,
   role: Role,
   by: AuditedBy,
 ): Promise<Id<'user'>> {
-  const { now } = unit;
-  const { people } = unit.stores;
+  const { people, audit } = stores;
   await people.lockMemberships(orgId);
   const isNew = !('id' in person);
   const { id: userId } = isNew ? await people.insertUser(person, now) : person;
@@ -35,7 +33,7 @@ export async function addMember(
   }
   await people.setMembership(orgId, userId, role, now);
   const { email, name } = person;
-  const action = isNew ? 'create_user' : 'add_member';
-  await recordChange(unit, orgId, by, { action, target: userId, before: null, after: { email, name, role } });
+  const change = { action: isNew ? 'create_user' : 'add_member', target: userId, before: null };
+  await audit.append({ orgId, ...by, ...change, after: { email, name, role }, result: 'done' }, now);
   return userId;
 }

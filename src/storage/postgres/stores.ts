@@ -17,8 +17,6 @@ import { ExceptionCountStore } from '#storage/postgres/exception_count_store.ts'
 import { ExceptionGroupSearch } from '#storage/postgres/exception_group_search.ts';
 import { ExceptionGroupStore } from '#storage/postgres/exception_group_store.ts';
 import { InboundMessageStore } from '#storage/postgres/inbound_message_store.ts';
-import { IncidentContextReader } from '#storage/postgres/incident_context_reader.ts';
-import { IncidentNoteStore } from '#storage/postgres/incident_note_store.ts';
 import { IncidentSearch } from '#storage/postgres/incident_search.ts';
 import { IncidentStore } from '#storage/postgres/incident_store.ts';
 import { IngestKeyStore } from '#storage/postgres/ingest_key_store.ts';
@@ -37,6 +35,7 @@ import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store
 import { PhoneNumberStore } from '#storage/postgres/phone_number_store.ts';
 import { PolicyStore } from '#storage/postgres/policy_store.ts';
 import { ReadinessReader } from '#storage/postgres/readiness_reader.ts';
+import { RuleSearch } from '#storage/postgres/rule_search.ts';
 import { ScheduleStore } from '#storage/postgres/schedule_store.ts';
 import { SecondFactorStore } from '#storage/postgres/second_factor_store.ts';
 import { ServiceStore } from '#storage/postgres/service_store.ts';
@@ -76,10 +75,9 @@ export interface Stores {
   readonly policies: PolicyStore;
   readonly alertRules: AlertRuleStore;
   readonly activeRules: ActiveRuleStore;
+  readonly ruleSearch: RuleSearch;
   readonly incidents: IncidentStore;
   readonly incidentSearch: IncidentSearch;
-  readonly incidentNotes: IncidentNoteStore;
-  readonly incidentContext: IncidentContextReader;
   readonly stepTimers: StepTimerStore;
   readonly storms: StormStore;
   readonly notifications: NotificationStore;
@@ -131,10 +129,9 @@ export function storesOf(session: Session): Stores {
     policies: new PolicyStore(session),
     alertRules: new AlertRuleStore(session),
     activeRules: new ActiveRuleStore(session),
+    ruleSearch: new RuleSearch(session),
     incidents: new IncidentStore(session),
     incidentSearch: new IncidentSearch(session),
-    incidentNotes: new IncidentNoteStore(session),
-    incidentContext: new IncidentContextReader(session),
     stepTimers: new StepTimerStore(session),
     storms: new StormStore(session),
     notifications: new NotificationStore(session),

@@ -16,7 +16,6 @@ import {
 import {
   IncidentEntity,
   IncidentMemberEntity,
-  IncidentNoteEntity,
   IncidentStepEntity,
   IncidentTimelineEntity,
 } from '#storage/postgres/entities/incidents.ts';
@@ -106,7 +105,6 @@ export const ENTITIES = [
   IncidentStepEntity,
   IncidentTimelineEntity,
   IncidentMemberEntity,
-  IncidentNoteEntity,
   NotificationEntity,
   InboundMessageEntity,
   EndedCallEntity,

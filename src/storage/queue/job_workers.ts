@@ -116,7 +116,7 @@ function startWorker(
     `${prefix}-${name}`,
     process,
     {
-      ...connection.options,
+      connection: connection.connection,
       concurrency: CONCURRENCY[name],
       lockDuration: 4_000,
       stalledInterval: 2_000,

@@ -23,16 +23,15 @@ test('a pager at work has no problems, and data is as old as what rules have not
     pagerSilentSeconds: 10,
     problems: [],
     unreadyBecause: [],
-    rulesBehindBecause: [],
   });
 });
 
 test('a service that floods makes its own data late, and nobody turns senders away for it', () => {
-  const { problems, rulesBehindBecause } = judgePager({ ...WELL, acceptedAt: ago(31) }, NOW);
+  const { problems, unreadyBecause } = judgePager({ ...WELL, acceptedAt: ago(31) }, NOW);
   expect(problems).toHaveLength(1);
-  expect(rulesBehindBecause).toEqual([]);
+  expect(unreadyBecause).toEqual([]);
   const late = judgePager({ ...WELL, acceptedAt: ago(60), acceptedInShareAt: ago(31) }, NOW);
-  expect(late.rulesBehindBecause).toEqual(['data accepted 31 s ago has not reached the rules']);
+  expect(late.unreadyBecause).toEqual(['data accepted 31 s ago has not reached the rules']);
 });
 
 test.each([
