@@ -15,7 +15,7 @@ import { readAuditFilter } from '#console/pages/settings/audit_filter.ts';
 import { readIncidentFilter } from '#console/pages/incidents/incident_filter.ts';
 import { readTimelineFilter } from '#console/pages/oncall/timeline_filter.ts';
 import { readServiceFilter } from '#console/pages/services/service_filter.ts';
-import { readRuleFilter, readRuleStart } from '#console/pages/rules/rule_filter.ts';
+import { readSimulatorSearch } from '#console/pages/simulator/simulator_search.ts';
 import { ErrorPage } from '#console/shell/error_page.tsx';
 import { NotFound, NotFoundPage } from '#console/shell/not_found.tsx';
 import { Shell } from '#console/shell/shell.tsx';
@@ -142,6 +142,22 @@ const onCallRoutes = [
     validateSearch: readTimelineFilter,
     component: lazyRouteComponent(() => import('#console/pages/oncall/on_call_now.tsx'), 'OnCallNow'),
   }),
+  createRoute({
+    getParentRoute: () => onCall,
+    path: PAGES.teams,
+    component: lazyRouteComponent(() => import('#console/pages/oncall_teams/team_list.tsx'), 'TeamList'),
+  }),
+  createRoute({
+    getParentRoute: () => onCall,
+    path: PAGES.policies,
+    component: lazyRouteComponent(() => import('#console/pages/policies/policy_list.tsx'), 'PolicyList'),
+  }),
+  createRoute({
+    getParentRoute: () => onCall,
+    path: PAGES.simulator,
+    validateSearch: readSimulatorSearch,
+    component: lazyRouteComponent(() => import('#console/pages/simulator/simulator.tsx'), 'Simulator'),
+  }),
 ] as const;
 
 const schedules = [
@@ -159,6 +175,36 @@ const schedules = [
     getParentRoute: () => inside,
     path: PAGES.editSchedule,
     component: lazyRouteComponent(() => import('#console/pages/oncall/edit_schedule.tsx'), 'EditSchedule'),
+  }),
+] as const;
+
+/** What a new policy begins with: the team that it is for, and the place of a template. */
+const readNewPolicy = ({ team, template }: Record<string, unknown>): { team?: string; template?: number } => ({
+  ...(typeof team === 'string' && { team }),
+  ...(typeof template === 'number' && { template }),
+});
+
+const teamRoutes = [
+  createRoute({
+    getParentRoute: () => inside,
+    path: PAGES.team,
+    component: lazyRouteComponent(() => import('#console/pages/oncall_teams/team_page.tsx'), 'TeamPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: PAGES.newPolicy,
+    validateSearch: readNewPolicy,
+    component: lazyRouteComponent(() => import('#console/pages/policies/new_policy.tsx'), 'NewPolicy'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: PAGES.policy,
+    component: lazyRouteComponent(() => import('#console/pages/policies/policy_page.tsx'), 'PolicyPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: PAGES.editPolicy,
+    component: lazyRouteComponent(() => import('#console/pages/policies/edit_policy.tsx'), 'EditPolicy'),
   }),
 ] as const;
 
@@ -193,28 +239,6 @@ const pageRoutes = [
   }),
   createRoute({
     getParentRoute: () => inside,
-    path: PAGES.rules,
-    validateSearch: readRuleFilter,
-    component: lazyRouteComponent(() => import('#console/pages/rules/rule_list.tsx'), 'RuleList'),
-  }),
-  createRoute({
-    getParentRoute: () => inside,
-    path: PAGES.newRule,
-    validateSearch: readRuleStart,
-    component: lazyRouteComponent(() => import('#console/pages/rules/new_rule.tsx'), 'NewRule'),
-  }),
-  createRoute({
-    getParentRoute: () => inside,
-    path: PAGES.rule,
-    component: lazyRouteComponent(() => import('#console/pages/rules/rule_page.tsx'), 'RulePage'),
-  }),
-  createRoute({
-    getParentRoute: () => inside,
-    path: PAGES.editRule,
-    component: lazyRouteComponent(() => import('#console/pages/rules/edit_rule.tsx'), 'EditRule'),
-  }),
-  createRoute({
-    getParentRoute: () => inside,
     path: PAGES.services,
     validateSearch: readServiceFilter,
     component: lazyRouteComponent(() => import('#console/pages/services/service_list.tsx'), 'ServiceList'),
@@ -229,6 +253,7 @@ const pageRoutes = [
     path: PAGES.me,
     component: lazyRouteComponent(() => import('#console/pages/me/me.tsx'), 'MePage'),
   }),
+  ...teamRoutes,
   settings.addChildren(settingsRoutes),
   onCall.addChildren(onCallRoutes),
   ...schedules,

@@ -27,6 +27,8 @@ async function createSampleData(h: ConsoleWorld, { userId, email }: Visitor, ren
   const rotationConfig = { userIds: [bram.userId] };
   const { scheduleId } = await h.expectOk('create_schedule', { teamId, name: rename('Primary'), rotationConfig });
   await h.expectOk('create_schedule', { teamId, name: rename('Secondary'), rotationConfig });
+  const steps = [{ afterMinutes: 0, channels: ['email'], targetUserIds: [bram.userId, userId], useSchedule: true }];
+  const { policyId } = await h.expectOk('create_escalation_policy', { teamId, name: rename('Wake somebody'), steps });
   const now = h.clock.now();
   const window = { startAt: now.toString(), endAt: now.add({ hours: 4 }).toString() };
   await h.expectOk('create_schedule_override', { scheduleId, userId: cleo.userId, ...window });
@@ -58,10 +60,16 @@ async function createSampleData(h: ConsoleWorld, { userId, email }: Visitor, ren
       await h.context.db.sql.run(`update ${table} set name = $2 where id = $1`, [id, rename(name)]);
     }
   }
-  return { serviceId, incidentId, invitationPath: new URL(link).pathname.slice(1) };
+  return { serviceId, incidentId, teamId, policyId, invitationPath: new URL(link).pathname.slice(1) };
 }
 
-const openingsOf = (serviceId: string): readonly Opening[] => [
+interface SampleIds {
+  readonly serviceId: string;
+  readonly teamId: string;
+  readonly policyId: string;
+}
+
+const openingsOf = ({ serviceId, teamId, policyId }: SampleIds): readonly Opening[] => [
   ['', /^Search/],
   ['', /account and appearance$/],
   ['', /account and appearance$/, 'Keyboard shortcuts'],
@@ -74,6 +82,15 @@ const openingsOf = (serviceId: string): readonly Opening[] => [
   [`services/${serviceId}`, 'Change how long Exceptions are kept'],
   [`services/${serviceId}`, 'Rotate'],
   [`services/${serviceId}`, 'Delete'],
+  ['oncall/teams', 'Create a team'],
+  ['oncall/teams', /^Add .+ to a team$/],
+  [`oncall/teams/${teamId}`, 'Rename'],
+  [`oncall/teams/${teamId}`, 'Add a member'],
+  [`oncall/teams/${teamId}`, /^Change /],
+  [`oncall/teams/${teamId}`, /^Change /, 'Edit contact'],
+  [`oncall/teams/${teamId}`, /^Change /, 'Remove from the team'],
+  [`oncall/teams/${teamId}`, 'Delete the team'],
+  [`oncall/policies/${policyId}`, 'Delete the policy'],
   ['me', /^Remove /],
   ['me', 'Change your password'],
   ['me', 'Log out everywhere else'],
@@ -140,10 +157,8 @@ inBrowser('every dialog and menu', () => {
   test.each(SCREENS)('is accessible and fits the screen %s, in light and in dark', async (_where, screen) => {
     const h = await openConsole();
     const visitor = await h.visitor({ ...LOOKS, ...screen });
-    const { serviceId } = await createSampleData(h, visitor);
-    expect(await problemsOf(visitor.page, h, openingsOf(serviceId), (page) => axeViolations(page, OVERLAY))).toEqual(
-      [],
-    );
+    const openings = openingsOf(await createSampleData(h, visitor));
+    expect(await problemsOf(visitor.page, h, openings, (page) => axeViolations(page, OVERLAY))).toEqual([]);
   });
 });
 
@@ -236,7 +251,8 @@ inBrowser('a right-to-left name of 118 characters', () => {
   test.each(SCREENS)('leaves the text around it alone and is cut to fit %s', async (_where, screen) => {
     const h = await openConsole();
     const visitor = await h.visitor({ ...LOOKS, ...screen });
-    const { serviceId, incidentId, invitationPath } = await createSampleData(h, visitor, nasty);
+    const ids = await createSampleData(h, visitor, nasty);
+    const { serviceId, incidentId, teamId, policyId, invitationPath } = ids;
     const pages = [
       '',
       'incidents',
@@ -244,13 +260,19 @@ inBrowser('a right-to-left name of 118 characters', () => {
       `incidents/${incidentId}`,
       'services',
       `services/${serviceId}`,
+      'oncall/teams',
+      `oncall/teams/${teamId}`,
+      'oncall/policies',
+      `oncall/policies/${policyId}`,
+      `oncall/policies/${policyId}/edit`,
+      `oncall/simulator?service=${serviceId}`,
     ];
     const others = [
       'me',
       invitationPath,
       ...['members', 'api-keys', 'apps', 'audit', 'billing', 'delivery'].map((of) => `settings/${of}`),
     ];
-    const all: Opening[] = [...[...pages, ...others].map((path): Opening => [path]), ...openingsOf(serviceId)];
+    const all: Opening[] = [...[...pages, ...others].map((path): Opening => [path]), ...openingsOf(ids)];
     const look = (page: Page) => page.evaluate<string[]>(NAME_PROBLEMS);
     expect(await problemsOf(visitor.page, h, all, look)).toEqual([]);
   });

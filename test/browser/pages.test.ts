@@ -19,6 +19,8 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
   await h.expectOk('add_team_member', { teamId, userId, phone: '+31612345678' });
   const rotationConfig = { userIds: [userId] };
   await h.expectOk('create_schedule', { teamId, name: 'Primary', rotationType: 'weekly', rotationConfig });
+  const steps = [{ afterMinutes: 0, channels: ['email'], useSchedule: true }];
+  const { policyId } = await h.expectOk('create_escalation_policy', { teamId, name: 'Wake somebody', steps });
   const open = await h.incident(serviceId, 'Checkout is slow');
   await h.expectOk('acknowledge_incident', { incidentId: await h.incident(serviceId, 'Disk is full') });
   await h.expectOk('resolve_incident', { incidentId: await h.incident(serviceId, 'Queue is long') });
@@ -31,6 +33,13 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     ['exceptions', 'CardDeclined'],
     ['exceptions?status=ignored', 'No exception is ignored'],
     [`exceptions/${group!.groupId}`, 'Why these events are one group'],
+    ['oncall/teams', 'Platform'],
+    [`oncall/teams/${teamId}`, 'Members'],
+    ['oncall/policies', 'Wake somebody'],
+    ['oncall/policies/new', 'Repeat all steps'],
+    [`oncall/policies/${policyId}`, 'If an incident opened now'],
+    [`oncall/policies/${policyId}/edit`, 'Whoever is on call then'],
+    [`oncall/simulator?service=${serviceId}`, 'What is assumed'],
     ['services', 'checkout'],
     [`services/${serviceId}`, 'Incoming data'],
     ['me', 'Where you are logged in'],

@@ -4,6 +4,7 @@ import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { homeQuery, pagingProblemsQuery } from '#console/api/home.ts';
 import { refreshTimelines } from '#console/api/on_call.ts';
 import { onCallQuery, teamsQuery } from '#console/api/queries.ts';
+import { refreshTeamPages } from '#console/api/team_pages.ts';
 
 /** Updates the cached data after these teams, or what belongs to them, have changed. */
 export async function refreshTeams(queryClient: QueryClient, orgId: string, ids: readonly string[]): Promise<void> {
@@ -14,6 +15,7 @@ export async function refreshTeams(queryClient: QueryClient, orgId: string, ids:
   }
   for (const id of ids) void queryClient.invalidateQueries({ queryKey: onCallQuery(orgId, id).queryKey });
   void refreshTimelines(queryClient, orgId, ids);
+  void refreshTeamPages(queryClient, orgId);
   const list = queryClient.getQueryCache().find({ queryKey, exact: true });
   if (list === undefined || !list.isActive() || list.state.data === undefined) {
     return await queryClient.invalidateQueries({ queryKey });

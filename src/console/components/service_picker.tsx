@@ -14,16 +14,14 @@ const OPTIONS_MAX = 20;
 interface ServicePickerProps {
   readonly value: string | undefined;
   onChange(serviceId: string | undefined): void;
-  /** In a form, which needs one; in a filter nothing is all services. */
-  readonly label?: string;
+  /** What no choice means. */
   readonly placeholder?: string;
-  readonly error?: string | undefined;
-  readonly isDisabled?: boolean;
+  /** Shown above; else only screen readers get one. */
+  readonly label?: string;
 }
 
 /** Selects one of any number of services. The server searches for what is typed. */
-export function ServicePicker(props: ServicePickerProps) {
-  const { value, onChange, label, placeholder = 'All services', error, isDisabled = false } = props;
+export function ServicePicker({ value, onChange, placeholder = 'All services', label }: ServicePickerProps) {
   const { orgId } = useOrganization().org;
   const [typed, setTyped] = useState('');
   const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
@@ -43,8 +41,6 @@ export function ServicePicker(props: ServicePickerProps) {
     <Select
       {...(label === undefined ? { 'aria-label': 'Service' } : { label })}
       placeholder={placeholder}
-      error={error}
-      disabled={isDisabled}
       data={options.map(({ serviceId, name }) => ({ value: serviceId, label: isolateBidi(name) }))}
       value={selected?.serviceId ?? null}
       onChange={(serviceId) => onChange(serviceId ?? undefined)}
@@ -53,7 +49,7 @@ export function ServicePicker(props: ServicePickerProps) {
       onSearchChange={setTyped}
       filter={({ options: all }) => all}
       nothingFoundMessage="No service has this name"
-      clearable={label === undefined}
+      clearable
       clearButtonProps={{ 'aria-label': placeholder }}
     />
   );

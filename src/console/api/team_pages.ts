@@ -1,0 +1,83 @@
+import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
+
+import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
+import { actionQuery, topicKey } from '#console/api/queries.ts';
+
+export type FoundTeam = ResultOf<'search_teams'>['teams'][number];
+export type TeamDetails = ResultOf<'get_team'>;
+export type TeamMember = TeamDetails['members'][number];
+export type Readiness = TeamMember['readiness'];
+export type PersonWithoutTeam = ResultOf<'search_people_without_team'>['people'][number];
+export type PolicyInUse = ResultOf<'search_escalation_policies'>['policies'][number];
+export type PolicyDetails = ResultOf<'get_escalation_policy'>;
+export type SimulatedStep = PolicyDetails['now'][number];
+export type Simulation = ResultOf<'simulate_escalation'>;
+export type StepInput = InputOf<'preview_escalation'>['steps'][number];
+
+interface Page {
+  readonly nextCursor: string | null;
+}
+
+/** A list that the server gives page by page. */
+function pagedQuery<Found extends Page>(
+  key: readonly unknown[],
+  fetchPage: (cursor: { readonly cursor?: string }, signal: AbortSignal) => Promise<Found>,
+) {
+  return infiniteQueryOptions({
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) => fetchPage(pageParam === null ? {} : { cursor: pageParam }, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }: Found) => nextCursor,
+    placeholderData: keepPreviousData,
+  });
+}
+
+const searchFor = (text: string) => (text === '' ? {} : { text });
+
+export const teamSearchQuery = (orgId: string, text: string) =>
+  pagedQuery([...topicKey(orgId, 'teams'), 'search_teams', { text }], (cursor, signal) =>
+    invoke(orgId, 'search_teams', { ...searchFor(text), ...cursor }, signal),
+  );
+export const withoutTeamQuery = (orgId: string, text: string) =>
+  pagedQuery([...topicKey(orgId, 'teams'), 'search_people_without_team', { text }], (cursor, signal) =>
+    invoke(orgId, 'search_people_without_team', { ...searchFor(text), ...cursor }, signal),
+  );
+export const policySearchQuery = (orgId: string, text: string) =>
+  pagedQuery([...topicKey(orgId, 'teams'), 'search_escalation_policies', { text }], (cursor, signal) =>
+    invoke(orgId, 'search_escalation_policies', { ...searchFor(text), ...cursor }, signal),
+  );
+
+export const teamQuery = (orgId: string, teamId: string) => actionQuery(orgId, 'teams', 'get_team', { teamId });
+export const policyQuery = (orgId: string, policyId: string) =>
+  actionQuery(orgId, 'teams', 'get_escalation_policy', { policyId });
+
+/** Whom steps that are not saved would page now. */
+export const previewQuery = (orgId: string, teamId: string, steps: readonly StepInput[]) =>
+  queryOptions({
+    ...actionQuery(orgId, 'teams', 'preview_escalation', { teamId, steps: [...steps] }),
+    placeholderData: keepPreviousData,
+  });
+
+export const simulationQuery = (orgId: string, input: InputOf<'simulate_escalation'>) =>
+  queryOptions({
+    ...actionQuery(orgId, 'teams', 'simulate_escalation', input),
+    placeholderData: keepPreviousData,
+  });
+
+const READ_AGAIN: readonly ActionName[] = [
+  'search_teams',
+  'search_people_without_team',
+  'search_escalation_policies',
+  'get_team',
+  'get_escalation_policy',
+  'preview_escalation',
+  'simulate_escalation',
+];
+
+/** After teams, or what belongs to them, have changed. Only what is on the screen is fetched. */
+export async function refreshTeamPages(queryClient: QueryClient, orgId: string): Promise<void> {
+  await queryClient.invalidateQueries({
+    queryKey: topicKey(orgId, 'teams'),
+    predicate: ({ queryKey }) => READ_AGAIN.some((action) => action === queryKey[3]),
+  });
+}

@@ -1,0 +1,24 @@
+import { unusedBecause } from '#core/incidents/reasons.ts';
+import { type AddressKind, type Channel, declarationOf } from '#core/oncall/channel.ts';
+
+const NO_ADDRESS: Record<AddressKind, string> = {
+  phone: 'no number',
+  browser: 'no device',
+  email: 'no mail address',
+};
+
+/** Why a channel does not reach somebody, in a few words that follow a colon. */
+export function whyUnused(channel: Channel, reason: string): string {
+  switch (reason) {
+    case 'no_address':
+      return NO_ADDRESS[declarationOf(channel).addressKind];
+    case 'off':
+    case 'channel_off':
+      return 'switched off';
+    case 'not_configured':
+    case 'channel_not_configured':
+      return 'not set up on this server';
+    default:
+      return unusedBecause(reason);
+  }
+}

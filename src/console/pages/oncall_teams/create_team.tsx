@@ -1,0 +1,55 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+
+import { invoke } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+export const TEAM_NAME_VALIDATION = {
+  name: (name: string) => (name.trim() === '' ? 'A team needs a name' : null),
+};
+
+export function CreateTeam({ onClose }: { readonly onClose: () => void }) {
+  const { org } = useOrganization();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const { form, draft } = useDraftForm({ form: 'create_team', base: { name: '' }, validate: TEAM_NAME_VALIDATION });
+  const creating = useMutation({
+    mutationFn: ({ name }: { name: string }) => invoke(org.orgId, 'create_team', { name: name.trim() }),
+    async onSuccess({ teamId }) {
+      draft.done();
+      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+      await navigate({ to: '/oncall/teams/$teamId', params: { teamId } });
+    },
+  });
+  return (
+    <Dialog onClose={onClose} title="Create a team">
+      <form onSubmit={form.onSubmit((values) => creating.mutate(values))} noValidate>
+        <Stack>
+          <DraftNotice draft={draft} labels={{ name: 'Name' }} />
+          <TextInput
+            {...form.getInputProps('name')}
+            label="Name"
+            placeholder="Payments"
+            maxLength={500}
+            data-autofocus
+          />
+          {creating.isError && <ErrorAlert title="The team was not created" error={creating.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={creating.isPending}>
+              Create
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,84 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMemo } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import type { TeamMember } from '#console/api/team_pages.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { named } from '#console/components/name.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
+import {
+  CONTACT_LABELS,
+  CONTACT_VALIDATION,
+  ContactFields,
+  type ContactValues,
+  toPhone,
+} from '#console/pages/oncall_teams/member_fields.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface EditMemberProps {
+  readonly member: TeamMember;
+  readonly onClose: () => void;
+}
+
+/** How a team reaches a member. Everybody changes their own; who may edit on-call, those of others. */
+export function EditMember({ member, onClose }: EditMemberProps) {
+  const { org, session, isAdmin, may } = useOrganization();
+  const queryClient = useQueryClient();
+  const { memberId, teamId, userId, name, phone, phoneConfirmed } = member;
+  const { smsEnabled, callEnabled, pushEnabled, emailEnabled } = member;
+  const isMe = userId === session.user.userId;
+  const base = useMemo(
+    (): ContactValues => ({ phone: phone ?? '', smsEnabled, callEnabled, pushEnabled, emailEnabled }),
+    [phone, smsEnabled, callEnabled, pushEnabled, emailEnabled],
+  );
+  const { form, draft } = useDraftForm({ form: `update_team_member ${memberId}`, base, validate: CONTACT_VALIDATION });
+  const isLocked = phoneConfirmed && !isMe && !isAdmin;
+  const saving = useMutation({
+    mutationFn: async ({ phone: typed, ...switches }: ContactValues) => {
+      const contact = { ...switches, ...(!isLocked && { phone: toPhone(typed) }) };
+      if (isMe && !may('oncall:edit')) await invoke(org.orgId, 'update_own_contact', { teamId, ...contact });
+      else await invoke(org.orgId, 'update_team_member', { memberId, ...contact });
+    },
+    async onSuccess() {
+      draft.done();
+      showSuccess(isMe ? 'Your contact details are saved.' : named`The contact details of ${name} are saved.`);
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'me') });
+    },
+    onError: (error) => form.setErrors(faultsAtFields(error, form.values)),
+  });
+  return (
+    <Dialog onClose={onClose} title={isMe ? 'How this team reaches you' : named`How this team reaches ${name}`}>
+      <form onSubmit={form.onSubmit((values) => saving.mutate(values))} noValidate>
+        <Stack>
+          <DraftNotice draft={draft} labels={CONTACT_LABELS} />
+          <ContactFields
+            form={form}
+            phoneLockedBecause={isLocked ? 'They have confirmed it: only they, or an owner or admin, change it.' : null}
+          />
+          {!isMe && (
+            <Text size="sm" c="dimmed">
+              They are told when their number changes.
+            </Text>
+          )}
+          {saving.isError && <ErrorAlert title="Nothing was saved" error={saving.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={saving.isPending} disabled={draft.conflicts.length > 0}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,166 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import { IconArrowDown, IconArrowUp, IconDotsVertical, IconPencil, IconUserMinus } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import type { TeamDetails, TeamMember } from '#console/api/team_pages.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { Confirm } from '#console/components/confirm.tsx';
+import { Name, named } from '#console/components/name.tsx';
+import { showError, showSuccess } from '#console/components/notice.tsx';
+import { EditMember } from '#console/pages/oncall_teams/edit_member.tsx';
+import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
+import { ReadinessDetails, ReadinessStatus } from '#console/pages/oncall_teams/readiness.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** The members in their order, each with how they are reached and whether a page would wake them. */
+export function Members({ team }: { readonly team: TeamDetails }) {
+  const { org, session } = useOrganization();
+  const queryClient = useQueryClient();
+  const { members, memberCount } = team;
+  const [edited, setEdited] = useState<TeamMember | null>(null);
+  const [removed, setRemoved] = useState<TeamMember | null>(null);
+  const moving = useMutation({
+    mutationFn: async (order: readonly TeamMember[]) => {
+      for (const [sortOrder, { memberId, sortOrder: before }] of order.entries()) {
+        if (sortOrder !== before) await invoke(org.orgId, 'update_team_member', { memberId, sortOrder });
+      }
+    },
+    onError: (error) => showError('The order was not saved', error),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') }),
+  });
+  const move = (index: number, by: 1 | -1): void => {
+    const order = [...members];
+    const [member] = order.splice(index, 1);
+    if (member === undefined) return;
+    order.splice(index + by, 0, member);
+    moving.mutate(order);
+  };
+  const me = members.find(({ userId }) => userId === session.user.userId);
+  return (
+    <Card
+      title="Members"
+      about={
+        memberCount > members.length
+          ? `${memberCount} in all; the first ${members.length} are shown.`
+          : 'A page at night wakes by SMS, call or push. A test or a page that arrived in the last 90 days proves it.'
+      }
+      rows={
+        members.length === 0
+          ? undefined
+          : members.map((member, index) => (
+              <Row
+                key={member.memberId}
+                title={
+                  <>
+                    <Name>{member.name}</Name> <span className={classes.contact}>{member.phone ?? ''}</span>{' '}
+                    <ReadinessStatus readiness={member.readiness} />
+                  </>
+                }
+                sub={
+                  <>
+                    <ReadinessDetails readiness={member.readiness} />
+                    {member === me && member.readiness.answer !== 'yes' && (
+                      <Link to="/me">Send yourself a test, or add a device</Link>
+                    )}
+                  </>
+                }
+              >
+                <MemberMenu
+                  member={member}
+                  isFirst={index === 0}
+                  isLast={index === members.length - 1}
+                  onEdit={() => setEdited(member)}
+                  onMove={(by) => move(index, by)}
+                  onRemove={() => setRemoved(member)}
+                />
+              </Row>
+            ))
+      }
+    >
+      {members.length === 0 && <p className={classes.none}>Nobody yet. Add who is on call together.</p>}
+      {edited !== null && <EditMember member={edited} onClose={() => setEdited(null)} />}
+      {removed !== null && <RemoveMember team={team} member={removed} onClose={() => setRemoved(null)} />}
+    </Card>
+  );
+}
+
+interface MemberMenuProps {
+  readonly member: TeamMember;
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+  readonly onEdit: () => void;
+  readonly onMove: (by: 1 | -1) => void;
+  readonly onRemove: () => void;
+}
+
+/** Nothing for somebody who may change neither the team nor this member. */
+function MemberMenu({ member: { name, userId }, isFirst, isLast, onEdit, onMove, onRemove }: MemberMenuProps) {
+  const { session, may } = useOrganization();
+  const mayEdit = may('oncall:edit');
+  if (!mayEdit && userId !== session.user.userId) return null;
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size={44} aria-label={`Change ${name}`}>
+          <IconDotsVertical size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<IconPencil size={16} />} onClick={onEdit}>
+          Edit contact
+        </Menu.Item>
+        {mayEdit && (
+          <>
+            <Menu.Item leftSection={<IconArrowUp size={16} />} disabled={isFirst} onClick={() => onMove(-1)}>
+              Move up
+            </Menu.Item>
+            <Menu.Item leftSection={<IconArrowDown size={16} />} disabled={isLast} onClick={() => onMove(1)}>
+              Move down
+            </Menu.Item>
+            <Menu.Item color="red" leftSection={<IconUserMinus size={16} />} onClick={onRemove}>
+              Remove from the team
+            </Menu.Item>
+          </>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+interface RemoveMemberProps {
+  readonly team: TeamDetails;
+  readonly member: TeamMember;
+  readonly onClose: () => void;
+}
+
+function RemoveMember({ team, member: { memberId, userId, name }, onClose }: RemoveMemberProps) {
+  const { org } = useOrganization();
+  const queryClient = useQueryClient();
+  const removing = useMutation({
+    mutationFn: () => invoke(org.orgId, 'remove_team_member', { memberId }),
+    async onSuccess() {
+      showSuccess(named`${name} is no longer in ${team.name}.`);
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+    },
+  });
+  const naming = team.policies.filter(({ steps }) => steps.some(({ targetUserIds }) => targetUserIds.includes(userId)));
+  return (
+    <Confirm
+      title={named`Remove ${name} from ${team.name}?`}
+      button="Remove"
+      isPending={removing.isPending}
+      error={removing.error}
+      onConfirm={() => removing.mutate()}
+      onClose={onClose}
+    >
+      The team forgets their phone number. Schedules and policies that name them stay as they are, and then reach them
+      by mail and push only.
+      {naming.length > 0 && <> Policies that name them: {naming.map((policy) => policy.name).join(', ')}.</>}
+    </Confirm>
+  );
+}

@@ -1,0 +1,71 @@
+import type { Readiness } from '#console/api/team_pages.ts';
+import { ChannelIcon } from '#console/components/channel.tsx';
+import { Status, type Tone } from '#console/components/status.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { whyUnused } from '#console/components/unused_channel.ts';
+import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
+import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
+import { READINESS_REASONS, type ReadinessAnswer, type ReadinessReason } from '#core/oncall/readiness_words.ts';
+
+const ANSWERS: Record<ReadinessAnswer, readonly [Tone, string]> = {
+  yes: ['green', 'would be woken'],
+  unproved: ['amber', 'not proved'],
+  no: ['red', 'would not be woken'],
+};
+
+export function ReadinessStatus({ readiness: { answer } }: { readonly readiness: Readiness }) {
+  const [tone, word] = ANSWERS[answer];
+  return <Status tone={tone}>{word}</Status>;
+}
+
+/** Each channel with its state, then what keeps the answer from being a plain yes. */
+export function ReadinessDetails({ readiness }: { readonly readiness: Readiness }) {
+  const { channels, reasons, deviceCount } = readiness;
+  return (
+    <>
+      <div className={classes.channels}>
+        {channels.map((one) => (
+          <ChannelState key={one.channel} state={one} deviceCount={deviceCount} />
+        ))}
+      </div>
+      {reasons.filter(isNews).map((reason) => (
+        <div key={reason} className={classes.reason}>
+          {READINESS_REASONS[reason]}
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** That no channel wakes somebody is said by the channels. */
+function isNews(reason: ReadinessReason): boolean {
+  return reason !== 'no_waking_channel';
+}
+
+interface ChannelStateProps {
+  readonly state: Readiness['channels'][number];
+  readonly deviceCount: number;
+}
+
+function ChannelState({ state: { channel, state, provedAt }, deviceCount }: ChannelStateProps) {
+  const { title, addressKind } = CHANNEL_DECLARATIONS[channel];
+  const devices =
+    addressKind === 'browser' && deviceCount > 0 ? `, ${deviceCount} ${deviceCount === 1 ? 'device' : 'devices'}` : '';
+  return (
+    <span className={classes.channel} data-state={state}>
+      <ChannelIcon channel={channel} size={15} />
+      {title}
+      {devices}
+      {state === 'ready' ? (
+        provedAt !== null && (
+          <span className={classes.proof}>
+            {' arrived '}
+            <Timestamp at={provedAt} />
+          </span>
+        )
+      ) : (
+        <span className={classes.proof}>: {whyUnused(channel, state)}</span>
+      )}
+    </span>
+  );
+}

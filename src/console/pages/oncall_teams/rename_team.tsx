@@ -1,0 +1,53 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMemo } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import type { TeamDetails } from '#console/api/team_pages.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { named } from '#console/components/name.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
+import { TEAM_NAME_VALIDATION } from '#console/pages/oncall_teams/create_team.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface RenameTeamProps {
+  readonly team: TeamDetails;
+  readonly onClose: () => void;
+}
+
+export function RenameTeam({ team: { teamId, name }, onClose }: RenameTeamProps) {
+  const { org } = useOrganization();
+  const queryClient = useQueryClient();
+  const base = useMemo(() => ({ name }), [name]);
+  const { form, draft } = useDraftForm({ form: `update_team ${teamId}`, base, validate: TEAM_NAME_VALIDATION });
+  const saving = useMutation({
+    mutationFn: (values: { name: string }) => invoke(org.orgId, 'update_team', { teamId, name: values.name.trim() }),
+    async onSuccess() {
+      draft.done();
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+    },
+  });
+  return (
+    <Dialog onClose={onClose} title={named`Rename ${name}`}>
+      <form onSubmit={form.onSubmit((values) => saving.mutate(values))} noValidate>
+        <Stack>
+          <DraftNotice draft={draft} labels={{ name: 'Name' }} />
+          <TextInput {...form.getInputProps('name')} label="Name" maxLength={500} data-autofocus />
+          {saving.isError && <ErrorAlert title="The name was not saved" error={saving.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={saving.isPending} disabled={draft.conflicts.length > 0}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

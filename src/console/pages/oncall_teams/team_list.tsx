@@ -1,0 +1,126 @@
+import { Button, Skeleton, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconPlus, IconSearch, IconUsersGroup } from '@tabler/icons-react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { type FoundTeam, teamSearchQuery } from '#console/api/team_pages.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { type Column, DataTable } from '#console/components/data_table.tsx';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { LoadMore } from '#console/components/load_more.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Page } from '#console/components/page.tsx';
+import { Status } from '#console/components/status.tsx';
+import { CreateTeam } from '#console/pages/oncall_teams/create_team.tsx';
+import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
+import { PeopleWithoutTeam } from '#console/pages/oncall_teams/people_without_team.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const DEBOUNCE_MS = 150;
+
+const COLUMNS: readonly Column<FoundTeam>[] = [
+  {
+    id: 'name',
+    title: 'Team',
+    isMain: true,
+    cell: ({ teamId, name }) => (
+      <Link to="/oncall/teams/$teamId" params={{ teamId }} data-row-link>
+        <Name>{name}</Name>
+      </Link>
+    ),
+  },
+  {
+    id: 'on_call',
+    title: 'On call now',
+    cell: ({ onCall }) =>
+      onCall.length === 0 ? (
+        <span className="dimmed">nobody</span>
+      ) : (
+        <Name>{onCall.map(({ name }) => isolateBidi(name)).join(', ')}</Name>
+      ),
+  },
+  {
+    id: 'members',
+    title: 'Members',
+    isRightAligned: true,
+    cell: ({ memberCount }) => <span className="numbers">{memberCount}</span>,
+  },
+  { id: 'woken', title: 'Would be woken', cell: (team) => <Woken team={team} /> },
+  { id: 'state', title: 'Warnings', cell: (team) => <WarningCount team={team} /> },
+];
+
+/** The teams, and the people who are in none: who is on call, and whom a page would wake. */
+export function TeamList() {
+  const { org, may } = useOrganization();
+  const [typed, setTyped] = useState('');
+  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const [isCreating, setIsCreating] = useState(false);
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
+    useInfiniteQuery(teamSearchQuery(org.orgId, text));
+  const teams = data?.pages.flatMap((page) => page.teams);
+  const create = may('oncall:edit') && (
+    <Button leftSection={<IconPlus size={18} />} onClick={() => setIsCreating(true)}>
+      Create a team
+    </Button>
+  );
+  const isEmpty = teams?.length === 0 && text === '';
+  return (
+    <Page
+      title="Teams"
+      lead="Who is on call together, and whether a page at night would wake them."
+      actions={!isEmpty && create}
+    >
+      <TextInput
+        className={classes.search ?? ''}
+        aria-label="Search teams and people"
+        placeholder="Search teams and people"
+        leftSection={<IconSearch size={16} aria-hidden />}
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+      {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton height={180} radius="lg" />}
+      {teams?.length === 0 &&
+        (text === '' ? (
+          <EmptyState icon={<IconUsersGroup size={24} />} title="No team yet" actions={create}>
+            A team has members, schedules that say whose turn it is, and escalation policies.
+          </EmptyState>
+        ) : (
+          <EmptyState icon={<IconSearch size={24} />} title="No team has this name, or a member with it" />
+        ))}
+      {teams !== undefined && teams.length > 0 && (
+        <DataTable label="Teams" columns={COLUMNS} items={teams} keyOf={({ teamId }) => teamId} />
+      )}
+      {hasNextPage && (
+        <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetchingNextPage} hasFailed={isFetchNextPageError} />
+      )}
+      <div className={classes.gap} />
+      <PeopleWithoutTeam text={text} />
+      {isCreating && <CreateTeam onClose={() => setIsCreating(false)} />}
+    </Page>
+  );
+}
+
+function Woken({ team: { memberCount, readiness } }: { readonly team: FoundTeam }) {
+  if (memberCount === 0) return <span className="dimmed">no members</span>;
+  if (readiness.yes === memberCount) return <Status tone="green">all</Status>;
+  const parts = [
+    readiness.no > 0 && `${readiness.no} would not`,
+    readiness.unproved > 0 && `${readiness.unproved} not proved`,
+  ].filter((part) => part !== false);
+  return <Status tone={readiness.no > 0 ? 'red' : 'amber'}>{parts.join(', ')}</Status>;
+}
+
+function WarningCount({ team: { warnings } }: { readonly team: FoundTeam }) {
+  if (warnings.length === 0) return <span className="dimmed">none</span>;
+  return (
+    <span title={warnings.map(({ message }) => message).join('\n')}>
+      <Status tone="amber">
+        {warnings.length} {warnings.length === 1 ? 'warning' : 'warnings'}
+      </Status>
+    </span>
+  );
+}

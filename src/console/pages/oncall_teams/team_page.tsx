@@ -1,0 +1,170 @@
+import { Button, Skeleton } from '@mantine/core';
+import { IconArrowLeft, IconPencil, IconTrash, IconUserPlus, IconUsersGroup } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { isApiError } from '#console/api/http.ts';
+import { type TeamDetails, teamQuery } from '#console/api/team_pages.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { CopyId } from '#console/components/copy_field.tsx';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { Name } from '#console/components/name.tsx';
+import { Page } from '#console/components/page.tsx';
+import incidentClasses from '#console/pages/incidents/incident_page.module.css';
+import { AddMember } from '#console/pages/oncall_teams/add_member.tsx';
+import { DeleteTeam } from '#console/pages/oncall_teams/delete_team.tsx';
+import { Members } from '#console/pages/oncall_teams/members.tsx';
+import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
+import { RenameTeam } from '#console/pages/oncall_teams/rename_team.tsx';
+import { Warnings } from '#console/pages/policies/warnings.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/oncall/teams/$teamId');
+
+/** A team: its members with how each is reached, and what belongs to it. */
+export function TeamPage() {
+  const { teamId } = route.useParams();
+  const { org } = useOrganization();
+  const { data, error, refetch } = useQuery(teamQuery(org.orgId, teamId));
+  const back = (
+    <Link to="/oncall/teams" className={incidentClasses.back}>
+      <IconArrowLeft size={16} aria-hidden /> Teams
+    </Link>
+  );
+  if (data !== undefined && !isApiError(error, 404)) return <Team key={teamId} team={data} back={back} />;
+  return (
+    <Page title="Team" above={back}>
+      {isApiError(error, 404) && (
+        <EmptyState icon={<IconUsersGroup size={24} />} title="Team not found">
+          It was deleted, or it belongs to another organization.
+        </EmptyState>
+      )}
+      {error !== null && !isApiError(error, 404) && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {error === null && <Skeleton height={360} radius="lg" />}
+    </Page>
+  );
+}
+
+type Open = 'rename' | 'add' | 'delete' | null;
+
+function Team({ team, back }: { readonly team: TeamDetails; readonly back: React.ReactNode }) {
+  const { may } = useOrganization();
+  const [open, setOpen] = useState<Open>(null);
+  const { teamId, name, onCall, warnings } = team;
+  const mayEdit = may('oncall:edit');
+  const close = () => setOpen(null);
+  return (
+    <Page
+      title={name}
+      above={back}
+      lead={
+        onCall.length === 0 ? (
+          'Nobody is on call now.'
+        ) : (
+          <>
+            On call now: <Name>{onCall.map((person) => isolateBidi(person.name)).join(', ')}</Name>
+          </>
+        )
+      }
+      actions={
+        mayEdit && (
+          <>
+            <Button variant="default" leftSection={<IconPencil size={16} />} onClick={() => setOpen('rename')}>
+              Rename
+            </Button>
+            <Button leftSection={<IconUserPlus size={18} />} onClick={() => setOpen('add')}>
+              Add a member
+            </Button>
+          </>
+        )
+      }
+    >
+      <Warnings messages={warnings.filter(({ kind }) => kind !== 'member_unreachable').map(({ message }) => message)} />
+      <div className={classes.columns}>
+        <Members team={team} />
+        <div>
+          <Policies team={team} />
+          <Schedules team={team} />
+          <Card title="Team">
+            <CopyId of={name} value={teamId} />
+            {mayEdit && (
+              <div className={classes.danger}>
+                <Button
+                  color="red"
+                  variant="light"
+                  leftSection={<IconTrash size={16} />}
+                  onClick={() => setOpen('delete')}
+                >
+                  Delete the team
+                </Button>
+              </div>
+            )}
+          </Card>
+        </div>
+      </div>
+      {open === 'rename' && <RenameTeam team={team} onClose={close} />}
+      {open === 'add' && <AddMember team={team} onClose={close} />}
+      {open === 'delete' && <DeleteTeam team={team} onClose={close} />}
+    </Page>
+  );
+}
+
+function Policies({ team: { teamId, policies } }: { readonly team: TeamDetails }) {
+  const { may } = useOrganization();
+  return (
+    <Card
+      title="Escalation policies"
+      action={
+        may('oncall:edit') && (
+          <Link to="/oncall/policies/new" search={{ team: teamId }}>
+            Create
+          </Link>
+        )
+      }
+      rows={
+        policies.length === 0
+          ? undefined
+          : policies.map(({ policyId, name, steps }) => (
+              <Row
+                key={policyId}
+                title={
+                  <Link to="/oncall/policies/$policyId" params={{ policyId }}>
+                    <Name>{name}</Name>
+                  </Link>
+                }
+                sub={`${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`}
+              />
+            ))
+      }
+    >
+      {policies.length === 0 && <p className={classes.none}>None yet: no rule can page this team.</p>}
+    </Card>
+  );
+}
+
+function Schedules({ team: { schedules } }: { readonly team: TeamDetails }) {
+  return (
+    <Card
+      title="Schedules"
+      rows={
+        schedules.length === 0
+          ? undefined
+          : schedules.map(({ scheduleId, name }) => (
+              <Row
+                key={scheduleId}
+                title={
+                  <Link to="/oncall/schedules/$scheduleId" params={{ scheduleId }}>
+                    <Name>{name}</Name>
+                  </Link>
+                }
+              />
+            ))
+      }
+    >
+      {schedules.length === 0 && <p className={classes.none}>None yet: nobody is ever on call by turns.</p>}
+    </Card>
+  );
+}

@@ -1,0 +1,148 @@
+import type { ReactNode } from 'react';
+
+import type { SimulatedStep } from '#console/api/team_pages.ts';
+import { ChannelIcon } from '#console/components/channel.tsx';
+import { Name } from '#console/components/name.tsx';
+import { durationText } from '#console/components/time_text.ts';
+import { whyUnused } from '#console/components/unused_channel.ts';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import classes from '#console/pages/policies/escalation_flow.module.css';
+import { reasonOf } from '#core/incidents/reasons.ts';
+import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
+
+interface EscalationFlowProps {
+  /** In the order in which they fire. */
+  readonly steps: readonly SimulatedStep[];
+  /** Shows when each step fires, beside after how long. */
+  readonly hasClock?: boolean;
+}
+
+/** The steps one below the other: when each fires, whom it pages and how, and why not. */
+export function EscalationFlow({ steps, hasClock = false }: EscalationFlowProps) {
+  return (
+    <ol className={classes.steps}>
+      {steps.map((step) => (
+        <li key={step.step} className={classes.step} data-state={stateOf(step)}>
+          <span className={classes.bullet} aria-hidden>
+            {step.step + 1}
+          </span>
+          <div className={classes.content}>
+            <div className={classes.when}>
+              <span className="hidden-text">Step {step.step + 1}: </span>
+              {waitText(step.afterMinutes)}
+              {hasClock && step.firesAt !== null && (
+                <span className={classes.clock}>
+                  <Timestamp at={step.firesAt} format="date_time" />
+                </span>
+              )}
+            </div>
+            <StepDetails step={step} />
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+export function waitText(afterMinutes: number): string {
+  return afterMinutes === 0 ? 'Immediately' : `After ${durationText(afterMinutes * 60_000)}`;
+}
+
+type State = 'reached' | 'partly' | 'nobody' | 'never';
+
+function stateOf({ firesAt, nobodyReached, people }: SimulatedStep): State {
+  if (firesAt === null) return 'never';
+  if (nobodyReached !== null) return 'nobody';
+  return people.every(isPaged) ? 'reached' : 'partly';
+}
+
+function isPaged({ channels }: SimulatedStep['people'][number]): boolean {
+  return channels.some(({ outcome }) => outcome === 'notify');
+}
+
+/** Whom a step pages and how; what it skips, with the reason. */
+export function StepDetails({ step }: { readonly step: SimulatedStep }) {
+  const { firesAt, broughtForwardBy, onCall, people, personCount, nobodyReached, unreachable } = step;
+  if (firesAt === null) return <Note tone="gray">So far ahead that it never fires.</Note>;
+  return (
+    <>
+      {broughtForwardBy !== null && (
+        <Note tone="amber">
+          Fires early, together with step {broughtForwardBy + 1}, because that step does not reach everybody.
+        </Note>
+      )}
+      {onCall.map((schedule) => (
+        <div key={schedule.scheduleId} className={classes.schedule}>
+          <Name>{schedule.name}</Name>: {schedule.personName === null ? 'nobody' : <Name>{schedule.personName}</Name>}
+          {schedule.source === 'override' && ' (override)'}
+          {schedule.until !== null && (
+            <>
+              {' until '}
+              <Timestamp at={schedule.until} format="date_time" />
+            </>
+          )}
+        </div>
+      ))}
+      {people.length > 0 && (
+        <ul className={classes.people}>
+          {people.map((person) => (
+            <PagedPerson key={person.userId} person={person} />
+          ))}
+        </ul>
+      )}
+      {personCount > people.length && <Note tone="gray">And {personCount - people.length} more people.</Note>}
+      {nobodyReached !== null && (
+        <Note tone="red">Skipped: {reasonOf(nobodyReached)}. The next step fires at once.</Note>
+      )}
+      {unreachable.length > 0 && (
+        <Note tone="amber">
+          {unreachable.length === 1 ? 'One person' : `${unreachable.length} people`} cannot be reached, so the next step
+          fires at once.
+        </Note>
+      )}
+    </>
+  );
+}
+
+interface PagedPersonProps {
+  readonly person: SimulatedStep['people'][number];
+}
+
+function PagedPerson({ person }: PagedPersonProps) {
+  const { name, isOnCall, channels } = person;
+  const used = channels.filter(({ outcome }) => outcome === 'notify');
+  const unused = channels.filter(({ outcome }) => outcome !== 'notify');
+  const hasLeft = unused.some(({ reason }) => reason === 'left_organization');
+  return (
+    <li className={classes.person} data-paged={used.length > 0}>
+      <span className={classes.name}>
+        {name === null ? 'Somebody who has left' : <Name>{name}</Name>}
+        {isOnCall && <span className={classes.because}> on call</span>}
+      </span>
+      <span className={classes.how}>
+        {used.map(({ channel, to }) => (
+          <span key={channel} className={classes.channel}>
+            <ChannelIcon channel={channel} size={15} /> {CHANNEL_DECLARATIONS[channel].name}
+            {to !== null && <span className={classes.to}> {to}</span>}
+          </span>
+        ))}
+        {!hasLeft &&
+          unused.map(({ channel, reason }) => (
+            <span key={channel} className={classes.unused}>
+              not by {CHANNEL_DECLARATIONS[channel].name}: {whyUnused(channel, reason ?? '')}
+            </span>
+          ))}
+        {hasLeft && <span className={classes.unused}>has left the organization</span>}
+      </span>
+    </li>
+  );
+}
+
+interface NoteProps {
+  readonly tone: 'red' | 'amber' | 'gray';
+  readonly children: ReactNode;
+}
+
+function Note({ tone, children }: NoteProps) {
+  return <p className={`${classes.note} ${classes[tone]}`}>{children}</p>;
+}

@@ -1,0 +1,257 @@
+import { Button, Kbd, NativeSelect, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconPlus, IconRepeat } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+
+import { isApiError } from '#console/api/http.ts';
+import { teamsQuery } from '#console/api/queries.ts';
+import { previewQuery } from '#console/api/team_pages.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import type { Draft } from '#console/components/use_draft.ts';
+import { waitText } from '#console/pages/policies/escalation_flow.tsx';
+import classes from '#console/pages/policies/policy_editor.module.css';
+import {
+  addStep,
+  canRepeat,
+  type DraftStep,
+  faultsOf,
+  hasFaults,
+  isOutOfOrder,
+  moveStep,
+  type PolicyDraft,
+  removeStep,
+  repeatSteps,
+  toStepInputs,
+} from '#console/pages/policies/policy_draft.ts';
+import { type StepFaults, StepEditor } from '#console/pages/policies/step_editor.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
+import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
+
+/** Waits until typing pauses before it asks the server whom the steps would page. */
+const DEBOUNCE_MS = 200;
+
+interface PolicyFormProps {
+  readonly values: PolicyDraft;
+  readonly setValues: (values: PolicyDraft) => void;
+  readonly draft: Draft<PolicyDraft>;
+  /** A new policy chooses its team; a stored one keeps it. */
+  readonly isNew: boolean;
+  readonly button: string;
+  readonly isPending: boolean;
+  readonly error: unknown;
+  readonly onSave: () => void;
+  readonly onCancel: () => void;
+  /** Shown above the steps. */
+  readonly children?: ReactNode;
+}
+
+/** The editor of a policy: its steps in the order in which they fire, each with whom it would page now. */
+export function PolicyForm(props: PolicyFormProps) {
+  const { values, setValues, draft, isNew, button, isPending, error, onSave, onCancel, children } = props;
+  const { org } = useOrganization();
+  const { data } = useQuery(teamsQuery(org.orgId));
+  const [isTried, setIsTried] = useState(false);
+  const { list, announcement, focusOn } = useFocusInSteps();
+  const faults = faultsOf(values, isNew);
+  const shown = isTried ? faults : { ofSteps: new Map<number, StepFaults>() };
+  const refused = refusalsOf(error);
+  const preview = usePreview(values);
+  const people = data?.people.map(({ userId, name }) => ({ value: userId, label: isolateBidi(name) })) ?? null;
+  const nameOf = new Map(people?.map(({ value, label }) => [value, label]));
+  const { steps } = values;
+
+  const setSteps = (changed: readonly DraftStep[]) => setValues({ ...values, steps: changed });
+  const add = (): void => {
+    const added = addStep(steps);
+    setSteps(added);
+    focusOn(added.at(-1)?.key, 'people', `Step ${added.length} is added.`);
+  };
+  const move = (key: number, by: 1 | -1, field: string): void => {
+    const moved = moveStep(steps, key, by);
+    setSteps(moved);
+    focusOn(key, field, `It is now step ${moved.findIndex((step) => step.key === key) + 1}.`);
+  };
+  const save = (): void => {
+    setIsTried(true);
+    if (!hasFaults(faults) && draft.conflicts.length === 0 && !isPending) onSave();
+    else list.current?.closest('form')?.querySelector<HTMLElement>('[aria-invalid=true], [role=alert] button')?.focus();
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter') return;
+    if (event.altKey) add();
+    else if (event.ctrlKey || event.metaKey) save();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <form
+      className={classes.editor}
+      noValidate
+      onKeyDownCapture={onKey}
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      <DraftNotice
+        draft={draft}
+        labels={{ name: 'Name', teamId: 'Team', steps: 'Steps' }}
+        show={(field, value) => (field === 'steps' ? stepsText(value as readonly DraftStep[], nameOf) : String(value))}
+      />
+      {error !== null && draft.conflicts.length === 0 && <ErrorAlert title="The policy was not saved" error={error} />}
+      {children}
+      <div className={classes.top}>
+        <TextInput
+          label="Name"
+          placeholder="Wake somebody"
+          maxLength={500}
+          value={values.name}
+          onChange={(event) => setValues({ ...values, name: event.currentTarget.value })}
+          error={shown.name}
+          data-autofocus
+        />
+        {isNew && (
+          <NativeSelect
+            label="Team"
+            value={values.teamId}
+            onChange={(event) => setValues({ ...values, teamId: event.currentTarget.value })}
+            data={[
+              ...(values.teamId === '' ? [{ value: '', label: 'Choose a team' }] : []),
+              ...(data?.teams ?? []).map(({ teamId, name }) => ({ value: teamId, label: isolateBidi(name) })),
+            ]}
+            error={shown.teamId}
+          />
+        )}
+      </div>
+      <ol className={classes.steps} ref={list}>
+        {steps.map((step, index) => (
+          <StepEditor
+            key={step.key}
+            step={step}
+            index={index}
+            count={steps.length}
+            people={people}
+            faults={{ ...shown.ofSteps.get(step.key), ...refused.get(index) }}
+            isOutOfOrder={isOutOfOrder(steps, index)}
+            preview={preview?.find((simulated) => simulated.step === index) ?? null}
+            onChange={(changes) => setSteps(steps.map((one) => (one === step ? { ...step, ...changes } : one)))}
+            onMove={(by, field) => move(step.key, by, field)}
+            onRemove={() => setSteps(removeStep(steps, step.key))}
+          />
+        ))}
+      </ol>
+      {shown.steps !== undefined && (
+        <p className={classes.hint} role="alert">
+          {shown.steps}
+        </p>
+      )}
+      {steps.length === 0 && !isNew && <p className={classes.hint}>Without steps it pages nobody.</p>}
+      <div className={classes.add}>
+        <Button
+          variant="default"
+          leftSection={<IconPlus size={18} />}
+          onClick={add}
+          disabled={steps.length >= POLICY_STEPS_MAX}
+        >
+          Add a step
+        </Button>
+        {steps.length > 0 && (
+          <Button
+            variant="default"
+            leftSection={<IconRepeat size={18} />}
+            onClick={() => setSteps(repeatSteps(steps))}
+            disabled={!canRepeat(steps)}
+            title={canRepeat(steps) ? undefined : `A policy has at most ${POLICY_STEPS_MAX} steps`}
+          >
+            Repeat all steps
+          </Button>
+        )}
+      </div>
+      <p className={classes.keys}>
+        <Kbd size="xs">Alt</Kbd> <Kbd size="xs">↑</Kbd> <Kbd size="xs">↓</Kbd> move a step, <Kbd size="xs">Alt</Kbd>{' '}
+        <Kbd size="xs">Enter</Kbd> adds one, <Kbd size="xs">Ctrl</Kbd> <Kbd size="xs">Enter</Kbd> saves.
+      </p>
+      <div className="hidden-text" aria-live="polite">
+        {announcement}
+      </div>
+      <div className={classes.foot}>
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button type="submit" loading={isPending} disabled={draft.conflicts.length > 0}>
+          {button}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Moves the focus into a step after it was added or moved, and says so to screen readers. */
+function useFocusInSteps() {
+  const list = useRef<HTMLOListElement>(null);
+  const wanted = useRef<{ readonly key: number; readonly field: string } | null>(null);
+  const [announcement, setAnnouncement] = useState('');
+  useLayoutEffect(() => {
+    if (wanted.current === null) return;
+    const { key, field } = wanted.current;
+    const step = list.current?.querySelector(`[data-step="${key}"]`);
+    const target = findControl(step, field) ?? findControl(step, field === 'up' ? 'down' : 'up');
+    target?.focus();
+    target?.closest('li')?.scrollIntoView({ block: 'nearest' });
+    wanted.current = null;
+  });
+  return {
+    list,
+    announcement,
+    focusOn(key: number | undefined, field: string, text: string) {
+      wanted.current = key === undefined ? null : { key, field };
+      setAnnouncement(text);
+    },
+  };
+}
+
+function findControl(step: Element | null | undefined, field: string): HTMLElement | null {
+  const place = step?.querySelector(`[data-focus="${field}"]`);
+  if (place === null || place === undefined) return null;
+  const control = place.matches('input, button') ? place : place.querySelector('input');
+  return control instanceof HTMLElement && !control.matches(':disabled') ? control : null;
+}
+
+/** Whom the steps would page now, once they can be sent. */
+function usePreview(values: PolicyDraft) {
+  const { org } = useOrganization();
+  const [{ teamId, steps }] = useDebouncedValue(values, DEBOUNCE_MS);
+  const isReady = teamId !== '' && faultsOf({ name: '-', teamId, steps }, false).ofSteps.size === 0;
+  const { data } = useQuery({ ...previewQuery(org.orgId, teamId, toStepInputs(steps)), enabled: isReady });
+  return isReady ? data?.steps : undefined;
+}
+
+/** What the server refused, by the index of the step. */
+function refusalsOf(error: unknown): ReadonlyMap<number, StepFaults> {
+  if (!isApiError(error)) return new Map();
+  const found = new Map<number, StepFaults>();
+  for (const { path, message } of error.faults) {
+    const [, index, field] = /^steps\[(\d+)\]\.(afterMinutes|channels|targetUserIds)/.exec(path) ?? [];
+    if (index !== undefined && field !== undefined) {
+      found.set(Number(index), { ...found.get(Number(index)), [field]: message });
+    }
+  }
+  return found;
+}
+
+/** For a comparison of two versions. */
+function stepsText(steps: readonly DraftStep[], nameOf: ReadonlyMap<string, string>): string {
+  if (steps.length === 0) return 'no steps';
+  return steps
+    .map(({ afterMinutes, targetUserIds, useSchedule, channels }) => {
+      const people = [...targetUserIds.map((id) => nameOf.get(id) ?? 'somebody'), ...(useSchedule ? ['on call'] : [])];
+      const by = channels.map((channel) => CHANNEL_DECLARATIONS[channel].name).join(', ');
+      return `${waitText(Number(afterMinutes))}: ${people.join(', ') || 'nobody'} by ${by || 'nothing'}`;
+    })
+    .join('; ');
+}

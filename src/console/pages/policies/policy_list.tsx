@@ -1,0 +1,130 @@
+import { Button, Skeleton, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconPlus, IconSearch, IconStairsUp } from '@tabler/icons-react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { type PolicyInUse, policySearchQuery } from '#console/api/team_pages.ts';
+import { type Column, DataTable } from '#console/components/data_table.tsx';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { LoadMore } from '#console/components/load_more.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Page } from '#console/components/page.tsx';
+import { Status } from '#console/components/status.tsx';
+import { durationText } from '#console/components/time_text.ts';
+import { Templates } from '#console/pages/policies/templates.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const DEBOUNCE_MS = 150;
+
+const COLUMNS: readonly Column<PolicyInUse>[] = [
+  {
+    id: 'name',
+    title: 'Policy',
+    isMain: true,
+    cell: ({ policyId, name }) => (
+      <Link to="/oncall/policies/$policyId" params={{ policyId }} data-row-link>
+        <Name>{name}</Name>
+      </Link>
+    ),
+  },
+  { id: 'team', title: 'Team', cell: ({ teamName }) => <Name>{teamName}</Name> },
+  { id: 'steps', title: 'Steps', cell: stepsText },
+  { id: 'rules', title: 'Used by', cell: (policy) => <UsedBy policy={policy} /> },
+  { id: 'state', title: 'State', cell: (policy) => <PolicyState policy={policy} /> },
+];
+
+/** Every escalation policy: where it is used, and whether it would reach somebody now. */
+export function PolicyList() {
+  const { org, may } = useOrganization();
+  const navigate = useNavigate();
+  const [typed, setTyped] = useState('');
+  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
+    useInfiniteQuery(policySearchQuery(org.orgId, text));
+  const policies = data?.pages.flatMap((page) => page.policies);
+  const isEmpty = policies?.length === 0;
+  return (
+    <Page
+      title="Escalation policies"
+      lead="Who is paged, in which order and how, while nobody answers."
+      actions={
+        may('oncall:edit') && (
+          <Button
+            leftSection={<IconPlus size={18} />}
+            onClick={() => void navigate({ to: '/oncall/policies/new', search: {} })}
+          >
+            Create a policy
+          </Button>
+        )
+      }
+    >
+      {!(isEmpty && typed === '') && (
+        <TextInput
+          aria-label="Search policies"
+          placeholder="Search policies"
+          leftSection={<IconSearch size={16} aria-hidden />}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          maw={320}
+          mb="md"
+        />
+      )}
+      {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton height={180} radius="lg" />}
+      {isEmpty &&
+        (text === '' ? (
+          <EmptyState icon={<IconStairsUp size={24} />} title="No policy yet">
+            An alert rule without a policy opens incidents and pages nobody.
+          </EmptyState>
+        ) : (
+          <EmptyState icon={<IconSearch size={24} />} title="No policy has this name" />
+        ))}
+      {isEmpty && text === '' && may('oncall:edit') && (
+        <Templates onChoose={(template) => void navigate({ to: '/oncall/policies/new', search: { template } })} />
+      )}
+      {policies !== undefined && policies.length > 0 && (
+        <DataTable label="Escalation policies" columns={COLUMNS} items={policies} keyOf={({ policyId }) => policyId} />
+      )}
+      {hasNextPage && (
+        <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetchingNextPage} hasFailed={isFetchNextPageError} />
+      )}
+    </Page>
+  );
+}
+
+function stepsText({ steps }: PolicyInUse): string {
+  const last = Math.max(0, ...steps.map(({ afterMinutes }) => afterMinutes));
+  const count = `${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`;
+  return last === 0 ? count : `${count} in ${durationText(last * 60_000)}`;
+}
+
+function UsedBy({ policy: { rules, ruleCount } }: { readonly policy: PolicyInUse }) {
+  if (ruleCount === 0) return <span className="dimmed">no rule</span>;
+  const names = rules.map(({ serviceName, name }) => `${serviceName}: ${name}`).join('\n');
+  return (
+    <span title={ruleCount > rules.length ? `${names}\n…` : names}>
+      {ruleCount} {ruleCount === 1 ? 'rule' : 'rules'}
+    </span>
+  );
+}
+
+/** The worst of what is wrong; the page of the policy says all of it. */
+function PolicyState({ policy: { steps, warnings } }: { readonly policy: PolicyInUse }) {
+  const deadEnds = warnings.filter(({ kind }) => kind === 'step_reaches_nobody').length;
+  if (steps.length === 0) return <Status tone="red">pages nobody</Status>;
+  if (deadEnds === steps.length) return <Status tone="red">reaches nobody now</Status>;
+  if (deadEnds > 0) {
+    return <Status tone="amber">{deadEnds === 1 ? '1 step reaches nobody' : `${deadEnds} steps reach nobody`}</Status>;
+  }
+  if (warnings.length > 0) {
+    return (
+      <Status tone="amber">
+        {warnings.length} {warnings.length === 1 ? 'warning' : 'warnings'}
+      </Status>
+    );
+  }
+  return <Status tone="green">reaches somebody</Status>;
+}

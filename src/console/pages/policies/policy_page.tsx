@@ -1,0 +1,174 @@
+import { Button, Skeleton } from '@mantine/core';
+import { IconArrowLeft, IconPencil, IconPlayerPlay, IconStairsUp, IconTrash } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { isApiError } from '#console/api/http.ts';
+import { type PolicyDetails, policyQuery } from '#console/api/team_pages.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { CopyId } from '#console/components/copy_field.tsx';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Page } from '#console/components/page.tsx';
+import { Status } from '#console/components/status.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import incidentClasses from '#console/pages/incidents/incident_page.module.css';
+import { DeletePolicy } from '#console/pages/policies/delete_policy.tsx';
+import { EscalationFlow } from '#console/pages/policies/escalation_flow.tsx';
+import classes from '#console/pages/policies/policy_page.module.css';
+import { Warnings } from '#console/pages/policies/warnings.tsx';
+import { useShortcut } from '#console/shell/keyboard.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/oncall/policies/$policyId');
+
+export function BackToPolicies() {
+  return (
+    <Link to="/oncall/policies" className={incidentClasses.back}>
+      <IconArrowLeft size={16} aria-hidden /> Policies
+    </Link>
+  );
+}
+
+/** A policy: its steps from top to bottom, whom each would page now, and what uses it. */
+export function PolicyPage() {
+  const { policyId } = route.useParams();
+  const { org } = useOrganization();
+  const { data, error, refetch } = useQuery(policyQuery(org.orgId, policyId));
+  if (data !== undefined && !isApiError(error, 404)) return <Policy key={policyId} policy={data} />;
+  return (
+    <Page title="Escalation policy" above={<BackToPolicies />}>
+      {isApiError(error, 404) && (
+        <EmptyState icon={<IconStairsUp size={24} />} title="Policy not found">
+          It was deleted, or it belongs to another organization.
+        </EmptyState>
+      )}
+      {error !== null && !isApiError(error, 404) && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {error === null && <Skeleton height={420} radius="lg" />}
+    </Page>
+  );
+}
+
+function Policy({ policy }: { readonly policy: PolicyDetails }) {
+  const { may } = useOrganization();
+  const navigate = route.useNavigate();
+  const [isDeleting, setIsDeleting] = useState(false);
+  const { policyId, name, teamId, teamName, steps, rules, ruleCount, updatedAt } = policy;
+  const edit = (): void => void navigate({ to: '/oncall/policies/$policyId/edit', params: { policyId } });
+  const mayEdit = may('oncall:edit');
+  useShortcut('e', () => {
+    if (mayEdit) edit();
+  });
+  const [first] = rules;
+  return (
+    <Page
+      title={name}
+      above={<BackToPolicies />}
+      lead={
+        <>
+          {'Of '}
+          <Link to="/oncall/teams/$teamId" params={{ teamId }}>
+            <Name>{teamName}</Name>
+          </Link>
+          , last changed <Timestamp at={updatedAt} />
+        </>
+      }
+      actions={
+        <>
+          {first !== undefined && (
+            <Button
+              variant="default"
+              leftSection={<IconPlayerPlay size={16} />}
+              onClick={() =>
+                void navigate({
+                  to: '/oncall/simulator',
+                  search: { service: first.serviceId, rule: first.ruleId },
+                })
+              }
+            >
+              Simulate
+            </Button>
+          )}
+          {mayEdit && (
+            <Button leftSection={<IconPencil size={16} />} onClick={edit}>
+              Edit
+            </Button>
+          )}
+        </>
+      }
+    >
+      <Warnings messages={warningsBesideSteps(policy)} />
+      <div className={classes.columns}>
+        <Card title="If an incident opened now" about="And nobody answered.">
+          {steps.length === 0 ? (
+            <p className={classes.none}>No steps: nobody is paged.</p>
+          ) : (
+            <EscalationFlow steps={policy.now} />
+          )}
+        </Card>
+        <div>
+          <UsedBy rules={rules} ruleCount={ruleCount} />
+          <Card title="Policy">
+            <CopyId of={name} value={policyId} />
+            {mayEdit && (
+              <div className={classes.danger}>
+                <Button
+                  color="red"
+                  variant="light"
+                  leftSection={<IconTrash size={16} />}
+                  onClick={() => setIsDeleting(true)}
+                >
+                  Delete the policy
+                </Button>
+              </div>
+            )}
+          </Card>
+        </div>
+      </div>
+      {isDeleting && <DeletePolicy policy={policy} onClose={() => setIsDeleting(false)} />}
+    </Page>
+  );
+}
+
+/** The steps themselves say whom they do not reach. */
+function warningsBesideSteps({ warnings }: PolicyDetails): string[] {
+  return warnings.filter(({ kind }) => kind !== 'step_reaches_nobody').map(({ message }) => message);
+}
+
+function UsedBy({ rules, ruleCount }: Pick<PolicyDetails, 'rules' | 'ruleCount'>) {
+  if (ruleCount === 0) {
+    return (
+      <Card title="Used by">
+        <p className={classes.none}>No rule pages by this policy yet. Choose it in an alert rule.</p>
+      </Card>
+    );
+  }
+  return (
+    <Card
+      title="Used by"
+      about={`${ruleCount} ${ruleCount === 1 ? 'rule' : 'rules'}${ruleCount > rules.length ? `, the first ${rules.length} are shown` : ''}`}
+      rows={rules.map(({ ruleId, name, enabled, serviceId, serviceName }) => (
+        <Row
+          key={ruleId}
+          title={<Name>{name}</Name>}
+          sub={
+            <Link to="/services/$serviceId" params={{ serviceId }}>
+              <Name>{serviceName}</Name>
+            </Link>
+          }
+        >
+          {!enabled && <Status tone="gray">disabled</Status>}
+          <Link
+            to="/oncall/simulator"
+            search={{ service: serviceId, rule: ruleId }}
+            aria-label={`Simulate ${name} of ${serviceName}`}
+          >
+            Simulate
+          </Link>
+        </Row>
+      ))}
+    />
+  );
+}

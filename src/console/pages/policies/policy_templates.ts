@@ -1,0 +1,48 @@
+import type { DraftStep } from '#console/pages/policies/policy_draft.ts';
+
+/** A policy to begin with. */
+export interface PolicyTemplate {
+  readonly title: string;
+  readonly about: string;
+  readonly name: string;
+  steps(memberIds: readonly string[]): DraftStep[];
+}
+
+const onCallOnly = { targetUserIds: [], useSchedule: true } as const;
+
+export const POLICY_TEMPLATES: readonly PolicyTemplate[] = [
+  {
+    title: 'Wake whoever is on call, then everybody',
+    about: 'Push and SMS at once, a call after 5 minutes, the whole team after 15.',
+    name: 'Wake whoever is on call',
+    steps: (memberIds) => [
+      { key: 0, afterMinutes: 0, channels: ['push', 'sms'], ...onCallOnly },
+      { key: 1, afterMinutes: 5, channels: ['push', 'sms', 'call'], ...onCallOnly },
+      {
+        key: 2,
+        afterMinutes: 15,
+        channels: ['push', 'sms', 'call'],
+        targetUserIds: memberIds.slice(0, 1_000),
+        useSchedule: true,
+      },
+    ],
+  },
+  {
+    title: 'Wake whoever is on call, again and again',
+    about: 'Push, SMS and a call at once, after 5, 10 and 20 minutes.',
+    name: 'Call until somebody answers',
+    steps: () =>
+      [0, 5, 10, 20].map((afterMinutes, key) => ({
+        key,
+        afterMinutes,
+        channels: ['push', 'sms', 'call'],
+        ...onCallOnly,
+      })),
+  },
+  {
+    title: 'Wake nobody',
+    about: 'One mail to whoever is on call, for what can wait until the morning.',
+    name: 'Mail whoever is on call',
+    steps: () => [{ key: 0, afterMinutes: 0, channels: ['email'], ...onCallOnly }],
+  },
+];

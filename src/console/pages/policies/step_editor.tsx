@@ -1,0 +1,163 @@
+import { ActionIcon, Checkbox, Group, MultiSelect, NumberInput } from '@mantine/core';
+import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
+import type { KeyboardEvent } from 'react';
+
+import type { SimulatedStep } from '#console/api/team_pages.ts';
+import { SHOWN_CHANNELS } from '#console/components/channel.tsx';
+import { StepDetails } from '#console/pages/policies/escalation_flow.tsx';
+import classes from '#console/pages/policies/policy_editor.module.css';
+import type { DraftStep } from '#console/pages/policies/policy_draft.ts';
+import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
+
+/** More match than are listed: typing goes on. */
+const OPTIONS_MAX = 50;
+
+export interface PersonOption {
+  readonly value: string;
+  readonly label: string;
+}
+
+export interface StepFaults {
+  readonly afterMinutes?: string;
+  readonly channels?: string;
+  readonly targetUserIds?: string;
+}
+
+interface StepEditorProps {
+  readonly step: DraftStep;
+  readonly index: number;
+  readonly count: number;
+  /** Everybody of the organization; null until that is known. */
+  readonly people: readonly PersonOption[] | null;
+  readonly faults: StepFaults;
+  readonly isOutOfOrder: boolean;
+  /** Whom it would page now; null while that is not known. */
+  readonly preview: SimulatedStep | null;
+  onChange(changes: Partial<DraftStep>): void;
+  /** `field` names what has the focus, and gets it again. */
+  onMove(by: 1 | -1, field: string): void;
+  onRemove(): void;
+}
+
+/** One step of the editor: after how long, whom, by which channels, and who that is now. */
+export function StepEditor(props: StepEditorProps) {
+  const { step, index, count, people, faults, isOutOfOrder, preview, onChange, onMove, onRemove } = props;
+  const name = `Step ${index + 1}`;
+  const known = new Set(people?.map(({ value }) => value));
+  const unknown = step.targetUserIds.filter((userId) => !known.has(userId));
+  const hasLeavers = people !== null && unknown.length > 0;
+  const unknownName = people === null ? '…' : 'Somebody who has left';
+  const options = [...(people ?? []), ...unknown.map((value) => ({ value, label: unknownName }))];
+  const moveByKey = (event: KeyboardEvent): void => {
+    if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const focused = document.activeElement?.closest<HTMLElement>('[data-focus]')?.dataset['focus'];
+    onMove(event.key === 'ArrowUp' ? -1 : 1, focused ?? 'people');
+  };
+  return (
+    <li className={classes.step} data-step={step.key} onKeyDownCapture={moveByKey}>
+      <span className={classes.bullet} aria-hidden>
+        {index + 1}
+      </span>
+      <div className={classes.fields} role="group" aria-label={name}>
+        <div className={classes.line}>
+          <NumberInput
+            label="Minutes after the trigger"
+            data-focus="minutes"
+            value={step.afterMinutes}
+            onChange={(value) => onChange({ afterMinutes: typeof value === 'number' ? value : '' })}
+            onFocus={(event) => event.currentTarget.select()}
+            allowDecimal={false}
+            allowNegative={false}
+            max={Number.MAX_SAFE_INTEGER}
+            hideControls
+            error={faults.afterMinutes}
+          />
+          <MultiSelect
+            label="Page"
+            placeholder={step.targetUserIds.length === 0 ? 'Type a name' : ''}
+            data-focus="people"
+            data={options}
+            value={[...step.targetUserIds]}
+            onChange={(targetUserIds) => onChange({ targetUserIds })}
+            searchable
+            clearSearchOnChange
+            hidePickedOptions
+            selectFirstOptionOnChange
+            limit={OPTIONS_MAX}
+            nothingFoundMessage="Nobody has this name"
+            error={faults.targetUserIds ?? (hasLeavers && 'Somebody here has left the organization: remove them')}
+          />
+        </div>
+        {isOutOfOrder && <p className={classes.hint}>Fires before a step that stands above it.</p>}
+        <Checkbox
+          data-focus="on_call"
+          label="Whoever is on call then"
+          checked={step.useSchedule}
+          onChange={(event) => onChange({ useSchedule: event.currentTarget.checked })}
+        />
+        <Checkbox.Group
+          label="By"
+          value={[...step.channels]}
+          onChange={(values) => onChange({ channels: SHOWN_CHANNELS.filter((channel) => values.includes(channel)) })}
+          error={faults.channels}
+        >
+          <Group gap="lg" mt={4}>
+            {SHOWN_CHANNELS.map((channel) => (
+              <Checkbox
+                key={channel}
+                value={channel}
+                data-focus={channel}
+                label={CHANNEL_DECLARATIONS[channel].title}
+              />
+            ))}
+          </Group>
+        </Checkbox.Group>
+        {/* Behind the fields for the keyboard, beside them for the eye. */}
+        <div className={classes.tools}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            className={classes.tool}
+            data-focus="up"
+            aria-label={`Move step ${index + 1} up`}
+            title="Move up (Alt ↑)"
+            disabled={index === 0}
+            onClick={() => onMove(-1, 'up')}
+          >
+            <IconArrowUp size={18} />
+          </ActionIcon>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            className={classes.tool}
+            data-focus="down"
+            aria-label={`Move step ${index + 1} down`}
+            title="Move down (Alt ↓)"
+            disabled={index === count - 1}
+            onClick={() => onMove(1, 'down')}
+          >
+            <IconArrowDown size={18} />
+          </ActionIcon>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            className={classes.tool}
+            aria-label={`Remove step ${index + 1}`}
+            title="Remove"
+            onClick={onRemove}
+          >
+            <IconTrash size={18} />
+          </ActionIcon>
+        </div>
+        {preview !== null && (
+          <div className={classes.preview} aria-label={`${name} now`} role="group">
+            <span className={classes.now}>Now</span>
+            <StepDetails step={preview} />
+          </div>
+        )}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,31 @@
+import { IconAlertTriangle } from '@tabler/icons-react';
+
+import { Sentence } from '#console/components/name.tsx';
+import { dateTimeText } from '#console/components/time_text.ts';
+import classes from '#console/pages/policies/warnings.module.css';
+
+interface WarningsProps {
+  readonly messages: readonly string[];
+}
+
+/** What may keep pages from people: one line each. */
+export function Warnings({ messages }: WarningsProps) {
+  if (messages.length === 0) return null;
+  return (
+    <ul className={classes.warnings} aria-label="Warnings">
+      {messages.map((message) => (
+        <li key={message} className={classes.warning}>
+          <IconAlertTriangle size={16} stroke={1.75} aria-hidden />
+          <span>
+            <Sentence>{inLocalTime(message)}</Sentence>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The server writes times in UTC. */
+function inLocalTime(message: string): string {
+  return message.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, (at) => dateTimeText(at));
+}

@@ -1,0 +1,256 @@
+import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
+import { useClipboard } from '@mantine/hooks';
+import { IconCheck, IconLink, IconPlayerPlay } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
+
+import { serverNow } from '#console/api/http.ts';
+import { type Simulation, simulationQuery } from '#console/api/team_pages.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { Card } from '#console/components/card.tsx';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Page } from '#console/components/page.tsx';
+import { ServicePicker } from '#console/components/service_picker.tsx';
+import { durationText } from '#console/components/time_text.ts';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { EscalationFlow } from '#console/pages/policies/escalation_flow.tsx';
+import { Warnings } from '#console/pages/policies/warnings.tsx';
+import classes from '#console/pages/simulator/simulator.module.css';
+import {
+  fromLocalInput,
+  nextNight,
+  shifted,
+  type SimulatorSearch,
+  toLocalInput,
+} from '#console/pages/simulator/simulator_search.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/on-call/oncall/simulator');
+
+/** Who would be paged at a time for a rule of a service, step by step. The address holds all three. */
+export function Simulator() {
+  const { org } = useOrganization();
+  const { service, rule, at } = route.useSearch();
+  const { data, error, isPlaceholderData, refetch } = useQuery({
+    ...simulationQuery(org.orgId, {
+      serviceId: service ?? '',
+      ...(rule !== undefined && { ruleId: rule }),
+      ...(at !== undefined && { at }),
+    }),
+    enabled: service !== undefined,
+  });
+  const shown = service === undefined ? undefined : data;
+  return (
+    <Page
+      title="Simulator"
+      lead="Who would be paged, in which order and how, if a rule opened an incident and nobody answered."
+      actions={shown !== undefined && <CopyLink simulation={shown} />}
+    >
+      <Question simulation={shown} />
+      {service === undefined && (
+        <EmptyState icon={<IconPlayerPlay size={24} />} title="Choose a service">
+          Nothing is sent: the simulator only shows what would happen.
+        </EmptyState>
+      )}
+      {service !== undefined && error !== null && (
+        <ErrorAlert title="This cannot be simulated" error={error} onRetry={() => void refetch()} />
+      )}
+      {service !== undefined && shown === undefined && error === null && <Skeleton height={360} radius="lg" />}
+      {shown !== undefined && error === null && (
+        <div className={isPlaceholderData ? classes.old : undefined} aria-busy={isPlaceholderData}>
+          <Answer simulation={shown} />
+        </div>
+      )}
+    </Page>
+  );
+}
+
+/** The service, the rule and the time. */
+function Question({ simulation }: { readonly simulation: Simulation | undefined }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (changed: SimulatorSearch): void => void navigate({ search: changed, replace: true });
+  const { service, rule, at } = search;
+  const shownAt = at ?? new Date(serverNow()).toISOString();
+  const setTime = (time: string | null): void => {
+    const { at: _, ...others } = search;
+    change(time === null ? others : { ...others, at: time });
+  };
+  const rules = simulation?.rules ?? [];
+  return (
+    <Card>
+      <div className={classes.question}>
+        <ServicePicker
+          label="Service"
+          value={service}
+          placeholder="Choose a service"
+          onChange={(chosen) =>
+            change({ ...(chosen !== undefined && { service: chosen }), ...(at !== undefined && { at }) })
+          }
+        />
+        <NativeSelect
+          label="Rule"
+          value={rule ?? simulation?.simulated?.ruleId ?? ''}
+          disabled={rules.length === 0}
+          onChange={(event) => change({ ...search, rule: event.currentTarget.value })}
+          data={
+            rules.length === 0
+              ? [{ value: '', label: simulation === undefined ? 'Choose a service first' : 'The service has no rules' }]
+              : rules.map(({ ruleId, name }) => ({ value: ruleId, label: isolateBidi(name) }))
+          }
+        />
+        <TextInput
+          label="Time"
+          type="datetime-local"
+          value={toLocalInput(Date.parse(shownAt))}
+          onChange={(event) => {
+            const time = fromLocalInput(event.currentTarget.value);
+            if (time !== null) setTime(time);
+          }}
+        />
+      </div>
+      <div className={classes.times} role="group" aria-label="Change the time">
+        <Button size="xs" variant="default" onClick={() => setTime(null)} disabled={at === undefined}>
+          Now
+        </Button>
+        <Button size="xs" variant="default" onClick={() => setTime(nextNight(serverNow()))}>
+          Next night, 3:00
+        </Button>
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() => setTime(shifted(shownAt, { days: -1 }))}
+          aria-label="A day earlier"
+        >
+          − 1 day
+        </Button>
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() => setTime(shifted(shownAt, { hours: -1 }))}
+          aria-label="An hour earlier"
+        >
+          − 1 h
+        </Button>
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() => setTime(shifted(shownAt, { hours: 1 }))}
+          aria-label="An hour later"
+        >
+          + 1 h
+        </Button>
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() => setTime(shifted(shownAt, { days: 1 }))}
+          aria-label="A day later"
+        >
+          + 1 day
+        </Button>
+      </div>
+    </Card>
+  );
+}
+
+function Answer({ simulation: { at, service, simulated } }: { readonly simulation: Simulation }) {
+  if (simulated === null) {
+    return (
+      <EmptyState icon={<IconPlayerPlay size={24} />} title="The service has no rules">
+        Nothing opens an incident for it, so nobody is paged.
+      </EmptyState>
+    );
+  }
+  const { policy, steps, name, condition } = simulated;
+  return (
+    <>
+      <div className={classes.gap} />
+      <Warnings messages={warningsOf(simulated)} />
+      <Card
+        title={
+          <>
+            <Name>{service.name}</Name>: <Name>{name}</Name>, <Timestamp at={at} format="date_time" />
+          </>
+        }
+        about={
+          <>
+            {condition}{' '}
+            {policy !== null && (
+              <>
+                Pages by{' '}
+                <Link to="/oncall/policies/$policyId" params={{ policyId: policy.policyId }}>
+                  <Name>{policy.name}</Name>
+                </Link>
+                {' of '}
+                <Name>{policy.teamName}</Name>.
+              </>
+            )}
+          </>
+        }
+      >
+        <p className={classes.sum}>{sumOf(steps)}</p>
+        <EscalationFlow steps={steps} hasClock />
+      </Card>
+      <Card title="What is assumed">
+        <ul className={classes.assumed}>
+          <li>Nobody acknowledges or resolves the incident, and every message arrives.</li>
+          <li>Schedules and overrides are those that are planned now for that time.</li>
+          <li>Numbers, devices, channels and who belongs to the organization are as they are now.</li>
+          <li>The service does not open so many incidents at once that they become one.</li>
+        </ul>
+      </Card>
+    </>
+  );
+}
+
+type Simulated = NonNullable<Simulation['simulated']>;
+
+function warningsOf({ status, pages, policy, steps }: Simulated): string[] {
+  const warnings: string[] = [];
+  if (status === 'disabled') warnings.push('The rule is disabled: it opens no incident until somebody enables it.');
+  if (status === 'capability_disabled') {
+    warnings.push('The rule is not evaluated: the service lacks On-call, or the capability that the rule needs.');
+  }
+  if (!pages) warnings.push('The rule has no escalation policy: its incidents page nobody.');
+  else if (policy !== null && steps.length === 0) warnings.push('The policy has no steps: nobody is paged.');
+  return warnings;
+}
+
+/** How many people and messages, and until when. */
+function sumOf(steps: Simulated['steps']): string {
+  const people = new Set(
+    steps.flatMap(({ people: own }) =>
+      own.filter(({ channels }) => channels.some(({ outcome }) => outcome === 'notify')).map(({ userId }) => userId),
+    ),
+  );
+  if (people.size === 0) return 'Nobody is paged.';
+  const messages = steps.reduce((sum, { messageCount }) => sum + messageCount, 0);
+  const fired = steps.flatMap(({ firesAt, messageCount }) =>
+    firesAt === null || messageCount === 0 ? [] : Date.parse(firesAt),
+  );
+  const [first, last] = [Math.min(...fired), Math.max(...fired)];
+  const span = last > first ? ` within ${durationText(last - first)}` : ' at once';
+  return `${people.size} ${people.size === 1 ? 'person gets' : 'people get'} ${messages} ${messages === 1 ? 'message' : 'messages'}${span}.`;
+}
+
+/** A link that shows the same to others, also later: with the time that was simulated. */
+function CopyLink({ simulation: { at, service, simulated } }: { readonly simulation: Simulation }) {
+  const clipboard = useClipboard({ timeout: 2_000 });
+  const router = useRouter();
+  const copy = (): void => {
+    const search = { service: service.serviceId, ...(simulated !== null && { rule: simulated.ruleId }), at };
+    const { href } = router.buildLocation({ to: '/oncall/simulator', search });
+    clipboard.copy(new URL(router.history.createHref(href), location.href).href);
+  };
+  return (
+    <Button
+      variant="default"
+      leftSection={clipboard.copied ? <IconCheck size={16} /> : <IconLink size={16} />}
+      onClick={copy}
+    >
+      {clipboard.copied ? 'Copied' : 'Copy link'}
+    </Button>
+  );
+}

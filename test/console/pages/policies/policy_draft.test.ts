@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import {
+  addStep,
+  canRepeat,
+  type DraftStep,
+  faultsOf,
+  hasFaults,
+  isOutOfOrder,
+  moveStep,
+  removeStep,
+  repeatSteps,
+  toStepInputs,
+} from '#console/pages/policies/policy_draft.ts';
+import { POLICY_TEMPLATES } from '#console/pages/policies/policy_templates.ts';
+import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
+
+const stepsAt = (...minutes: (number | '')[]): DraftStep[] =>
+  minutes.map((afterMinutes, key) => ({
+    key,
+    afterMinutes,
+    channels: ['sms'],
+    targetUserIds: [`user_${key}`],
+    useSchedule: false,
+  }));
+
+const times = (steps: readonly DraftStep[]) => steps.map(({ afterMinutes }) => afterMinutes);
+const whom = (steps: readonly DraftStep[]) => steps.map(({ targetUserIds }) => targetUserIds[0]);
+
+describe('the editor of a policy', () => {
+  test('begins with whoever is on call, and adds steps at equal distances', () => {
+    const first = addStep([]);
+    expect(first).toMatchObject([{ afterMinutes: 0, useSchedule: true, targetUserIds: [] }]);
+    expect(times(addStep(addStep(first)))).toEqual([0, 5, 10]);
+    expect(times(addStep(stepsAt(0, 15)))).toEqual([0, 15, 30]);
+    expect(times(addStep(stepsAt(3, 3)))).toEqual([3, 3, 8]);
+    expect(times(addStep(stepsAt(0, '')))).toEqual([0, '', 5]);
+  });
+
+  test('moves what a step does, and leaves times in their order', () => {
+    const moved = moveStep(stepsAt(0, 5, 15), 2, -1);
+    expect(times(moved)).toEqual([0, 5, 15]);
+    expect(whom(moved)).toEqual(['user_0', 'user_2', 'user_1']);
+    expect(moveStep(stepsAt(0, 5), 0, -1)).toEqual(stepsAt(0, 5));
+    expect(moveStep(stepsAt(0, 5), 1, 1)).toEqual(stepsAt(0, 5));
+  });
+
+  test('repeats all steps after the last one, as far as a policy may be that long', () => {
+    expect(times(repeatSteps(stepsAt(0, 5, 15)))).toEqual([0, 5, 15, 25, 30, 40]);
+    expect(times(repeatSteps(stepsAt(0)))).toEqual([0, 5]);
+    expect(repeatSteps([])).toEqual([]);
+    const many = stepsAt(...Array.from({ length: 51 }, (_, index) => index));
+    expect(canRepeat(many)).toBe(false);
+    expect(repeatSteps(many)).toBe(many);
+  });
+
+  test('gives every step a key of its own, whatever is done in whatever order', () => {
+    const act = fc.constantFrom(
+      (steps: readonly DraftStep[]) => addStep(steps),
+      (steps: readonly DraftStep[]) => repeatSteps(steps),
+      (steps: readonly DraftStep[]) => removeStep(steps, steps[0]?.key ?? 0),
+      (steps: readonly DraftStep[]) => moveStep(steps, steps.at(-1)?.key ?? 0, -1),
+    );
+    fc.assert(
+      fc.property(fc.array(act, { maxLength: 30 }), (acts) => {
+        const steps = acts.reduce<readonly DraftStep[]>((current, apply) => apply(current), []);
+        expect(new Set(steps.map(({ key }) => key)).size).toBe(steps.length);
+        expect(steps.length).toBeLessThanOrEqual(POLICY_STEPS_MAX);
+      }),
+    );
+  });
+
+  test('says what is wrong at its field', () => {
+    const [first] = stepsAt('');
+    const faults = faultsOf({ name: ' ', teamId: '', steps: [{ ...first!, channels: [] }] }, true);
+    expect(faults).toMatchObject({ name: 'A policy needs a name', teamId: expect.stringContaining('team') });
+    expect(faults.ofSteps.get(0)).toEqual({
+      afterMinutes: 'Enter whole minutes, 0 or more',
+      channels: 'Choose at least one channel',
+    });
+    expect(hasFaults(faultsOf({ name: 'A', teamId: 't', steps: [] }, true))).toBe(true);
+    expect(hasFaults(faultsOf({ name: 'A', teamId: 't', steps: [] }, false))).toBe(false);
+    expect(hasFaults(faultsOf({ name: 'A', teamId: 't', steps: stepsAt(0) }, true))).toBe(false);
+    expect(isOutOfOrder(stepsAt(0, 10, 5), 2)).toBe(true);
+    expect(isOutOfOrder(stepsAt(0, 10, 10), 2)).toBe(false);
+  });
+
+  test('has templates without faults', () => {
+    for (const { name, steps } of POLICY_TEMPLATES) {
+      const made = steps(['user_1', 'user_2']);
+      expect(hasFaults(faultsOf({ name, teamId: 't', steps: made }, true))).toBe(false);
+      expect(toStepInputs(made)).toHaveLength(made.length);
+    }
+  });
+});
