@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** They start browsers, which use all processors. */
 const IN_BROWSERS = ['test/browser/**/*.test.ts', 'test/ingest/live/sentry_browser.test.ts'];
@@ -13,11 +14,23 @@ const ALONE = [
   'test/ingest/live/prometheus.test.ts',
 ];
 
+/** They take far longer than their size says: begun last, they would run alone while the other processors have nothing to do. */
+const LONG = ['test/journeys/nights.test.ts', 'test/browser/dialogs.test.ts', 'test/browser/pages.test.ts'];
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const order = ({ moduleId, project }: TestSpecification): number =>
+      2 * project.config.sequence.groupOrder + (LONG.some((file) => moduleId.endsWith(file)) ? 0 : 1);
+    return (await super.sort(files)).toSorted((a, b) => order(a) - order(b));
+  }
+}
+
 export default defineConfig({
   // As src/console is compiled.
   oxc: { jsx: { runtime: 'automatic' } },
   test: {
     globalSetup: ['test/kit/stores.ts'],
+    sequence: { sequencer: LongFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // Long enough for a busy machine: a condition that is met ends the wait at once.

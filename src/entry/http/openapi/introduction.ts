@@ -4,6 +4,7 @@ import { DEFAULT_RETENTION_DAYS } from '#core/capabilities/capability.ts';
 import { CHANNELS } from '#core/oncall/channel.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { ERROR_CODES, type ErrorCode } from '#kernel/errors.ts';
+import { keysOf } from '#kernel/keys_of.ts';
 import { type Permission, PERMISSIONS, type Role, ROLE_PERMISSIONS, ROLES } from '#kernel/permissions.ts';
 import { LEVELS_MAX } from '#kernel/unstorable.ts';
 
@@ -36,10 +37,14 @@ const REMARKS: Partial<Record<ErrorCode, string>> = {
 };
 
 /** Only the console and connected apps meet these. */
-const OTHER_CODES: readonly ErrorCode[] = ['insufficient_scope', 'second_factor_required', 'step_up_required'];
+const OTHER_CODES: ReadonlySet<ErrorCode> = new Set([
+  'insufficient_scope',
+  'second_factor_required',
+  'step_up_required',
+]);
 
 function errorRows(): string {
-  const codes = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => !OTHER_CODES.includes(code));
+  const codes = keysOf(ERROR_CODES).filter((code) => !OTHER_CODES.has(code));
   return [...Map.groupBy(codes, (code) => ERROR_CODES[code])]
     .map(([status, same]) => {
       const named = same.map((code) => `\`${code}\`${REMARKS[code] === undefined ? '' : ` (${REMARKS[code]})`}`);
