@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
-import { isBehind } from '#core/metrics/breach.ts';
-import { applyMetricRule, decideOn, type Measurement } from '#incidents/apply_metric_rule.ts';
+import { decideMetricRule, isBehind } from '#core/metrics/breach.ts';
+import { applyMetricRule, type Measurement } from '#incidents/apply_metric_rule.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import type { Log } from '#kernel/log.ts';
 import { waitForAll } from '#kernel/wait_for_all.ts';
@@ -45,7 +45,7 @@ export async function evaluateRules(runtime: EvaluationRuntime, windows = ALL_WI
   const waiting = await durableJobs.listWaiting(storePoints.name);
   const [measurements, open] = await Promise.all([
     measure(runtime, rules, now),
-    activeRules.listOpenMetricIncidents().then((found) => new Map(found.map((one) => [one.ruleId, one]))),
+    activeRules.listOpenIncidents('metric_threshold').then((found) => new Map(found.map((one) => [one.ruleId, one]))),
   ]);
   const decided = measurements.map((found) => {
     const { ruleId, serviceId, config } = found.rule;
@@ -53,7 +53,7 @@ export async function evaluateRules(runtime: EvaluationRuntime, windows = ALL_WI
     // Unknown counts as no data: it opens no incident and resolves none.
     const measured = isUnknown ? { ...found, value: null } : found;
     const incident = open.get(ruleId) ?? null;
-    return { measured, incident, decision: decideOn(measured, incident) };
+    return { measured, incident, decision: decideMetricRule(config, { ...measured, open: incident }) };
   });
   await incidents.setClearSince(
     decided.flatMap(({ incident, decision }) =>

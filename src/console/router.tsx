@@ -15,6 +15,7 @@ import { readAuditFilter } from '#console/pages/settings/audit_filter.ts';
 import { readIncidentFilter } from '#console/pages/incidents/incident_filter.ts';
 import { readTimelineFilter } from '#console/pages/oncall/timeline_filter.ts';
 import { readServiceFilter } from '#console/pages/services/service_filter.ts';
+import { readRuleFilter, readRuleStart } from '#console/pages/rules/rule_filter.ts';
 import { readSimulatorSearch } from '#console/pages/simulator/simulator_search.ts';
 import { ErrorPage } from '#console/shell/error_page.tsx';
 import { NotFound, NotFoundPage } from '#console/shell/not_found.tsx';
@@ -236,6 +237,28 @@ const pageRoutes = [
     path: PAGES.exceptionGroup,
     validateSearch: readEventPlace,
     component: lazyRouteComponent(() => import('#console/pages/exceptions/exception_page.tsx'), 'ExceptionPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: PAGES.rules,
+    validateSearch: readRuleFilter,
+    component: lazyRouteComponent(() => import('#console/pages/rules/rule_list.tsx'), 'RuleList'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: PAGES.newRule,
+    validateSearch: readRuleStart,
+    component: lazyRouteComponent(() => import('#console/pages/rules/new_rule.tsx'), 'NewRule'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: PAGES.rule,
+    component: lazyRouteComponent(() => import('#console/pages/rules/rule_page.tsx'), 'RulePage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: PAGES.editRule,
+    component: lazyRouteComponent(() => import('#console/pages/rules/edit_rule.tsx'), 'EditRule'),
   }),
   createRoute({
     getParentRoute: () => inside,

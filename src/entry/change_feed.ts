@@ -110,13 +110,14 @@ const TOPICS: Readonly<Record<string, LiveTopic>> = {
   user: 'teams',
 };
 
-/** Each changed thing once, by the id that the console uses: a rule by its service, a member by the team. */
+/** Each changed thing once, by the id that the console uses: a member by the team, a rule by itself and by its service. */
 function toLiveChanges(changes: readonly StoredChange[]): LiveChange[] {
   const ids = new Map<LiveTopic, Set<string | null>>();
   for (const { target, owner } of changes) {
     const kind = target.split('_')[0] ?? '';
     const topic = TOPICS[kind];
     if (topic === undefined) continue;
+    if (kind === 'rule') ids.set('rules', (ids.get('rules') ?? new Set()).add(target));
     const isShown = kind === 'incident' || kind === 'group' || kind === 'service' || kind === 'team';
     ids.set(topic, (ids.get(topic) ?? new Set()).add(isShown ? target : owner));
   }

@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { comparisonOf } from '#core/incidents/comparison.ts';
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
-import { decideMetricRule, isBreached, type RuleDecision } from '#core/metrics/breach.ts';
+import { decideMetricRule } from '#core/metrics/breach.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import { comparedTexts, measureOf } from '#core/metrics/quantity.ts';
 import type { Cause } from '#incidents/open_incident.ts';
 import { openIncidents } from '#incidents/open_incidents.ts';
 import { endStormMembers, resolve } from '#incidents/resolve.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { ActiveRule, MetricCheck, OpenIncident } from '#storage/postgres/active_rule_store.ts';
+import type { ActiveRule, MetricCheck } from '#storage/postgres/active_rule_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /** A metric rule and what was measured for it. */
@@ -19,26 +19,24 @@ export interface Measurement {
   readonly now: Temporal.Instant;
 }
 
-/** What a measurement means for the incident that the rule has open, or for the rule if it has none. */
-export function decideOn({ rule: { config }, value, now }: Measurement, open: OpenIncident | null): RuleDecision {
-  const breached = isBreached(value, config.comparator, config.threshold);
-  return decideMetricRule({ value, isBreached: breached, windowMinutes: config.windowMinutes, open, now });
-}
-
 /**
  * Opens, counts or resolves the incident of a metric rule. Decides again under the lock of the rule: the rule may have
  * changed since it was measured, or another process may have acted on it.
  */
 export async function applyMetricRule(unit: UnitOfWork, measured: Measurement, limit: IncidentLimit): Promise<void> {
   const { activeRules, incidents } = unit.stores;
-  const { ruleId, config } = measured.rule;
+  const {
+    rule: { ruleId, config },
+    value,
+    now,
+  } = measured;
   await activeRules.lockDecision(ruleId);
-  const [rule] = await activeRules.listMetricRules([ruleId]);
+  const [rule] = await activeRules.list('metric_threshold', { ruleId });
   if (rule === undefined || !isDeepStrictEqual(rule.config, config)) return;
-  const open = await activeRules.findOpenIncident(ruleId);
-  const { kind } = decideOn(measured, open);
+  const open = await activeRules.findOpenIncident('metric_threshold', ruleId);
+  const { kind } = decideMetricRule(config, { value, open, now });
   if (kind === 'open' || kind === 'raise_occurrences') {
-    await openIncidents(unit, [{ rule, cause: causeOf(rule, config, measured.value) }], limit);
+    await openIncidents(unit, [{ rule, cause: causeOf(rule, config, value) }], limit);
   }
   if (kind !== 'resolve' || open === null) return;
   const incident = await incidents.lock(open.incidentId);

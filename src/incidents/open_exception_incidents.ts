@@ -30,7 +30,7 @@ export async function openExceptionIncidents(
   limit: IncidentLimit,
 ): Promise<void> {
   const serviceIds = [...new Set(groups.map(({ serviceId }) => serviceId))];
-  const rules = await unit.stores.activeRules.listExceptionRules(serviceIds);
+  const rules = await unit.stores.activeRules.list('exception', { serviceIds });
   const firings: Firing[] = [];
   for (const group of groups) {
     if (group.outcome === 'regression') await recordRegression(unit, group);

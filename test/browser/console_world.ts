@@ -83,7 +83,7 @@ export async function openConsole({ path = '', publicUrl, port, settings: own }:
       const wanted = { serviceId, name: title, kind: 'metric_threshold', config, ...policy };
       const rule = await w.expectOk('create_alert_rule', wanted, options);
       return await inUnitOfWork(roles.runtime, async (unit) => {
-        const [active] = await unit.stores.activeRules.listMetricRules([rule.ruleId]);
+        const [active] = await unit.stores.activeRules.list('metric_threshold', { ruleId: rule.ruleId });
         if (active === undefined) throw new Error('the rule is not active');
         const details = { ...config, aggregation: 'avg', windowMinutes: 5, value: 250 };
         const cause = { kind: 'metric_threshold', exceptionGroupId: null, title, severity: 'error' } as const;

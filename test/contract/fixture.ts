@@ -132,7 +132,7 @@ async function seeException(w: World, orgId: Id<'org'>, serviceId: Id<'service'>
 /** Opens an incident as a breach of the rule would. */
 export async function trigger(w: World, ruleId: string): Promise<string> {
   return await inUnitOfWork(w.context.actions, async (unit) => {
-    const rule = (await unit.stores.activeRules.listMetricRules()).find((active) => active.ruleId === ruleId);
+    const rule = (await unit.stores.activeRules.list('metric_threshold')).find((active) => active.ruleId === ruleId);
     const cause = {
       kind: 'metric_threshold',
       exceptionGroupId: null,

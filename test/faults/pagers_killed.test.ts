@@ -76,7 +76,7 @@ async function openIncidents(w: StaffedWorld, dueMs: () => number): Promise<void
     const rule = { serviceId, name: `Rule ${index}`, kind: 'metric_threshold', config, escalationPolicyId: policyId };
     await w.expectOk('create_alert_rule', rule);
   }
-  const rules = await storesOf(w.context.db.session()).activeRules.listMetricRules();
+  const rules = await storesOf(w.context.db.session()).activeRules.list('metric_threshold');
   expect(rules).toHaveLength(INCIDENTS);
   for (const rule of rules) {
     const cause = { kind: 'metric_threshold', exceptionGroupId: null, title: rule.name, severity: 'error' } as const;

@@ -158,7 +158,7 @@ export async function staffedWorld(
           policyId: policy.policyId,
           async trigger(title = 'latency is 250 (> 100)') {
             return await inUnitOfWork(runtime, async (unit) => {
-              const active = (await unit.stores.activeRules.listMetricRules()).find(
+              const active = (await unit.stores.activeRules.list('metric_threshold')).find(
                 ({ ruleId }) => ruleId === rule.ruleId,
               );
               if (active === undefined) throw new Error('the rule is not active');

@@ -14,7 +14,7 @@ export async function openMany(w: StaffedWorld, alert: Alert, count: number): Pr
            from alert_rules where id = $1) rule, unnest($2::text[]) id`,
     [alert.ruleId, ruleIds],
   );
-  const rules = await storesOf(w.context.db.session()).activeRules.listMetricRules();
+  const rules = await storesOf(w.context.db.session()).activeRules.list('metric_threshold');
   const incidentIds: Id<'incident'>[] = [];
   for (const [index, ruleId] of ruleIds.entries()) {
     const rule = rules.find((candidate) => candidate.ruleId === ruleId);

@@ -14,9 +14,10 @@ export const countIncidents = defineAction({
   effect: 'read',
   input: Type.Object(IncidentFilterFields, CLOSED),
   result: StatusCountsView,
-  example: { serviceId: EXAMPLE_IDS.serviceId, severity: 'error', text: 'latency' },
+  example: { serviceId: EXAMPLE_IDS.serviceId, ruleId: EXAMPLE_IDS.ruleId, severity: 'error', text: 'latency' },
   async handle(filter, { caller, stores, now }) {
     if (filter.serviceId !== undefined) await stores.services.get(caller.orgId, filter.serviceId);
+    if (filter.ruleId !== undefined) await stores.alertRules.get(caller.orgId, filter.ruleId);
     return await stores.incidentSearch.countByStatus(caller.orgId, toIncidentFilter(filter), now);
   },
 });

@@ -7,6 +7,7 @@ import type { IncidentFilter } from '#storage/postgres/incident_search.ts';
 /** What the console narrows its lists and counts of incidents by. */
 export const IncidentFilterFields = {
   serviceId: Type.Optional(IdText),
+  ruleId: Type.Optional(Type.String({ description: 'that this rule has opened, or that stand for it among others' })),
   severity: Type.Optional(Type.Enum([...LEVELS])),
   text: Type.Optional(
     Type.String({ maxLength: 200, description: 'part of the title, of #number or of the name of the service' }),
@@ -15,8 +16,9 @@ export const IncidentFilterFields = {
 
 export function toIncidentFilter({
   serviceId,
+  ruleId,
   severity,
   text,
 }: Static<ReturnType<typeof Type.Object<typeof IncidentFilterFields>>>): IncidentFilter {
-  return { serviceId, severity, text: text?.trim() === '' ? undefined : text?.trim() };
+  return { serviceId, ruleId, severity, text: text?.trim() === '' ? undefined : text?.trim() };
 }

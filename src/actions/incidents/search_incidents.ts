@@ -64,6 +64,7 @@ export const searchIncidents = defineAction({
   example: {
     status: 'open',
     serviceId: EXAMPLE_IDS.serviceId,
+    ruleId: EXAMPLE_IDS.ruleId,
     severity: 'error',
     text: 'latency',
     isMine: false,
@@ -75,6 +76,7 @@ export const searchIncidents = defineAction({
   async handle({ status = 'all', isMine = false, incidentIds, cursor, limit = LIMIT, ...filter }, context) {
     const { caller, stores, now } = context;
     if (filter.serviceId !== undefined) await stores.services.get(caller.orgId, filter.serviceId);
+    if (filter.ruleId !== undefined) await stores.alertRules.get(caller.orgId, filter.ruleId);
     const places = await stores.incidentSearch.listPlaces(
       caller.orgId,
       { ...toIncidentFilter(filter), incidentIds, ...(isMine && { acknowledgedBy: userIdOf(context) }) },

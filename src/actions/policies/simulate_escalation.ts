@@ -4,7 +4,7 @@ import { type ActionContext, defineAction, LIST_LIMIT } from '#actions/action_co
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { readSimulation, SimulationView } from '#actions/policies/simulation_view.ts';
-import { conditionText } from '#core/incidents/condition_text.ts';
+import { conditionText } from '#core/incidents/rule_kinds.ts';
 import { RULE_STATUSES, ruleStatusOf } from '#core/incidents/rule_status.ts';
 import { parseInstant } from '#core/oncall/parse_instant.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
@@ -84,7 +84,7 @@ async function simulate(
   context: ActionContext,
 ): Promise<Static<typeof SimulatedRuleView>> {
   const { stores, caller } = context;
-  const view = { ...toRuleView(rule, service), condition: conditionText(rule.config) };
+  const view = { ...toRuleView(rule, service), condition: conditionText(rule) };
   if (rule.escalationPolicyId === null) return { ...view, policy: null, steps: [] };
   const policy = await stores.policies.get(caller.orgId, rule.escalationPolicyId);
   const team = await stores.teams.get(caller.orgId, policy.teamId);

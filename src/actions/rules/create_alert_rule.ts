@@ -7,7 +7,7 @@ import { RuleConfigInput } from '#actions/rules/config_fields.ts';
 import { findMissingMetrics } from '#actions/rules/missing_metric.ts';
 import { RuleKindName, RuleView, toRuleView, RULE_EXAMPLE } from '#actions/rules/view.ts';
 import { isRuleKind } from '#core/incidents/rule_kinds.ts';
-import { parseRuleConfig } from '#core/incidents/rule_kinds.ts';
+import { parseRuleConfig } from '#core/incidents/rule_config.ts';
 import { faultsOf, orThrow } from '#core/oncall/parsed.ts';
 
 export const createAlertRule = defineAction({

@@ -3,7 +3,8 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { nullable } from '#actions/fields.ts';
-import { parseSelector } from '#core/metrics/selector.ts';
+import { metricOf } from '#core/incidents/rule_kinds.ts';
+import { readSelector } from '#core/metrics/read_selector.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { AlertRuleRow } from '#storage/postgres/alert_rule_store.ts';
 import type { ServiceWithCapabilities } from '#storage/postgres/service_store.ts';
@@ -31,9 +32,10 @@ export async function findMissingMetrics(
   service: ServiceWithCapabilities,
   rules: readonly Pick<AlertRuleRow, 'id' | 'kind' | 'config'>[],
 ): Promise<ReadonlyMap<string, NonNullable<MissingMetric>>> {
-  const wanted = rules.flatMap(({ id, config }) =>
-    'metricName' in config ? [{ id, name: parseSelector(config.metricName).name }] : [],
-  );
+  const wanted = rules.flatMap((rule) => {
+    const metric = metricOf(rule);
+    return metric === null ? [] : [{ id: rule.id, name: readSelector(metric).name }];
+  });
   if (wanted.length === 0) return new Map();
   const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
   const names = await metrics.listNames(service.id, keptSince).catch((error: unknown) => {

@@ -6,7 +6,7 @@ import { CLOSED, IdText, Name, nullable } from '#actions/fields.ts';
 import { RuleConfigInput } from '#actions/rules/config_fields.ts';
 import { findMissingMetrics } from '#actions/rules/missing_metric.ts';
 import { RuleView, toRuleView, RULE_EXAMPLE } from '#actions/rules/view.ts';
-import { parseRuleConfig } from '#core/incidents/rule_kinds.ts';
+import { parseRuleConfig } from '#core/incidents/rule_config.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
 
 export const updateAlertRule = defineAction({

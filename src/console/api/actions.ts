@@ -24,6 +24,7 @@ export type IncidentCounts = ResultOf<'count_incidents'>;
 export type IncidentWithLog = ResultOf<'get_incident'>;
 export type Service = ResultOf<'search_services'>['services'][number];
 export type ServiceWithKeys = ResultOf<'get_service'>;
+export type Rule = ResultOf<'search_rules'>['rules'][number];
 export type BillingMonth = ResultOf<'get_billing'>['months'][number];
 export type Capability = Service['capabilities'][number];
 

@@ -4,6 +4,7 @@ import { addressOf } from '#console/api/http.ts';
 import { refreshExceptions } from '#console/api/exceptions.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';
 import { topicKey } from '#console/api/queries.ts';
+import { refreshRules } from '#console/api/rules.ts';
 import { refreshServices } from '#console/api/services.ts';
 import { refreshTeams } from '#console/api/teams.ts';
 import { LIVE_IDS_MAX, type LiveChange, type LiveTopic } from '#core/console/live_topics.ts';
@@ -92,8 +93,15 @@ async function refreshTopic(
   ids: readonly string[] | null,
 ): Promise<void> {
   const isFew = ids !== null && ids.length <= LIVE_IDS_MAX;
-  if (isFew && topic === 'incidents') return await refreshIncidents(queryClient, orgId, ids);
   if (isFew && topic === 'exceptions') return await refreshExceptions(queryClient, orgId, ids);
+  if (isFew && topic === 'incidents') {
+    await Promise.all([
+      refreshIncidents(queryClient, orgId, ids),
+      refreshRules(queryClient, orgId, { incidentIds: [...ids] }),
+    ]);
+    return;
+  }
+  if (isFew && topic === 'rules') return await refreshRules(queryClient, orgId, { ruleIds: [...ids] });
   if (isFew && topic === 'services') return await refreshServices(queryClient, orgId, ids);
   if (isFew && topic === 'teams') return await refreshTeams(queryClient, orgId, ids);
   await queryClient.invalidateQueries({

@@ -14,14 +14,16 @@ const OPTIONS_MAX = 20;
 interface ServicePickerProps {
   readonly value: string | undefined;
   onChange(serviceId: string | undefined): void;
-  /** What no choice means. */
-  readonly placeholder?: string;
-  /** Shown above; else only screen readers get one. */
+  /** In a form, which needs one; in a filter nothing is all services. */
   readonly label?: string;
+  readonly placeholder?: string;
+  readonly error?: string | undefined;
+  readonly isDisabled?: boolean;
 }
 
 /** Selects one of any number of services. The server searches for what is typed. */
-export function ServicePicker({ value, onChange, placeholder = 'All services', label }: ServicePickerProps) {
+export function ServicePicker(props: ServicePickerProps) {
+  const { value, onChange, label, placeholder = 'All services', error, isDisabled = false } = props;
   const { orgId } = useOrganization().org;
   const [typed, setTyped] = useState('');
   const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
@@ -41,6 +43,8 @@ export function ServicePicker({ value, onChange, placeholder = 'All services', l
     <Select
       {...(label === undefined ? { 'aria-label': 'Service' } : { label })}
       placeholder={placeholder}
+      error={error}
+      disabled={isDisabled}
       data={options.map(({ serviceId, name }) => ({ value: serviceId, label: isolateBidi(name) }))}
       value={selected?.serviceId ?? null}
       onChange={(serviceId) => onChange(serviceId ?? undefined)}
@@ -49,7 +53,7 @@ export function ServicePicker({ value, onChange, placeholder = 'All services', l
       onSearchChange={setTyped}
       filter={({ options: all }) => all}
       nothingFoundMessage="No service has this name"
-      clearable
+      clearable={label === undefined}
       clearButtonProps={{ 'aria-label': placeholder }}
     />
   );

@@ -1,4 +1,5 @@
 import {
+  IconActivityHeartbeat,
   IconApps,
   IconBell,
   IconCalendarUser,
@@ -19,12 +20,13 @@ import {
  * in the bar at the bottom of a phone, which holds four; the others are behind More. `key` is the letter after `g`. A letter
  * that acts on a page (a, r, u, x, j, k) is never one of them: typed too slowly, it would act.
  *
- * Taken or kept free for a room to come: h i o s, l (rules), e (exceptions), c (metrics: charts), d (dashboards), t, m.
+ * Taken or kept free for a room to come: h i o s l e, c (metrics: charts), d (dashboards), t, m.
  */
 export const NAVIGATION = [
   { to: '/', label: 'Home', icon: IconHome, key: 'h', group: 'respond', isInBar: true },
   { to: '/incidents', label: 'Incidents', icon: IconBell, key: 'i', group: 'respond', isInBar: true },
   { to: '/oncall', label: 'On-call', icon: IconCalendarUser, key: 'o', group: 'respond', isInBar: true },
+  { to: '/rules', label: 'Rules', icon: IconActivityHeartbeat, key: 'l', group: 'watch', isInBar: false },
   { to: '/services', label: 'Services', icon: IconServer2, key: 's', group: 'watch', isInBar: true },
   { to: '/exceptions', label: 'Exceptions', icon: IconBug, key: 'e', group: 'watch', isInBar: false },
   { to: '/settings', label: 'Settings', icon: IconSettings, key: 't', group: 'own', isInBar: false },

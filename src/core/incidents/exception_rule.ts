@@ -8,6 +8,7 @@ export interface ExceptionRule {
 
 /** Opens an incident for a new or regressed group whose event is at least this severe. */
 export const EXCEPTION: RuleKindDeclaration<ExceptionRule> = {
+  title: 'A new exception arrives',
   fedBy: 'exceptions',
   ingests: 'events',
   causes: 'new exceptions',
@@ -15,4 +16,6 @@ export const EXCEPTION: RuleKindDeclaration<ExceptionRule> = {
   required: [],
   propertiesText: 'minSeverity',
   defaults: { minSeverity: 'error' },
+  labels: { minSeverity: 'At least this severe' },
+  condition: ({ minSeverity }) => `When a new exception, or one that came back, is at least "${minSeverity}".`,
 };

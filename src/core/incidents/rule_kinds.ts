@@ -1,7 +1,6 @@
 import { EXCEPTION } from '#core/incidents/exception_rule.ts';
-import { parseConfig, type RuleKindDeclaration } from '#core/incidents/rule_kind.ts';
+import type { ConfigSchema, RuleKindDeclaration } from '#core/incidents/rule_kind.ts';
 import { METRIC_THRESHOLD } from '#core/metrics/metric_threshold.ts';
-import type { Parsed } from '#core/oncall/parsed.ts';
 import { keysOf } from '#kernel/keys_of.ts';
 
 /** What makes a rule open an incident. */
@@ -20,7 +19,42 @@ export function isRuleKind(value: unknown): value is RuleKind {
   return typeof value === 'string' && Object.hasOwn(RULE_KINDS, value);
 }
 
-/** Reads the config of a rule of this kind, with its defaults filled in; every fault is named under `path`. */
-export function parseRuleConfig(kind: RuleKind, config: unknown, path: string): Parsed<RuleConfig> {
-  return parseConfig<RuleConfig>(RULE_KINDS[kind], config, path);
+/** A property of the config of a kind, as a form shows it. */
+interface ConfigField {
+  readonly name: string;
+  readonly label: string;
+  readonly schema: ConfigSchema;
+  /** What stands for it when it is absent; undefined for one that has to be given. */
+  readonly initial: unknown;
+}
+
+export function configFieldsOf(kind: RuleKind): readonly ConfigField[] {
+  const { properties, labels, defaults } = RULE_KINDS[kind];
+  const titles = new Map(Object.entries<string>(labels));
+  const given = new Map(Object.entries<unknown>(defaults));
+  return Object.entries<ConfigSchema>(properties).map(([name, schema]) => ({
+    name,
+    label: titles.get(name) ?? name,
+    schema,
+    initial: given.get(name),
+  }));
+}
+
+/** A rule, as far as its condition goes. */
+interface Condition {
+  readonly kind: RuleKind;
+  readonly config: RuleConfig;
+}
+
+/** When a rule fires, as a sentence. */
+export function conditionText({ kind, config }: Condition): string {
+  const declaration: RuleKindDeclaration<RuleConfig> = RULE_KINDS[kind];
+  return declaration.condition(config);
+}
+
+/** The metric whose points a rule looks at, with its label selector; null for a rule that looks at none. */
+export function metricOf({ kind, config }: Condition): string | null {
+  const { selector }: RuleKindDeclaration<RuleConfig> = RULE_KINDS[kind];
+  const text: unknown = selector === undefined ? null : Reflect.get(config, selector);
+  return typeof text === 'string' ? text : null;
 }

@@ -1,4 +1,5 @@
 import type { Comparator } from '#core/metrics/comparator.ts';
+import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 const COMPARISONS: Readonly<Record<Comparator, (value: number, threshold: number) => boolean>> = {
@@ -9,7 +10,7 @@ const COMPARISONS: Readonly<Record<Comparator, (value: number, threshold: number
 };
 
 /** Whether the rule's condition is true; no data is no breach. */
-export function isBreached(value: number | null, comparator: Comparator, threshold: number): boolean {
+function isBreached(value: number | null, comparator: Comparator, threshold: number): boolean {
   return value !== null && COMPARISONS[comparator](value, threshold);
 }
 
@@ -32,30 +33,33 @@ export function isBehind(windowMinutes: number, waitingSince: Temporal.Instant |
   return millisecondsBetween(waitingSince, now) > stepSeconds * 1_000;
 }
 
-/** What the decision needs to know of a rule's open incident. */
-export interface OpenBreach {
-  /** When a breach was last counted in `occurrences`: the opening, or the last raise. */
-  readonly countedAt: Temporal.Instant;
-  /** Since when each evaluation found data and the condition false; null while that is not so. */
-  readonly clearSince: Temporal.Instant | null;
+/** An instant, as far as decisions need it: of Temporal on the server, plain in the console, which loads no Temporal. */
+export interface Moment {
+  readonly epochMilliseconds: number;
 }
 
-export interface RuleEvaluation {
+/** What the decision needs to know of a rule's open incident. */
+export interface OpenBreach<At extends Moment = Temporal.Instant> {
+  /** When a breach was last counted in `occurrences`: the opening, or the last raise. */
+  readonly countedAt: At;
+  /** Since when each evaluation found data and the condition false; null while that is not so. */
+  readonly clearSince: At | null;
+}
+
+export interface RuleEvaluation<At extends Moment> {
   /** The aggregate over the window; null without data. */
   readonly value: number | null;
-  readonly isBreached: boolean;
-  readonly windowMinutes: number;
-  readonly open: OpenBreach | null;
-  readonly now: Temporal.Instant;
+  readonly open: OpenBreach<At> | null;
+  readonly now: At;
 }
 
-export type RuleDecision =
+export type RuleDecision<At extends Moment = Temporal.Instant> =
   | { readonly kind: 'open' }
   /** A further breach: `countedAt` becomes `now` and `clearSince` null. */
   | { readonly kind: 'raise_occurrences' }
   | { readonly kind: 'resolve' }
   /** Only what is remembered of the open incident changes. */
-  | { readonly kind: 'remember'; readonly clearSince: Temporal.Instant | null }
+  | { readonly kind: 'remember'; readonly clearSince: At | null }
   | { readonly kind: 'nothing' };
 
 /**
@@ -63,10 +67,14 @@ export type RuleDecision =
  * true a further breach is counted once a window; one that comes after the condition was false counts at once. The
  * incident is over once the condition was false, with data, at every evaluation for a whole window.
  */
-export function decideMetricRule({ value, isBreached, windowMinutes, open, now }: RuleEvaluation): RuleDecision {
-  if (open === null) return { kind: isBreached ? 'open' : 'nothing' };
+export function decideMetricRule<At extends Moment>(
+  { comparator, threshold, windowMinutes }: Pick<MetricThreshold, 'comparator' | 'threshold' | 'windowMinutes'>,
+  { value, open, now }: RuleEvaluation<At>,
+): RuleDecision<At> {
+  const breached = isBreached(value, comparator, threshold);
+  if (open === null) return { kind: breached ? 'open' : 'nothing' };
   const windowMs = windowMinutes * 60_000;
-  if (isBreached) {
+  if (breached) {
     const sinceCountedMs = millisecondsBetween(open.countedAt, now);
     const isNew = open.clearSince !== null || sinceCountedMs >= windowMs || isBeforeItsTime(sinceCountedMs);
     return { kind: isNew ? 'raise_occurrences' : 'nothing' };
@@ -83,6 +91,6 @@ function isBeforeItsTime(elapsedMs: number): boolean {
   return elapsedMs < -60_000;
 }
 
-function millisecondsBetween(from: Temporal.Instant, to: Temporal.Instant): number {
+function millisecondsBetween(from: Moment, to: Moment): number {
   return to.epochMilliseconds - from.epochMilliseconds;
 }

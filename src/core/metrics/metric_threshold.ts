@@ -2,7 +2,7 @@ import type { RuleKindDeclaration } from '#core/incidents/rule_kind.ts';
 import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { type Comparator, COMPARATORS } from '#core/metrics/comparator.ts';
 import { METRIC_NAME_LENGTH_MAX, WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
-import { selectorFaults } from '#core/metrics/selector.ts';
+import { measureOf, quantityText } from '#core/metrics/quantity.ts';
 
 /** The config of a `metric_threshold` rule, complete. */
 export interface MetricThreshold {
@@ -16,6 +16,7 @@ export interface MetricThreshold {
 
 /** Opens an incident when the aggregate of a metric over a window is beyond a threshold. */
 export const METRIC_THRESHOLD: RuleKindDeclaration<MetricThreshold> = {
+  title: 'A metric crosses a threshold',
   fedBy: 'metrics',
   ingests: 'points',
   causes: 'breaches',
@@ -33,6 +34,16 @@ export const METRIC_THRESHOLD: RuleKindDeclaration<MetricThreshold> = {
   required: ['metricName', 'comparator', 'threshold'],
   propertiesText: 'metricName, comparator and threshold, windowMinutes, aggregation',
   defaults: { windowMinutes: 5, aggregation: 'avg' },
-  meaning: ({ metricName }, path) =>
-    typeof metricName === 'string' ? selectorFaults(metricName, `${path}.metricName`) : [],
+  labels: {
+    metricName: 'Metric',
+    comparator: 'Fires when the value is',
+    threshold: 'Threshold',
+    windowMinutes: 'Over the last minutes',
+    aggregation: 'Aggregation',
+  },
+  selector: 'metricName',
+  condition({ aggregation, metricName, windowMinutes, comparator, threshold }) {
+    const limit = quantityText(threshold, measureOf(metricName, aggregation), { digits: 6 });
+    return `When ${aggregation} of ${metricName} over ${windowMinutes} min is ${comparator} ${limit}.`;
+  },
 };

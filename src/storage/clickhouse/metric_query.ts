@@ -1,6 +1,7 @@
 import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
 import type { Buckets } from '#core/metrics/buckets.ts';
-import { anchoredPattern, type LabelMatcher, type MatchOperator, type MetricSelector } from '#core/metrics/selector.ts';
+import { anchoredPattern } from '#core/metrics/selector.ts';
+import type { LabelMatcher, MatchOperator, MetricSelector } from '#core/metrics/read_selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { COUNTER, STALE } from '#storage/clickhouse/point_kind_sql.ts';
@@ -27,22 +28,25 @@ interface BoundQuery {
 export function bucketQueryOf({ serviceId, selector, aggregation, buckets, keptSince }: MetricQuery): BoundQuery {
   const kept = keptSince.epochMilliseconds;
   const from = Math.max(buckets.fromMs, kept);
-  const matchers = selector.matchers.map(({ label, value, operator }, index) => [
-    [`label_${index}`, label],
-    [`match_${index}`, isPattern(operator) ? anchoredPattern(value) : value],
-  ]);
   return {
     sql: MEANINGS[aggregation](selector.matchers.map(conditionOf)),
     parameters: {
-      service: uuidOf(serviceId),
-      metric: selector.name,
+      ...selectorParameters(serviceId, selector),
       from,
       lookback: Math.max(from - COUNTER_LOOKBACK_MS, kept),
       to: buckets.toMs,
       step: buckets.stepMs,
-      ...Object.fromEntries(matchers.flat()),
     },
   };
+}
+
+/** The parameters of `seriesMeeting`. */
+export function selectorParameters(serviceId: Id<'service'>, selector: MetricSelector): Record<string, unknown> {
+  const matchers = selector.matchers.map(({ label, value, operator }, index) => [
+    [`label_${index}`, label],
+    [`match_${index}`, isPattern(operator) ? anchoredPattern(value) : value],
+  ]);
+  return { service: uuidOf(serviceId), metric: selector.name, ...Object.fromEntries(matchers.flat()) };
 }
 
 const BUCKET = 'intDiv(toUnixTimestamp64Milli(ts), {step:Int64}) * {step:Int64} AS bucket';
@@ -87,16 +91,19 @@ function samples(since: 'from' | 'lookback', conditions: readonly string[]): str
     'metric = {metric:String}',
     `ts >= ${instant(since)}`,
     `ts < ${instant('to')}`,
-    ...(conditions.length > 0 ? [`series IN (${seriesMeeting(conditions)})`] : []),
+    ...(conditions.length > 0
+      ? [`series IN (SELECT series FROM metric_series WHERE ${seriesMeeting(conditions)})`]
+      : []),
   ].join(' AND ')}`;
 }
 
+/** Which rows of `metric_series` a selector means. */
+export function seriesConditions(selector: MetricSelector): string {
+  return seriesMeeting(selector.matchers.map(conditionOf));
+}
+
 function seriesMeeting(conditions: readonly string[]): string {
-  return `SELECT series FROM metric_series WHERE ${[
-    'service_id = {service:UUID}',
-    'metric = {metric:String}',
-    ...conditions,
-  ].join(' AND ')}`;
+  return ['service_id = {service:UUID}', 'metric = {metric:String}', ...conditions].join(' AND ');
 }
 
 function instant(parameter: 'from' | 'lookback' | 'to'): string {

@@ -1,17 +1,36 @@
+import type { ClickHouseSettings } from '@clickhouse/client';
+import pLimit from 'p-limit';
+
 import type { BucketValue } from '#core/metrics/buckets.ts';
+import type { WindowPart } from '#core/metrics/sliding_windows.ts';
+import { invalidInput } from '#kernel/errors.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
 import { type HourlyCounts, queryHourlyCounts } from '#storage/clickhouse/hourly_counts.ts';
 import { type RecentActivity, queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
+import { ruleHistoryQueryOf, type RuleHistoryQuery, toWindowPart } from '#storage/clickhouse/rule_history_query.ts';
 import { bucketQueryOf, type MetricQuery } from '#storage/clickhouse/metric_query.ts';
 import { STALE } from '#storage/clickhouse/point_kind_sql.ts';
 
 const NAMES_MAX = 10_000;
 
+const HISTORY_LIMITS: ClickHouseSettings = {
+  output_format_json_quote_denormals: 1,
+  // A sample lies in the partition of its day, so no two rows of one sample lie in two.
+  do_not_merge_across_partitions_select_final: 1,
+  max_execution_time: 10,
+  max_rows_to_read: '300000000',
+  max_result_rows: '400000',
+  result_overflow_mode: 'throw',
+  max_memory_usage: '2000000000',
+};
+
 /** Reads of metric points. The caller has checked that the service is the organization's. */
 export class MetricReader {
   readonly #client: ClickHouseClient;
+  /** Histories are long: a few at a time, so that nothing else waits for the store. */
+  readonly #histories = pLimit(2);
 
   constructor(client: ClickHouseClient) {
     this.#client = client;
@@ -45,6 +64,53 @@ export class MetricReader {
       return await result.json<[metric: string]>();
     });
     return rows.map(([metric]) => metric);
+  }
+
+  /** What the windows of a rule are made of; see `slideWindow`. Throws `invalid_input` when there is too much of it. */
+  async readWindowParts(query: RuleHistoryQuery): Promise<WindowPart[]> {
+    const { sql, parameters } = ruleHistoryQueryOf(query);
+    return await this.#histories(async () => {
+      try {
+        const rows = await withClickHouseErrors(async () => {
+          const result = await this.#client.query({
+            query: sql,
+            query_params: parameters,
+            format: 'JSONCompactEachRow',
+            clickhouse_settings: HISTORY_LIMITS,
+          });
+          return await result.json<(number | string)[]>();
+        });
+        return rows.map(toWindowPart);
+      } catch (error) {
+        if (!isTooMuch(error)) throw error;
+        const message = 'this metric has too many points for so many days: take fewer days, or narrow its labels';
+        throw invalidInput([{ path: 'days', message }]);
+      }
+    });
+  }
+
+  /** When the newest point of each of these metrics was, in epoch milliseconds, by `serviceId name`; absent for none. */
+  async findLastArrivals(
+    wanted: readonly { readonly serviceId: Id<'service'>; readonly metricName: string }[],
+  ): Promise<ReadonlyMap<string, number>> {
+    const places = new Map(wanted.map((one) => [`${one.serviceId} ${one.metricName}`, one]));
+    if (places.size === 0) return new Map();
+    const services = new Map([...places.values()].map(({ serviceId }) => [uuidOf(serviceId), serviceId]));
+    const rows = await withClickHouseErrors(async () => {
+      const result = await this.#client.query({
+        query: `SELECT toString(service_id), metric, toUnixTimestamp64Milli(max(last_at)) FROM metric_names
+          WHERE service_id IN {services:Array(UUID)} AND metric IN {metrics:Array(String)}
+          GROUP BY service_id, metric`,
+        query_params: {
+          services: [...services.keys()],
+          metrics: [...new Set([...places.values()].map(({ metricName }) => metricName))],
+        },
+        use_multipart_params_auto: true,
+        format: 'JSONCompactEachRow',
+      });
+      return await result.json<[service: string, metric: string, at: string]>();
+    });
+    return new Map(rows.map(([service, metric, at]) => [`${services.get(service)} ${metric}`, Number(at)]));
   }
 
   /** Whether any of the services has sent points that are still kept. */
@@ -118,4 +184,10 @@ function toFinite(value: number | string): number {
   if (typeof value === 'number') return value;
   if (value === 'inf') return Number.MAX_VALUE;
   return value === '-inf' ? -Number.MAX_VALUE : 0;
+}
+
+/** The query met one of its limits. */
+function isTooMuch(error: unknown): boolean {
+  const types = ['TIMEOUT_EXCEEDED', 'TOO_MANY_ROWS', 'TOO_MANY_ROWS_OR_BYTES', 'MEMORY_LIMIT_EXCEEDED'];
+  return error instanceof Error && 'type' in error && types.some((type) => type === error.type);
 }

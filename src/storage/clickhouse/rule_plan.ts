@@ -1,5 +1,5 @@
 import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
-import type { MetricSelector } from '#core/metrics/selector.ts';
+import type { MetricSelector } from '#core/metrics/read_selector.ts';
 import type { Id } from '#kernel/ids.ts';
 
 /** What a rule asks of the points: one number over the stretch `[fromMs, toMs)`, which all of one evaluation end alike. */

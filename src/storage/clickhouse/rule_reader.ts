@@ -2,7 +2,8 @@ import pLimit from 'p-limit';
 
 import type { Aggregation } from '#core/metrics/aggregation.ts';
 import { ruleWindow } from '#core/metrics/breach.ts';
-import { type MetricSelector, parseSelector } from '#core/metrics/selector.ts';
+import { parseSelector } from '#core/metrics/selector.ts';
+import type { MetricSelector } from '#core/metrics/read_selector.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type Expression, sql } from 'kysely';
 
 import { RULE_KINDS, type RuleKind } from '#core/incidents/rule_kinds.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
@@ -46,7 +46,10 @@ const METRIC_CHECKS = prepared((db, { min, max }: Values<{ min: number; max: num
     .$narrowType<{ config: MetricThreshold }>(),
 );
 
-const OPEN_METRIC_INCIDENTS = prepared((db) => openMetricIncidents(db));
+const OPEN_INCIDENTS = prepared((db, { kind }: Values<{ kind: RuleKind }>) => openIncidents(db, kind));
+
+/** Which active rules are meant; those of every service when it is left out. */
+type Wanted = { readonly ruleId?: Id<'rule'>; readonly serviceIds?: readonly Id<'service'>[] };
 
 /** Rules that are enabled and whose service has `oncall` and the capability that feeds them. */
 export class ActiveRuleStore {
@@ -61,10 +64,12 @@ export class ActiveRuleStore {
     return await METRIC_CHECKS.rows(this.#session, windowMinutes);
   }
 
-  /** Those of the metric rules named that are active; all of them for null. */
-  async listMetricRules(ruleIds: readonly Id<'rule'>[] | null = null): Promise<ActiveRule[]> {
-    const rules = this.#rules('metric_threshold');
-    return await (ruleIds === null ? rules : rules.where('r.id', '=', anyOf(ruleIds))).execute();
+  /** The rules of a kind that are active. */
+  async list(kind: RuleKind, { ruleId, serviceIds }: Wanted = {}): Promise<ActiveRule[]> {
+    let rules = this.#rules(kind);
+    if (ruleId !== undefined) rules = rules.where('r.id', '=', ruleId);
+    if (serviceIds !== undefined) rules = rules.where('r.service_id', '=', anyOf(serviceIds));
+    return await rules.execute();
   }
 
   /** Decisions about a rule's incident are made under this lock, one after the other, until the transaction ends. */
@@ -72,16 +77,15 @@ export class ActiveRuleStore {
     await holdLock(this.#session, `decide ${ruleId}`);
   }
 
-  async listExceptionRules(serviceIds: readonly Id<'service'>[]): Promise<ActiveRule[]> {
-    return await this.#rules('exception').where('r.service_id', '=', anyOf(serviceIds)).execute();
+  /** Of all rules of a kind that have one. */
+  async listOpenIncidents(kind: RuleKind): Promise<OpenIncident[]> {
+    return await OPEN_INCIDENTS.rows(this.#session, { kind });
   }
 
-  async listOpenMetricIncidents(): Promise<OpenIncident[]> {
-    return await OPEN_METRIC_INCIDENTS.rows(this.#session, {});
-  }
-
-  async findOpenIncident(ruleId: Id<'rule'>): Promise<OpenIncident | null> {
-    return (await openMetricIncidents(this.#session.db).where('open.ruleId', '=', ruleId).executeTakeFirst()) ?? null;
+  /** The one that a rule of this kind has open, where such rules have one at a time. */
+  async findOpenIncident(kind: RuleKind, ruleId: Id<'rule'>): Promise<OpenIncident | null> {
+    const open = openIncidents(this.#session.db, kind).where('open.ruleId', '=', ruleId);
+    return (await open.executeTakeFirst()) ?? null;
   }
 
   #rules(kind: RuleKind) {
@@ -115,7 +119,7 @@ function active(db: Session['db'], kind: RuleKind) {
     .where('r.kind', '=', kind);
 }
 
-function openMetricIncidents(db: Session['db']) {
+function openIncidents(db: Session['db'], kind: RuleKind | Expression<RuleKind>) {
   const own = db
     .selectFrom('incidents as i')
     .select((eb) => [
@@ -127,7 +131,7 @@ function openMetricIncidents(db: Session['db']) {
     ])
     .where('i.status', '<>', 'resolved')
     .where('i.storm_until', 'is', null)
-    .where('i.kind', '=', 'metric_threshold')
+    .where('i.kind', '=', kind)
     .where('i.rule_id', 'is not', null);
   const members = db
     .selectFrom('incident_members as m')
@@ -139,7 +143,7 @@ function openMetricIncidents(db: Session['db']) {
       sql<boolean>`true`.as('isMember'),
     ])
     .where('m.ended_at', 'is', null)
-    .where('m.kind', '=', 'metric_threshold')
+    .where('m.kind', '=', kind)
     .where('m.rule_id', 'is not', null);
   return db.selectFrom(own.unionAll(members).as('open')).selectAll();
 }

@@ -9,6 +9,7 @@ import type { Session } from '#storage/postgres/database.ts';
 /** Which of an organization's incidents are meant; what is absent does not matter. */
 export interface IncidentFilter {
   readonly serviceId?: string | undefined;
+  readonly ruleId?: string | undefined;
   readonly severity?: string | undefined;
   /** Part of the title, of `#number` or of the service's name, in any case. */
   readonly text?: string | undefined;
@@ -105,7 +106,7 @@ export class IncidentSearch {
   /** What a service keeps is computed once a service, not once an incident. */
   #found(
     orgId: Id<'org'>,
-    { serviceId, severity, text, acknowledgedBy, incidentIds }: IncidentFilter,
+    { serviceId, ruleId, severity, text, acknowledgedBy, incidentIds }: IncidentFilter,
     now: Temporal.Instant,
   ) {
     let found = this.#session.db
@@ -126,6 +127,21 @@ export class IncidentSearch {
       )
       .where('i.org_id', '=', orgId);
     if (serviceId !== undefined) found = found.where('i.service_id', '=', asId('service', serviceId));
+    if (ruleId !== undefined) {
+      const id = asId('rule', ruleId);
+      found = found.where((eb) =>
+        eb.or([
+          eb('i.rule_id', '=', id),
+          eb.exists(
+            eb
+              .selectFrom('incident_members as m')
+              .select('m.rule_id')
+              .whereRef('m.incident_id', '=', 'i.id')
+              .where('m.rule_id', '=', id),
+          ),
+        ]),
+      );
+    }
     if (severity !== undefined) found = found.where('i.severity', '=', severity);
     if (text !== undefined) {
       found = found.where(({ ref }) => {

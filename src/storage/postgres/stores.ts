@@ -35,6 +35,7 @@ import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store
 import { PhoneNumberStore } from '#storage/postgres/phone_number_store.ts';
 import { PolicyStore } from '#storage/postgres/policy_store.ts';
 import { ReadinessReader } from '#storage/postgres/readiness_reader.ts';
+import { RuleSearch } from '#storage/postgres/rule_search.ts';
 import { ScheduleStore } from '#storage/postgres/schedule_store.ts';
 import { SecondFactorStore } from '#storage/postgres/second_factor_store.ts';
 import { ServiceStore } from '#storage/postgres/service_store.ts';
@@ -74,6 +75,7 @@ export interface Stores {
   readonly policies: PolicyStore;
   readonly alertRules: AlertRuleStore;
   readonly activeRules: ActiveRuleStore;
+  readonly ruleSearch: RuleSearch;
   readonly incidents: IncidentStore;
   readonly incidentSearch: IncidentSearch;
   readonly stepTimers: StepTimerStore;
@@ -127,6 +129,7 @@ export function storesOf(session: Session): Stores {
     policies: new PolicyStore(session),
     alertRules: new AlertRuleStore(session),
     activeRules: new ActiveRuleStore(session),
+    ruleSearch: new RuleSearch(session),
     incidents: new IncidentStore(session),
     incidentSearch: new IncidentSearch(session),
     stepTimers: new StepTimerStore(session),

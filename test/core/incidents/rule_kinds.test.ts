@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { conditionText } from '#core/incidents/condition_text.ts';
-import { isRuleKind, parseRuleConfig, RULE_KINDS } from '#core/incidents/rule_kinds.ts';
+import { parseRuleConfig } from '#core/incidents/rule_config.ts';
+import { conditionText, isRuleKind, metricOf, RULE_KINDS } from '#core/incidents/rule_kinds.ts';
 
 const least = { metricName: 'cpu', comparator: '>', threshold: 90 };
 const parse = (config: unknown) => parseRuleConfig('metric_threshold', config, 'config');
@@ -69,10 +69,10 @@ test('a kind that is not declared is no kind', () => {
 
 test('the condition of a rule reads as a sentence', () => {
   const rule = { ...least, comparator: '>', windowMinutes: 5, aggregation: 'avg' } as const;
-  expect(conditionText({ ...rule, metricName: 'latency_ms', threshold: 800 })).toBe(
-    'When avg of latency_ms over 5 min is > 800 ms.',
-  );
-  expect(conditionText({ minSeverity: 'fatal' })).toBe(
-    'When a new exception, or one that came back, is at least "fatal".',
-  );
+  const config = { ...rule, metricName: 'latency_ms', threshold: 800 };
+  expect(conditionText({ kind: 'metric_threshold', config })).toBe('When avg of latency_ms over 5 min is > 800 ms.');
+  expect(metricOf({ kind: 'metric_threshold', config })).toBe('latency_ms');
+  const exception = { kind: 'exception', config: { minSeverity: 'fatal' } } as const;
+  expect(conditionText(exception)).toBe('When a new exception, or one that came back, is at least "fatal".');
+  expect(metricOf(exception)).toBe(null);
 });

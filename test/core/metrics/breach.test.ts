@@ -1,22 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import {
-  decideMetricRule,
-  isBehind,
-  isBreached,
-  type OpenBreach,
-  type RuleDecision,
-  ruleWindow,
-} from '#core/metrics/breach.ts';
+import { decideMetricRule, isBehind, type OpenBreach, type RuleDecision, ruleWindow } from '#core/metrics/breach.ts';
 import { COMPARATORS } from '#core/metrics/comparator.ts';
 import { Temporal } from '#kernel/time.ts';
 
 const T0 = Temporal.Instant.from('2026-11-21T12:00:00Z');
 const at = (seconds: number) => T0.add({ seconds });
+const RULE = { comparator: '>', threshold: 5, windowMinutes: 1 } as const;
 
 test('each comparator compares as it is written; no data is no breach', () => {
-  const results = (value: number | null) => COMPARATORS.map((comparator) => isBreached(value, comparator, 5));
+  const results = (value: number | null) =>
+    COMPARATORS.map((comparator) => {
+      const rule = { comparator, threshold: 5, windowMinutes: 1 };
+      return decideMetricRule(rule, { value, open: null, now: T0 }).kind === 'open';
+    });
   expect(results(6)).toEqual([true, true, false, false]);
   expect(results(5)).toEqual([false, true, false, true]);
   expect(results(4)).toEqual([false, false, true, true]);
@@ -29,7 +27,7 @@ test('a rule looks at the last window, now included', () => {
 
 describe('an evaluation', () => {
   const decide = (value: number | null, seconds: number, open: OpenBreach | null) =>
-    decideMetricRule({ value, isBreached: value !== null && value > 5, windowMinutes: 1, open, now: at(seconds) });
+    decideMetricRule(RULE, { value, open, now: at(seconds) });
   const open = (countedAt: number, clearSince: number | null): OpenBreach => ({
     countedAt: at(countedAt),
     clearSince: clearSince === null ? null : at(clearSince),
@@ -70,7 +68,7 @@ test('an incident never resolves unless every evaluation of the window before fo
       let open: OpenBreach | null = null;
       for (const [i, value] of values.entries()) {
         const now = at(i * 15);
-        const decision = decideMetricRule({ value, isBreached: value === 9, windowMinutes: 1, open, now });
+        const decision = decideMetricRule(RULE, { value, open, now });
         if (decision.kind === 'resolve') windowsBeforeResolving.push(values.slice(i - 4, i + 1));
         open = after(decision, open, now);
       }

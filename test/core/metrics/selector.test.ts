@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { describe, expect, test } from 'vitest';
 
-import { anchoredPattern, type MatchOperator, type MetricSelector, parseSelector } from '#core/metrics/selector.ts';
+import { anchoredPattern, parseSelector } from '#core/metrics/selector.ts';
+import type { MatchOperator, MetricSelector } from '#core/metrics/read_selector.ts';
 import { AppError } from '#kernel/errors.ts';
 
 /** A selector's text; JSON's escapes are a subset of PromQL's. */

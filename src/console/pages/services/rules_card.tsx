@@ -1,11 +1,11 @@
 import { Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 
 import type { ServiceWithKeys } from '#console/api/actions.ts';
-import { addressOf } from '#console/api/http.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
-import { conditionText } from '#core/incidents/condition_text.ts';
+import { conditionText } from '#core/incidents/rule_kinds.ts';
 
 type Rule = ServiceWithKeys['alertRules'][number];
 
@@ -25,8 +25,10 @@ export function RulesCard({ service }: { readonly service: ServiceWithKeys }) {
     return (
       <Card title="Alert rules">
         <Text size="sm" c="dimmed">
-          No rule watches this service, so nobody is ever paged about it. Create one with{' '}
-          <a href={addressOf('docs')}>create_alert_rule</a>, over REST or from an agent.
+          No rule watches this service, so nobody is ever paged about it.{' '}
+          <Link to="/rules/new" search={{ service: service.serviceId }}>
+            Create a rule
+          </Link>
         </Text>
       </Card>
     );
@@ -37,7 +39,15 @@ export function RulesCard({ service }: { readonly service: ServiceWithKeys }) {
       rows={alertRules.map((rule) => {
         const [tone, word] = stateOf(rule);
         return (
-          <Row key={rule.ruleId} title={<Name>{rule.name}</Name>} sub={<Condition rule={rule} />}>
+          <Row
+            key={rule.ruleId}
+            title={
+              <Link to="/rules/$ruleId" params={{ ruleId: rule.ruleId }}>
+                <Name>{rule.name}</Name>
+              </Link>
+            }
+            sub={<Condition rule={rule} />}
+          >
             <Status tone={tone}>{word}</Status>
           </Row>
         );
@@ -75,6 +85,6 @@ function Condition({ rule }: { readonly rule: Rule }) {
 }
 
 /** When it fires, and that it pages nobody where that is so. */
-function conditionOf({ config, escalationPolicyId }: Rule): string {
-  return `${conditionText(config)}${escalationPolicyId === null ? ' Pages nobody.' : ''}`;
+function conditionOf(rule: Rule): string {
+  return `${conditionText(rule)}${rule.escalationPolicyId === null ? ' Pages nobody.' : ''}`;
 }

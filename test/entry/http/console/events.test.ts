@@ -97,7 +97,11 @@ test('a change to a part of a team or service carries its id, also when the part
   await w.expectOk('delete_alert_rule', { ruleId: rule.ruleId });
   await stream.until(names(serviceId));
   expect(new Set(stream.changes.map(({ topic, ids }) => JSON.stringify([topic, ids])))).toEqual(
-    new Set([JSON.stringify(['teams', [teamId]]), JSON.stringify(['services', [serviceId]])]),
+    new Set([
+      JSON.stringify(['rules', [rule.ruleId]]),
+      JSON.stringify(['teams', [teamId]]),
+      JSON.stringify(['services', [serviceId]]),
+    ]),
   );
 });
 

@@ -1,0 +1,61 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, Name, nullable } from '#actions/fields.ts';
+import { RuleConfigInput } from '#actions/rules/config_fields.ts';
+import { findMissingMetrics } from '#actions/rules/missing_metric.ts';
+import { RULE_EXAMPLE, RuleView, toRuleView } from '#actions/rules/view.ts';
+import { parseRuleConfig } from '#core/incidents/rule_config.ts';
+import { orThrow } from '#core/oncall/parsed.ts';
+import { AppError } from '#kernel/errors.ts';
+
+/** What `update_alert_rule` does, for somebody who edits what they have read: a change made meanwhile is not lost. */
+export const replaceAlertRule = defineAction({
+  name: 'replace_alert_rule',
+  consoleOnly: true,
+  summary: 'Replace an alert rule, unless somebody has changed it since it was read.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      ruleId: IdText,
+      basedOn: Type.String({ maxLength: 40, description: 'the updatedAt of what was read' }),
+      name: Name,
+      config: RuleConfigInput,
+      escalationPolicyId: nullable(IdText),
+      enabled: Type.Boolean(),
+    },
+    CLOSED,
+  ),
+  result: RuleView,
+  conflict: 'somebody has changed the rule since it was read',
+  example: {
+    ruleId: EXAMPLE_IDS.ruleId,
+    basedOn: RULE_EXAMPLE.updatedAt,
+    name: RULE_EXAMPLE.name,
+    config: { ...RULE_EXAMPLE.config, threshold: 1200 },
+    escalationPolicyId: null,
+    enabled: true,
+  },
+  async handle({ ruleId, basedOn, name, config, escalationPolicyId, enabled }, context) {
+    const { stores, caller, now, record } = context;
+    const { orgId } = caller;
+    const { kind, serviceId } = await stores.alertRules.get(orgId, ruleId);
+    const newConfig = orThrow(parseRuleConfig(kind, config, 'config'));
+    // The policy before the rule: deleting a policy locks in this order too.
+    const policy =
+      escalationPolicyId === null ? null : await stores.policies.lock(orgId, escalationPolicyId, 'escalationPolicyId');
+    const rule = await stores.alertRules.lock(orgId, ruleId);
+    const service = await stores.services.get(orgId, serviceId, 'ruleId');
+    const before = toRuleView(rule, service);
+    if (before.updatedAt !== basedOn) {
+      throw new AppError('conflict', 'somebody has changed this rule since you opened it');
+    }
+    Object.assign(rule, { name, config: newConfig, escalationPolicyId: policy && policy.id, enabled });
+    await stores.alertRules.save(rule, now);
+    const after = toRuleView(rule, service);
+    record({ target: rule.id, before, after });
+    return { ...after, missingMetric: (await findMissingMetrics(context, service, [rule])).get(rule.id) ?? null };
+  },
+});

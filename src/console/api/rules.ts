@@ -1,0 +1,96 @@
+import { type InfiniteData, infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query';
+
+import { type InputOf, invoke, type ResultOf, type Rule } from '#console/api/actions.ts';
+import { isApiError } from '#console/api/http.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { RULE_STATES } from '#core/incidents/rule_state.ts';
+
+/** The filter of a list of rules. */
+export type RuleSearch = Omit<InputOf<'search_rules'>, 'cursor' | 'ruleIds' | 'incidentIds'>;
+
+const searchKey = (orgId: string) => [...topicKey(orgId, 'rules'), 'search_rules'] as const;
+const ruleKey = (orgId: string) => [...topicKey(orgId, 'rules'), 'rule'] as const;
+
+/** A list of rules, loaded page by page. */
+export const ruleSearchQuery = (orgId: string, search: RuleSearch = {}) =>
+  infiniteQueryOptions({
+    queryKey: [...searchKey(orgId), search],
+    queryFn: ({ pageParam, signal }) =>
+      invoke(orgId, 'search_rules', { ...search, ...(pageParam !== null && { cursor: pageParam }) }, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+
+/** One rule; null when there is none of this id. */
+export const ruleQuery = (orgId: string, ruleId: string) =>
+  queryOptions({
+    queryKey: [...ruleKey(orgId), ruleId],
+    queryFn: async ({ signal }) => {
+      const { rules } = await invoke(orgId, 'search_rules', { ruleIds: [ruleId], limit: 1 }, signal);
+      return rules[0] ?? null;
+    },
+  });
+
+type RulePages = InfiniteData<ResultOf<'search_rules'>, string | null>;
+
+/**
+ * Updates the cached data after these rules have changed, or opened or closed these incidents. Lists on the screen fetch
+ * only these rows; other lists are loaded when they are shown again.
+ */
+export async function refreshRules(
+  queryClient: QueryClient,
+  orgId: string,
+  changed: { readonly ruleIds: string[] } | { readonly incidentIds: string[] },
+): Promise<void> {
+  const cache = queryClient.getQueryCache();
+  const lists = cache.findAll({ queryKey: searchKey(orgId) });
+  const known = [...lists, ...cache.findAll({ queryKey: ruleKey(orgId) })];
+  if (known.length === 0) return;
+  void queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'rules'), refetchType: 'none' });
+  const shown = known.filter((query) => query.isActive() && query.state.data !== undefined);
+  for (const query of shown) {
+    const search = query.queryKey[searchKey(orgId).length] as RuleSearch | string;
+    if (typeof search === 'string') {
+      if ('incidentIds' in changed || changed.ruleIds.includes(search)) void query.fetch();
+      continue;
+    }
+    try {
+      const found = await invoke(orgId, 'search_rules', { ...search, ...changed, limit: 200 });
+      queryClient.setQueryData<RulePages>(query.queryKey, (pages) => pages && withRules(pages, changed, found));
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      await queryClient.invalidateQueries({ queryKey: query.queryKey, exact: true });
+    }
+  }
+}
+
+/** Rows that have changed stand where they belong now; what belongs behind the last page is loaded with the next. */
+function withRules(
+  data: RulePages,
+  changed: { readonly ruleIds: string[] } | { readonly incidentIds: string[] },
+  { rules: found, counts }: ResultOf<'search_rules'>,
+): RulePages {
+  const isNew = new Set(found.map(({ ruleId }) => ruleId));
+  const isGone = new Set('ruleIds' in changed ? changed.ruleIds : []);
+  const kept = data.pages
+    .flatMap(({ rules }) => rules)
+    .filter(({ ruleId }) => !isNew.has(ruleId) && !isGone.has(ruleId));
+  const sorted = [...kept, ...found].toSorted(inOrder);
+  const { nextCursor = null } = data.pages.at(-1) ?? {};
+  const lastKept = kept.at(-1);
+  const rules =
+    nextCursor === null || lastKept === undefined ? sorted : sorted.filter((rule) => inOrder(rule, lastKept) <= 0);
+  return {
+    pages: [{ rules, nextCursor, counts }],
+    pageParams: [data.pageParams[0] ?? null],
+  };
+}
+
+/** As the server sorts. */
+function inOrder(a: Rule, b: Rule): number {
+  const byState = RULE_STATES.indexOf(a.state) - RULE_STATES.indexOf(b.state);
+  if (byState !== 0) return byState;
+  const [first, second] = [a.name.toLowerCase(), b.name.toLowerCase()];
+  if (first !== second) return first < second ? -1 : 1;
+  return a.ruleId < b.ruleId ? -1 : 1;
+}

@@ -1,0 +1,11 @@
+import type { ConfigValues } from '#console/pages/rules/rule_values.ts';
+import type { RuleKind } from '#core/incidents/rule_kinds.ts';
+
+export interface ConfigFieldsProps {
+  readonly kind: RuleKind;
+  readonly serviceId: string | null;
+  readonly config: ConfigValues;
+  onChange(change: ConfigValues): void;
+  /** What is wrong with a field, if anything. */
+  errorOf(field: string): string | undefined;
+}

@@ -1,0 +1,91 @@
+import { Skeleton } from '@mantine/core';
+import { IconActivityHeartbeat, IconArrowLeft } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+
+import { invoke, type Rule } from '#console/api/actions.ts';
+import { isApiError } from '#console/api/http.ts';
+import { refreshRules, ruleQuery } from '#console/api/rules.ts';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name, named } from '#console/components/name.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { Page } from '#console/components/page.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
+import incidentClasses from '#console/pages/incidents/incident_page.module.css';
+import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
+import { faultsOf, type RuleValues, valuesOfRule } from '#console/pages/rules/rule_values.ts';
+import { serverFaults } from '#console/pages/rules/server_faults.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/rules/$ruleId/edit');
+
+export function EditRule() {
+  const { ruleId } = route.useParams();
+  const { org } = useOrganization();
+  const { data, error, refetch } = useQuery(ruleQuery(org.orgId, ruleId));
+  if (data !== undefined && data !== null) return <Editor key={ruleId} rule={data} />;
+  return (
+    <Page title="Edit the rule">
+      {data === null && (
+        <EmptyState icon={<IconActivityHeartbeat size={24} />} title="Rule not found">
+          It was deleted, or it belongs to another organization.
+        </EmptyState>
+      )}
+      {error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton height={420} radius="lg" />}
+    </Page>
+  );
+}
+
+function Editor({ rule }: { readonly rule: Rule }) {
+  const { orgId } = useOrganization().org;
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const { ruleId } = rule;
+  const { form, draft } = useDraftForm<RuleValues>({
+    form: `update_alert_rule ${ruleId}`,
+    base: valuesOfRule(rule),
+    validate: faultsOf,
+  });
+  const saving = useMutation({
+    mutationFn: ({ name, config, escalationPolicyId, enabled }: RuleValues) =>
+      invoke(orgId, 'replace_alert_rule', {
+        ruleId,
+        basedOn: rule.updatedAt,
+        name: name.trim(),
+        config,
+        escalationPolicyId,
+        enabled,
+      }),
+    onError: async (error) => {
+      form.setErrors(serverFaults(error));
+      // Somebody else was faster: what they saved comes beside what was entered here.
+      if (isApiError(error, 409)) await refreshRules(queryClient, orgId, { ruleIds: [ruleId] });
+    },
+    onSuccess: async ({ name }) => {
+      draft.done();
+      await refreshRules(queryClient, orgId, { ruleIds: [ruleId] });
+      showSuccess(named`${name} is saved.`);
+      await navigate({ to: '/rules/$ruleId', params: { ruleId }, replace: true });
+    },
+  });
+  return (
+    <RuleEditor
+      title="Edit the rule"
+      above={
+        <Link to="/rules/$ruleId" params={{ ruleId }} className={incidentClasses.back}>
+          <IconArrowLeft size={16} aria-hidden /> <Name>{rule.name}</Name>
+        </Link>
+      }
+      form={form}
+      draft={draft}
+      isNew={false}
+      button="Save"
+      error={saving.error}
+      isPending={saving.isPending}
+      onSave={(values) => saving.mutate(values)}
+      onCancel={() => void navigate({ to: '/rules/$ruleId', params: { ruleId } })}
+    />
+  );
+}

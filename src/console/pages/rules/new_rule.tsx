@@ -1,0 +1,85 @@
+import { Skeleton } from '@mantine/core';
+import { IconArrowLeft } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+
+import { invoke } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { ruleQuery } from '#console/api/rules.ts';
+import { named } from '#console/components/name.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { Page } from '#console/components/page.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
+import incidentClasses from '#console/pages/incidents/incident_page.module.css';
+import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
+import { faultsOf, type RuleValues, valuesOfRule, valuesOfStart } from '#console/pages/rules/rule_values.ts';
+import { serverFaults } from '#console/pages/rules/server_faults.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/rules/new');
+
+/** The form of a new rule, which may begin as a copy, or with what another room shows. */
+export function NewRule() {
+  const start = route.useSearch();
+  const { orgId } = useOrganization().org;
+  const { data, isLoading } = useQuery({ ...ruleQuery(orgId, start.copy ?? ''), enabled: start.copy !== undefined });
+  if (isLoading) {
+    return (
+      <Page title="Create a rule" above={<Back />}>
+        <Skeleton height={420} radius="lg" />
+      </Page>
+    );
+  }
+  const base =
+    data === undefined || data === null
+      ? valuesOfStart(start)
+      : { ...valuesOfRule(data), name: `${data.name} (copy)`, enabled: true };
+  return <Editor key={JSON.stringify(start)} base={base} name={`create_alert_rule ${JSON.stringify(start)}`} />;
+}
+
+function Back() {
+  return (
+    <Link to="/rules" className={incidentClasses.back}>
+      <IconArrowLeft size={16} aria-hidden /> Rules
+    </Link>
+  );
+}
+
+function Editor({ base, name }: { readonly base: RuleValues; readonly name: string }) {
+  const { orgId } = useOrganization().org;
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const { form, draft } = useDraftForm<RuleValues>({ form: name, base, validate: faultsOf });
+  const creating = useMutation({
+    mutationFn: ({ escalationPolicyId, serviceId, name: title, kind, config, enabled }: RuleValues) =>
+      invoke(orgId, 'create_alert_rule', {
+        serviceId: serviceId ?? '',
+        name: title.trim(),
+        kind,
+        config,
+        enabled,
+        ...(escalationPolicyId !== null && { escalationPolicyId }),
+      }),
+    onError: (error) => form.setErrors(serverFaults(error)),
+    onSuccess: async ({ ruleId, name: title }) => {
+      draft.done();
+      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'rules') });
+      showSuccess(named`${title} is created.`);
+      await navigate({ to: '/rules/$ruleId', params: { ruleId }, replace: true });
+    },
+  });
+  return (
+    <RuleEditor
+      title="Create a rule"
+      above={<Back />}
+      form={form}
+      draft={draft}
+      isNew
+      button="Create"
+      error={creating.error}
+      isPending={creating.isPending}
+      onSave={(values) => creating.mutate(values)}
+      onCancel={() => void navigate({ to: '/rules' })}
+    />
+  );
+}

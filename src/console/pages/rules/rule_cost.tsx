@@ -1,0 +1,64 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+
+import type { InputOf } from '#console/api/actions.ts';
+import { actionQuery } from '#console/api/queries.ts';
+import { Name } from '#console/components/name.tsx';
+import classes from '#console/pages/rules/rule_replay.module.css';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** Dragging has paused for so long before the server is asked. */
+const SETTLED_MS = 400;
+
+interface RuleCostProps {
+  readonly input: InputOf<'replay_rule'>;
+  readonly isSettled: boolean;
+  readonly hasIncidents: boolean;
+}
+
+/** What the incidents would have cost people. */
+export function RuleCost({ input, isSettled, hasIncidents }: RuleCostProps) {
+  const { orgId } = useOrganization().org;
+  const [settled] = useDebouncedValue(JSON.stringify(input), SETTLED_MS);
+  const isAsked = isSettled && settled === JSON.stringify(input) && hasIncidents && input.escalationPolicyId !== null;
+  const { data, isPlaceholderData, error } = useQuery({
+    ...actionQuery(orgId, 'rules', 'replay_rule', input),
+    enabled: isAsked,
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+  });
+  if (!hasIncidents) return null;
+  if (input.escalationPolicyId === null) return <p>It pages nobody: no escalation policy is chosen.</p>;
+  if (error !== null && data === undefined) return <p>What they cost people could not be computed.</p>;
+  if (data?.cost == null) return <p className="dimmed">Counting pages …</p>;
+  const { pages, nights, people, peopleCount } = data.cost;
+  const atLeast = data.incidentCount > data.incidents.length ? 'at least ' : '';
+  if (pages === 0) return <p data-old={isPlaceholderData ? '' : undefined}>They would have reached nobody.</p>;
+  return (
+    <div data-old={isPlaceholderData || !isAsked ? '' : undefined}>
+      <p>
+        {atLeast}
+        <b className="numbers">{count(pages, 'page')}</b> to {count(peopleCount, 'person', 'people')}
+        {nights === 0 ? ', none at night' : `, and ${atLeast}${count(nights, 'disturbed night')}`}, if nobody answered.
+      </p>
+      <ul className={classes.people}>
+        {people.slice(0, PEOPLE_SHOWN).map(({ userId, name, pages: own, nights: woken, timeZone }) => (
+          <li key={userId} title={`Nights are from 23:00 to 07:00 in ${timeZone}.`}>
+            <Name>{name}</Name>
+            <span className="numbers">
+              {count(own, 'page')}
+              {woken > 0 && `, ${count(woken, 'night')}`}
+            </span>
+          </li>
+        ))}
+        {peopleCount > PEOPLE_SHOWN && <li>and {peopleCount - PEOPLE_SHOWN} more</li>}
+      </ul>
+    </div>
+  );
+}
+
+const PEOPLE_SHOWN = 5;
+
+function count(amount: number, one: string, many = `${one}s`): string {
+  return `${amount.toLocaleString()} ${amount === 1 ? one : many}`;
+}

@@ -1,0 +1,157 @@
+import { Button, Group, Radio, Stack, Switch, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import type { ReactNode } from 'react';
+
+import { isApiError } from '#console/api/http.ts';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Page } from '#console/components/page.tsx';
+import { ServicePicker } from '#console/components/service_picker.tsx';
+import type { Draft } from '#console/components/use_draft.ts';
+import { ConfigFields } from '#console/pages/rules/config_fields.tsx';
+import { PolicyPicker } from '#console/pages/rules/policy_picker.tsx';
+import classes from '#console/pages/rules/rule_editor.module.css';
+import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
+import { emptyConfig, RULE_LABELS, type RuleValues, thresholdOf } from '#console/pages/rules/rule_values.ts';
+import { conditionText, isRuleKind, RULE_KIND_NAMES, RULE_KINDS, type RuleConfig } from '#core/incidents/rule_kinds.ts';
+
+interface RuleEditorProps {
+  readonly title: string;
+  readonly above: ReactNode;
+  readonly form: UseFormReturnType<RuleValues>;
+  readonly draft: Draft<RuleValues>;
+  /** Its service and its kind stay what they are. */
+  readonly isNew: boolean;
+  readonly button: string;
+  readonly error: unknown;
+  readonly isPending: boolean;
+  onSave(values: RuleValues): void;
+  onCancel(): void;
+}
+
+/** The form of a rule, beside what the rule would have done. */
+export function RuleEditor(props: RuleEditorProps) {
+  const { title, above, form, draft, isNew, button, error, isPending, onSave, onCancel } = props;
+  const { values } = form;
+  const threshold = thresholdOf(values);
+  const setConfig = (change: RuleValues['config']): void => {
+    form.setFieldValue('config', { ...form.getValues().config, ...change });
+    for (const field of Object.keys(change)) form.clearFieldError(`config.${field}`);
+  };
+  return (
+    <Page title={title} above={above}>
+      <form
+        noValidate
+        className={classes.layout}
+        onSubmit={form.onSubmit(onSave, () => focusFirstFault())}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
+        }}
+      >
+        <Stack className={classes.form}>
+          <DraftNotice draft={draft} labels={RULE_LABELS} show={(field, value) => shown(field, value, values)} />
+          <TextInput label={RULE_LABELS.name} placeholder="Checkout is slow" {...form.getInputProps('name')} />
+          <ServicePicker
+            label={RULE_LABELS.serviceId}
+            placeholder="Which service it watches"
+            value={values.serviceId ?? undefined}
+            onChange={(serviceId) => form.setFieldValue('serviceId', serviceId ?? null)}
+            error={errorOf('serviceId')}
+            isDisabled={!isNew}
+          />
+          {isNew && (
+            <Radio.Group
+              label={RULE_LABELS.kind}
+              value={values.kind}
+              onChange={(kind) => {
+                if (isRuleKind(kind) && kind !== values.kind) form.setValues({ kind, config: emptyConfig(kind) });
+              }}
+            >
+              <Stack gap={6} mt={4}>
+                {RULE_KIND_NAMES.map((kind) => (
+                  <Radio key={kind} value={kind} label={RULE_KINDS[kind].title} />
+                ))}
+              </Stack>
+            </Radio.Group>
+          )}
+          <ConfigFields
+            key={values.kind}
+            kind={values.kind}
+            serviceId={values.serviceId}
+            config={values.config}
+            onChange={setConfig}
+            errorOf={(field) => errorOf(`config.${field}`)}
+          />
+          <PolicyPicker
+            value={values.escalationPolicyId}
+            onChange={(policyId) => form.setFieldValue('escalationPolicyId', policyId)}
+            error={errorOf('escalationPolicyId')}
+          />
+          <Switch
+            label={RULE_LABELS.enabled}
+            checked={values.enabled}
+            onChange={(event) => form.setFieldValue('enabled', event.currentTarget.checked)}
+          />
+          {error !== null && error !== undefined && !isApiError(error, 409) && (
+            <ErrorAlert title="The rule was not saved" error={error} />
+          )}
+          <Group justify="flex-end">
+            <Button
+              variant="default"
+              onClick={() => {
+                draft.startOver();
+                onCancel();
+              }}
+            >
+              Cancel
+            </Button>
+            <Button type="submit" loading={isPending} disabled={draft.conflicts.length > 0}>
+              {button}
+            </Button>
+          </Group>
+        </Stack>
+        <div className={classes.side}>
+          <Sentence values={values} />
+          {threshold !== null && values.serviceId !== null && (
+            <RuleReplay
+              serviceId={values.serviceId}
+              rule={threshold}
+              escalationPolicyId={values.escalationPolicyId}
+              onThreshold={(value) => setConfig({ threshold: value })}
+            />
+          )}
+        </div>
+      </form>
+    </Page>
+  );
+
+  function errorOf(path: string): string | undefined {
+    const found = form.errors[path];
+    return typeof found === 'string' ? found : undefined;
+  }
+}
+
+/** The condition as the list will show it, once the form is complete. */
+function Sentence({ values }: { readonly values: RuleValues }) {
+  const text = sentenceOf(values);
+  return <p className={classes.sentence}>{text ?? <span className="dimmed">Say when it should fire.</span>}</p>;
+}
+
+function sentenceOf({ kind, config }: Pick<RuleValues, 'kind' | 'config'>): string | null {
+  const isComplete = Object.values(config).every((value) => String(value).trim() !== '' && value !== '-');
+  return isComplete ? conditionText({ kind, config: config as unknown as RuleConfig }) : null;
+}
+
+/** A value of the form as people read it, where two versions of it stand side by side. */
+function shown(field: keyof RuleValues, value: unknown, { kind }: RuleValues): string {
+  if (field === 'config') return sentenceOf({ kind, config: value as RuleValues['config'] }) ?? 'not complete';
+  if (field === 'enabled') return value === true ? 'on' : 'off';
+  return value === null || value === '' ? 'none' : String(value);
+}
+
+/** After the fields have shown what is wrong with them. */
+function focusFirstFault(): void {
+  requestAnimationFrame(() => {
+    document.querySelector<HTMLElement>('main [aria-invalid=true]')?.focus();
+  });
+}

@@ -1,0 +1,68 @@
+import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
+import { type Comparator, COMPARATORS } from '#core/metrics/comparator.ts';
+import type { RuleKind } from '#core/incidents/rule_kinds.ts';
+import { RULE_STATES, type RuleState } from '#core/incidents/rule_state.ts';
+
+/** The filter of the list, as the address holds it. What is absent has its default. */
+export interface RuleFilter {
+  readonly state?: RuleState;
+  readonly service?: string;
+  /** The page checks it: which kinds there are is not part of what every page loads. */
+  readonly kind?: string;
+  readonly q?: string;
+}
+
+export function readRuleFilter(search: Record<string, unknown>): RuleFilter {
+  const state = RULE_STATES.find((known) => known === search['state']);
+  const [service, kind, q] = [textOf(search['service']), textOf(search['kind']), textOf(search['q'])];
+  return {
+    ...(state !== undefined && { state }),
+    ...(service !== undefined && { service }),
+    ...(kind !== undefined && { kind }),
+    ...(q !== undefined && { q }),
+  };
+}
+
+/** What the form for a new rule begins with, as an address says it: other rooms lead here with what they show. */
+export interface RuleStart {
+  readonly kind?: RuleKind;
+  readonly service?: string;
+  readonly name?: string;
+  /** The name of a metric, which may carry a label selector. */
+  readonly metric?: string;
+  readonly aggregation?: Aggregation;
+  readonly comparator?: Comparator;
+  readonly threshold?: number;
+  readonly window?: number;
+  readonly policy?: string;
+  /** The rule to copy. */
+  readonly copy?: string;
+}
+
+export function readRuleStart(search: Record<string, unknown>): RuleStart {
+  const [service, name, metric] = [textOf(search['service']), textOf(search['name']), textOf(search['metric'])];
+  const [kind, policy, copy] = [textOf(search['kind']), textOf(search['policy']), textOf(search['copy'])];
+  const aggregation = AGGREGATIONS.find((known) => known === search['aggregation']);
+  const comparator = COMPARATORS.find((known) => known === search['comparator']);
+  const [threshold, window] = [numberOf(search['threshold']), numberOf(search['window'])];
+  return {
+    ...(kind !== undefined && { kind: kind as RuleKind }),
+    ...(service !== undefined && { service }),
+    ...(name !== undefined && { name }),
+    ...(metric !== undefined && { metric }),
+    ...(aggregation !== undefined && { aggregation }),
+    ...(comparator !== undefined && { comparator }),
+    ...(threshold !== undefined && { threshold }),
+    ...(window !== undefined && { window }),
+    ...(policy !== undefined && { policy }),
+    ...(copy !== undefined && { copy }),
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return (typeof value === 'string' || typeof value === 'number') && value !== '' ? String(value) : undefined;
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}

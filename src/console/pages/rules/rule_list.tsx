@@ -1,0 +1,135 @@
+import { Button, Group, NativeSelect, Skeleton, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconPlus, IconSearch } from '@tabler/icons-react';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import type { Rule } from '#console/api/actions.ts';
+import { ruleSearchQuery } from '#console/api/rules.ts';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { LoadMore } from '#console/components/load_more.tsx';
+import { Page } from '#console/components/page.tsx';
+import { ServicePicker } from '#console/components/service_picker.tsx';
+import listClasses from '#console/pages/incidents/incident_list.module.css';
+import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
+import { NoRules } from '#console/pages/rules/no_rules.tsx';
+import type { RuleFilter } from '#console/pages/rules/rule_filter.ts';
+import { RuleRows } from '#console/pages/rules/rule_rows.tsx';
+import { STATE_NAMES } from '#console/pages/rules/rule_state.ts';
+import { useSwitchRule } from '#console/pages/rules/use_rule_change.ts';
+import { useShortcut } from '#console/shell/keyboard.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { isRuleKind, RULE_KIND_NAMES, RULE_KINDS } from '#core/incidents/rule_kinds.ts';
+import { RULE_STATES } from '#core/incidents/rule_state.ts';
+
+const route = getRouteApi('/inside/rules');
+
+/** Waits until typing pauses before it asks the server. */
+const DEBOUNCE_MS = 200;
+
+/** What turns data into incidents: every rule of the organization. */
+export function RuleList() {
+  const { org, may } = useOrganization();
+  const filter = route.useSearch();
+  const changeAddress = route.useNavigate();
+  const navigate = useNavigate();
+  const [text] = useDebouncedValue(filter.q, DEBOUNCE_MS);
+  const { data, error, refetch, ...list } = useInfiniteQuery({
+    ...ruleSearchQuery(org.orgId, {
+      ...(filter.state !== undefined && { state: filter.state }),
+      ...(filter.service !== undefined && { serviceId: filter.service }),
+      ...(isRuleKind(filter.kind) && { kind: filter.kind }),
+      ...(text !== undefined && { text }),
+    }),
+    placeholderData: keepPreviousData,
+  });
+  const switching = useSwitchRule();
+  const [deleted, setDeleted] = useState<Rule | null>(null);
+  const mayEdit = may('oncall:edit');
+  useShortcut('n', () => {
+    if (mayEdit) void navigate({ to: '/rules/new' });
+  });
+
+  const byId = new Map(data?.pages.flatMap(({ rules }) => rules).map((rule) => [rule.ruleId, rule]));
+  const shown = [...byId.values()];
+  const counts = data?.pages[0]?.counts;
+  const total = counts === undefined ? 0 : RULE_STATES.reduce((sum, state) => sum + counts[state], 0);
+  const isNarrowed = filter.q !== undefined || filter.service !== undefined || filter.kind !== undefined;
+  const show = (change: Partial<Record<keyof RuleFilter, string | undefined>>): void => {
+    void changeAddress({ search: (before) => ({ ...before, ...change }) as RuleFilter, replace: true });
+  };
+  const create = mayEdit && (
+    <Button component={Link} to="/rules/new" leftSection={<IconPlus size={18} />}>
+      Create a rule
+    </Button>
+  );
+  const isNew = data !== undefined && !list.isPlaceholderData && total === 0 && !isNarrowed;
+  return (
+    <Page title="Rules" lead="What turns data into incidents, and whom it pages." actions={isNew ? undefined : create}>
+      {!isNew && (
+        <div className={listClasses.bar}>
+          <nav className={listClasses.tabs} aria-label="Rules by state">
+            {[undefined, ...RULE_STATES].map((state) => (
+              <Link
+                key={state ?? 'all'}
+                to="/rules"
+                search={(before) => ({ ...before, state })}
+                className={listClasses.tab}
+                aria-current={state === filter.state ? 'page' : undefined}
+              >
+                {state === undefined ? 'All' : STATE_NAMES[state]}
+                {counts !== undefined && <span>{(state === undefined ? total : counts[state]).toLocaleString()}</span>}
+              </Link>
+            ))}
+          </nav>
+          <Group gap="xs" className={listClasses.filters}>
+            <ServicePicker value={filter.service} onChange={(service) => show({ service })} />
+            <NativeSelect
+              aria-label="Kind"
+              value={filter.kind ?? ''}
+              onChange={(event) => show({ kind: event.currentTarget.value || undefined })}
+              data={[
+                { value: '', label: 'Any kind' },
+                ...RULE_KIND_NAMES.map((kind) => ({ value: kind, label: RULE_KINDS[kind].title })),
+              ]}
+            />
+            <TextInput
+              aria-label="Search rules"
+              placeholder="Name or metric"
+              leftSection={<IconSearch size={16} />}
+              value={filter.q ?? ''}
+              onChange={(event) => show({ q: event.currentTarget.value || undefined })}
+            />
+          </Group>
+        </div>
+      )}
+      {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton height={312} radius="lg" />}
+      {data !== undefined && shown.length === 0 && !list.isPlaceholderData && (
+        <NoRules
+          isFiltered={isNarrowed || filter.state !== undefined}
+          onClear={() => show({ q: undefined, service: undefined, kind: undefined, state: undefined })}
+          create={create}
+        />
+      )}
+      {shown.length > 0 && (
+        <RuleRows
+          rules={shown}
+          isOld={list.isPlaceholderData}
+          mayEdit={mayEdit}
+          onSwitch={(rule, enabled) => switching.mutate({ rule, enabled })}
+          onDelete={setDeleted}
+        />
+      )}
+      {list.hasNextPage && !list.isPlaceholderData && (
+        <LoadMore
+          onMore={() => void list.fetchNextPage()}
+          isLoading={list.isFetchingNextPage}
+          hasFailed={list.isFetchNextPageError}
+        />
+      )}
+      {deleted !== null && <DeleteRule rule={deleted} onClose={() => setDeleted(null)} />}
+    </Page>
+  );
+}

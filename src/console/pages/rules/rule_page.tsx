@@ -1,0 +1,211 @@
+import { Button, Group, Skeleton, Stack, Switch } from '@mantine/core';
+import { IconActivityHeartbeat, IconArrowLeft, IconCopy, IconPencil, IconTrash } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import type { Rule } from '#console/api/actions.ts';
+import { ruleQuery } from '#console/api/rules.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Page } from '#console/components/page.tsx';
+import { Status } from '#console/components/status.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import incidentClasses from '#console/pages/incidents/incident_page.module.css';
+import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
+import { RuleIncidents } from '#console/pages/rules/rule_incidents.tsx';
+import classes from '#console/pages/rules/rule_page.module.css';
+import { stateOf } from '#console/pages/rules/rule_state.ts';
+import { useSwitchRule } from '#console/pages/rules/use_rule_change.ts';
+import { useShortcut } from '#console/shell/keyboard.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { conditionText } from '#core/incidents/rule_kinds.ts';
+
+const route = getRouteApi('/inside/rules/$ruleId');
+
+export function RulePage() {
+  const { ruleId } = route.useParams();
+  const { org } = useOrganization();
+  const { data, error, refetch } = useQuery(ruleQuery(org.orgId, ruleId));
+  const back = (
+    <Link to="/rules" className={incidentClasses.back}>
+      <IconArrowLeft size={16} aria-hidden /> Rules
+    </Link>
+  );
+  if (data !== undefined && data !== null) return <LoadedRule key={ruleId} rule={data} back={back} />;
+  return (
+    <Page title="Rule" above={back}>
+      {data === null && (
+        <EmptyState icon={<IconActivityHeartbeat size={24} />} title="Rule not found">
+          It was deleted, or it belongs to another organization.
+        </EmptyState>
+      )}
+      {error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && (
+        <Stack>
+          <Skeleton height={96} radius="lg" />
+          <Skeleton height={180} radius="lg" />
+        </Stack>
+      )}
+    </Page>
+  );
+}
+
+function LoadedRule({ rule, back }: { readonly rule: Rule; readonly back: React.ReactNode }) {
+  const { may } = useOrganization();
+  const navigate = useNavigate();
+  const switching = useSwitchRule();
+  const [isDeleting, setIsDeleting] = useState(false);
+  const { ruleId, name, serviceId, serviceName } = rule;
+  const mayEdit = may('oncall:edit');
+  useShortcut('e', () => {
+    if (mayEdit) void navigate({ to: '/rules/$ruleId/edit', params: { ruleId } });
+  });
+  return (
+    <Page
+      title={name}
+      above={back}
+      lead={conditionText(rule)}
+      actions={
+        mayEdit && (
+          <>
+            <Button
+              variant="default"
+              leftSection={<IconCopy size={16} />}
+              renderRoot={(props) => <Link to="/rules/new" search={{ copy: ruleId }} {...props} />}
+            >
+              Duplicate
+            </Button>
+            <Button
+              leftSection={<IconPencil size={16} />}
+              renderRoot={(props) => <Link to="/rules/$ruleId/edit" params={{ ruleId }} {...props} />}
+            >
+              Edit
+            </Button>
+          </>
+        )
+      }
+    >
+      <Card
+        title="State"
+        action={
+          mayEdit && (
+            <Switch
+              checked={rule.enabled}
+              onChange={(event) => switching.mutate({ rule, enabled: event.currentTarget.checked })}
+              label="Enabled"
+              labelPosition="left"
+              aria-label={`${isolateBidi(name)} enabled`}
+              className={classes.switch}
+            />
+          )
+        }
+      >
+        <State rule={rule} />
+        <p className={classes.service}>
+          Watches{' '}
+          <Link to="/services/$serviceId" params={{ serviceId }}>
+            <Name>{serviceName}</Name>
+          </Link>
+          .{' '}
+          {rule.lastFiredAt === null ? (
+            'It has never fired.'
+          ) : (
+            <>
+              It last fired <Timestamp at={rule.lastFiredAt} />, {rule.firedCount === 0 ? 'not' : `${rule.firedCount}×`}{' '}
+              in the last 7 days.
+            </>
+          )}
+        </p>
+      </Card>
+      <Paged rule={rule} />
+      <RuleIncidents ruleId={ruleId} />
+      {mayEdit && (
+        <Group mt="lg">
+          <Button
+            variant="subtle"
+            color="red"
+            leftSection={<IconTrash size={16} />}
+            onClick={() => setIsDeleting(true)}
+          >
+            Delete the rule
+          </Button>
+        </Group>
+      )}
+      {isDeleting && (
+        <DeleteRule
+          rule={rule}
+          onClose={() => setIsDeleting(false)}
+          onDeleted={() => void navigate({ to: '/rules' })}
+        />
+      )}
+    </Page>
+  );
+}
+
+function State({ rule }: { readonly rule: Rule }) {
+  const [tone, word] = stateOf(rule);
+  const { openIncidentId, waitingForData, missingMetric, status } = rule;
+  return (
+    <div className={classes.state}>
+      <Status tone={tone}>{word}</Status>
+      {openIncidentId !== null && (
+        <Link to="/incidents/$incidentId" params={{ incidentId: openIncidentId }}>
+          {rule.openCount === 1 ? 'Open incident' : `Newest of ${rule.openCount} open incidents`}
+        </Link>
+      )}
+      {status === 'capability_disabled' && (
+        <span className="dimmed">The service lacks on-call or the capability that feeds this rule.</span>
+      )}
+      {waitingForData !== null && (
+        <span className="dimmed">
+          Data is {waitingForData.behindSeconds} s behind. Until it is stored, the rule neither opens nor resolves
+          incidents.
+        </span>
+      )}
+      {missingMetric !== null && (
+        <span className="dimmed">
+          No point of <code>{missingMetric.metricName}</code> has arrived, so the rule cannot fire.
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** The policy, and the people whom an incident would page that opened now. */
+function Paged({ rule: { pages } }: { readonly rule: Rule }) {
+  if (pages === null) {
+    return (
+      <Card title="Whom it pages">
+        <p className={classes.service}>Nobody: it has no escalation policy. It only opens incidents.</p>
+      </Card>
+    );
+  }
+  return (
+    <Card
+      title="Whom it pages"
+      about={
+        <>
+          <Name>{pages.policyName}</Name>, of <Name>{pages.teamName}</Name>
+        </>
+      }
+      rows={
+        pages.people.length === 0
+          ? undefined
+          : pages.people.map(({ userId, name, afterMinutes }) => (
+              <Row key={userId} title={<Name>{name}</Name>}>
+                <span className="dimmed numbers">{afterMinutes === 0 ? 'at once' : `after ${afterMinutes} min`}</span>
+              </Row>
+            ))
+      }
+    >
+      {pages.people.length === 0 && <Status tone="red">An incident that opened now would reach nobody.</Status>}
+      {pages.peopleCount > pages.people.length && (
+        <p className={classes.service}>and {pages.peopleCount - pages.people.length} more people</p>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,156 @@
+import { SegmentedControl, Skeleton } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+
+import { actionQuery } from '#console/api/queries.ts';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { durationText } from '#console/components/time_text.ts';
+import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
+import { bandsOf, seriesOfHistory } from '#console/pages/rules/replay_chart.ts';
+import { RuleCost } from '#console/pages/rules/rule_cost.tsx';
+import classes from '#console/pages/rules/rule_replay.module.css';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { measureOf } from '#core/metrics/quantity.ts';
+import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
+import { type ReplayedIncident, replayRule, type RuleHistory } from '#core/metrics/replay.ts';
+
+const DAYS = [1, 7, 14, 30] as const;
+/** Typing and dragging have paused for so long before the server is asked. */
+const SETTLED_MS = 400;
+
+interface RuleReplayProps {
+  readonly serviceId: string;
+  /** Its threshold is NaN while there is none. */
+  readonly rule: MetricThreshold;
+  readonly escalationPolicyId: string | null;
+  /** Makes the threshold a slider. */
+  readonly onThreshold?: (threshold: number) => void;
+}
+
+/**
+ * What a metric rule would have measured, and the incidents that it would have opened. The decision of the server's own
+ * evaluation runs here, so that it follows the threshold while it is dragged; what they cost is asked once it rests.
+ */
+export function RuleReplay({ serviceId, rule, escalationPolicyId, onThreshold }: RuleReplayProps) {
+  const { orgId } = useOrganization().org;
+  const [days, setDays] = useState<number>(7);
+  const { metricName, aggregation, windowMinutes } = rule;
+  const [wanted] = useDebouncedValue({ serviceId, metricName, aggregation, windowMinutes, days }, SETTLED_MS);
+  const { data, error, isPlaceholderData, refetch } = useQuery({
+    ...actionQuery(orgId, 'rules', 'read_rule_history', wanted),
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+  });
+  const history = useMemo(() => data && historyOf(data), [data]);
+  const series = useMemo(
+    () => (history === undefined ? [] : [seriesOfHistory(history, `${aggregation} over ${windowMinutes} min`)]),
+    [history, aggregation, windowMinutes],
+  );
+  const { comparator, threshold } = rule;
+  const hasThreshold = Number.isFinite(threshold);
+  const incidents = useMemo(
+    () =>
+      history === undefined || !Number.isFinite(threshold)
+        ? []
+        : replayRule({ comparator, threshold, windowMinutes }, history),
+    [history, comparator, threshold, windowMinutes],
+  );
+  const isStale = isPlaceholderData || wanted.metricName !== metricName || wanted.windowMinutes !== windowMinutes;
+  return (
+    <section className={classes.replay} aria-label="What it would have done">
+      <div className={classes.head}>
+        <h2>What it would have done</h2>
+        <SegmentedControl
+          size="xs"
+          aria-label="Days"
+          value={String(days)}
+          onChange={(value) => setDays(Number(value))}
+          data={DAYS.map((value) => ({ value: String(value), label: value === 1 ? '1 day' : `${value} days` }))}
+        />
+      </div>
+      <div className={classes.chart} data-old={isStale && data !== undefined ? '' : undefined}>
+        {error !== null && data === undefined && (
+          <ErrorAlert error={error} title="The chart could not be loaded" onRetry={() => void refetch()} />
+        )}
+        {data === undefined && error === null && <Skeleton height="100%" radius="md" />}
+        {history !== undefined && (
+          <TimeChart
+            label={metricName}
+            series={series}
+            from={history.firstMs}
+            to={lastMsOf(history)}
+            stepMs={history.stepMs}
+            measure={measureOf(metricName, aggregation)}
+            threshold={hasThreshold ? { comparator, value: threshold } : undefined}
+            onThreshold={hasThreshold ? onThreshold : undefined}
+            bands={bandsOf(incidents, lastMsOf(history))}
+          />
+        )}
+      </div>
+      {history !== undefined && (
+        <Outcome history={history} incidents={incidents} hasThreshold={hasThreshold} days={wanted.days}>
+          {hasThreshold && (
+            <RuleCost
+              input={{ ...wanted, comparator, threshold, escalationPolicyId }}
+              isSettled={!isStale}
+              hasIncidents={incidents.length > 0}
+            />
+          )}
+        </Outcome>
+      )}
+    </section>
+  );
+}
+
+function historyOf({
+  firstAt,
+  stepSeconds,
+  values,
+}: {
+  readonly firstAt: string;
+  readonly stepSeconds: number;
+  readonly values: readonly (number | null)[];
+}): RuleHistory {
+  return { firstMs: Date.parse(firstAt), stepMs: stepSeconds * 1_000, values };
+}
+
+function lastMsOf({ firstMs, stepMs, values }: RuleHistory): number {
+  return firstMs + (values.length - 1) * stepMs;
+}
+
+interface OutcomeProps {
+  readonly history: RuleHistory;
+  readonly incidents: readonly ReplayedIncident[];
+  readonly hasThreshold: boolean;
+  readonly days: number;
+  readonly children: React.ReactNode;
+}
+
+function Outcome({ history, incidents, hasThreshold, days, children }: OutcomeProps) {
+  const measured = history.values.reduce<number>((count, value) => (value === null ? count : count + 1), 0);
+  const known = Math.round((history.values.length * history.stepMs) / 86_400_000);
+  const openMs = incidents.reduce((sum, { openedAt, closedAt }) => sum + (closedAt ?? lastMsOf(history)) - openedAt, 0);
+  if (measured === 0) return <p className={classes.text}>No data of this metric in this time.</p>;
+  if (!hasThreshold) return <p className={classes.text}>Enter a threshold to see when it would have fired.</p>;
+  return (
+    <div className={classes.text} aria-live="polite">
+      <p>
+        {incidents.length === 0 ? (
+          <b>No incident</b>
+        ) : (
+          <>
+            <b className="numbers">
+              {incidents.length.toLocaleString()} {incidents.length === 1 ? 'incident' : 'incidents'}
+            </b>
+            , open for {durationText(openMs)} in all
+          </>
+        )}
+        {known < days && history.values.length * history.stepMs < days * 86_400_000 - 3_600_000
+          ? `, as far back as this service keeps its metrics.`
+          : '.'}
+      </p>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,110 @@
+import { ActionIcon, Menu, Switch } from '@mantine/core';
+import { IconCopy, IconDots, IconPencil, IconTrash } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+
+import type { Rule } from '#console/api/actions.ts';
+import { Name } from '#console/components/name.tsx';
+import { Status } from '#console/components/status.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { isolateBidi, withoutBidiControls } from '#console/components/bidi.ts';
+import { pagedText, stateOf } from '#console/pages/rules/rule_state.ts';
+import classes from '#console/pages/rules/rule_row.module.css';
+import { conditionText } from '#core/incidents/rule_kinds.ts';
+
+interface RuleRowProps {
+  readonly rule: Rule;
+  readonly mayEdit: boolean;
+  onSwitch(enabled: boolean): void;
+  onDelete(): void;
+}
+
+/** One rule of the list. All of the row leads to it; what can be pressed within lies above. */
+export function RuleRow({ rule, mayEdit, onSwitch, onDelete }: RuleRowProps) {
+  const { ruleId, name, serviceName, enabled, lastFiredAt, firedCount } = rule;
+  const [tone, word] = stateOf(rule);
+  return (
+    <>
+      <div className={classes.state}>
+        <Status tone={tone}>{word}</Status>
+      </div>
+      <div className={classes.what}>
+        <Link to="/rules/$ruleId" params={{ ruleId }} className={classes.name} data-row-link>
+          <bdi title={name}>{withoutBidiControls(name)}</bdi>
+        </Link>
+        <div className={classes.condition}>
+          <Name>{serviceName}</Name>
+          <span aria-hidden>·</span>
+          <span className={classes.sentence} title={conditionText(rule)}>
+            {conditionText(rule)}
+          </span>
+        </div>
+      </div>
+      <div className={classes.fired}>
+        {lastFiredAt === null ? (
+          'never fired'
+        ) : (
+          <>
+            <span>
+              fired <Timestamp at={lastFiredAt} />
+            </span>
+            <span className={classes.count}>{firedCount === 0 ? 'not in 7 days' : `${firedCount}× in 7 days`}</span>
+          </>
+        )}
+      </div>
+      <div className={classes.pages}>
+        <Paged rule={rule} />
+      </div>
+      <div className={classes.controls}>
+        {mayEdit && (
+          <>
+            <Switch
+              checked={enabled}
+              onChange={(event) => onSwitch(event.currentTarget.checked)}
+              aria-label={`${isolateBidi(name)} enabled`}
+              className={classes.switch}
+            />
+            <Menu position="bottom-end">
+              <Menu.Target>
+                <ActionIcon variant="subtle" color="gray" size={36} aria-label={`More for ${isolateBidi(name)}`}>
+                  <IconDots size={18} />
+                </ActionIcon>
+              </Menu.Target>
+              <Menu.Dropdown>
+                <Menu.Item
+                  leftSection={<IconPencil size={16} />}
+                  renderRoot={(props) => <Link to="/rules/$ruleId/edit" params={{ ruleId }} {...props} />}
+                >
+                  Edit
+                </Menu.Item>
+                <Menu.Item
+                  leftSection={<IconCopy size={16} />}
+                  renderRoot={(props) => <Link to="/rules/new" search={{ copy: ruleId }} {...props} />}
+                >
+                  Duplicate
+                </Menu.Item>
+                <Menu.Item leftSection={<IconTrash size={16} />} color="red" onClick={onDelete}>
+                  Delete
+                </Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Paged({ rule }: { readonly rule: Rule }) {
+  const text = pagedText(rule);
+  if (rule.pages === null) return <span className="dimmed">pages nobody</span>;
+  return (
+    <>
+      <span className={classes.policy}>
+        <Name>{rule.pages.policyName}</Name>
+      </span>
+      <span className={text === null ? classes.nobody : 'dimmed'}>
+        {text === null ? 'reaches nobody now' : <Name>{text}</Name>}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import type { Rule } from '#console/api/actions.ts';
+import type { Tone } from '#console/components/status.tsx';
+import type { RuleState } from '#core/incidents/rule_state.ts';
+
+export const STATE_NAMES: Readonly<Record<RuleState, string>> = {
+  breached: 'Breached',
+  waiting_for_data: 'Waiting for data',
+  ok: 'OK',
+  disabled: 'Disabled',
+};
+
+const TONES: Readonly<Record<RuleState, Tone>> = {
+  breached: 'red',
+  waiting_for_data: 'amber',
+  ok: 'green',
+  disabled: 'gray',
+};
+
+/** How a rule stands, as a word with its colour. */
+export function stateOf(rule: Pick<Rule, 'state' | 'status' | 'waitingForData'>): readonly [Tone, string] {
+  if (rule.status === 'capability_disabled') return ['gray', 'Capability off'];
+  if (rule.state === 'waiting_for_data' && rule.waitingForData === null) return ['amber', 'No data yet'];
+  return [TONES[rule.state], STATE_NAMES[rule.state]];
+}
+
+/** Whom a rule pages, in a few words; null when it pages nobody now. */
+export function pagedText({ pages }: Pick<Rule, 'pages'>): string | null {
+  if (pages === null || pages.peopleCount === 0) return null;
+  const [first] = pages.people;
+  const others = pages.peopleCount - 1;
+  return `${first?.name ?? ''}${others > 0 ? ` and ${others} more` : ''}`;
+}

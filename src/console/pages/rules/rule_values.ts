@@ -1,0 +1,91 @@
+import type { Rule } from '#console/api/actions.ts';
+import type { RuleStart } from '#console/pages/rules/rule_filter.ts';
+import { configFieldsOf, isRuleKind, type RuleKind } from '#core/incidents/rule_kinds.ts';
+import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
+
+/** The config of a rule while it is edited: a number that is not complete yet is a text. */
+export type ConfigValues = Readonly<Record<string, string | number>>;
+
+/** The form of a rule. */
+export interface RuleValues {
+  readonly name: string;
+  readonly kind: RuleKind;
+  readonly serviceId: string | null;
+  readonly config: ConfigValues;
+  readonly escalationPolicyId: string | null;
+  readonly enabled: boolean;
+}
+
+export const RULE_LABELS: Readonly<Record<keyof RuleValues, string>> = {
+  name: 'Name',
+  kind: 'Fires when',
+  serviceId: 'Service',
+  config: 'Condition',
+  escalationPolicyId: 'Pages by',
+  enabled: 'Enabled',
+};
+
+/** The empty config of a kind. */
+export function emptyConfig(kind: RuleKind): ConfigValues {
+  return Object.fromEntries(
+    configFieldsOf(kind).map(({ name, initial }) => {
+      return [name, typeof initial === 'number' || typeof initial === 'string' ? initial : (FIRST[name] ?? '')];
+    }),
+  );
+}
+
+/** What a field begins with that has no default of its own. */
+const FIRST: ConfigValues = { comparator: '>' };
+
+export function valuesOfRule({ name, kind, serviceId, config, escalationPolicyId, enabled }: Rule): RuleValues {
+  return { name, kind, serviceId, config: { ...config }, escalationPolicyId, enabled };
+}
+
+/** What a new rule begins with. */
+export function valuesOfStart(start: RuleStart): RuleValues {
+  const kind = isRuleKind(start.kind) ? start.kind : 'metric_threshold';
+  const { metric, aggregation, comparator, threshold, window } = start;
+  const given: Partial<MetricThreshold> = {
+    ...(metric !== undefined && { metricName: metric }),
+    ...(aggregation !== undefined && { aggregation }),
+    ...(comparator !== undefined && { comparator }),
+    ...(threshold !== undefined && { threshold }),
+    ...(window !== undefined && { windowMinutes: window }),
+  };
+  return {
+    name: start.name ?? '',
+    kind,
+    serviceId: start.service ?? null,
+    config: { ...emptyConfig(kind), ...(kind === 'metric_threshold' && given) },
+    escalationPolicyId: start.policy ?? null,
+    enabled: true,
+  };
+}
+
+/** Faults that can be told before the server is asked, by the path of their field. */
+export function faultsOf({ name, kind, serviceId, config }: RuleValues): Record<string, string> {
+  const faults: Record<string, string> = {};
+  if (name.trim() === '') faults['name'] = 'A rule needs a name';
+  if (serviceId === null) faults['serviceId'] = 'Choose the service that it watches';
+  for (const { name: field, label, schema } of configFieldsOf(kind)) {
+    const value = config[field] ?? '';
+    const { type, minimum = -Infinity, maximum = Infinity } = schema;
+    if (String(value).trim() === '') faults[`config.${field}`] = `${label} is missing`;
+    else if (type !== 'number' && type !== 'integer') continue;
+    else if (typeof value !== 'number' || !Number.isFinite(value)) faults[`config.${field}`] = 'It has to be a number';
+    else if (type === 'integer' && !Number.isInteger(value)) faults[`config.${field}`] = 'It has to be a whole number';
+    else if (value < minimum || value > maximum)
+      faults[`config.${field}`] = `It has to be from ${minimum} to ${maximum}`;
+  }
+  return faults;
+}
+
+/** The config as far as a chart can be drawn of it; null until then. */
+export function thresholdOf({ kind, config }: Pick<RuleValues, 'kind' | 'config'>): MetricThreshold | null {
+  if (kind !== 'metric_threshold') return null;
+  const { metricName, threshold, windowMinutes } = config;
+  if (typeof metricName !== 'string' || metricName.trim() === '') return null;
+  if (typeof windowMinutes !== 'number' || !Number.isInteger(windowMinutes) || windowMinutes < 1) return null;
+  const limit = typeof threshold === 'number' && Number.isFinite(threshold) ? threshold : Number.NaN;
+  return { ...(config as unknown as MetricThreshold), metricName: metricName.trim(), windowMinutes, threshold: limit };
+}

@@ -1,0 +1,131 @@
+import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
+import { measureOf } from '#core/metrics/quantity.ts';
+
+/** A rule that a metric's name suggests. Its threshold depends on what was measured. */
+interface RuleTemplate extends Pick<MetricThreshold, 'aggregation' | 'comparator' | 'windowMinutes'> {
+  readonly name: string;
+  readonly fits: RegExp;
+  /** What is measured beside what the name says: buckets and counts of a histogram. */
+  readonly isNot?: RegExp;
+  /** Where nothing was measured, or only zeros. */
+  readonly fallback: number;
+}
+
+/** The first that fits a name counts. The more a rule matters, the earlier it stands. */
+const TEMPLATES: readonly RuleTemplate[] = [
+  {
+    name: 'is down',
+    fits: /(^|[_.])(up|alive|heartbeat|healthy)$/,
+    aggregation: 'min',
+    comparator: '<',
+    windowMinutes: 5,
+    fallback: 1,
+  },
+  {
+    name: 'has many errors',
+    fits: /(^|[_.])(errors?|failures?|failed|exceptions?|panics?|dropped|rejected)([_.]|$)/,
+    aggregation: 'sum',
+    comparator: '>',
+    windowMinutes: 5,
+    fallback: 10,
+  },
+  {
+    name: 'is slow',
+    fits: /(duration|latency|response[_.]?time|elapsed)/,
+    isNot: /[_.](bucket|count|sum|total)$/,
+    aggregation: 'avg',
+    comparator: '>',
+    windowMinutes: 5,
+    fallback: 1,
+  },
+  {
+    name: 'has a long queue',
+    fits: /(queue|backlog|lag|pending|waiting|inflight|in_flight)/,
+    isNot: /[_.](bucket|count|sum|total)$/,
+    aggregation: 'max',
+    comparator: '>',
+    windowMinutes: 10,
+    fallback: 100,
+  },
+  {
+    name: 'runs out of disk',
+    fits: /(disk|filesystem|volume).*(used|usage|percent|ratio|full)/,
+    aggregation: 'max',
+    comparator: '>',
+    windowMinutes: 15,
+    fallback: 90,
+  },
+  {
+    name: 'is under heavy load',
+    fits: /(cpu|memory|mem|heap|load).*(percent|percentage|pct|ratio|usage|utili[sz]ation|load)/,
+    isNot: /[_.](seconds|total)$/,
+    aggregation: 'avg',
+    comparator: '>',
+    windowMinutes: 10,
+    fallback: 90,
+  },
+  {
+    name: 'gets no requests',
+    fits: /(requests?|orders?|logins?|checkouts?|payments?)[_.](total|count)$/,
+    aggregation: 'sum',
+    comparator: '<',
+    windowMinutes: 15,
+    fallback: 1,
+  },
+];
+
+/** What can be suggested for a metric: the config but its threshold, and what the rule would be called. */
+export interface SuggestedRule {
+  readonly title: string;
+  readonly config: Omit<MetricThreshold, 'threshold'>;
+  readonly fallback: number;
+}
+
+/** For the metrics that a service sends: at most one suggestion of each kind, those that matter most first. */
+export function suggestedRules(metricNames: readonly string[]): SuggestedRule[] {
+  return TEMPLATES.flatMap((template) => {
+    const metricName = metricNames.find((name) => templateOf(name) === template);
+    if (metricName === undefined) return [];
+    const { name: title, aggregation, comparator, windowMinutes, fallback } = template;
+    return { title, config: { metricName, aggregation, comparator, windowMinutes }, fallback };
+  });
+}
+
+function templateOf(metricName: string): RuleTemplate | undefined {
+  const name = metricName.toLowerCase();
+  return TEMPLATES.find(({ fits, isNot }) => fits.test(name) && isNot?.test(name) !== true);
+}
+
+/** Beyond all that was measured, with room, and round: `values` are those of the rule's windows. */
+export function suggestThreshold(
+  { config, fallback }: Pick<SuggestedRule, 'config' | 'fallback'>,
+  values: readonly (number | null)[],
+): number {
+  const known = values.filter((value) => value !== null);
+  if (config.comparator.startsWith('<')) {
+    const least = known.reduce((a, b) => Math.min(a, b), Infinity);
+    return least > 1 && Number.isFinite(least) ? roundDown(least / 2) : fallback;
+  }
+  const greatest = known.reduce((a, b) => Math.max(a, b), 0);
+  if (greatest <= 0) return fallback;
+  const wanted = roundUp(greatest * 1.25);
+  const most = mostOf(config);
+  return most === null ? wanted : Math.min(Math.max(wanted, most * 0.8), most * 0.95);
+}
+
+/** What such a metric cannot exceed. */
+function mostOf({ metricName, aggregation }: SuggestedRule['config']): number | null {
+  const { unit } = measureOf(metricName, aggregation);
+  if (unit === 'percent') return 100;
+  return unit === 'ratio' ? 1 : null;
+}
+
+function roundUp(value: number): number {
+  const step = 10 ** Math.floor(Math.log10(value));
+  return Number((Math.ceil((value / step) * 2) * (step / 2)).toPrecision(2));
+}
+
+function roundDown(value: number): number {
+  const step = 10 ** Math.floor(Math.log10(value));
+  return Number((Math.floor(value / step) * step).toPrecision(1));
+}

@@ -1,0 +1,23 @@
+/** One condition on a label, as the console builds it. */
+export interface LabelCondition {
+  readonly label: string;
+  readonly operator: '=' | '!=' | '=~' | '!~';
+  readonly value: string;
+}
+
+/** A label that needs no quotes. */
+const PLAIN_LABEL = /^[A-Za-z_][\w.-]*$/;
+
+/** The text of a selector: `http_requests_total{status="500"}`; `parseSelector` reads it back. */
+export function selectorText(name: string, conditions: readonly LabelCondition[]): string {
+  const isQuoted = name.includes('{') || (conditions.length > 0 && name !== name.trim());
+  const parts = conditions.map(
+    ({ label, operator, value }) => `${PLAIN_LABEL.test(label) ? label : quoted(label)}${operator}${quoted(value)}`,
+  );
+  if (isQuoted) return `{${[quoted(name), ...parts].join(',')}}`;
+  return parts.length === 0 ? name : `${name}{${parts.join(',')}}`;
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
+}

@@ -1,0 +1,61 @@
+import type { Id } from '#kernel/ids.ts';
+import { fromEpochMilliseconds } from '#kernel/time.ts';
+
+import { declarationOf } from './channel.ts';
+import { nightFinder } from './nights.ts';
+import { type EscalationSetting, simulateEscalation } from './simulate_escalation.ts';
+
+/** The life of an incident, in epoch milliseconds; `closedAt` is null for one that is open still. */
+interface IncidentLife {
+  readonly openedAt: number;
+  readonly closedAt: number | null;
+}
+
+interface PersonCost {
+  readonly userId: Id<'user'>;
+  readonly pages: number;
+  /** Nights, from 23:00 to 07:00 in their zone, in which something woke them. */
+  readonly nights: number;
+}
+
+/** What incidents cost the people whom they page. */
+export interface EscalationCost {
+  readonly pages: number;
+  readonly nights: number;
+  /** Who was paged most stands first. */
+  readonly people: readonly PersonCost[];
+}
+
+/**
+ * Whom these incidents would have paged while they were open and nobody answered: the decisions of the engine, with the
+ * policy and the contacts of today and whoever was on call then.
+ */
+export function escalationCost(
+  setting: EscalationSetting,
+  incidents: readonly IncidentLife[],
+  zoneOf: (userId: Id<'user'>) => string,
+  nowMs: number,
+): EscalationCost {
+  const nightOf = nightFinder();
+  const costs = new Map<Id<'user'>, { pages: number; nights: Set<string> }>();
+  for (const { openedAt, closedAt } of incidents) {
+    const endMs = closedAt ?? nowMs;
+    for (const { firesAt, pages } of simulateEscalation(setting, fromEpochMilliseconds(openedAt))) {
+      if (firesAt === null || firesAt.epochMilliseconds >= endMs) continue;
+      for (const { kind, userId, channel } of pages) {
+        if (kind !== 'notify') continue;
+        const cost = costs.get(userId) ?? { pages: 0, nights: new Set<string>() };
+        costs.set(userId, cost);
+        cost.pages += 1;
+        const night = declarationOf(channel).wakes ? nightOf(firesAt.epochMilliseconds, zoneOf(userId)) : null;
+        if (night !== null) cost.nights.add(night);
+      }
+    }
+  }
+  const people = [...costs].map(([userId, { pages, nights }]) => ({ userId, pages, nights: nights.size }));
+  return {
+    pages: people.reduce((sum, { pages }) => sum + pages, 0),
+    nights: people.reduce((sum, { nights }) => sum + nights, 0),
+    people: people.toSorted((a, b) => b.pages - a.pages),
+  };
+}

@@ -1,0 +1,50 @@
+import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
+import type { WindowPart } from '#core/metrics/sliding_windows.ts';
+import { growthOf, inOrder, type Sample } from '#test/kit/aggregate_model.ts';
+
+const MINUTE_MS = 60_000;
+
+const slotOf = (at: number): number => Math.ceil(at / MINUTE_MS);
+
+/** A plain implementation of `rule_history_query.ts`: one part for each sample. */
+export function windowPartsOf(
+  series: readonly (readonly Sample[])[],
+  aggregation: Aggregation,
+  windowMinutes: number,
+  { first, last }: { readonly first: number; readonly last: number },
+): WindowPart[] {
+  const within = ({ at }: { readonly at: number }) => slotOf(at) > first - windowMinutes && slotOf(at) <= last;
+  return series
+    .flatMap((samples) => partsOf(inOrder(samples), aggregation, windowMinutes))
+    .filter((part) => within({ at: part.at }))
+    .map(({ at: _at, ...part }) => part)
+    .sort((a, b) => a.from - b.from);
+}
+
+function partsOf(
+  samples: readonly Sample[],
+  aggregation: Aggregation,
+  windowMinutes: number,
+): (WindowPart & { readonly at: number })[] {
+  const part = (at: number, count: number, value: number, until = slotOf(at) + windowMinutes) => {
+    return { at, from: slotOf(at), until, count, value };
+  };
+  if (aggregation === 'last') {
+    const newest = samples.filter(({ at }, i) => slotOf(samples[i + 1]?.at ?? Infinity) !== slotOf(at));
+    return newest.flatMap(({ at, kind, value }, i) => {
+      const next = newest[i + 1];
+      const until = Math.min(slotOf(at) + windowMinutes, next === undefined ? Infinity : slotOf(next.at));
+      return kind === 'stale' ? [] : [part(at, 1, value, until)];
+    });
+  }
+  const real = samples.filter(({ kind }) => kind !== 'stale');
+  if (aggregation !== 'sum') return real.map(({ at, value }) => part(at, 1, value));
+  const counters = real.filter(({ kind }) => kind === 'counter');
+  return [
+    ...real.map(({ at, kind, value }) => part(at, 1, kind === 'counter' ? 0 : value)),
+    ...growthOf(counters).map(({ at, by }, i) => {
+      const before = counters[i - 1]?.at ?? at;
+      return part(at, 0, by, slotOf(Math.min(at, before + COUNTER_LOOKBACK_MS)) + windowMinutes);
+    }),
+  ];
+}
