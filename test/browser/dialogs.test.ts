@@ -60,22 +60,26 @@ async function createSampleData(h: ConsoleWorld, { userId, email }: Visitor, ren
       await h.context.db.sql.run(`update ${table} set name = $2 where id = $1`, [id, rename(name)]);
     }
   }
-  return { serviceId, incidentId, teamId, policyId, invitationPath: new URL(link).pathname.slice(1) };
+  return { serviceId, scheduleId, incidentId, teamId, policyId, invitationPath: new URL(link).pathname.slice(1) };
 }
 
 interface SampleIds {
   readonly serviceId: string;
+  readonly scheduleId: string;
   readonly teamId: string;
   readonly policyId: string;
 }
 
-const openingsOf = ({ serviceId, teamId, policyId }: SampleIds): readonly Opening[] => [
+const openingsOf = ({ serviceId, scheduleId, teamId, policyId }: SampleIds): readonly Opening[] => [
   ['', /^Search/],
   ['', /account and appearance$/],
   ['', /account and appearance$/, 'Keyboard shortcuts'],
   ['', /^Organization: /],
   ['', /^Take over /],
   ['', /^Remove override of /],
+  ['oncall', /Cleo/],
+  ['oncall', /Cleo/, 'Swap with another shift'],
+  [`oncall/schedules/${scheduleId}`, 'Delete'],
   ['services', 'Create a service'],
   [`services/${serviceId}`, 'Edit'],
   [`services/${serviceId}`, 'Exceptions enabled'],
@@ -252,12 +256,16 @@ inBrowser('a right-to-left name of 118 characters', () => {
     const h = await openConsole();
     const visitor = await h.visitor({ ...LOOKS, ...screen });
     const ids = await createSampleData(h, visitor, nasty);
-    const { serviceId, incidentId, teamId, policyId, invitationPath } = ids;
+    const { serviceId, scheduleId, incidentId, teamId, policyId, invitationPath } = ids;
     const pages = [
       '',
       'incidents',
       'incidents?status=all',
       `incidents/${incidentId}`,
+      'oncall',
+      `oncall/schedules/${scheduleId}`,
+      `oncall/schedules/${scheduleId}/edit`,
+      'oncall/schedules/new',
       'services',
       `services/${serviceId}`,
       'oncall/teams',

@@ -18,7 +18,8 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
   const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
   await h.expectOk('add_team_member', { teamId, userId, phone: '+31612345678' });
   const rotationConfig = { userIds: [userId] };
-  await h.expectOk('create_schedule', { teamId, name: 'Primary', rotationType: 'weekly', rotationConfig });
+  const weekly = { teamId, name: 'Primary', rotationType: 'weekly', rotationConfig };
+  const { scheduleId } = await h.expectOk('create_schedule', weekly);
   const steps = [{ afterMinutes: 0, channels: ['email'], useSchedule: true }];
   const { policyId } = await h.expectOk('create_escalation_policy', { teamId, name: 'Wake somebody', steps });
   const open = await h.incident(serviceId, 'Checkout is slow');
@@ -33,6 +34,11 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     ['exceptions', 'CardDeclined'],
     ['exceptions?status=ignored', 'No exception is ignored'],
     [`exceptions/${group!.groupId}`, 'Why these events are one group'],
+    ['oncall', 'Primary'],
+    ['oncall?view=month', 'Primary'],
+    [`oncall/schedules/${scheduleId}`, 'Turns change every week'],
+    [`oncall/schedules/${scheduleId}/edit`, 'Nothing changes hands.'],
+    ['oncall/schedules/new', 'Who takes turns'],
     ['oncall/teams', 'Platform'],
     [`oncall/teams/${teamId}`, 'Members'],
     ['oncall/policies', 'Wake somebody'],

@@ -19,6 +19,8 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['v'], 'Show the stack pretty or raw'],
   [['y'], 'Copy the stack'],
   [['u'], 'Undo, while the button is shown'],
+  [['t'], 'Today, in the on-call timeline'],
+  [['←', '→', '↑', '↓'], 'Move between shifts'],
   [['?'], 'Show this help'],
 ];
 

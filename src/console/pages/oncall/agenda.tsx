@@ -3,10 +3,11 @@ import { useState } from 'react';
 
 import { Name } from '#console/components/name.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
+import { useNow } from '#console/components/use_now.ts';
 import classes from '#console/pages/oncall/agenda.module.css';
 import { NowAndNext } from '#console/pages/oncall/now_and_next.tsx';
 import { type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
-import { spanText } from '#console/pages/oncall/span_text.ts';
+import { spanText, viewerZone } from '#console/pages/oncall/span_text.ts';
 import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import type { ShownSchedule, ShownTimeline } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -24,6 +25,7 @@ const SHOWN_MAX = 6;
 
 /** The timeline as lists, for small screens. */
 export function Agenda({ timeline, range, isStale, onOpen, isWithoutHead = false }: AgendaProps) {
+  const now = useNow(30);
   return (
     <div className={classes.agenda} data-stale={isStale ? '' : undefined}>
       {timeline.schedules.map((schedule) => (
@@ -32,6 +34,7 @@ export function Agenda({ timeline, range, isStale, onOpen, isWithoutHead = false
           schedule={schedule}
           nameOf={timeline.nameOf}
           selections={selectionsOf(schedule, range.from, range.to)}
+          now={now}
           onOpen={onOpen}
           isWithoutHead={isWithoutHead}
         />
@@ -44,17 +47,24 @@ interface ScheduleAgendaProps {
   readonly schedule: ShownSchedule;
   readonly nameOf: (userId: string | null) => string;
   readonly selections: readonly Selection[];
+  readonly now: number;
   readonly onOpen: (selection: Selection) => void;
   readonly isWithoutHead: boolean;
 }
 
-function ScheduleAgenda({ schedule, nameOf, selections, onOpen, isWithoutHead }: ScheduleAgendaProps) {
+function ScheduleAgenda({ schedule, nameOf, selections, now, onOpen, isWithoutHead }: ScheduleAgendaProps) {
   const { userId } = useOrganization().session.user;
   const [isWhole, setIsWhole] = useState(false);
-  const { scheduleId, name, teamName } = schedule;
-  const shown = isWhole ? selections : selections.slice(0, SHOWN_MAX);
+  const { scheduleId, name, teamName, timezone } = schedule;
+  const current = selections.findIndex(({ until }) => until === null || until > now);
+  const first = Math.max(0, current);
+  const shown = isWhole ? selections : selections.slice(first, first + SHOWN_MAX);
   return (
-    <section className={classes.schedule} aria-label={`${name}, ${teamName}`}>
+    <section
+      className={classes.schedule}
+      data-bare={isWithoutHead ? '' : undefined}
+      aria-label={`${name}, ${teamName}`}
+    >
       <div className={classes.head}>
         {!isWithoutHead && (
           <Link to="/oncall/schedules/$scheduleId" params={{ scheduleId }} className={classes.name}>
@@ -68,6 +78,7 @@ function ScheduleAgenda({ schedule, nameOf, selections, onOpen, isWithoutHead }:
             </>
           )}
           <NowAndNext schedule={schedule} nameOf={nameOf} />
+          {timezone !== viewerZone() && <div>{timezone}</div>}
         </div>
       </div>
       <ul className={classes.shifts}>
@@ -88,7 +99,7 @@ function ScheduleAgenda({ schedule, nameOf, selections, onOpen, isWithoutHead }:
       </ul>
       {shown.length < selections.length && (
         <div className={classes.more}>
-          <TextButton onClick={() => setIsWhole(true)}>Show all {selections.length} shifts of this time</TextButton>
+          <TextButton onClick={() => setIsWhole(true)}>Show all {selections.length} shifts</TextButton>
         </div>
       )}
     </section>

@@ -1,15 +1,24 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { draftOf, rotationInput } from '#console/pages/oncall/schedule_draft.ts';
+import { useDraftState } from '#console/components/use_draft.ts';
+import {
+  draftOf,
+  lengthText,
+  rotationInput,
+  SCHEDULE_LABELS,
+  type ScheduleDraft,
+  type Turn,
+} from '#console/pages/oncall/schedule_draft.ts';
 import { ScheduleForm } from '#console/pages/oncall/schedule_form.tsx';
 import { ScheduleFrame } from '#console/pages/oncall/schedule_frame.tsx';
-import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
+import type { ShownSchedule, ShownTimeline } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/oncall/schedules/$scheduleId/edit');
@@ -19,9 +28,9 @@ export function EditSchedule() {
   const { may } = useOrganization();
   return (
     <ScheduleFrame scheduleId={scheduleId} title={(name) => `Edit ${name}`}>
-      {(schedule) =>
+      {(schedule, timeline) =>
         may('oncall:edit') ? (
-          <Form key={scheduleId} schedule={schedule} />
+          <Form key={scheduleId} schedule={schedule} nameOf={timeline.nameOf} />
         ) : (
           <p>Your role may see this schedule, and not change it.</p>
         )
@@ -30,12 +39,18 @@ export function EditSchedule() {
   );
 }
 
-function Form({ schedule }: { readonly schedule: ShownSchedule }) {
+interface FormProps {
+  readonly schedule: ShownSchedule;
+  readonly nameOf: ShownTimeline['nameOf'];
+}
+
+function Form({ schedule, nameOf }: FormProps) {
   const { orgId } = useOrganization().org;
   const { scheduleId, updatedAt } = schedule;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const [draft, setDraft] = useState(() => draftOf(schedule));
+  const base = useMemo(() => draftOf(schedule), [schedule]);
+  const [draft, setDraft, stored] = useDraftState<ScheduleDraft>({ form: `change_schedule ${scheduleId}`, base });
   const back = () => navigate({ to: '/oncall/schedules/$scheduleId', params: { scheduleId } });
   const saving = useMutation({
     mutationFn: () =>
@@ -46,12 +61,19 @@ function Form({ schedule }: { readonly schedule: ShownSchedule }) {
         ...rotationInput(draft, schedule),
       }),
     async onSuccess({ name }) {
+      stored.done();
       showSuccess(named`${name} is saved.`);
       await back();
     },
     // After a conflict the form shows what somebody else has changed.
     onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') }),
   });
+  const show = (field: keyof ScheduleDraft, value: unknown): string => {
+    if (field === 'turns') return (value as readonly Turn[]).map(({ userId }) => nameOf(userId)).join(', ');
+    if (field === 'hours') return lengthText(Number(value));
+    if (field === 'handOverTo') return value === null ? 'whoever is next' : `person ${Number(value) + 1}`;
+    return String(value).replace('T', ' ');
+  };
   return (
     <ScheduleForm
       draft={draft}
@@ -59,9 +81,11 @@ function Form({ schedule }: { readonly schedule: ShownSchedule }) {
       schedule={schedule}
       button="Save"
       isPending={saving.isPending}
+      isBlocked={stored.conflicts.length > 0}
       error={saving.error}
       onSubmit={() => saving.mutate()}
       onCancel={() => void back()}
+      notice={<DraftNotice draft={stored} labels={SCHEDULE_LABELS} show={show} />}
     />
   );
 }

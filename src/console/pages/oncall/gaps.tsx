@@ -1,4 +1,4 @@
-import { Alert, Button } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 
 import { Name } from '#console/components/name.tsx';
@@ -19,13 +19,10 @@ export function Gaps({ schedules, onOpen }: GapsProps) {
   const withGaps = schedules.filter(({ gapCount }) => gapCount > 0);
   if (withGaps.length === 0) return null;
   return (
-    <Alert
-      color="red"
-      variant="light"
-      mb="md"
-      icon={<IconAlertTriangle size={18} />}
-      title="Nobody is on call at some times of the next 30 days"
-    >
+    <section className={classes.warning} aria-label="Gaps">
+      <p className={classes.title}>
+        <IconAlertTriangle size={18} aria-hidden /> Nobody is on call at some times of the next 30 days
+      </p>
       <ul className={classes.gaps}>
         {withGaps.map(({ scheduleId, name, gaps, gapCount }) => {
           const [gap] = gaps;
@@ -51,6 +48,6 @@ export function Gaps({ schedules, onOpen }: GapsProps) {
           );
         })}
       </ul>
-    </Alert>
+    </section>
   );
 }

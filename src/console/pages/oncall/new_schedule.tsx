@@ -8,12 +8,14 @@ import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { teamsQuery, topicKey } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
+import { useDraftState } from '#console/components/use_draft.ts';
 import incidentClasses from '#console/pages/incidents/incident_page.module.css';
-import { newDraft, rotationInput, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
+import { newDraft, rotationInput, SCHEDULE_LABELS, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 import { ScheduleForm } from '#console/pages/oncall/schedule_form.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -43,7 +45,8 @@ function Form({ teams }: { readonly teams: Teams }) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const [draft, setDraft] = useState<ScheduleDraft>(() => newDraft(serverNow(), teams[0]?.teamId ?? ''));
+  const [base] = useState(() => newDraft(serverNow(), teams[0]?.teamId ?? ''));
+  const [draft, setDraft, stored] = useDraftState<ScheduleDraft>({ form: 'create_schedule', base });
   const [teamName, setTeamName] = useState('');
   const teamId = teams.some((team) => team.teamId === draft.teamId) ? draft.teamId : (teams[0]?.teamId ?? '');
   const creating = useMutation({
@@ -61,6 +64,7 @@ function Form({ teams }: { readonly teams: Teams }) {
       });
     },
     async onSuccess({ scheduleId, name }) {
+      stored.done();
       showSuccess(named`${name} is created.`);
       await navigate({ to: '/oncall/schedules/$scheduleId', params: { scheduleId } });
     },
@@ -76,24 +80,26 @@ function Form({ teams }: { readonly teams: Teams }) {
       error={creating.error}
       onSubmit={() => creating.mutate()}
       onCancel={() => void navigate({ to: '/oncall' })}
-    >
-      {teams.length === 0 ? (
-        <TextInput
-          label="Team"
-          description="Schedules belong to a team. This one will be created."
-          placeholder="On-call"
-          value={teamName}
-          onChange={({ currentTarget }) => setTeamName(currentTarget.value)}
-          maxLength={500}
-        />
-      ) : (
-        <NativeSelect
-          label="Team"
-          value={teamId}
-          onChange={({ currentTarget }) => setDraft({ ...draft, teamId: currentTarget.value })}
-          data={teams.map((team) => ({ value: team.teamId, label: isolateBidi(team.name) }))}
-        />
-      )}
-    </ScheduleForm>
+      notice={<DraftNotice draft={stored} labels={SCHEDULE_LABELS} />}
+      team={
+        teams.length === 0 ? (
+          <TextInput
+            label="Team"
+            description="Schedules belong to a team. This one will be created."
+            placeholder="On-call"
+            value={teamName}
+            onChange={({ currentTarget }) => setTeamName(currentTarget.value)}
+            maxLength={500}
+          />
+        ) : (
+          <NativeSelect
+            label="Team"
+            value={teamId}
+            onChange={({ currentTarget }) => setDraft({ ...draft, teamId: currentTarget.value })}
+            data={teams.map((team) => ({ value: team.teamId, label: isolateBidi(team.name) }))}
+          />
+        )
+      }
+    />
   );
 }

@@ -1,5 +1,5 @@
 import { Name } from '#console/components/name.tsx';
-import { momentText, viewerZone } from '#console/pages/oncall/span_text.ts';
+import { momentText } from '#console/pages/oncall/span_text.ts';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -8,8 +8,8 @@ interface NowAndNextProps {
   readonly nameOf: (userId: string | null) => string;
 }
 
-/** Who is on call now, until when, and who takes over; and the zone of the schedule when it is another. */
-export function NowAndNext({ schedule: { onCall, next, timezone }, nameOf }: NowAndNextProps) {
+/** Who is on call now, until when, and who takes over. */
+export function NowAndNext({ schedule: { onCall, next }, nameOf }: NowAndNextProps) {
   const { userId } = useOrganization().session.user;
   const who = (id: string) => (id === userId ? 'You' : nameOf(id));
   return (
@@ -23,7 +23,6 @@ export function NowAndNext({ schedule: { onCall, next, timezone }, nameOf }: Now
           until {momentText(Date.parse(next.at))}, then <Name>{who(next.userId)}</Name>
         </>
       )}
-      {timezone !== viewerZone() && <> · {timezone}</>}
     </>
   );
 }

@@ -11,7 +11,12 @@ export function OnCall() {
       <div className={classes.strip}>
         <nav className={classes.nav} aria-label="On-call">
           {ON_CALL_TABS.map(({ to, label }) => (
-            <Link key={to} to={to} activeOptions={{ exact: to === PAGES.onCall }} className={classes.tab}>
+            <Link
+              key={to}
+              to={to}
+              activeOptions={{ exact: to === PAGES.onCall, includeSearch: false }}
+              className={classes.tab}
+            >
               {label}
             </Link>
           ))}

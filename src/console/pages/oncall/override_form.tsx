@@ -2,12 +2,14 @@ import { Button, Group, Radio, Select, SimpleGrid, Stack, TextInput } from '@man
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { isApiError, serverNow } from '#console/api/http.ts';
+import { serverNow } from '#console/api/http.ts';
 import { membersQuery } from '#console/api/organization.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
 import { Name } from '#console/components/name.tsx';
 import { readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';
+import classes from '#console/pages/oncall/override_form.module.css';
 import type { Selection } from '#console/pages/oncall/selection.ts';
 import { usePutOnCall } from '#console/pages/oncall/use_put_on_call.ts';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
@@ -26,7 +28,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /** Puts somebody on call for the shift or for a part of it. */
 export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFormProps) {
-  const { org } = useOrganization();
+  const { org, session } = useOrganization();
   const members = useQuery(membersQuery(org.orgId)).data?.members ?? [];
   const memberName = (id: string) => members.find(({ userId }) => userId === id)?.name ?? nameOf(id);
   const [start] = useState(() => Math.max(selection.since, serverNow()));
@@ -39,7 +41,7 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
 
   const startAt = readOrKeep(from, start);
   const endAt = readOrKeep(to, end);
-  const refused = faultsOf(putting.error);
+  const refused = faultsAtFields(putting.error, { userId, startAt, endAt });
   const faults = {
     userId: isChecked && userId === null ? 'Choose who is on call then.' : refused['userId'],
     from: startAt === null ? 'Enter a day and a time.' : refused['startAt'],
@@ -72,11 +74,17 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
           onChange={setUserId}
           error={faults.userId}
         >
-          <Group gap="xs" mt={4}>
-            {close.map((id) => (
-              <Radio key={id} value={id} label={<Name>{memberName(id)}</Name>} />
+          <div className={classes.people}>
+            {close.map((id, index) => (
+              <Radio
+                key={id}
+                value={id}
+                data-autofocus={index === 0 ? true : undefined}
+                label={<Name>{id === session.user.userId ? 'You' : memberName(id)}</Name>}
+                className={classes.person}
+              />
             ))}
-          </Group>
+          </div>
         </Radio.Group>
         {others.length > 0 && (
           <Select
@@ -124,10 +132,4 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
 /** The people of the rotation, without who is on call then. */
 function closePeople({ rotationConfig }: ShownSchedule, onCall: string | null): readonly string[] {
   return [...new Set(rotationConfig.userIds)].filter((id) => id !== onCall).slice(0, CLOSE_PEOPLE_MAX);
-}
-
-/** What the server refused, by the field. */
-function faultsOf(error: unknown): Readonly<Record<string, string>> {
-  if (!isApiError(error)) return {};
-  return Object.fromEntries(error.faults.map(({ path, message }) => [path, `${message}.`]));
 }

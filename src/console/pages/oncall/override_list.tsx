@@ -22,13 +22,15 @@ export function OverrideList({ selection: { since, until }, schedule, nameOf, ma
   const found = schedule.overrides.filter(
     ({ startAt, endAt }) => Date.parse(endAt) > since && (until === null || Date.parse(startAt) < until),
   );
+  const isSameTime = (startAt: string, endAt: string) => Date.parse(startAt) === since && Date.parse(endAt) === until;
   if (found.length === 0) return null;
   return (
     <ul className={classes.gaps} aria-label="Overrides">
       {found.map(({ overrideId, userId, startAt, endAt }) => (
         <li key={overrideId} className={classes.gap}>
           <span className={classes.text}>
-            Override: <Name>{nameOf(userId)}</Name>, {spanText(Date.parse(startAt), Date.parse(endAt))}
+            Override: <Name>{nameOf(userId)}</Name>
+            {isSameTime(startAt, endAt) ? '' : `, ${spanText(Date.parse(startAt), Date.parse(endAt))}`}
             {asked === overrideId && <div>Without it, pages go to whoever is on call then. This cannot be undone.</div>}
           </span>
           {mayChange && asked !== overrideId && (
@@ -43,16 +45,10 @@ export function OverrideList({ selection: { since, until }, schedule, nameOf, ma
           )}
           {asked === overrideId && (
             <Group gap="xs">
-              <Button size="xs" variant="default" onClick={() => setAsked(null)}>
+              <Button size="xs" variant="default" autoFocus onClick={() => setAsked(null)}>
                 Keep it
               </Button>
-              <Button
-                size="xs"
-                color="red"
-                data-autofocus
-                loading={removing.isPending}
-                onClick={() => removing.mutate(overrideId)}
-              >
+              <Button size="xs" color="red" loading={removing.isPending} onClick={() => removing.mutate(overrideId)}>
                 Remove it
               </Button>
             </Group>

@@ -5,7 +5,7 @@ import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { Name } from '#console/components/name.tsx';
 import classes from '#console/pages/oncall/people_order.module.css';
-import { type ScheduleDraft, withMoved, withPerson, withTurns } from '#console/pages/oncall/schedule_draft.ts';
+import { type ScheduleDraft, withMoved, withoutTurn, withPerson } from '#console/pages/oncall/schedule_draft.ts';
 
 interface PeopleOrderProps {
   readonly draft: ScheduleDraft;
@@ -28,7 +28,7 @@ export function PeopleOrder({ draft, people, nameOf, error, onChange }: PeopleOr
     requestAnimationFrame(() => list.current?.querySelectorAll<HTMLElement>('li')[row]?.focus());
   };
   const move = (index: number, by: 1 | -1): void => onChange(withMoved(draft, index, by));
-  const remove = (index: number): void => onChange(withTurns(draft, turns.toSpliced(index, 1)));
+  const remove = (index: number): void => onChange(withoutTurn(draft, index));
   const onKeyDown = (event: KeyboardEvent, index: number): void => {
     const by = event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : null;
     if (event.altKey && by !== null) {

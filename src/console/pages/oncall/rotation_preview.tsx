@@ -11,7 +11,7 @@ import { Name } from '#console/components/name.tsx';
 import classes from '#console/pages/oncall/rotation_preview.module.css';
 import { rotationInput, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 import type { Selection } from '#console/pages/oncall/selection.ts';
-import { isOtherTime, momentText, spanText } from '#console/pages/oncall/span_text.ts';
+import { momentText, spanText, viewerZone } from '#console/pages/oncall/span_text.ts';
 import { placeOf, rangeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { TimelineTrack } from '#console/pages/oncall/timeline_track.tsx';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
@@ -26,7 +26,9 @@ interface RotationPreviewProps {
 
 type Preview = ResultOf<'preview_rotation'>;
 
-const WEEKS = 4;
+const WEEKS_MIN = 4;
+const WEEKS_MAX = 12;
+const HOURS_OF_WEEK = 168;
 /** Waits until typing pauses before it asks the server. */
 const DEBOUNCE_MS = 200;
 const CHANGES_SHOWN_MAX = 12;
@@ -35,8 +37,9 @@ const SHIFTS_SHOWN_MAX = 10;
 /** What saving would change: decided by the server with the same function that decides who is on call. */
 export function RotationPreview({ draft, schedule, isValid, nameOf }: RotationPreviewProps) {
   const { orgId } = useOrganization().org;
+  const weeks = weeksOf(draft);
   const input = JSON.stringify({
-    weeks: WEEKS,
+    weeks,
     ...rotationInput(draft, schedule),
     ...(schedule !== null && { scheduleId: schedule.scheduleId }),
   });
@@ -50,7 +53,7 @@ export function RotationPreview({ draft, schedule, isValid, nameOf }: RotationPr
   return (
     <Card
       title={schedule === null ? 'Who is on call then' : 'What changes'}
-      about={`In the ${WEEKS} weeks ${schedule === null ? 'from the first turn on' : 'from now on'}. Nothing is saved yet.`}
+      about={`In the ${weeks} weeks ${schedule === null ? 'from the first turn on' : 'from now on'}. Nothing is saved yet. Times are those of ${viewerZone()}.`}
     >
       {!isValid && <Text size="sm">Fill in the fields to see who is on call when.</Text>}
       {isValid && error !== null && <ErrorAlert title="There is no preview" error={error} />}
@@ -59,9 +62,9 @@ export function RotationPreview({ draft, schedule, isValid, nameOf }: RotationPr
         <div className={classes.preview} data-stale={isStale ? '' : undefined} aria-live="polite">
           <Tracks preview={data} hasBefore={schedule !== null} nameOf={nameOf} />
           {schedule === null ? (
-            <FirstShifts preview={data} timezone={draft.timezone} nameOf={nameOf} />
+            <FirstShifts preview={data} nameOf={nameOf} />
           ) : (
-            <Changes preview={data} timezone={draft.timezone} nameOf={nameOf} />
+            <Changes preview={data} nameOf={nameOf} />
           )}
         </div>
       )}
@@ -73,7 +76,7 @@ type NameOf = RotationPreviewProps['nameOf'];
 
 function Tracks({ preview, hasBefore, nameOf }: { preview: Preview; hasBefore: boolean; nameOf: NameOf }) {
   const [from, to] = [Date.parse(preview.from), Date.parse(preview.to)];
-  const days = [0, 1].flatMap((month) => {
+  const days = [0, 1, 2, 3].flatMap((month) => {
     const first = new Date(from);
     return rangeOf('month', new Date(first.getFullYear(), first.getMonth() + month, 1)).days;
   });
@@ -125,7 +128,7 @@ function LabelledTrack({ label, shifts, range, nameOf }: LabelledTrackProps) {
   );
 }
 
-function Changes({ preview, timezone, nameOf }: { preview: Preview; timezone: string; nameOf: NameOf }) {
+function Changes({ preview, nameOf }: { preview: Preview; nameOf: NameOf }) {
   const { changes, changeCount } = preview;
   const name = (userId: string | null) => (userId === null ? 'Nobody' : nameOf(userId));
   if (changeCount === 0) return <Text size="sm">Nothing changes hands.</Text>;
@@ -144,7 +147,7 @@ function Changes({ preview, timezone, nameOf }: { preview: Preview; timezone: st
               → <b className={after === null ? classes.nobody : undefined}>{<Name>{name(after)}</Name>}</b>
               {index === 0 && since === preview.from && ', at once'}
             </span>
-            <Span since={since} until={until} timezone={timezone} />
+            <Span since={since} until={until === preview.to ? null : until} />
           </li>
         ))}
         {changeCount > CHANGES_SHOWN_MAX && <li>and {changeCount - CHANGES_SHOWN_MAX} more</li>}
@@ -153,7 +156,7 @@ function Changes({ preview, timezone, nameOf }: { preview: Preview; timezone: st
   );
 }
 
-function FirstShifts({ preview, timezone, nameOf }: { preview: Preview; timezone: string; nameOf: NameOf }) {
+function FirstShifts({ preview, nameOf }: { preview: Preview; nameOf: NameOf }) {
   const { after, from } = preview;
   if (after.length === 0) return <Text size="sm">Nobody is on call.</Text>;
   return (
@@ -163,7 +166,7 @@ function FirstShifts({ preview, timezone, nameOf }: { preview: Preview; timezone
           <b>
             <Name>{nameOf(userId)}</Name>
           </b>
-          <Span since={since < from ? from : since} until={until} timezone={timezone} />
+          <Span since={since < from ? from : since} until={until} />
         </li>
       ))}
       {after.length > SHIFTS_SHOWN_MAX && <li>and so on</li>}
@@ -171,12 +174,18 @@ function FirstShifts({ preview, timezone, nameOf }: { preview: Preview; timezone
   );
 }
 
-function Span({ since, until, timezone }: { since: string; until: string | null; timezone: string }) {
-  const [from, to] = [Date.parse(since), until === null ? null : Date.parse(until)];
+/** `until` is null when it lasts longer than is shown. */
+function Span({ since, until }: { readonly since: string; readonly until: string | null }) {
+  const from = Date.parse(since);
   return (
     <span className={classes.span}>
-      {spanText(from, to)}
-      {isOtherTime(timezone, from, to) && ` (begins ${momentText(from, timezone)} in ${timezone})`}
+      {until === null ? `from ${momentText(from)} on` : spanText(from, Date.parse(until))}
     </span>
   );
+}
+
+/** At least one round, so that everybody is seen. */
+function weeksOf({ turns, hours }: ScheduleDraft): number {
+  const round = Math.ceil((turns.length * Number(hours)) / HOURS_OF_WEEK) + 1;
+  return Number.isFinite(round) ? Math.min(WEEKS_MAX, Math.max(WEEKS_MIN, round)) : WEEKS_MIN;
 }

@@ -17,8 +17,11 @@ export interface ScheduleDraft {
   readonly turns: readonly Turn[];
   /** How long a turn is, in hours of the wall clock, as it was entered. */
   readonly hours: string;
-  /** The hand-over that turns are counted from: a local time of the zone, and whose turn begins then. */
+  /** The turn that is running; null when none is. */
+  readonly running: number | null;
+  /** The hand-over that turns are counted from, as a local time of the zone. */
   readonly handOverAt: string;
+  /** Whose turn begins then; null: the one after the turn that is running. */
   readonly handOverTo: number | null;
 }
 
@@ -39,6 +42,7 @@ export function newDraft(now: number, teamId: string): ScheduleDraft {
     timezone: viewerZone(),
     turns: [],
     hours: '168',
+    running: null,
     handOverAt: toLocalField(last.getTime()),
     handOverTo: null,
   };
@@ -53,8 +57,14 @@ export function draftOf(schedule: ShownSchedule): ScheduleDraft {
     timezone,
     turns: userIds.map((userId, key) => ({ key, userId })),
     hours: String(shiftHours >= 1 ? shiftHours : rotationType === 'daily' ? 24 : 168),
+    running:
+      handOver === null || handOver.at === startAt
+        ? null
+        : userIds.length === 0
+          ? null
+          : (handOver.position + userIds.length - 1) % userIds.length,
     handOverAt: toZoneField(Date.parse(handOver?.at ?? startAt), timezone),
-    handOverTo: handOver?.position ?? null,
+    handOverTo: null,
   };
 }
 
@@ -79,9 +89,10 @@ export function hasSameRotation(a: ScheduleDraft, b: ScheduleDraft): boolean {
   return rotationText(a) === rotationText(b);
 }
 
-function rotationText({ timezone, turns, hours, handOverAt, handOverTo }: ScheduleDraft): string {
-  const place = turns.findIndex(({ key }) => key === handOverTo);
-  return JSON.stringify([timezone, turns.map(({ userId }) => userId), hours, handOverAt, place]);
+function rotationText(draft: ScheduleDraft): string {
+  const { timezone, turns, hours, handOverAt } = draft;
+  const people = turns.map(({ userId }) => userId);
+  return JSON.stringify([timezone, people, hours, handOverAt, placeOfHandOver(draft)]);
 }
 
 /**
@@ -104,25 +115,28 @@ export function rotationInput(draft: ScheduleDraft, schedule: ShownSchedule | nu
   const isSameTime =
     schedule?.handOver != null && schedule.timezone === timezone && draftOf(schedule).handOverAt === handOverAt;
   const at = isSameTime && schedule?.handOver != null ? schedule.handOver.at : handOverAt;
-  return { ...rotation, handOver: { at, position: Math.max(0, placeOfHandOver(draft)) } };
+  return { ...rotation, handOver: { at, position: placeOfHandOver(draft) } };
 }
 
-/** Whose turn begins at the hand-over, by their place; the first when nobody was chosen. */
-export function placeOfHandOver({ turns, handOverTo }: ScheduleDraft): number {
-  return turns.findIndex(({ key }) => key === handOverTo);
+/** The place of whose turn begins at the hand-over. */
+export function placeOfHandOver({ turns, running, handOverTo }: ScheduleDraft): number {
+  const chosen = turns.findIndex(({ key }) => key === handOverTo);
+  if (chosen !== -1) return chosen;
+  return turns.length === 0 ? 0 : (turns.findIndex(({ key }) => key === running) + 1) % turns.length;
 }
 
-/** The draft with other turns: when whoever takes over at the hand-over is gone, whoever stands there now does. */
-export function withTurns(draft: ScheduleDraft, turns: readonly Turn[]): ScheduleDraft {
-  const isThere = draft.handOverTo === null || turns.some(({ key }) => key === draft.handOverTo);
-  if (isThere) return { ...draft, turns };
-  const place = placeOfHandOver(draft);
-  return { ...draft, turns, handOverTo: turns[place % Math.max(1, turns.length)]?.key ?? null };
+/** Without this turn. When it was running, or was the next one, the one after it is the next. */
+export function withoutTurn(draft: ScheduleDraft, index: number): ScheduleDraft {
+  const turns = draft.turns.toSpliced(index, 1);
+  const removed = draft.turns[index]?.key ?? null;
+  const isNeeded = removed !== null && (removed === draft.running || removed === draft.handOverTo);
+  if (!isNeeded) return { ...draft, turns };
+  return { ...draft, turns, handOverTo: turns[index % Math.max(1, turns.length)]?.key ?? null };
 }
 
 export function withPerson(draft: ScheduleDraft, userId: string): ScheduleDraft {
   const key = 1 + Math.max(-1, ...draft.turns.map((turn) => turn.key));
-  return withTurns(draft, [...draft.turns, { key, userId }]);
+  return { ...draft, turns: [...draft.turns, { key, userId }] };
 }
 
 /** Moves a turn by one place. */
@@ -176,6 +190,7 @@ export const SCHEDULE_LABELS: Record<keyof ScheduleDraft, string> = {
   name: 'Name',
   timezone: 'Time zone',
   turns: 'Who takes turns',
+  running: 'Whose turn it is',
   hours: 'Turns change',
   handOverAt: 'Next hand-over',
   handOverTo: 'Who takes over then',

@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Kbd, NativeSelect, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 
@@ -19,8 +19,9 @@ interface ScheduleFormProps {
   readonly onChange: (draft: ScheduleDraft) => void;
   /** The schedule that is edited; null for a new one. */
   readonly schedule: ShownSchedule | null;
-  /** What stands before the fields: the team of a new schedule, and what became of an earlier draft. */
-  readonly children?: ReactNode;
+  /** What became of an earlier draft. */
+  readonly notice?: ReactNode;
+  readonly team?: ReactNode;
   readonly button: string;
   readonly isPending: boolean;
   readonly isBlocked?: boolean;
@@ -38,7 +39,8 @@ export function ScheduleForm(props: ScheduleFormProps) {
     draft,
     onChange,
     schedule,
-    children,
+    notice,
+    team,
     button,
     isPending,
     isBlocked = false,
@@ -74,15 +76,15 @@ export function ScheduleForm(props: ScheduleFormProps) {
     >
       <Card>
         <Stack>
-          {children}
+          {notice}
           <TextInput
             label="Name"
             value={draft.name}
             onChange={({ currentTarget }) => set({ name: currentTarget.value })}
             error={shown['name']}
             maxLength={500}
-            autoFocus={schedule === null}
           />
+          {team}
           <PeopleOrder draft={draft} people={people} nameOf={nameOf} error={shown['turns']} onChange={onChange} />
           <SimpleGrid cols={{ base: 1, xs: 2 }}>
             <LengthField draft={draft} error={shown['hours']} onChange={onChange} />
@@ -91,7 +93,7 @@ export function ScheduleForm(props: ScheduleFormProps) {
           {schedule !== null && draft.turns.length > 1 && (
             <NativeSelect
               label="Who takes over then"
-              value={String(Math.max(0, placeOfHandOver(draft)))}
+              value={String(placeOfHandOver(draft))}
               onChange={({ currentTarget }) =>
                 set({ handOverTo: draft.turns[Number(currentTarget.value)]?.key ?? null })
               }
@@ -116,6 +118,9 @@ export function ScheduleForm(props: ScheduleFormProps) {
           />
           {error !== null && error !== undefined && <ErrorAlert title="The schedule was not saved" error={error} />}
           <Group justify="flex-end">
+            <span className={classes.hint}>
+              <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd>
+            </span>
             <Button variant="default" onClick={onCancel}>
               Cancel
             </Button>

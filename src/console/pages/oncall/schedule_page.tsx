@@ -22,6 +22,7 @@ import { type Selection, selectionsOf } from '#console/pages/oncall/selection.ts
 import { ShiftDialog } from '#console/pages/oncall/shift_dialog.tsx';
 import { isOtherTime, momentText } from '#console/pages/oncall/span_text.ts';
 import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
+import { TimelineDays } from '#console/pages/oncall/timeline_days.tsx';
 import { TimelineRow } from '#console/pages/oncall/timeline_row.tsx';
 import type { ShownSchedule, ShownTimeline } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -68,16 +69,19 @@ function Schedule({ schedule, timeline, range }: ScheduleProps) {
     <>
       <Gaps schedules={[schedule]} onOpen={setSelected} />
       <Card title="The next four weeks">
-        <div className={classes.track}>
-          <TimelineRow
-            schedule={schedule}
-            selections={selections}
-            range={range}
-            now={now}
-            nameOf={timeline.nameOf}
-            onOpen={setSelected}
-            onMark={may('oncall:edit') ? setSelected : undefined}
-          />
+        <div className={classes.timeline}>
+          <TimelineDays range={range} now={now} />
+          <div className={classes.track}>
+            <TimelineRow
+              schedule={schedule}
+              selections={selections}
+              range={range}
+              now={now}
+              nameOf={timeline.nameOf}
+              onOpen={setSelected}
+              onMark={may('oncall:edit') ? setSelected : undefined}
+            />
+          </div>
         </div>
         <Agenda timeline={timeline} range={range} isStale={false} onOpen={setSelected} isWithoutHead />
       </Card>

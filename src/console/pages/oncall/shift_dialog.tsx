@@ -3,6 +3,7 @@ import { useState } from 'react';
 
 import { serverNow } from '#console/api/http.ts';
 import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name, named } from '#console/components/name.tsx';
 import { OverrideForm } from '#console/pages/oncall/override_form.tsx';
 import { OverrideList } from '#console/pages/oncall/override_list.tsx';
@@ -44,18 +45,18 @@ export function ShiftDialog({ selection, schedule, nameOf, onClose }: ShiftDialo
         <OverrideList selection={selection} schedule={schedule} nameOf={nameOf} mayChange={mayChange} />
         {mayChange && !isSwapping && (
           <>
-            {(isShift || source === 'gap') && !isMine && (
-              <TakeOver selection={selection} schedule={schedule} onDone={onClose} />
-            )}
+            <Group gap="xs">
+              {source !== 'marked' && !isMine && (
+                <TakeOver selection={selection} schedule={schedule} onDone={onClose} />
+              )}
+              {isShift && until !== null && (
+                <Button variant="default" onClick={() => setIsSwapping(true)}>
+                  Swap with another shift
+                </Button>
+              )}
+            </Group>
             <OverrideForm selection={selection} schedule={schedule} nameOf={nameOf} onDone={onClose} />
           </>
-        )}
-        {mayChange && isShift && until !== null && !isSwapping && (
-          <Group justify="flex-start">
-            <Button variant="subtle" size="compact-sm" onClick={() => setIsSwapping(true)}>
-              Swap with another shift
-            </Button>
-          </Group>
         )}
         {mayChange && isSwapping && userId !== null && until !== null && (
           <SwapForm
@@ -99,24 +100,22 @@ interface TakeOverProps {
 }
 
 /** Puts oneself on call for the rest of the shift, in one step. */
-function TakeOver({ selection: { since, until }, schedule, onDone }: TakeOverProps) {
-  const { userId } = useOrganization().session.user;
+function TakeOver({ selection: { since, until, userId }, schedule, onDone }: TakeOverProps) {
+  const me = useOrganization().session.user.userId;
   const taking = usePutOnCall(schedule, onDone);
   if (until === null) return null;
   const start = Math.max(since, serverNow());
   return (
-    <div>
+    <>
       <Button
         onClick={() =>
-          taking.mutate({ userId, startAt: new Date(start).toISOString(), endAt: new Date(until).toISOString() })
+          taking.mutate({ userId: me, startAt: new Date(start).toISOString(), endAt: new Date(until).toISOString() })
         }
         loading={taking.isPending}
       >
-        Take over
+        {userId === null ? 'Put me on call' : 'Take over'}
       </Button>
-      <Text size="sm" c="dimmed" mt={4}>
-        You are paged {since < start ? 'from now until the shift ends' : 'for the whole shift'}.
-      </Text>
-    </div>
+      {taking.isError && <ErrorAlert title="You are not on call yet" error={taking.error} />}
+    </>
   );
 }

@@ -6,7 +6,9 @@ import { useNow } from '#console/components/use_now.ts';
 import { NowAndNext } from '#console/pages/oncall/now_and_next.tsx';
 import { type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
 import classes from '#console/pages/oncall/timeline.module.css';
+import { viewerZone } from '#console/pages/oncall/span_text.ts';
 import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
+import { TimelineDays } from '#console/pages/oncall/timeline_days.tsx';
 import { TimelineRow } from '#console/pages/oncall/timeline_row.tsx';
 import type { ShownSchedule, ShownTimeline } from '#console/pages/oncall/use_timeline.ts';
 
@@ -20,10 +22,6 @@ interface TimelineProps {
   readonly onMark?: ((selection: Selection) => void) | undefined;
   readonly onMove: (by: 1 | -1) => void;
 }
-
-const DAY_NUMBER = new Intl.DateTimeFormat(undefined, { day: 'numeric' });
-const WEEKDAY = new Intl.DateTimeFormat(undefined, { weekday: 'short' });
-const WEEKDAY_LETTER = new Intl.DateTimeFormat(undefined, { weekday: 'narrow' });
 
 /**
  * All schedules on one timeline. The arrows go along the shifts of a row and to the rows above and below, over the edge
@@ -80,15 +78,15 @@ export function Timeline({ timeline, range, isStale, onOpen, onMark, onMove }: T
       role="group"
       aria-label="Timeline of all schedules"
     >
-      <div className={classes.row} aria-hidden>
+      <div className={classes.top} aria-hidden>
         <div />
-        <Days range={range} now={now} />
+        <TimelineDays range={range} now={now} />
       </div>
       {timeline.schedules.map((schedule, index) => {
         const isNewTeam = schedule.teamId !== timeline.schedules[index - 1]?.teamId;
         const selections = selectionsOf(schedule, range.from, range.to);
         return (
-          <div key={schedule.scheduleId} className={isNewTeam ? classes.firstOfTeam : undefined}>
+          <div key={schedule.scheduleId}>
             {isNewTeam && (
               <div className={classes.team}>
                 <Name>{schedule.teamName}</Name>
@@ -114,31 +112,18 @@ export function Timeline({ timeline, range, isStale, onOpen, onMark, onMove }: T
 }
 
 function Head({ schedule, timeline }: { readonly schedule: ShownSchedule; readonly timeline: ShownTimeline }) {
-  const { scheduleId, name } = schedule;
+  const { scheduleId, name, timezone } = schedule;
   return (
     <div className={classes.head}>
-      <Link to="/oncall/schedules/$scheduleId" params={{ scheduleId }} className={classes.name}>
-        <Name>{name}</Name>
-      </Link>
+      <div className={classes.names}>
+        <Link to="/oncall/schedules/$scheduleId" params={{ scheduleId }} className={classes.name}>
+          <Name>{name}</Name>
+        </Link>
+        {timezone !== viewerZone() && <span className={classes.zone}>{timezone}</span>}
+      </div>
       <div className={classes.sub}>
         <NowAndNext schedule={schedule} nameOf={timeline.nameOf} />
       </div>
-    </div>
-  );
-}
-
-function Days({ range: { days }, now }: { readonly range: TimelineRange; readonly now: number }) {
-  const isDense = days.length > 14;
-  return (
-    <div
-      className={classes.days}
-      style={{ gridTemplateColumns: days.map(({ start, end }) => `${end - start}fr`).join(' ') }}
-    >
-      {days.map(({ start, end }) => (
-        <div key={start} className={classes.day} data-today={now >= start && now < end ? '' : undefined}>
-          <span>{(isDense ? WEEKDAY_LETTER : WEEKDAY).format(start)}</span> <b>{DAY_NUMBER.format(start)}</b>
-        </div>
-      ))}
     </div>
   );
 }

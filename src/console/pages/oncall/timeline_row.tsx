@@ -1,6 +1,7 @@
 import { memo, type PointerEvent, useRef, useState } from 'react';
 
 import { isolateBidi } from '#console/components/bidi.ts';
+import { initialsOf } from '#console/components/initials.ts';
 import { Name } from '#console/components/name.tsx';
 import type { Selection } from '#console/pages/oncall/selection.ts';
 import { spanText } from '#console/pages/oncall/span_text.ts';
@@ -43,7 +44,8 @@ export const TimelineRow = memo(function TimelineRow(props: TimelineRowProps) {
         {selections.map((selection, index) => {
           const { since, until, source, userId: person } = selection;
           const left = placeOf(since, range);
-          const label = labelOf(selection, nameOf(person), schedule.name);
+          const shownName = person === userId ? 'You' : nameOf(person);
+          const label = labelOf(selection, shownName, schedule.name);
           return (
             <button
               key={since}
@@ -53,13 +55,16 @@ export const TimelineRow = memo(function TimelineRow(props: TimelineRowProps) {
               data-source={source}
               tabIndex={index === Math.max(0, current) ? 0 : -1}
               style={{ left: `${left}%`, width: `${placeOf(until ?? range.to, range) - left}%` }}
-              aria-label={label}
               title={label}
               onClick={() => onOpen(selection)}
             >
+              <span className="hidden-text">{label}</span>
               <span className={classes.label} aria-hidden>
                 {source === 'override' && '⇄ '}
-                <Name>{source === 'gap' ? 'Nobody' : nameOf(person)}</Name>
+                <Name>{shownName}</Name>
+              </span>
+              <span className={classes.short} aria-hidden>
+                <bdi>{person === null ? '–' : person === userId ? shownName : initialsOf(shownName)}</bdi>
               </span>
             </button>
           );

@@ -15,9 +15,14 @@ interface TimelineTrackProps {
   readonly children?: ReactNode;
 }
 
+/** Shifts shorter than this share of the range have no room for a frame: they alternate in shade. */
+const NARROW_SHARE = 0.008;
+
 /** One row of a timeline, drawn: days, shifts, gaps and the current time. Labels and buttons lie above it. */
 export function TimelineTrack({ range, selections, userId, now, shownUntil, children }: TimelineTrackProps) {
   const at = (time: number) => `${placeOf(time, range)}%`;
+  const isNarrow = (since: number, until: number | null) =>
+    until !== null && until - since < NARROW_SHARE * (range.to - range.from);
   const width = (since: number, until: number | null) =>
     `${placeOf(until ?? range.to, range) - placeOf(since, range)}%`;
   return (
@@ -31,11 +36,12 @@ export function TimelineTrack({ range, selections, userId, now, shownUntil, chil
         {range.days.slice(1).map(({ start }) => (
           <line key={start} className={classes.day} x1={at(start)} x2={at(start)} y1="0" y2="100%" />
         ))}
-        {selections.map(({ source, since, until, userId: person }) => (
+        {selections.map(({ source, since, until, userId: person }, index) => (
           <rect
             key={since}
             className={classes[source]}
             data-mine={person === userId ? '' : undefined}
+            data-narrow={isNarrow(since, until) ? index % 2 : undefined}
             x={at(since)}
             y="12%"
             width={width(since, until)}
@@ -43,11 +49,6 @@ export function TimelineTrack({ range, selections, userId, now, shownUntil, chil
             rx="4"
           />
         ))}
-        {selections.map(({ source, since, until }) =>
-          source === 'gap' ? (
-            <line key={since} className={classes.gapLine} x1={at(since)} x2={at(until ?? range.to)} y1="50%" y2="50%" />
-          ) : null,
-        )}
         {shownUntil !== undefined && (
           <rect className={classes.unknown} x={at(shownUntil)} y="0" width={width(shownUntil, null)} height="100%" />
         )}

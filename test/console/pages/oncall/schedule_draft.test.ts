@@ -9,8 +9,8 @@ import {
   type ScheduleDraft,
   toZoneField,
   withMoved,
+  withoutTurn,
   withPerson,
-  withTurns,
 } from '#console/pages/oncall/schedule_draft.ts';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 
@@ -74,12 +74,24 @@ describe('the order of people', () => {
     expect(people(withMoved(draft, 2, 1))).toBe('anna bram cleo');
   });
 
-  test('keeps who takes over while others move, and passes it on when that person is removed', () => {
-    expect(rotationInput(withMoved(draft, 0, 1), SCHEDULE).handOver?.position).toBe(0);
-    const without = withTurns(draft, draft.turns.toSpliced(1, 1));
-    expect(rotationInput(without, SCHEDULE).handOver?.position).toBe(1);
-    const last = withTurns({ ...draft, handOverTo: 2 }, draft.turns.slice(0, 2));
-    expect(rotationInput(last, SCHEDULE).handOver?.position).toBe(0);
+  const next = (changed: ScheduleDraft) => {
+    const { rotationConfig, handOver } = rotationInput(changed, SCHEDULE);
+    return rotationConfig.userIds[handOver?.position ?? -1];
+  };
+
+  test('keeps who is on call until the hand-over, and then goes on with who stands after them', () => {
+    expect(next(withMoved(draft, 2, -1))).toBe('cleo');
+    expect(next(withMoved(draft, 0, 1))).toBe('cleo');
+    expect(next(withPerson({ ...draft, running: 2 }, 'dirk'))).toBe('dirk');
+    expect(next(withoutTurn(draft, 1))).toBe('cleo');
+    expect(next(withoutTurn(draft, 0))).toBe('bram');
+    expect(next(withoutTurn({ ...draft, running: 2 }, 2))).toBe('anna');
+  });
+
+  test('leaves who takes over to a choice, until that person is removed', () => {
+    const chosen = { ...draft, handOverTo: 2 };
+    expect(next(withMoved(chosen, 2, -1))).toBe('cleo');
+    expect(next(withoutTurn(chosen, 2))).toBe('anna');
   });
 
   test('may have somebody twice', () => {

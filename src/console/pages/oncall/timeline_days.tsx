@@ -1,0 +1,27 @@
+import classes from '#console/pages/oncall/timeline_days.module.css';
+import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
+
+interface TimelineDaysProps {
+  readonly range: TimelineRange;
+  readonly now: number;
+}
+
+const DAY_NUMBER = new Intl.DateTimeFormat(undefined, { day: 'numeric' });
+const WEEKDAY = new Intl.DateTimeFormat(undefined, { weekday: 'short' });
+const WEEKDAY_LETTER = new Intl.DateTimeFormat(undefined, { weekday: 'narrow' });
+const DAYS_IN_FULL = 14;
+
+/** The days above the rows of a timeline. */
+export function TimelineDays({ range: { days }, now }: TimelineDaysProps) {
+  const isDense = days.length > DAYS_IN_FULL;
+  const widths = days.map(({ start, end }) => `minmax(0, ${end - start}fr)`).join(' ');
+  return (
+    <div className={classes.days} data-dense={isDense ? '' : undefined} style={{ gridTemplateColumns: widths }}>
+      {days.map(({ start, end }) => (
+        <div key={start} className={classes.day} data-today={now >= start && now < end ? '' : undefined}>
+          <span>{(isDense ? WEEKDAY_LETTER : WEEKDAY).format(start)}</span> <b>{DAY_NUMBER.format(start)}</b>
+        </div>
+      ))}
+    </div>
+  );
+}
