@@ -15,13 +15,21 @@ await runProgram(async () => {
     throw new ConfigError([`say which process to run: ${ROLES.map(({ name }) => name).join(' or ')}`]);
   }
   const config = requireStores(loadConfig());
-  await awaitStores(config, { listens: false });
+  await awaitStores(config, { listens: false, needsClickHouse: false });
   const log = createLogger(config, role.name);
-  const { running, close } = await start(config, log);
+  const { running, stores, close } = await start(config, log);
+  const probes = config.metricsPort === 0 ? null : await (await import('#workers/probes.ts')).openProbes(stores);
   log.info({}, `the ${role.name} has started`);
   process.send?.({ ready: true });
   onStop(log, [
-    { name: 'jobs and periodic work', stop: () => running.stop() },
+    {
+      name: 'jobs and periodic work',
+      stop: async () => {
+        probes?.drain();
+        await running.stop();
+      },
+    },
+    { name: 'probes', stop: async () => probes?.close() },
     { name: 'connections to the stores', stop: close },
   ]);
 });

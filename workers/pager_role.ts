@@ -18,7 +18,11 @@ const CONNECTIONS: Connections = { database: 16, queue: 4, lockWaitMsMax: 2_000 
 /** This process never reads data that was sent. */
 export async function startPager(config: RunningConfig, log: Log): Promise<StartedRole> {
   const foundation = await openFoundation(config, { log, connections: CONNECTIONS });
-  return { running: runRole(foundation, pagerRole(foundation)), close: () => foundation.close() };
+  return {
+    running: runRole(foundation, pagerRole(foundation)),
+    stores: foundation,
+    close: () => foundation.close(),
+  };
 }
 
 export interface PagerRuntime extends UnitOfWorkRuntime {

@@ -1,3 +1,4 @@
+import { recordChange } from '#actions/record_change.ts';
 import { recordFailedSignIn } from '#jobs/record_failed_sign_in.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
@@ -5,12 +6,12 @@ import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 /** Every organization of the account gets an audit row, with an unknown actor. */
 export const onRecordFailedSignIn = (runtime: UnitOfWorkRuntime): JobHandler =>
   handleJob(recordFailedSignIn, async ({ email, ...origin }) => {
-    await inUnitOfWork(runtime, async ({ stores, now }) => {
-      const user = await stores.people.findUserByEmail(email);
+    await inUnitOfWork(runtime, async (unit) => {
+      const { people } = unit.stores;
+      const user = await people.findUserByEmail(email);
       if (user === null) return;
-      const what = { action: 'sign_in', target: user.id, before: null, after: null, result: 'refused' } as const;
-      for (const { orgId } of await stores.people.listMemberships(user.id)) {
-        await stores.audit.append({ orgId, actor: { kind: 'unknown' }, via: 'console', ...what, origin }, now);
-      }
+      const change = { action: 'sign_in', target: user.id, before: null, after: null, result: 'refused' } as const;
+      const by = { actor: { kind: 'unknown' }, via: 'console', origin } as const;
+      for (const { orgId } of await people.listMemberships(user.id)) await recordChange(unit, orgId, by, change);
     });
   });

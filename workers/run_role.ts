@@ -1,6 +1,7 @@
 import type { Foundation } from '#entry/foundation.ts';
 import { newId } from '#kernel/ids.ts';
 import { type JobHandler, startJobWorkers } from '#storage/queue/job_workers.ts';
+import type { ProbedStores } from '#workers/probes.ts';
 import { type Periodic, startPeriodic } from '#workers/periodic.ts';
 import { startTicker, type Ticker } from '#workers/ticker.ts';
 
@@ -32,6 +33,8 @@ export interface RunningRole {
 /** A background process that has started. */
 export interface StartedRole {
   readonly running: RunningRole;
+  /** What it works with. */
+  readonly stores: ProbedStores;
   /** Closes the connections to the stores. */
   close(): Promise<void>;
 }

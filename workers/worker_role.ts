@@ -35,7 +35,7 @@ import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 export async function startWorker(config: RunningConfig, log: Log): Promise<StartedRole> {
   useSmallBufferPool();
   const context = await compose(config, { log });
-  return { running: runRole(context, workerRole(context)), close: () => context.close() };
+  return { running: runRole(context, workerRole(context)), stores: context, close: () => context.close() };
 }
 
 export interface WorkerRuntime extends UnitOfWorkRuntime {

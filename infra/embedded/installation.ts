@@ -123,14 +123,16 @@ export class Installation {
     };
     const after = this.#migrate(variables);
     const api = programService('API', { ...this.#program([this.#programs.api], variables), after });
+    // Only the API listens on METRICS_PORT: on one machine it answers for all.
+    const background = { ...variables, METRICS_PORT: '0' };
     const worker = programService('Worker', {
-      ...this.#program(this.#programs.worker, variables),
+      ...this.#program(this.#programs.worker, background),
       niceness: WORKER_NICENESS,
       after,
     });
     // It does little and needs little memory, but keeps its full share of a busy processor.
     const pager = programService('Pager', {
-      ...this.#program(this.#programs.pager, variables),
+      ...this.#program(this.#programs.pager, background),
       memory: 'frugal',
       after,
     });

@@ -28,6 +28,9 @@ export const FreeText = Type.String({ maxLength: TEXT_LENGTH_MAX });
 /** A metric's name, with a label selector where one is allowed. */
 export const MetricName = Type.String({ maxLength: METRIC_NAME_LENGTH_MAX });
 
+/** Chosen by the caller for one request: the same request that arrives twice is carried out once. */
+export const RequestKey = Type.String({ minLength: 8, maxLength: 64, pattern: '^[A-Za-z0-9_-]+$' });
+
 /** RFC 3339 in UTC with milliseconds, in results. */
 export const Timestamp = Type.String({ format: 'date-time' });
 

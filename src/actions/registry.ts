@@ -50,10 +50,19 @@ import { setExceptionStatuses } from '#actions/exceptions/set_exception_statuses
 import { getHome } from '#actions/home/get_home.ts';
 import { setUpPaging } from '#actions/home/set_up_paging.ts';
 import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
+import { addIncidentNote } from '#actions/incidents/add_incident_note.ts';
+import { answerIncidents } from '#actions/incidents/answer_incidents.ts';
 import { countIncidents } from '#actions/incidents/count_incidents.ts';
 import { countIncidentsByService } from '#actions/incidents/count_incidents_by_service.ts';
+import { declareIncident } from '#actions/incidents/declare_incident.ts';
+import { deleteIncidentNote } from '#actions/incidents/delete_incident_note.ts';
+import { editIncidentNote } from '#actions/incidents/edit_incident_note.ts';
+import { escalateIncident } from '#actions/incidents/escalate_incident.ts';
 import { getIncident } from '#actions/incidents/get_incident.ts';
+import { getIncidentContext } from '#actions/incidents/get_incident_context.ts';
+import { listAssignees } from '#actions/incidents/list_assignees.ts';
 import { listIncidents } from '#actions/incidents/list_incidents.ts';
+import { reassignIncident } from '#actions/incidents/reassign_incident.ts';
 import { reopenIncident } from '#actions/incidents/reopen_incident.ts';
 import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
 import { searchIncidents } from '#actions/incidents/search_incidents.ts';
@@ -224,6 +233,15 @@ const WITHIN_ORGANIZATIONS = [
   countIncidents,
   reopenIncident,
   unacknowledgeIncident,
+  answerIncidents,
+  declareIncident,
+  escalateIncident,
+  reassignIncident,
+  listAssignees,
+  addIncidentNote,
+  editIncidentNote,
+  deleteIncidentNote,
+  getIncidentContext,
   deleteScheduleOverride,
   getOnCallTimeline,
   previewRotation,

@@ -1,6 +1,6 @@
 import { useSmallBufferPool } from '#entry/buffer_pool.ts';
 import { compose } from '#entry/compose.ts';
-import { ensureFirstRun } from '#entry/first_run.ts';
+import { ensureFirstRun, warnOfNoOrganization } from '#entry/first_run.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { toListenFault } from '#entry/listen_fault.ts';
 import { createLogger } from '#entry/logger.ts';
@@ -15,12 +15,15 @@ import { retryWhileUnavailable } from '#kernel/retry.ts';
 useSmallBufferPool();
 await runProgram(async () => {
   const config = requireStores(loadConfig());
-  await awaitStores(config, { listens: true });
+  await awaitStores(config, { listens: true, needsClickHouse: false });
   const log = createLogger(config, 'api');
   const warning = linksWarning();
   if (warning !== null && process.send === undefined) log.warn({}, warning);
   const context = await compose(config, { log });
-  await retryWhileUnavailable(() => ensureFirstRun(context), {
+  // One of several processes keeps no password in a file of its own.
+  const isAlone = process.send !== undefined;
+  const firstRun = isAlone || config.firstOwnerEmail !== undefined ? ensureFirstRun : warnOfNoOrganization;
+  await retryWhileUnavailable(async () => void (await firstRun(context)), {
     pauseMs: 200,
     timeoutMs: 30_000,
     onFailure: (err) => log.warn({ err }, 'a store does not answer; waiting for it'),

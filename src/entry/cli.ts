@@ -10,11 +10,14 @@ import { addOrganizationCommands } from '#entry/cli/organizations.ts';
 import { addSetAsideCommands } from '#entry/cli/set_aside.ts';
 import { addUserCommands } from '#entry/cli/users.ts';
 import { versionText } from '#entry/cli/version.ts';
+import { ensureFirstRun } from '#entry/first_run.ts';
 import { migrate } from '#entry/migrate.ts';
 import { awaitStores, exitCodeFor, WRONG_CALL } from '#entry/program.ts';
-import { requireStores, runningConfig } from '#entry/running_config.ts';
+import { requireStores, type RunningConfig, runningConfig } from '#entry/running_config.ts';
 import { loadConfig } from '#entry/config.ts';
 import { messageOf } from '#kernel/errors.ts';
+import { systemClock } from '#kernel/time.ts';
+import { directUrlOf, openDatabase } from '#storage/postgres/database.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -50,9 +53,19 @@ program
   .description('bring every store to the newest schema')
   .action(async () => {
     const config = requireStores(await runningConfig(loadConfig()));
-    await awaitStores(config, { listens: false });
+    await awaitStores(config, { listens: false, needsClickHouse: true });
     await migrate(config);
+    if (config.firstOwnerEmail !== undefined) await createFirstOwner(config);
   });
+
+async function createFirstOwner(config: RunningConfig): Promise<void> {
+  const db = await openDatabase({ url: directUrlOf(config), poolMax: 2 });
+  try {
+    await ensureFirstRun({ db, config, clock: systemClock });
+  } finally {
+    await db.close();
+  }
+}
 
 addOrganizationCommands(program);
 addUserCommands(program);

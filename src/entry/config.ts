@@ -1,4 +1,14 @@
-import { CORE_SETTINGS, type Environment, processEnvironment, readSettings, type ValuesOf } from '#kernel/config.ts';
+import { readFileSync } from 'node:fs';
+
+import {
+  ConfigError,
+  CORE_SETTINGS,
+  type Environment,
+  processEnvironment,
+  readSettings,
+  type Setting,
+  type ValuesOf,
+} from '#kernel/config.ts';
 import { CHANNEL_SETTINGS } from '#notify/registry.ts';
 
 /** Every setting of the product. The table of the README is made of them (`infra/release/settings_table.ts`). */
@@ -7,11 +17,45 @@ export const SETTINGS = { ...CORE_SETTINGS, ...CHANNEL_SETTINGS };
 /** The settings as the program uses them; `baseUrl` is always known and has no slash at its end. */
 export type Config = Omit<ValuesOf<typeof SETTINGS>, 'baseUrl'> & { readonly baseUrl: string };
 
-/** Reads every setting once. Throws a ConfigError that names each variable that is missing or wrong. */
+/**
+ * Reads every setting once, secrets also from the files that variables with `_FILE` at their end name. Throws a
+ * ConfigError that names each variable that is missing or wrong.
+ */
 export function loadConfig(environment: Environment = processEnvironment()): Config {
-  const config = readSettings(SETTINGS, environment);
+  const config = readSettings(SETTINGS, { ...environment, ...readSecretFiles(environment) });
   const baseUrl = config.baseUrl ?? `http://${hostOfLinks(config.host)}:${config.port}`;
   return { ...config, baseUrl: baseUrl.replace(/\/+$/, '') };
+}
+
+/** Orchestrators mount secrets as files; the line break that most editors put at the end is no part of them. */
+function readSecretFiles(environment: Environment): Environment {
+  const secrets: Record<string, string> = {};
+  const faults: string[] = [];
+  for (const { variable, isSecret } of Object.values<Setting>(SETTINGS)) {
+    const file = isSecret === true ? environment[`${variable}_FILE`] : undefined;
+    if (!file) continue;
+    const text = readText(file, (reason) =>
+      faults.push(`${variable}_FILE names a file that ${reason}; correct the path, or its permissions`),
+    );
+    if (text === null) continue;
+    if (text === '') faults.push(`${variable}_FILE names an empty file; write the value into it`);
+    if (environment[variable] && environment[variable] !== text) {
+      faults.push(`${variable} and ${variable}_FILE differ; set one of them`);
+    }
+    secrets[variable] = text;
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return secrets;
+}
+
+function readText(file: string, onFailure: (reason: string) => void): string | null {
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    onFailure(`cannot be read (${code})`);
+    return null;
+  }
 }
 
 /** Why links that leave this program would lead nowhere, and what to set; null when they are fine. */

@@ -23,13 +23,18 @@ export interface FirstRun {
 const EMAIL = 'owner@localhost';
 
 /**
- * On the very first run: an organization, its owner with a generated password, and a key of the organization with
- * all permissions. They are written to a file that only its owner can read, before they are committed, so that they
- * cannot be lost. Null on every later run.
+ * On the very first run: an organization and its owner, from the settings if they name one. Else the owner has a generated
+ * password, and there is a key of the organization with all permissions: both are written to a file that only its owner
+ * can read, before they are committed, so that they cannot be lost. Null on every later run, and when the settings name
+ * the owner.
  */
-export async function ensureFirstRun({ db, clock, config }: AppContext): Promise<FirstRun | null> {
+export async function ensureFirstRun(context: Pick<AppContext, 'db' | 'clock' | 'config'>): Promise<FirstRun | null> {
+  const { db, clock, config } = context;
   if (await storesOf(db.session()).people.hasAnyOrganization()) return null;
-  const password = newPassword();
+  const { firstOwnerEmail, firstOwnerPassword } = config;
+  const isNamed = firstOwnerEmail !== undefined && firstOwnerPassword !== undefined;
+  const email = isNamed ? firstOwnerEmail : EMAIL;
+  const password = isNamed ? firstOwnerPassword : newPassword();
   const passwordHash = await hashPassword(password);
   const now = clock.now();
   return await db.transaction(async (session) => {
@@ -42,21 +47,28 @@ export async function ensureFirstRun({ db, clock, config }: AppContext): Promise
       via: 'system',
       origin: { requestId: newId('req'), address: null },
     };
-    const orgId = await createOrganization(unit, 'My organization', by);
-    const userId = await addMember(unit, orgId, { email: EMAIL, name: 'Owner', passwordHash }, 'owner', by);
+    const orgId = await createOrganization(unit, config.firstOrganization, by);
+    const userId = await addMember(unit, orgId, { email, name: 'Owner', passwordHash }, 'owner', by);
+    if (isNamed) return null;
     const wanted = { orgId, userId: null, name: 'First key', permissions: null, expiresAt: null };
     const { secret } = await addApiKey(unit, wanted, by);
     const firstRun: FirstRun = {
       baseUrl: config.baseUrl,
       organizationId: orgId,
       userId,
-      email: EMAIL,
+      email,
       password,
       apiKey: secret,
     };
     writeForOwnerOnly(path.join(config.dataDir, 'first-run.json'), firstRun);
     return firstRun;
   });
+}
+
+/** For a process that may not make up an owner. */
+export async function warnOfNoOrganization({ db, log }: Pick<AppContext, 'db' | 'log'>): Promise<void> {
+  if (await storesOf(db.session()).people.hasAnyOrganization()) return;
+  log.warn({}, 'nobody can sign in yet: set FIRST_OWNER_EMAIL and FIRST_OWNER_PASSWORD and run "tocsin migrate" again');
 }
 
 function writeForOwnerOnly(file: string, content: object): void {

@@ -69,7 +69,8 @@ export async function openFoundation(
   { log, clock: given, connections = CONNECTIONS }: FoundationOptions,
 ): Promise<Foundation> {
   const { database: poolMax, lockWaitMsMax } = connections;
-  const db = await openDatabase({ url: config.databaseUrl, poolMax, lockWaitMsMax });
+  const isPooler = config.directDatabaseUrl !== undefined;
+  const db = await openDatabase({ url: config.databaseUrl, isPooler, poolMax, lockWaitMsMax });
   const { clock, stop: stopClock } = given ? { clock: given, stop: () => {} } : await startDatabaseClock(db.sql, log);
   const queueConnection = connectQueue(config, { durable: true, poolMax: connections.queue });
   const queue = durableQueue(openJobQueue(queueConnection, log), { db, clock, log });

@@ -5,7 +5,11 @@ export interface PreflightFault {
   readonly sentence: string;
   /** A store that does not answer may only be starting. */
   readonly mayPass: boolean;
+  /** The store that does not answer. */
+  readonly store?: StoreName;
 }
+
+export type StoreName = 'PostgreSQL' | 'ClickHouse' | 'Redis';
 
 /** Null when nothing else listens there and the address is one of this machine. */
 export async function findListenFault(host: string, port: number, variable = 'PORT'): Promise<PreflightFault | null> {

@@ -7,7 +7,7 @@ import { releaseOf } from '#entry/migrated_by.ts';
 import type { Config } from '#entry/config.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { migrateClickHouse } from '#storage/clickhouse/migrate.ts';
-import { openDatabase } from '#storage/postgres/database.ts';
+import { type DatabaseAddress, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
 import { migrateQueue } from '#storage/queue/connection.ts';
 
 const MIGRATIONS_DIR = path.join(import.meta.dirname, '../../infra/migrations');
@@ -23,7 +23,8 @@ const REWRITE_MS_MAX = 24 * 3_600_000;
  * lock; a migration that fails leaves the store at the one before it.
  */
 export async function migrate(config: Config & { databaseUrl: string; clickhouseUrl: string }): Promise<void> {
-  const lock = new Client({ connectionString: config.databaseUrl });
+  // A lock of a session, which a pooler would give to somebody else.
+  const lock = new Client({ connectionString: directUrlOf(config) });
   lock.on('error', () => {});
   await lock.connect();
   try {
@@ -40,11 +41,10 @@ export async function migrate(config: Config & { databaseUrl: string; clickhouse
 }
 
 /** The relational tables, and the queue's where PostgreSQL holds it. */
-export async function migratePostgresAndQueue(config: {
-  databaseUrl: string;
-  redisUrl: string | undefined;
-}): Promise<void> {
-  await Promise.all([migratePostgres(config.databaseUrl), migrateQueue(config)]);
+export async function migratePostgresAndQueue(
+  config: DatabaseAddress & { redisUrl: string | undefined },
+): Promise<void> {
+  await Promise.all([migratePostgres(directUrlOf(config)), migrateQueue(config)]);
 }
 
 async function migratePostgres(url: string): Promise<void> {

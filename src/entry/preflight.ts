@@ -1,9 +1,9 @@
-import { Redis } from 'ioredis';
 import { Client } from 'pg';
 
-import { codeOf, findListenFault, type PreflightFault } from '#entry/listen_fault.ts';
+import { codeOf, findListenFault, type PreflightFault, type StoreName } from '#entry/listen_fault.ts';
 import type { Config } from '#entry/config.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
+import { openRedis, readRedisAddress } from '#storage/queue/redis.ts';
 import { isClickHouseUnreachable, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 
 const ANSWER_MS_MAX = 5_000;
@@ -15,18 +15,29 @@ export async function findPreflightFaults(
   config: Config,
   { listens }: { listens: boolean },
 ): Promise<PreflightFault[]> {
-  const { databaseUrl, clickhouseUrl, redisUrl, host, port } = config;
+  const { databaseUrl, directDatabaseUrl, clickhouseUrl, redisUrl, host, port } = config;
   const faults = await Promise.all([
     listens ? findListenFault(host, port) : null,
-    databaseUrl === undefined ? null : findPostgresFault(databaseUrl),
+    databaseUrl === undefined ? null : findPostgresFault(databaseUrl, { isPooler: directDatabaseUrl !== undefined }),
+    directDatabaseUrl === undefined ? null : findPostgresFault(directDatabaseUrl, { variable: 'DIRECT_DATABASE_URL' }),
     clickhouseUrl === undefined ? null : tryStore('CLICKHOUSE_URL', 'ClickHouse', clickhouseUrl, askClickHouse),
     redisUrl === undefined ? null : tryStore('REDIS_URL', 'Redis', redisUrl, askRedis),
   ]);
   return faults.filter((fault) => fault !== null);
 }
 
-export async function findPostgresFault(databaseUrl: string): Promise<PreflightFault | null> {
-  return await tryStore('DATABASE_URL', 'PostgreSQL', databaseUrl, askPostgres);
+interface Asked {
+  /** The setting that holds the address. */
+  readonly variable?: string;
+  /** Whether it may be a pooler, of which nothing of a session is asked. */
+  readonly isPooler?: boolean;
+}
+
+export async function findPostgresFault(
+  url: string,
+  { variable = 'DATABASE_URL', isPooler = false }: Asked = {},
+): Promise<PreflightFault | null> {
+  return await tryStore(variable, 'PostgreSQL', url, (address, at) => askPostgres(address, at, isPooler));
 }
 
 /** A refusal in words, from a store that answers. */
@@ -34,8 +45,8 @@ class Refusal extends Error {}
 
 type Ask = (url: string, address: string) => Promise<void>;
 
-async function tryStore(variable: string, name: string, url: string, ask: Ask): Promise<PreflightFault | null> {
-  const at = addressOf(url);
+async function tryStore(variable: string, name: StoreName, url: string, ask: Ask): Promise<PreflightFault | null> {
+  const at = name === 'Redis' ? redisAddressOf(url) : addressOf(url);
   if (at === null)
     return { sentence: `${variable} is not a valid URL: escape special characters in it`, mayPass: false };
   try {
@@ -49,7 +60,7 @@ async function tryStore(variable: string, name: string, url: string, ask: Ask): 
       return { sentence: `${variable}: there is no host ${at}; correct the name, or the DNS`, mayPass: false };
     }
     const sentence = `${variable}: ${name} does not answer at ${at}; start it there, or correct the address`;
-    return { sentence, mayPass: true };
+    return { sentence, mayPass: true, store: name };
   }
 }
 
@@ -64,8 +75,21 @@ function addressOf(url: string): string | null {
   }
 }
 
-async function askPostgres(url: string, at: string): Promise<void> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: ANSWER_MS_MAX });
+/** The hosts, without name and password; null for an address that cannot be read. */
+function redisAddressOf(url: string): string | null {
+  return (
+    readRedisAddress(url)
+      ?.hosts.map(({ host, port }) => `${host}:${port}`)
+      .join(', ') ?? null
+  );
+}
+
+async function askPostgres(url: string, at: string, isPooler: boolean): Promise<void> {
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: ANSWER_MS_MAX,
+    ...(!isPooler && { statement_timeout: ANSWER_MS_MAX }),
+  });
   client.on('error', () => {});
   try {
     await client.connect();
@@ -74,6 +98,11 @@ async function askPostgres(url: string, at: string): Promise<void> {
     );
     if ((rows[0]?.version ?? 0) < POSTGRES_VERSION_MIN) throw new Refusal(`PostgreSQL at ${at} is older than 14`);
   } catch (error) {
+    if (error instanceof Error && /unsupported startup parameter/.test(error.message)) {
+      throw new Refusal(
+        `a pooler at ${at} refuses settings of a session; set DIRECT_DATABASE_URL to PostgreSQL itself`,
+      );
+    }
     throw POSTGRES_REFUSALS.has(codeOf(error)) ? new Refusal(`${POSTGRES_REFUSALS.get(codeOf(error))} (${at})`) : error;
   } finally {
     await client.end().catch(() => {});
@@ -118,10 +147,11 @@ function notClickHouse(error: unknown): string {
 }
 
 async function askRedis(url: string, at: string): Promise<void> {
-  const redis = new Redis(url, {
+  const redis = openRedis(url, {
     lazyConnect: true,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
+    sentinelRetryStrategy: () => null,
     connectTimeout: ANSWER_MS_MAX,
     enableReadyCheck: false,
   });
@@ -130,7 +160,15 @@ async function askRedis(url: string, at: string): Promise<void> {
   try {
     await redis.connect();
     await redis.ping();
+    const memory = String(await redis.info('memory'));
+    const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] ?? 'noeviction';
+    if (policy !== 'noeviction' && !/^maxmemory:0\r?$/m.test(memory)) {
+      throw new Refusal(
+        `Redis at ${at} drops keys when its memory is full (${policy}); set maxmemory-policy noeviction`,
+      );
+    }
   } catch (error) {
+    if (error instanceof Refusal) throw error;
     const cause = failure ?? error;
     const text = cause instanceof Error ? cause.message : '';
     if (/NOAUTH/.test(text)) throw new Refusal(`Redis wants a password; put it into the address (${at})`);

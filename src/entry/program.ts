@@ -27,11 +27,21 @@ export async function runProgram(main: () => Promise<void>): Promise<void> {
   }
 }
 
+/** How long a store that does not answer is waited for: longer than a fail-over takes. */
+const STORES_WAIT_MS_MAX = 300_000;
+const PAUSE_MS_MAX = 5_000;
+
+interface Needs {
+  readonly listens: boolean;
+  /** Without ClickHouse people can still answer incidents and be paged. */
+  readonly needsClickHouse: boolean;
+}
+
 /**
- * Throws a ConfigError when a setting does not fit what is there. A store that does not answer may be starting beside us
- * and is waited for, for 30 s. Where a supervisor has started this process, it has looked already.
+ * Throws a ConfigError when a setting does not fit what is there. A store that does not answer may be starting, or
+ * failing over, and is waited for, less and less often. Where a supervisor has started this process, it has looked already.
  */
-export async function awaitStores(config: Config, { listens }: { listens: boolean }): Promise<void> {
+export async function awaitStores(config: Config, { listens, needsClickHouse }: Needs): Promise<void> {
   if (process.send !== undefined) return;
   // Loads the clients of every store, of which a pager needs none but PostgreSQL's.
   const { findPreflightFaults } = await import('#entry/preflight.ts');
@@ -39,16 +49,23 @@ export async function awaitStores(config: Config, { listens }: { listens: boolea
   const check = async (): Promise<void> => {
     const faults = await findPreflightFaults(config, { listens });
     if (faults.length === 0) return;
-    const sentences = faults.map(({ sentence }) => sentence);
-    if (faults.some(({ mayPass }) => !mayPass)) throw new ConfigError(sentences);
-    if (!isAnnounced) process.stderr.write(`tocsin: waiting for up to 30 s: ${sentences.join('; ')}\n`);
+    const wrong = faults.filter(({ mayPass }) => !mayPass);
+    if (wrong.length > 0) throw new ConfigError(wrong.map(({ sentence }) => sentence));
+    const missing = faults.filter(({ store }) => needsClickHouse || store !== 'ClickHouse');
+    const text = faults.map(({ sentence }) => sentence).join('; ');
+    if (missing.length === 0) {
+      process.stderr.write(`tocsin: starting all the same: ${text}\n`);
+      return;
+    }
+    if (!isAnnounced) process.stderr.write(`tocsin: waiting for up to ${STORES_WAIT_MS_MAX / 1_000} s: ${text}\n`);
     isAnnounced = true;
-    throw new StoresAway(sentences);
+    throw new StoresAway(missing.map(({ sentence }) => sentence));
   };
   await retry(check, {
     mayRetry: (error) => error instanceof StoresAway,
     pauseMs: 500,
-    timeoutMs: 30_000,
+    pauseMsMax: PAUSE_MS_MAX,
+    timeoutMs: STORES_WAIT_MS_MAX,
   });
 }
 

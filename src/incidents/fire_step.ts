@@ -1,9 +1,9 @@
 import type { Channel } from '#core/oncall/channel.ts';
-import { type Contact, contactsOf } from '#core/oncall/contact.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
 import { peopleOnCall } from '#core/oncall/on_call.ts';
 import { decideRecipients, firstStatusOf, type PageDecision } from '#core/oncall/recipients.ts';
 import { expediteNextStep, skipUnreachablePerson } from '#incidents/expedite_step.ts';
+import { readContacts } from '#incidents/read_contacts.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -56,7 +56,7 @@ async function pageRecipients(
       ? await stores.onCall.ofTeam(incident.orgId, incident.teamId, now)
       : { schedules: [] };
   const onCallUserIds = peopleOnCall(onCall.schedules.map((schedule) => schedule.onCall));
-  const contacts = await readContacts(unit, incident, [...step.targetUserIds, ...onCallUserIds]);
+  const contacts = await readContacts(unit.stores, incident, [...step.targetUserIds, ...onCallUserIds]);
   const { pages, nobodyReached, unreachable } = decideRecipients(step, onCallUserIds, contacts, configured);
   const ids = await stores.notifications.insert(
     pages.map((page) => toNotification(incident, stepIndex, page)),
@@ -93,18 +93,6 @@ function unusedChannels(pages: readonly PageDecision[]): object[] {
       return [{ userId, channel, reason }];
     })
     .slice(0, NAMED_MAX);
-}
-
-/** How each of them can be reached: by their settings in the incident's team, or by their own. */
-async function readContacts(
-  { stores }: UnitOfWork,
-  incident: IncidentRow,
-  userIds: readonly Id<'user'>[],
-): Promise<Map<Id<'user'>, Contact>> {
-  const people = await stores.people.listReachable(incident.orgId, userIds);
-  const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
-  const members = incident.teamId === null ? [] : await stores.teams.listMembers(incident.orgId, [incident.teamId]);
-  return contactsOf([...people.values()], subscribers, members);
 }
 
 function toNotification(incident: IncidentRow, stepIndex: number, page: PageDecision): NewNotification {

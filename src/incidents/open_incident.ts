@@ -1,6 +1,6 @@
 import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import { planSteps } from '#core/oncall/escalation.ts';
-import { runEscalationStep } from '#jobs/run_escalation_step.ts';
+import { startTimers } from '#incidents/start_timers.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
 import { recordSystemChange } from '#storage/postgres/system_change.ts';
@@ -35,7 +35,7 @@ export function dedupKeyOf({ rule, cause }: Firing): string {
  * counts another occurrence. Returns the id of the new incident, or null.
  */
 export async function openIncident(unit: UnitOfWork, rule: ActiveRule, cause: Cause): Promise<Id<'incident'> | null> {
-  const { stores, now, enqueue } = unit;
+  const { stores, now } = unit;
   const timers = planSteps(rule.steps, now);
   const incidentId = await stores.incidents.open(
     {
@@ -69,6 +69,6 @@ export async function openIncident(unit: UnitOfWork, rule: ActiveRule, cause: Ca
     before: null,
     after: { status: 'triggered', ruleId: rule.ruleId, title: cause.title },
   });
-  for (const { stepIndex, dueAt } of timers) enqueue(runEscalationStep, { incidentId, stepIndex }, dueAt);
+  startTimers(unit, incidentId, timers);
   return incidentId;
 }

@@ -1,4 +1,4 @@
-import { decideReopen, type IncidentActor } from '#core/incidents/incident.ts';
+import { decideReopen, type IncidentActor, REOPEN_DAYS_MAX } from '#core/incidents/incident.ts';
 import { resumeEscalation, withdrawNews } from '#incidents/resume_escalation.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
@@ -7,11 +7,14 @@ import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 /**
  * Undoes that an incident was resolved. The caller has locked its cause first and then the incident. It is acknowledged
  * again if it was, otherwise its escalation resumes. Returns false when it is open already; throws `conflict` when its
- * cause has opened another incident, or when its exception group is resolved or ignored.
+ * cause has opened another incident, when its exception group is resolved or ignored, or when it was resolved too long ago.
  */
 export async function reopen(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<boolean> {
-  const decision = decideReopen(incident);
+  const decision = decideReopen(incident, unit.now);
   if (decision.kind === 'unchanged') return false;
+  if (decision.kind === 'too_late') {
+    throw new AppError('conflict', `it was resolved more than ${REOPEN_DAYS_MAX} days ago; declare a new incident`);
+  }
   await requireUnresolvedGroup(unit, incident);
   if (!(await unit.stores.incidents.reopen(incident.id, decision.to, unit.now))) {
     throw new AppError('conflict', 'its cause has opened a new incident meanwhile; take care of that one');

@@ -1,22 +1,26 @@
 import type { AnsweredStatus, IncidentActor } from '#core/incidents/incident.ts';
 import { resumeTimers } from '#core/oncall/escalation.ts';
 import { notifyOthers } from '#incidents/notify_others.ts';
+import { startTimers } from '#incidents/start_timers.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
-import { runEscalationStep } from '#jobs/run_escalation_step.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /** Sets the timers and sends the pages that an answer has cancelled; returns the number of pages. */
 export async function resumeEscalation(
-  { stores, now, enqueue }: UnitOfWork,
+  unit: UnitOfWork,
   { id }: IncidentRow,
   stoppedAt: Temporal.Instant,
 ): Promise<number> {
-  const stopped = (await stores.stepTimers.listSteps([id])).filter(({ state }) => state === 'cancelled');
+  const { stores, now, enqueue } = unit;
+  // What a reassignment has cancelled stays so.
+  const stopped = (await stores.stepTimers.listSteps([id])).filter(
+    ({ state, reason }) => state === 'cancelled' && (reason === 'acknowledged' || reason === 'resolved'),
+  );
   const timers = resumeTimers(stopped, stoppedAt, now);
   await stores.stepTimers.resumeSteps(id, timers);
-  for (const { stepIndex, dueAt } of timers) enqueue(runEscalationStep, { incidentId: id, stepIndex }, dueAt);
+  startTimers(unit, id, timers);
   const pages = await stores.notifications.requeueCancelled(id, now);
   for (const notificationId of pages) enqueue(deliverPage, { notificationId });
   return pages.length;

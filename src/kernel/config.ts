@@ -13,9 +13,11 @@ export interface Setting<Schema extends TSchema = TSchema> {
   readonly unset?: string;
   /** The variable that cannot be set without this one. */
   readonly requiredWith?: string;
+  /** May be in a file instead, which the variable with `_FILE` at its end names. */
+  readonly isSecret?: true;
 }
 
-type More = Pick<Setting, 'unset' | 'requiredWith'>;
+type More = Pick<Setting, 'unset' | 'requiredWith' | 'isSecret'>;
 
 const setting = <Schema extends TSchema>(declaration: Setting<Schema>): Setting<Schema> => declaration;
 
@@ -78,18 +80,30 @@ export const CORE_SETTINGS = {
     '^.{32,}$',
     'at least 32 characters',
     'encrypts ingestion keys and waiting events, and signs links. Required with `DATABASE_URL`, at least 32 characters',
-    { unset: 'generated', requiredWith: 'DATABASE_URL' },
+    { unset: 'generated', requiredWith: 'DATABASE_URL', isSecret: true },
   ),
-  databaseUrl: optionalUrl('DATABASE_URL', ['postgres', 'postgresql'], 'PostgreSQL 14 or newer', { unset: 'embedded' }),
-  redisUrl: optionalUrl(
+  databaseUrl: optionalUrl('DATABASE_URL', ['postgres', 'postgresql'], 'PostgreSQL 14 or newer', {
+    unset: 'embedded',
+    requiredWith: 'DIRECT_DATABASE_URL',
+    isSecret: true,
+  }),
+  directDatabaseUrl: optionalUrl(
+    'DIRECT_DATABASE_URL',
+    ['postgres', 'postgresql'],
+    'PostgreSQL itself, when `DATABASE_URL` is a pooler in transaction mode such as pgbouncer',
+    { isSecret: true },
+  ),
+  redisUrl: optionalText(
     'REDIS_URL',
-    ['redis', 'rediss'],
-    'Redis for the queue; it must not evict. When Redis loses its data, nothing is lost',
-    {
-      unset: 'in PostgreSQL',
-    },
+    '^rediss?(\\+(sentinel|cluster))?://.',
+    'redis://host:6379, redis+sentinel://host:26379,host:26379/master or redis+cluster://host:6379,host:6379',
+    'Redis or Valkey for the queue: `redis://host:6379`, `redis+sentinel://host:26379,host:26379/master` or `redis+cluster://host:6379,host:6379`, `rediss` with TLS; it must not evict. When Redis loses its data, nothing is lost',
+    { unset: 'in PostgreSQL', isSecret: true },
   ),
-  clickhouseUrl: optionalUrl('CLICKHOUSE_URL', ['http', 'https'], 'ClickHouse over HTTP', { unset: 'embedded' }),
+  clickhouseUrl: optionalUrl('CLICKHOUSE_URL', ['http', 'https'], 'ClickHouse over HTTP', {
+    unset: 'embedded',
+    isSecret: true,
+  }),
   clickhouseCluster: optionalText(
     'CLICKHOUSE_CLUSTER',
     '^[A-Za-z0-9_]+$',
@@ -106,6 +120,7 @@ export const CORE_SETTINGS = {
     'HEARTBEAT_URL',
     ['http', 'https'],
     'called once a minute while people are paged in time, so that a watchdog elsewhere notices when they are not (`/healthz` says how late pages are)',
+    { isSecret: true },
   ),
   ingestPointsPerSecond: amount(
     'INGEST_POINTS_PER_SECOND',
@@ -160,10 +175,12 @@ export const CORE_SETTINGS = {
     '^\\S{16,}$',
     'at least 16 characters without a space',
     'bearer token for `/metrics` on the public port, at least 16 characters. Without it, `/metrics` is closed there',
+    { isSecret: true },
   ),
   metricsPort: setting({
     variable: 'METRICS_PORT',
-    purpose: 'port of a separate listener for `/metrics`, without a token; 0 for none',
+    purpose:
+      'port of a separate listener of an API, worker or pager process for `/metrics`, `/livez` and `/readyz`, without a token; 0 for none',
     allowed: 'a port, 0 to 65535',
     schema: Type.Integer({ minimum: 0, maximum: 65_535 }),
     fallback: '0',
@@ -175,6 +192,27 @@ export const CORE_SETTINGS = {
     schema: Type.String({ minLength: 1 }),
     fallback: '127.0.0.1',
   }),
+  firstOrganization: setting({
+    variable: 'FIRST_ORGANIZATION',
+    purpose: 'name of the organization that is created when there is none',
+    allowed: 'a name of at most 100 characters',
+    schema: Type.String({ minLength: 1, maxLength: 100 }),
+    fallback: 'My organization',
+  }),
+  firstOwnerEmail: optionalText(
+    'FIRST_OWNER_EMAIL',
+    '^[^@\\s]+@[^@\\s]+$',
+    'a mail address',
+    'its owner, whom `tocsin migrate` or the first API process creates; required with `FIRST_OWNER_PASSWORD`',
+    { unset: 'owner@localhost', requiredWith: 'FIRST_OWNER_PASSWORD' },
+  ),
+  firstOwnerPassword: optionalText(
+    'FIRST_OWNER_PASSWORD',
+    '^.{12,}$',
+    'at least 12 characters',
+    'at least 12 characters. Without it `npm start` writes `first-run.json`, and a process on its own creates nobody',
+    { unset: 'generated', requiredWith: 'FIRST_OWNER_EMAIL', isSecret: true },
+  ),
   allowInternalAddresses: setting({
     variable: 'ALLOW_INTERNAL_ADDRESSES',
     purpose:

@@ -22,6 +22,7 @@ export const KIND_NOUNS = {
   policy: 'an escalation policy',
   rule: 'an alert rule',
   incident: 'an incident',
+  note: 'a note on an incident',
   notification: 'a notification',
   subscription: 'a push subscription',
   feed: 'a calendar feed',

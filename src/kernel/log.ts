@@ -21,6 +21,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b(sentry_key=)[0-9a-f]+/gi, '$1…'],
   // Links in messages act in somebody's name: the part behind the message id is the signature.
   [/(\/api\/answers\/[a-z]+\/[a-z0-9_]+\/)[^\s"\\]+/gi, '$1…'],
+  [/(\/a\/[0-9a-z]{26})[0-9a-z]{16}\b/g, '$1…'],
   // In a query, a form or a cookie; codes and verifiers of OAuth, and what apps for one-time passwords are given.
   [
     /\b((?:code|code_verifier|token|access_token|refresh_token|client_secret|password|secret|seal)=)[^\s&"'\\;]+/gi,

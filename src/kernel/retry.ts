@@ -5,6 +5,8 @@ import { isUnavailable } from '#kernel/errors.ts';
 interface RetryPauses {
   /** From a failure to the next try. */
   readonly pauseMs: number;
+  /** Pauses double up to this one; absent, all are the same. */
+  readonly pauseMsMax?: number;
   /** A failure later than this after the first try is the last. */
   readonly timeoutMs: number;
   /** Called before each pause. */
@@ -19,6 +21,7 @@ interface RetryOptions extends RetryPauses {
 /** Does the work until it succeeds or its time is over, and then throws the last error. */
 export async function retry<Result>(work: () => Promise<Result>, options: RetryOptions): Promise<Result> {
   const deadline = performance.now() + options.timeoutMs;
+  let pauseMs = options.pauseMs;
   for (;;) {
     try {
       return await work();
@@ -26,7 +29,8 @@ export async function retry<Result>(work: () => Promise<Result>, options: RetryO
       if (!options.mayRetry(error) || performance.now() > deadline) throw error;
       options.onFailure?.(error);
     }
-    await delay(options.pauseMs);
+    await delay(pauseMs);
+    pauseMs = Math.max(pauseMs, Math.min(2 * pauseMs, options.pauseMsMax ?? 0));
   }
 }
 

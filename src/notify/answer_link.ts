@@ -25,16 +25,35 @@ export type ReadLink =
 export interface AnswerLinks {
   urlOf(answer: Answer, message: { readonly notificationId: string; readonly createdAt: Temporal.Instant }): string;
   read(answer: string, notificationId: string, seal: string, now: Temporal.Instant): ReadLink;
+  /** The same to acknowledge, for an SMS: 45 characters behind the public address. When it expires is in the log. */
+  shortUrlOf(message: { readonly notificationId: string }): string;
+  readShort(code: string): { readonly isGenuine: boolean; readonly notificationId: string };
 }
 
 /** The path behind the public address, with Fastify's names for its parts. */
 export const ANSWER_PATH = '/api/answers/:answer/:notificationId/:seal';
+
+/** Of the short links. */
+export const SHORT_ANSWER_PATH = '/a/:code';
+
+const ID_PREFIX = 'notification_';
+/** An id without its prefix, and 80 bits of its signature: both in letters and digits that no phone cuts off a link. */
+const SHORT_CODE = /^([0-9a-z]{26})([0-9a-z]{16})$/;
+const SHORT_SIGNATURE_BYTES = 10;
+const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** Whether a message is too old for its links to be used. */
+export function haveLinksExpired(createdAt: Temporal.Instant, now: Temporal.Instant): boolean {
+  return now.epochMilliseconds >= createdAt.add({ hours: LIFE_HOURS }).epochMilliseconds;
+}
 
 /** The key is derived (HKDF, RFC 5869) from APP_SECRET for this purpose alone. */
 export function createAnswerLinks(appSecret: string, baseUrl: string): AnswerLinks {
   const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', 'answer-links', 32));
   const sign = (answer: string, notificationId: string, expiresAt: string): Buffer =>
     createHmac('sha256', key).update(`${answer}\n${notificationId}\n${expiresAt}`).digest();
+  const signShort = (notificationId: string): string =>
+    toBase32(sign('acknowledge', notificationId, 'short').subarray(0, SHORT_SIGNATURE_BYTES));
 
   return {
     urlOf(answer, { notificationId, createdAt }) {
@@ -54,7 +73,22 @@ export function createAnswerLinks(appSecret: string, baseUrl: string): AnswerLin
       if (now.epochMilliseconds >= Number(expiresAt) * 1000) return { kind: 'expired', notificationId };
       return { kind: 'valid', answer, notificationId };
     },
+    shortUrlOf({ notificationId }) {
+      return `${baseUrl}/a/${notificationId.slice(ID_PREFIX.length)}${signShort(notificationId)}`;
+    },
+    readShort(code) {
+      const [, id = '', signature = ''] = SHORT_CODE.exec(code) ?? [];
+      const notificationId = `${ID_PREFIX}${id}`;
+      const [given, expected] = [Buffer.from(signature), Buffer.from(signShort(notificationId))];
+      return { isGenuine: given.length === expected.length && timingSafeEqual(given, expected), notificationId };
+    },
   };
+}
+
+/** Five bits a letter; the number of bytes is a multiple of five. */
+function toBase32(bytes: Buffer): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  return (bits.match(/.{5}/g) ?? []).map((five) => BASE32[Number.parseInt(five, 2)]).join('');
 }
 
 function isAnswer(text: string): text is Answer {

@@ -37,7 +37,7 @@ interface SenderContext extends Omit<NotifySettings, 'twilio'> {
 
 /** The sender of each channel; null where the operator has not set it up. */
 const SENDERS: Readonly<Record<Channel, (context: SenderContext) => ChannelSender | null>> = {
-  sms: ({ twilio, baseUrl }) => twilio && smsSender(twilio.client, twilio.account, baseUrl),
+  sms: ({ twilio, links, baseUrl }) => twilio && smsSender(twilio.client, twilio.account, links, baseUrl),
   call: ({ twilio, baseUrl }) => twilio && callSender(twilio.client, twilio.account, baseUrl),
   push: ({ push, mail, links, baseUrl }) => pushSender({ ...push, mailFrom: mail?.from ?? null, baseUrl }, links),
   email: ({ mail, links, baseUrl }) => mail && emailSender(mail, links, baseUrl),

@@ -85,6 +85,7 @@ test('the document has the endpoints of senders and operators', () => {
       '/api/{projectId}/envelope',
       '/api/{projectId}/store',
       '/healthz',
+      '/livez',
       '/readyz',
       '/metrics',
       '/api/openapi.json',

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 import { linksWarning, loadConfig } from '#entry/config.ts';
 import { withSettingsTable } from '#infra/release/settings_table.ts';
@@ -48,6 +49,39 @@ test('every fault is named at once, and no value is', () => {
   for (const variable of ['PORT', 'APP_SECRET', 'DATABASE_URL', 'LOG_LEVEL', 'MAIL_FROM'])
     expect(text).toContain(variable);
   expect(text).not.toContain('hunter2');
+});
+
+test('a secret may be in a file that a variable names', () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-config-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, 'secret');
+  const secret = 'a secret that is long enough for tests';
+  writeFileSync(file, `${secret}\n`);
+  expect(loadConfig({ APP_SECRET_FILE: file }).appSecret).toBe(secret);
+  expect(loadConfig({ APP_SECRET_FILE: file, APP_SECRET: secret }).appSecret).toBe(secret);
+  const two = faultsOf({ APP_SECRET_FILE: file, APP_SECRET: 'another secret that is long enough' });
+  expect(two).toBe('APP_SECRET and APP_SECRET_FILE differ; set one of them');
+  expect(faultsOf({ SMTP_URL_FILE: path.join(folder, 'none') })).toMatch(
+    /^SMTP_URL_FILE names a file that cannot be read \(ENOENT\); correct the path, or its permissions$/,
+  );
+  writeFileSync(file, '\n');
+  expect(faultsOf({ APP_SECRET_FILE: file })).toContain('APP_SECRET_FILE names an empty file');
+});
+
+test('what only makes sense together is required together', () => {
+  expect(faultsOf({ FIRST_OWNER_EMAIL: 'anna@example.com' })).toMatch(
+    /FIRST_OWNER_PASSWORD is required with FIRST_OWNER_EMAIL/,
+  );
+  expect(faultsOf({ DIRECT_DATABASE_URL: 'postgres://db/tocsin' })).toMatch(/DATABASE_URL is required with/);
+});
+
+test.each([
+  ['redis://127.0.0.1:6379', true],
+  ['rediss+sentinel://a:26379,b:26379/mymaster', true],
+  ['redis+cluster://a,b', true],
+  ['http://127.0.0.1', false],
+])('REDIS_URL %s is taken: %s', (url, isTaken) => {
+  expect(faultsOf({ REDIS_URL: url }) === '').toBe(isTaken);
 });
 
 test('an empty variable is an unset one', () => {

@@ -38,6 +38,7 @@ test('the steps of an incident are those at its trigger, even if the policy chan
     {
       index: 0,
       ...smsTo(anna, 0),
+      countsFrom: shown.triggeredAt,
       useSchedule: false,
       dueAt: shown.triggeredAt,
       isBroughtForward: false,
@@ -49,6 +50,7 @@ test('the steps of an incident are those at its trigger, even if the policy chan
     {
       index: 1,
       ...smsTo(bram, 10),
+      countsFrom: shown.triggeredAt,
       useSchedule: false,
       dueAt: shown.escalation.nextStepAt,
       isBroughtForward: false,

@@ -57,7 +57,7 @@ describe('a storm', () => {
     await w.advance({ seconds: 1 });
     expect(texts()).toHaveLength(4);
     expect(texts()[3]).toMatch(
-      /^Tocsin: 7 more incidents: checkout: trouble \d+ Reply ACK ALL http:\/\/tocsin\.test\/incidents$/,
+      /^Tocsin: 7 more incidents: checkout: trouble \d+ Reply ACK ALL http:\/\/tocsin\.test\/a\/\w{42}$/,
     );
     await w.advance({ minutes: 10 });
     expect(texts()).toHaveLength(4);

@@ -77,8 +77,7 @@ export async function world(
   options: { keepOpen?: boolean; settings?: Partial<Config>; clock?: TestClock } = {},
 ): Promise<World> {
   const name = `w_${randomBytes(6).toString('hex')}`;
-  const databaseUrl = await createDatabase(name);
-  const clickhouseUrl = await createClickHouseDatabase(name);
+  const [databaseUrl, clickhouseUrl] = await Promise.all([createDatabase(name), createClickHouseDatabase(name)]);
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'tocsin-world-'));
   const { clock = testClock() } = options;
   const config = requireStores({

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
+import { NOTES_MAX, toNoteView } from '#actions/incidents/notes.ts';
 import {
   IncidentWithLogView,
   toEscalationWithStepsView,
@@ -21,7 +22,7 @@ const MEMBERS_SHOWN = 200;
 export const getIncident = defineAction({
   name: 'get_incident',
   summary:
-    'Return one incident with its escalation steps as they were at the trigger, its notification log (who was reached how) and its timeline.',
+    'Return one incident with its escalation steps as they were at the trigger, its notification log (who was reached), notes and timeline.',
   guidance: 'Use it to see what was measured, and who was reached.',
   permission: 'oncall:view',
   effect: 'read',
@@ -32,10 +33,11 @@ export const getIncident = defineAction({
   exampleResult: INCIDENT_WITH_LOG_EXAMPLE,
   async handle({ incidentId }, { caller, stores, now }) {
     const incident = await stores.incidents.get(caller.orgId, incidentId, now);
-    const [steps, notifications, timeline] = await Promise.all([
+    const [steps, notifications, timeline, notes] = await Promise.all([
       stores.stepTimers.listSteps([incident.id]),
       stores.notifications.listOf(incident.id),
       stores.incidents.listTimeline(incident.id),
+      stores.incidentNotes.list(incident.id, NOTES_MAX),
     ]);
     const members = await stores.storms.listMembers(incident.id, MEMBERS_SHOWN);
     const people = await stores.people.listPeople(caller.orgId, userIdsIn(timeline));
@@ -45,6 +47,7 @@ export const getIncident = defineAction({
       escalation: toEscalationWithStepsView(incident, steps, notifications),
       members: members.map(toMemberView),
       notifications: notifications.map(toNotificationView),
+      notes: notes.map(toNoteView),
       timeline: toTimelineView(timeline, names),
     };
   },

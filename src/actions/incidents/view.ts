@@ -2,9 +2,10 @@ import { type Static, Type } from 'typebox';
 
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { NoteView } from '#actions/incidents/notes.ts';
 import { type EscalationState, escalationStateOf, type StepState } from '#core/incidents/escalation_state.ts';
 import { INCIDENT_STATUSES, NEWS_EVENTS } from '#core/incidents/incident.ts';
-import { RULE_KIND_NAMES } from '#core/incidents/rule_kinds.ts';
+import { INCIDENT_KINDS } from '#core/incidents/incident_kind.ts';
 import { toStepRecords, type StepTimerRow } from '#core/incidents/step_records.ts';
 import { timelineText } from '#core/incidents/timeline_text.ts';
 import { CHANNELS } from '#core/oncall/channel.ts';
@@ -40,7 +41,7 @@ const INCIDENT_FIELDS = {
   number: Type.Integer({ description: 'what is typed in a reply by SMS' }),
   status: Type.Enum([...INCIDENT_STATUSES]),
   title: Type.String(),
-  kind: Type.Enum([...RULE_KIND_NAMES]),
+  kind: Type.Enum([...INCIDENT_KINDS], { description: 'of the rule that opened it; manual: a person did' }),
   serviceId: IdText,
   ruleId: nullable(IdText),
   exceptionGroupId: nullable(IdText),
@@ -84,7 +85,11 @@ const NotificationView = Type.Object({
 
 const StepRecordView = Type.Object({
   index: Type.Integer({ description: 'from 0' }),
-  afterMinutes: Type.Integer({ description: 'after the trigger, as the policy said then' }),
+  afterMinutes: Type.Integer({ description: 'after countsFrom, as the policy said then' }),
+  countsFrom: Type.String({
+    format: 'date-time',
+    description: 'the trigger, or when the incident was reassigned and got this step',
+  }),
   channels: Type.Array(Type.Enum([...CHANNELS])),
   targetUserIds: Type.Array(IdText),
   useSchedule: Type.Boolean({ description: 'also whoever is on call in `teamId` when it fires' }),
@@ -98,7 +103,8 @@ const StepRecordView = Type.Object({
   settledAt: nullable(Timestamp),
   reason: nullable(
     Type.String({
-      description: 'of a skipped step: why it reached nobody; of a cancelled one: acknowledged or resolved',
+      description:
+        'of a skipped step: why it reached nobody; of a cancelled one: acknowledged, resolved or reassigned; escalated: a person fired it before its time',
     }),
   ),
   people: Type.Array(Type.Object({ userId: IdText, status: Type.Enum([...NOTIFICATION_STATUSES]) }), {
@@ -134,6 +140,7 @@ export const IncidentWithLogView = Type.Object({
       'what an incident stands for that was opened because its service opened too many: the newest 200, details.standsFor counts them; empty for any other',
   }),
   notifications: Type.Array(NotificationView, { description: 'the notification log, oldest first' }),
+  notes: Type.Array(NoteView, { description: 'what people have written about it, oldest first' }),
   timeline: Type.Array(Type.Object({ at: Timestamp, event: Type.String(), text: Type.String() }), {
     description: 'what happened, oldest first, as sentences',
   }),
@@ -184,6 +191,7 @@ export const INCIDENT_WITH_LOG_EXAMPLE: Static<typeof IncidentWithLogView> = {
       {
         index: 0,
         afterMinutes: 0,
+        countsFrom: '2027-02-03T02:04:15.000Z',
         channels: ['push', 'sms'],
         targetUserIds: [],
         useSchedule: true,
@@ -197,6 +205,7 @@ export const INCIDENT_WITH_LOG_EXAMPLE: Static<typeof IncidentWithLogView> = {
       {
         index: 1,
         afterMinutes: 10,
+        countsFrom: '2027-02-03T02:04:15.000Z',
         channels: ['call'],
         targetUserIds: [IDS.otherUserId],
         useSchedule: false,
@@ -225,6 +234,7 @@ export const INCIDENT_WITH_LOG_EXAMPLE: Static<typeof IncidentWithLogView> = {
       updatedAt: '2027-02-03T02:04:17.902Z',
     },
   ],
+  notes: [],
   timeline: [
     {
       at: '2027-02-03T02:04:15.000Z',
@@ -274,6 +284,7 @@ export function toEscalationWithStepsView(
   const pages = log.filter(({ kind }) => kind === 'page');
   const steps = toStepRecords(incident, timers, pages).map((step) => ({
     ...step,
+    countsFrom: step.countsFrom ?? toTimestamp(incident.triggeredAt),
     channels: [...step.channels],
     targetUserIds: [...step.targetUserIds],
     people: [...step.people],

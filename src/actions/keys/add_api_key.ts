@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 
 import type { Change } from '#actions/action_context.ts';
 import { auditedApiKey, type NewApiKeyView, toApiKeyView } from '#actions/keys/view.ts';
+import { recordChange } from '#actions/record_change.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { issueApiKey } from '#auth/api_keys.ts';
 import { invalidInput } from '#kernel/errors.ts';
@@ -48,7 +49,6 @@ export async function addApiKey(
   by: AuditedBy,
 ): Promise<Static<typeof NewApiKeyView>> {
   const { view, change } = await makeApiKey(unit, { ...wanted, createdBy: null });
-  const { orgId } = wanted;
-  await unit.stores.audit.append({ orgId, ...by, action: 'create_api_key', ...change, result: 'done' }, unit.now);
+  await recordChange(unit, wanted.orgId, by, { action: 'create_api_key', ...change });
   return view;
 }

@@ -1,3 +1,4 @@
+import { recordChange } from '#actions/record_change.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -17,13 +18,14 @@ interface NewAccount {
  * one who is a member already: their role changes by `changeRole` alone, which keeps an owner.
  */
 export async function addMember(
-  { stores, now }: Pick<UnitOfWork, 'stores' | 'now'>,
+  unit: Pick<UnitOfWork, 'stores' | 'now'>,
   orgId: Id<'org'>,
   person: UserRow | NewAccount,
   role: Role,
   by: AuditedBy,
 ): Promise<Id<'user'>> {
-  const { people, audit } = stores;
+  const { now } = unit;
+  const { people } = unit.stores;
   await people.lockMemberships(orgId);
   const isNew = !('id' in person);
   const { id: userId } = isNew ? await people.insertUser(person, now) : person;
@@ -33,7 +35,7 @@ export async function addMember(
   }
   await people.setMembership(orgId, userId, role, now);
   const { email, name } = person;
-  const change = { action: isNew ? 'create_user' : 'add_member', target: userId, before: null };
-  await audit.append({ orgId, ...by, ...change, after: { email, name, role }, result: 'done' }, now);
+  const action = isNew ? 'create_user' : 'add_member';
+  await recordChange(unit, orgId, by, { action, target: userId, before: null, after: { email, name, role } });
   return userId;
 }

@@ -1,15 +1,15 @@
+import { recordChange } from '#actions/record_change.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { AuditedBy } from '#storage/postgres/audit_store.ts';
 
 /** An organization nobody belongs to yet; its audit log begins with this. */
 export async function createOrganization(
-  { stores, now }: Pick<UnitOfWork, 'stores' | 'now'>,
+  unit: Pick<UnitOfWork, 'stores' | 'now'>,
   name: string,
   by: AuditedBy,
 ): Promise<Id<'org'>> {
-  const { id: orgId } = await stores.people.insertOrganization(name, now);
-  const change = { action: 'create_organization', target: orgId, before: null, after: { name } };
-  await stores.audit.append({ orgId, ...by, ...change, result: 'done' }, now);
+  const { id: orgId } = await unit.stores.people.insertOrganization(name, unit.now);
+  await recordChange(unit, orgId, by, { action: 'create_organization', target: orgId, before: null, after: { name } });
   return orgId;
 }

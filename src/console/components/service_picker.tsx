@@ -1,7 +1,7 @@
 import { Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
@@ -14,16 +14,15 @@ const OPTIONS_MAX = 20;
 interface ServicePickerProps {
   readonly value: string | undefined;
   onChange(serviceId: string | undefined): void;
-  /** In a form, which needs one; in a filter nothing is all services. */
+  /** Shown above it; without one it narrows a list, and nothing chosen means all of them. */
   readonly label?: string;
   readonly placeholder?: string;
-  readonly error?: string | undefined;
-  readonly isDisabled?: boolean;
+  readonly error?: ReactNode;
 }
 
 /** Selects one of any number of services. The server searches for what is typed. */
 export function ServicePicker(props: ServicePickerProps) {
-  const { value, onChange, label, placeholder = 'All services', error, isDisabled = false } = props;
+  const { value, onChange, label, placeholder = 'All services', error } = props;
   const { orgId } = useOrganization().org;
   const [typed, setTyped] = useState('');
   const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
@@ -44,7 +43,6 @@ export function ServicePicker(props: ServicePickerProps) {
       {...(label === undefined ? { 'aria-label': 'Service' } : { label })}
       placeholder={placeholder}
       error={error}
-      disabled={isDisabled}
       data={options.map(({ serviceId, name }) => ({ value: serviceId, label: isolateBidi(name) }))}
       value={selected?.serviceId ?? null}
       onChange={(serviceId) => onChange(serviceId ?? undefined)}
@@ -53,8 +51,8 @@ export function ServicePicker(props: ServicePickerProps) {
       onSearchChange={setTyped}
       filter={({ options: all }) => all}
       nothingFoundMessage="No service has this name"
-      clearable={label === undefined}
-      clearButtonProps={{ 'aria-label': placeholder }}
+      clearable
+      clearButtonProps={{ 'aria-label': label === undefined ? 'All services' : 'Choose another service' }}
     />
   );
 }

@@ -17,7 +17,7 @@ interface PushText {
 /** Missing in the types of TypeScript, but supported by every browser with buttons on notifications. */
 interface ShownOptions extends NotificationOptions {
   readonly renotify: boolean;
-  readonly vibrate: readonly number[];
+  readonly vibrate?: readonly number[];
   readonly actions: readonly { readonly action: string; readonly title: string }[];
 }
 
@@ -52,9 +52,11 @@ self.addEventListener('push', (event) => event.waitUntil(show(read(event))));
 
 self.addEventListener('notificationclick', (event) => {
   event.notification.close();
-  const { url, actions } = event.notification.data as PushText;
-  const target = actions.find(({ action }) => action === event.action)?.url ?? url;
-  event.waitUntil(open(target));
+  const text = event.notification.data as PushText;
+  const pressed = text.actions.find(({ action }) => action === event.action);
+  if (pressed === undefined) event.waitUntil(openIncident(text));
+  else if (pressed.action === 'acknowledge') event.waitUntil(acknowledge(text, pressed.url));
+  else event.waitUntil(open(pressed.url));
 });
 
 self.addEventListener('fetch', (event) => {
@@ -76,14 +78,14 @@ function read(event: PushEvent): PushText {
   }
 }
 
-async function show(text: PushText): Promise<void> {
+async function show(text: PushText, isSilent = false): Promise<void> {
   const options: ShownOptions = {
     body: text.body,
     tag: text.tag,
     // A page that replaces an earlier one must sound again.
-    renotify: true,
+    renotify: !isSilent,
     requireInteraction: text.actions.length > 0,
-    vibrate: text.actions.length > 0 ? [300, 120, 300, 120, 600] : [120],
+    ...(isSilent ? { silent: true } : { vibrate: text.actions.length > 0 ? [300, 120, 300, 120, 600] : [120] }),
     icon: new URL('icon-192.png', self.registration.scope).href,
     badge: new URL('badge-96.png', self.registration.scope).href,
     actions: text.actions.map(({ action, title }) => ({ action, title })),
@@ -92,10 +94,28 @@ async function show(text: PushText): Promise<void> {
   await self.registration.showNotification(text.title, options);
 }
 
+/** One press is enough: no scanner presses buttons. When it does not work, the page says why. */
+async function acknowledge(text: PushText, url: string): Promise<void> {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const answer = await fetch(url, { method: 'POST', headers, body: '', credentials: 'omit' }).catch(() => null);
+  if (answer?.ok !== true) return await open(url);
+  await show({ ...text, body: 'You have acknowledged it.', actions: [] }, true);
+}
+
+/** The incident in a tab of the console; where none is open, the small page that acknowledges without signing in. */
+async function openIncident({ url, actions }: PushText): Promise<void> {
+  const hasTab = (await findTab()) !== undefined;
+  await open(hasTab ? url : (actions.find(({ action }) => action === 'acknowledge')?.url ?? url));
+}
+
+async function findTab(): Promise<WindowClient | undefined> {
+  const tabs = await self.clients.matchAll({ type: 'window' });
+  return tabs.find((client) => client.url.startsWith(self.registration.scope));
+}
+
 /** Uses a tab that is already open, if there is one. */
 async function open(url: string): Promise<void> {
-  const tabs = await self.clients.matchAll({ type: 'window' });
-  const tab = tabs.find((client) => client.url.startsWith(self.registration.scope));
+  const tab = await findTab();
   if (tab === undefined || !url.startsWith(self.registration.scope)) {
     await self.clients.openWindow(url);
     return;

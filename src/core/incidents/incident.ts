@@ -1,4 +1,5 @@
 import type { Actor, Via } from '#kernel/caller.ts';
+import type { Temporal } from '#kernel/time.ts';
 
 export const INCIDENT_STATUSES = ['triggered', 'acknowledged', 'resolved'] as const;
 
@@ -69,22 +70,37 @@ export function decideResolve(status: IncidentStatus): StatusDecision {
 }
 
 /** Undoing that an incident was resolved gives it the status that it had before. */
-export type ReopenDecision = { readonly kind: 'unchanged' } | { readonly kind: 'reopen'; readonly to: OpenStatus };
+export type ReopenDecision =
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'too_late' }
+  | { readonly kind: 'reopen'; readonly to: OpenStatus };
+
+/** What happens later is another incident: those who were paged have moved on, and so has the policy. */
+export const REOPEN_DAYS_MAX = 7;
 
 type OpenStatus = Exclude<IncidentStatus, 'resolved'>;
 
-export function decideReopen(incident: {
-  readonly status: IncidentStatus;
-  readonly acknowledgedAt: object | null;
-}): ReopenDecision {
+export function decideReopen(
+  incident: {
+    readonly status: IncidentStatus;
+    readonly acknowledgedAt: object | null;
+    readonly resolvedAt: Temporal.Instant | null;
+  },
+  now: Temporal.Instant,
+): ReopenDecision {
   switch (incident.status) {
     case 'triggered':
     case 'acknowledged':
       return { kind: 'unchanged' };
-    case 'resolved':
+    case 'resolved': {
+      const since = incident.resolvedAt?.epochMilliseconds ?? now.epochMilliseconds;
+      if (now.epochMilliseconds - since > REOPEN_DAYS_MAX * DAY_MS) return { kind: 'too_late' };
       return { kind: 'reopen', to: incident.acknowledgedAt === null ? 'triggered' : 'acknowledged' };
+    }
   }
 }
+
+const DAY_MS = 24 * 60 * 60_000;
 
 export function decideUnacknowledge(status: IncidentStatus): StatusDecision {
   switch (status) {

@@ -1,6 +1,7 @@
 /** Why something did not work or was not sent, in half a sentence that follows a colon. */
 const WORDS: Readonly<Record<string, string>> = {
   no_policy: 'its rule has no escalation policy',
+  none_chosen: 'no escalation policy was chosen',
   no_steps: 'its escalation policy has no steps',
   no_targets: 'it names nobody',
   nobody_on_call: 'nobody is on call',
@@ -40,6 +41,7 @@ const WORDS: Readonly<Record<string, string>> = {
   acknowledged: 'the incident was acknowledged first',
   resolved: 'the incident was resolved first',
   taken_back: 'the answer was taken back first',
+  reassigned: 'the incident was reassigned first',
   service_deleted: 'its service was deleted',
   left_organization: 'the person has left the organization',
 };

@@ -32,6 +32,12 @@ export function timelineText(event: string, data: Data, names: ReadonlyMap<strin
   switch (event) {
     case 'triggered':
       return `Triggered by the rule "${textOf(data['rule'])}": ${textOf(data['cause'])}.`;
+    case 'declared':
+      return `Declared by ${actor(data, nameOf)}.`;
+    case 'escalated':
+      return `${actor(data, nameOf)} escalated it: step ${stepNumber(data)} fires at once.`;
+    case 'reassigned':
+      return `Reassigned to ${assignee(data, nameOf)} by ${actor(data, nameOf)}; ${afterReassignment(data)}.${newsOfReopening(data, nameOf)}`;
     case 'nobody_paged':
       return `Nobody is paged${because(data)}.`;
     case 'step_fired':
@@ -156,6 +162,20 @@ function whatContinues(data: Data): string {
   const resumed = Number(data['resumedMessages'] ?? 0);
   const sent = resumed === 0 ? '' : ` and ${plural(resumed, 'cancelled message is', 'cancelled messages are')} sent`;
   return `escalation goes on${sent}`;
+}
+
+/** A policy by the name that it had then, or a person. */
+function assignee(data: Data, nameOf: NameOf): string {
+  const policy = textOf(data['policy']);
+  return policy === '' ? nameOf(data['userId']) : `the policy "${policy}"`;
+}
+
+function afterReassignment(data: Data): string {
+  const left = Number(data['stepsLeft'] ?? 0);
+  if (textOf(data['policy']) !== '') return 'its steps begin now';
+  return left === 0
+    ? 'no other step follows'
+    : `${plural(left, 'step follows', 'steps follow')} if nobody acknowledges`;
 }
 
 function newsOfReopening(data: Data, nameOf: NameOf): string {

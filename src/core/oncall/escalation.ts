@@ -1,5 +1,5 @@
 import type { Id } from '#kernel/ids.ts';
-import { addMinutesSaturating, type Temporal } from '#kernel/time.ts';
+import { addMinutesSaturating, Temporal } from '#kernel/time.ts';
 
 import type { Channel } from './channel.ts';
 
@@ -13,7 +13,12 @@ export interface EscalationStep {
   readonly targetUserIds: readonly Id<'user'>[];
   /** Also the person on call in the team of the policy when the step fires. */
   readonly useSchedule: boolean;
+  /** Of a step that came with a reassignment: when that was, as a timestamp. Its minutes count from then. */
+  readonly countsFrom?: string;
 }
+
+/** As much of a step as its time depends on. */
+type Timed = Pick<EscalationStep, 'afterMinutes' | 'countsFrom'>;
 
 export interface PlannedStep {
   readonly stepIndex: number;
@@ -24,17 +29,23 @@ export interface PlannedStep {
  * The timers of an incident, in the order of the policy. Each step fires at its own time, so one that is listed later
  * with a smaller `afterMinutes` fires earlier. A step that would come due beyond FAR_FUTURE stays there.
  */
-export function planSteps(steps: readonly Pick<EscalationStep, 'afterMinutes'>[], triggeredAt: Instant): PlannedStep[] {
-  return steps.map((step, stepIndex) => ({ stepIndex, dueAt: addMinutesSaturating(triggeredAt, step.afterMinutes) }));
+export function planSteps(steps: readonly Timed[], triggeredAt: Instant): PlannedStep[] {
+  return steps.map(({ afterMinutes, countsFrom }, stepIndex) => {
+    const from = countsFrom === undefined ? triggeredAt : Temporal.Instant.from(countsFrom);
+    return { stepIndex, dueAt: addMinutesSaturating(from, afterMinutes) };
+  });
 }
 
 /**
  * The step that fires at once when this one reaches nobody or the last channel of a person has failed: the next in time,
  * and among equal times in the order of the policy. Null after the last one. Asked of the snapshot, never of timers that
- * may have been brought forward, so that several answers for one step agree.
+ * may have been brought forward, so that several answers for one step agree. A step of before a reassignment is followed
+ * by none of those that came with it.
  */
-export function stepAfter(steps: readonly Pick<EscalationStep, 'afterMinutes'>[], stepIndex: number): number | null {
-  const order = [...steps.keys()].sort((a, b) => minutesOf(steps, a) - minutesOf(steps, b) || a - b);
+export function stepAfter(steps: readonly Timed[], stepIndex: number): number | null {
+  const order = [...steps.keys()]
+    .filter((index) => steps[index]?.countsFrom === steps[stepIndex]?.countsFrom)
+    .sort((a, b) => minutesOf(steps, a) - minutesOf(steps, b) || a - b);
   const place = order.indexOf(stepIndex);
   return place === -1 ? null : (order[place + 1] ?? null);
 }
@@ -53,6 +64,6 @@ export function resumeTimers(stopped: readonly PlannedStep[], stoppedAt: Instant
   return stopped.map(({ stepIndex, dueAt }) => ({ stepIndex, dueAt: addMinutesSaturating(dueAt, laterMinutes) }));
 }
 
-function minutesOf(steps: readonly Pick<EscalationStep, 'afterMinutes'>[], stepIndex: number): number {
+function minutesOf(steps: readonly Timed[], stepIndex: number): number {
   return steps[stepIndex]?.afterMinutes ?? Infinity;
 }

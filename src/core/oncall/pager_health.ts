@@ -33,8 +33,10 @@ export interface PagerHealth {
   readonly pagerSilentSeconds: number;
   /** What is wrong, as sentences; empty while people are paged in time. */
   readonly problems: readonly string[];
-  /** Those for which this process should get no traffic; a service that floods cannot cause them. */
+  /** Those of pagers for which an API process should get no traffic. */
   readonly unreadyBecause: readonly string[];
+  /** Those of rules, for which it should get none either unless a store is away; a service that floods cannot cause them. */
+  readonly rulesBehindBecause: readonly string[];
 }
 
 /**
@@ -59,8 +61,8 @@ export function judgePager(signs: PagerSigns, now: Instant): PagerHealth {
     seconds > max ? [text(`${Math.round(seconds)} s`)] : [];
   const waiting = (seconds: number): string[] =>
     problem(seconds, UNSEEN_SECONDS_MAX, (age) => `data accepted ${age} ago has not reached the rules`);
-  const others = [
-    ...problem(unevaluatedSeconds, UNSEEN_SECONDS_MAX, (age) => `rules were last evaluated ${age} ago`),
+  const unevaluated = problem(unevaluatedSeconds, UNSEEN_SECONDS_MAX, (age) => `rules were last evaluated ${age} ago`);
+  const ofPagers = [
     ...problem(pagerSilentSeconds, SILENT_SECONDS_MAX, (age) => `no pager process has been at work for ${age}`),
     ...problem(overdueStepSeconds, OVERDUE_SECONDS_MAX, (age) => `an escalation step is overdue by ${age}`),
     ...problem(overdueMessageSeconds, OVERDUE_SECONDS_MAX, (age) => `a page is overdue by ${age}`),
@@ -70,8 +72,9 @@ export function judgePager(signs: PagerSigns, now: Instant): PagerHealth {
     overdueStepSeconds,
     overdueMessageSeconds,
     pagerSilentSeconds,
-    problems: [...waiting(waitingSeconds), ...others],
-    unreadyBecause: [...waiting(waitingInShareSeconds), ...others],
+    problems: [...waiting(waitingSeconds), ...unevaluated, ...ofPagers],
+    unreadyBecause: ofPagers,
+    rulesBehindBecause: [...waiting(waitingInShareSeconds), ...unevaluated],
   };
 }
 

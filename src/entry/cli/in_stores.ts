@@ -18,7 +18,7 @@ import type { AuditedBy } from '#storage/postgres/audit_store.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
-import { type Database, openDatabase } from '#storage/postgres/database.ts';
+import { type Database, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
 import { type Stores, storesOf } from '#storage/postgres/stores.ts';
 
 /** What a command works with: one transaction, and who the audit log says did it. */
@@ -71,7 +71,7 @@ function newOrigin(): RequestOrigin {
 
 async function withDatabase<Result>(work: (config: RunningConfig, db: Database) => Promise<Result>): Promise<Result> {
   const config = requireStores(await runningConfig(loadConfig()));
-  const db = await openDatabase({ url: config.databaseUrl, poolMax: 1 });
+  const db = await openDatabase({ url: directUrlOf(config), poolMax: 1 });
   try {
     return await work(config, db);
   } catch (error) {

@@ -15,9 +15,13 @@ export interface AnswerPage {
   readonly link?: { readonly text: string; readonly url: string };
 }
 
-const STYLE = `body{font:18px/1.5 system-ui,sans-serif;max-width:32em;margin:12vh auto;padding:0 1em;color:#1a1a1a;background:#fff}
-h1{font-size:1.3em}button{font:inherit;font-weight:600;padding:.6em 1.4em;border:0;border-radius:.4em;background:#1446a0;color:#fff}
-@media(prefers-color-scheme:dark){body{color:#eee;background:#111}a{color:#7aa2f7}button{background:#7aa2f7;color:#111}}`;
+/** The colours of the console, in both schemes. On a phone the button lies where a thumb is. */
+const STYLE = `*{box-sizing:border-box}body{font:18px/1.5 system-ui,sans-serif;max-width:34em;margin:0 auto;padding:10vh 1.1em 2em;color:#1c2024;background:#fff;overflow-wrap:anywhere}
+h1{font-size:1.4em;line-height:1.3;margin:0 0 .6em}p{margin:0 0 .8em;color:#60646c}form{margin:1.6em 0 1em}
+button{width:100%;min-height:4rem;font:inherit;font-size:1.15em;font-weight:600;border:0;border-radius:.6em;background:#1c2024;color:#fff}
+a{display:inline-block;padding:.7em 0;color:#1446a0}
+@media(max-width:40em){form{position:fixed;left:0;right:0;bottom:0;margin:0;padding:.8em 1.1em calc(.8em + env(safe-area-inset-bottom));background:#fff}body{padding-bottom:8em}}
+@media(prefers-color-scheme:dark){body,form{color:#edeef0;background:#0f1114}p{color:#b0b4ba}a{color:#7aa2f7}button{background:#edeef0;color:#1c2024}}`;
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
@@ -47,6 +51,6 @@ export function renderAnswerPage({ heading, paragraphs, button, link }: Omit<Ans
   const body = paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join('');
   const form = button === undefined ? '' : `<form method="post"><button>${escapeHtml(button)}</button></form>`;
   const way = link === undefined ? '' : `<p><a href="${escapeHtml(link.url)}">${escapeHtml(link.text)}</a></p>`;
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${title}</title><style>${STYLE}</style></head><body><h1>${title}</h1>${body}${form}${way}</body></html>`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,viewport-fit=cover"><meta name="format-detection" content="telephone=no">
+<title>${title}</title><style>${STYLE}</style></head><body><h1>${title}</h1>${body}${way}${form}</body></html>`;
 }

@@ -6,10 +6,10 @@ import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/ans
 import { type AnswerPage, sendAnswerPage } from '#entry/http/answer_page.ts';
 import { recordRefusal } from '#entry/http/record_refusal.ts';
 import { listIncidentsOf } from '#incidents/incidents_of_notification.ts';
-import { type Answer, ANSWER_PATH } from '#notify/answer_link.ts';
+import { type Answer, ANSWER_PATH, haveLinksExpired, SHORT_ANSWER_PATH } from '#notify/answer_link.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { type Stores, storesOf } from '#storage/postgres/stores.ts';
 import { declarationOf } from '#core/oncall/channel.ts';
 import type { Via } from '#kernel/caller.ts';
 
@@ -17,6 +17,10 @@ interface Params {
   readonly answer: string;
   readonly notificationId: string;
   readonly seal: string;
+}
+
+interface ShortParams {
+  readonly code: string;
 }
 
 /** A link that may act, and what it acts on. */
@@ -48,11 +52,21 @@ export async function mountAnswers(root: FastifyInstance, context: AppContext): 
 
     app.get<{ Params: Params }>(ANSWER_PATH, async (request, reply) => {
       const found = await readAnswer(context, request, request.params);
-      return sendAnswerPage(reply, 'heading' in found ? found : questionOf(found));
+      return sendAnswerPage(reply, 'heading' in found ? found : questionOf(context, found));
     });
 
     app.post<{ Params: Params }>(ANSWER_PATH, async (request, reply) => {
       const found = await readAnswer(context, request, request.params);
+      return sendAnswerPage(reply, 'heading' in found ? found : await act(context, request, found));
+    });
+
+    app.get<{ Params: ShortParams }>(SHORT_ANSWER_PATH, async (request, reply) => {
+      const found = await readShortAnswer(context, request, request.params.code);
+      return sendAnswerPage(reply, 'heading' in found ? found : questionOf(context, found));
+    });
+
+    app.post<{ Params: ShortParams }>(SHORT_ANSWER_PATH, async (request, reply) => {
+      const found = await readShortAnswer(context, request, request.params.code);
       return sendAnswerPage(reply, 'heading' in found ? found : await act(context, request, found));
     });
   });
@@ -67,36 +81,75 @@ async function readAnswer(
   const read = context.answerLinks.read(answer, notificationId, seal, context.clock.now());
   const stores = storesOf(context.db.session());
   const notification = await stores.notifications.find(read.notificationId);
-  if (read.kind !== 'valid') {
-    const via = viaOf(notification);
-    await recordRefusal(context, request, {
-      action: `${answer}_incident`,
-      via,
-      notification,
-      why: `${read.kind} link`,
-    });
-    return read.kind === 'expired' ? EXPIRED : FORGED;
+  if (read.kind !== 'valid') return await refuse(context, request, answer, notification, read.kind);
+  return await readIncidents(stores, read.answer, notification);
+}
+
+async function readShortAnswer(
+  context: AppContext,
+  request: FastifyRequest,
+  code: string,
+): Promise<ReadAnswer | AnswerPage> {
+  const { isGenuine, notificationId } = context.answerLinks.readShort(code);
+  const stores = storesOf(context.db.session());
+  const notification = await stores.notifications.find(notificationId);
+  if (!isGenuine) return await refuse(context, request, 'acknowledge', notification, 'forged');
+  if (notification !== null && haveLinksExpired(notification.createdAt, context.clock.now())) {
+    return await refuse(context, request, 'acknowledge', notification, 'expired');
   }
+  return await readIncidents(stores, 'acknowledge', notification);
+}
+
+async function refuse(
+  context: AppContext,
+  request: FastifyRequest,
+  answer: string,
+  notification: NotificationRow | null,
+  because: 'forged' | 'expired',
+): Promise<AnswerPage> {
+  const via = viaOf(notification);
+  await recordRefusal(context, request, { action: `${answer}_incident`, via, notification, why: `${because} link` });
+  return because === 'expired' ? EXPIRED : FORGED;
+}
+
+async function readIncidents(
+  stores: Stores,
+  answer: Answer,
+  notification: NotificationRow | null,
+): Promise<ReadAnswer | AnswerPage> {
   const { orgId, userId } = notification ?? {};
   if (orgId !== undefined && userId !== undefined && (await stores.people.findRole(orgId, userId)) === null)
     return LEFT;
   const incidents = notification === null ? [] : await listIncidentsOf(stores, notification);
   if (notification === null || (incidents.length === 0 && notification.kind !== 'digest')) return GONE;
-  return { answer: read.answer, notification, incidents };
+  return { answer, notification, incidents };
 }
 
-function questionOf({ answer, incidents }: ReadAnswer): AnswerPage {
+function questionOf(context: AppContext, { answer, incidents }: ReadAnswer): AnswerPage {
   const isOpen = (incident: IncidentRow) =>
     answer === 'acknowledge' ? incident.status === 'triggered' : incident.status !== 'resolved';
+  const link = linkTo(context, incidents);
+  const [only, ...others] = incidents;
+  if (only !== undefined && others.length === 0) {
+    const paragraphs = [`Incident ${only.number}, severity ${only.severity}, is ${only.status}.`];
+    const page = { status: 200, heading: `${only.serviceName}: ${only.title}`, paragraphs, link };
+    if (isOpen(only)) return { ...page, button: VERB[answer] };
+    return { ...page, paragraphs: [...paragraphs, NOTHING_LEFT] };
+  }
   const paragraphs = incidents.slice(0, LISTED_MAX).map(({ number, serviceName, title, severity, status }) => {
     return `Incident ${number}: ${serviceName}: ${title}, severity ${severity}, is ${status}.`;
   });
   const left = incidents.length - paragraphs.length;
   if (left > 0) paragraphs.push(`And ${left} more.`);
-  const what = incidents.length === 1 ? 'this incident' : `${incidents.length} incidents`;
   return incidents.some(isOpen)
-    ? { status: 200, heading: `${VERB[answer]} ${what}?`, paragraphs, button: VERB[answer] }
-    : { status: 200, heading: 'There is nothing left to do here.', paragraphs };
+    ? {
+        status: 200,
+        heading: `${VERB[answer]} ${incidents.length} incidents?`,
+        paragraphs,
+        link,
+        button: VERB[answer],
+      }
+    : { status: 200, heading: NOTHING_LEFT, paragraphs, link };
 }
 
 async function act(context: AppContext, request: FastifyRequest, found: ReadAnswer): Promise<AnswerPage> {
@@ -108,8 +161,19 @@ async function act(context: AppContext, request: FastifyRequest, found: ReadAnsw
   const answered = await answerAsPerson(context, answerer, ids, answer);
   const paragraphs =
     incidents.length === 1 ? incidents.map(({ serviceName, title }) => `${serviceName}: ${title}`) : [];
-  return { status: STATUS[answered.outcome], heading: answeredSentence(answered, answer), paragraphs };
+  const link = linkTo(context, incidents);
+  return { status: STATUS[answered.outcome], heading: answeredSentence(answered, answer), paragraphs, link };
 }
+
+/** Everything about it, for those who are signed in. */
+function linkTo({ config }: AppContext, incidents: readonly IncidentRow[]): NonNullable<AnswerPage['link']> {
+  const [only, ...others] = incidents;
+  return only === undefined || others.length > 0
+    ? { text: 'Open the incidents', url: `${config.baseUrl}/incidents` }
+    : { text: 'Open the incident', url: `${config.baseUrl}/incidents/${only.id}` };
+}
+
+const NOTHING_LEFT = 'There is nothing left to do here.';
 
 function viaOf(notification: NotificationRow | null): Via {
   return notification === null ? 'email' : declarationOf(notification.channel).linkVia;

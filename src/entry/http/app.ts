@@ -22,6 +22,7 @@ import { mountOpenApi } from '#entry/http/openapi.ts';
 import { sendProblem } from '#entry/http/problem.ts';
 import { mountRest } from '#entry/http/rest.ts';
 import { securityHeadersOf, sendSecurityHeaders } from '#entry/http/security_headers.ts';
+import { openProcessPort, type ProcessAnswers } from '#entry/process_port.ts';
 import { DiskSpace } from '#ingest/disk_space.ts';
 import { IngestCounters } from '#ingest/ingest_counters.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -87,8 +88,9 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
     log: context.log,
   });
   app.addHook('onClose', async () => disk.close());
-  mountHealth(app, context, disk);
-  mountMetrics(app, context, ingestCounters, limitLog);
+  const readiness = mountHealth(app, context, disk);
+  const metrics = mountMetrics(app, context, ingestCounters, limitLog);
+  if (context.config.metricsPort !== 0) answerOnOwnPort(app, context, { readiness, metrics });
   await mountOpenApi(app, context.config.baseUrl);
   mountDocs(app);
   await mountRest(app, context.actions, budget);
@@ -107,6 +109,14 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
     return sendProblem(error, request, reply, context.log);
   });
   return app;
+}
+
+function answerOnOwnPort(app: FastifyInstance, { config, log }: AppContext, answers: ProcessAnswers): void {
+  let close = async (): Promise<void> => {};
+  app.addHook('onReady', async () => {
+    ({ close } = await openProcessPort({ host: config.metricsHost, port: config.metricsPort }, answers, log));
+  });
+  app.addHook('onClose', () => close());
 }
 
 /** Each scope that takes bodies adds its own parser, so the body of a request to an unknown path is never read. */

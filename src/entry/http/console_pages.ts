@@ -8,7 +8,7 @@ import { PAGES } from '#core/console/pages.ts';
 import { CONSOLE_FOLDER, consolePages } from '#entry/http/console_build.ts';
 
 /** Every address that the web application shows something at, as Fastify and `/metrics` name them: `/incidents/:id`. */
-const ADDRESSES = [...Object.values(PAGES), `${PAGES.settings}/*`].map((page) =>
+export const PAGE_ROUTES = [...Object.values(PAGES), `${PAGES.settings}/*`].map((page) =>
   page.replaceAll(/\$\w+Id\b/g, ':id').replaceAll('$', ':'),
 );
 
@@ -90,7 +90,7 @@ export async function mountConsolePages(
     return reply.code(status).send(page.with(nonce));
   };
 
-  for (const url of ADDRESSES) app.get(url, async (_request, reply) => await sendPage(reply, 200));
+  for (const url of PAGE_ROUTES) app.get(url, async (_request, reply) => await sendPage(reply, 200));
 
   await app.register(fastifyStatic, {
     root: path.join(folder, 'assets'),

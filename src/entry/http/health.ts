@@ -4,27 +4,28 @@ import type { PagerHealth } from '#core/oncall/pager_health.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { cacheForASecond } from '#entry/http/cache_for_a_second.ts';
 import { checkPager } from '#entry/pager_check.ts';
+import type { Readiness } from '#entry/process_port.ts';
+import { CHECK_TIMEOUT_MS, checkClickHouse, checkPostgres, checkQueue, noAnswer } from '#entry/store_checks.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
-import { messageOf } from '#kernel/errors.ts';
-import { redact } from '#kernel/log.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import { DISK_FULL_TEXT } from '#storage/postgres/faults.ts';
 
-interface Check {
-  readonly status: 'up' | 'down';
-  readonly latencyMs: number;
-  readonly error?: string;
-}
-
-const CHECK_TIMEOUT_MS = 3_000;
 const UNKNOWN = 'it is unknown whether pages are late';
 
+/** What an API process does without each of these stores. */
+const WITHOUT = {
+  clickhouse:
+    'ClickHouse does not answer: what was sent is kept and not shown yet, and rules are not evaluated; incidents can be answered',
+  queue: 'the queue does not answer: what was sent is kept on this disk; incidents can be answered',
+};
+
 /**
- * `/healthz`: the process, each store with its latency, the disk, and the pager; 503 when a store is down or its disk full
- * or nearly so, or pages are late. `/readyz`: whether to send traffic here, and if not, why; 503 also while starting or
- * draining. With `ingestion: false` it takes changes but no data. Anybody may ask, so an answer is kept for a second.
+ * `/livez`: the process answers. `/healthz`: the process, each store with its latency, the disk, and the pager; 503 when a
+ * store is down or its disk full or nearly so, or pages are late. `/readyz`: whether to send traffic here, and what does
+ * not work; 503 while starting or draining, and when nobody could answer an incident or be paged. Anybody may ask, so an
+ * answer is kept for a second. Resolves `/readyz`.
  */
-export function mountHealth(app: FastifyInstance, context: AppContext, disk: DiskSpace): void {
+export function mountHealth(app: FastifyInstance, context: AppContext, disk: DiskSpace): () => Promise<Readiness> {
   let isDraining = false;
   app.addHook('preClose', async () => {
     isDraining = true;
@@ -32,18 +33,21 @@ export function mountHealth(app: FastifyInstance, context: AppContext, disk: Dis
 
   const checkAll = cacheForASecond(context.clock, async () => {
     const [postgres, clickhouse, queue] = await Promise.all([
-      check(() => askDatabase(context)),
-      check(() =>
-        context.clickhouse.query({ query: 'SELECT 1', format: 'JSONEachRow' }).then((result) => result.json()),
-      ),
-      check(() => context.queue.ping()),
+      checkPostgres(context.db),
+      checkClickHouse(context.clickhouse),
+      checkQueue(context.queue),
     ]);
     return { postgres, clickhouse, queue: { ...queue, engine: context.queue.engine } };
   });
   const readPager = cacheForASecond(context.clock, () => pagerState(context));
 
+  app.get('/livez', async () => ({ live: true }));
+
   app.get('/healthz', async (_request, reply) => {
-    const [stores, { unreadyBecause: _, ...pager }] = await Promise.all([checkAll(), readPager()]);
+    const [stores, { unreadyBecause: _, rulesBehindBecause: __, ...pager }] = await Promise.all([
+      checkAll(),
+      readPager(),
+    ]);
     const isUp = Object.values(stores).every(({ status }) => status === 'up') && disk.fault === null;
     const status = isUp ? pager.status : 'down';
     return reply.code(status === 'up' ? 200 : 503).send({
@@ -59,39 +63,41 @@ export function mountHealth(app: FastifyInstance, context: AppContext, disk: Dis
     });
   });
 
-  app.get('/readyz', async (_request, reply) => {
-    const [stores, pager] = await Promise.all([checkAll(), readPager()]);
-    const because = [
+  const readiness = async (): Promise<Readiness & { degraded?: true; ingestion?: false }> => {
+    const [{ postgres, clickhouse, queue }, pager] = await Promise.all([checkAll(), readPager()]);
+    const unready = [
       ...(isDraining ? ['this process is stopping'] : []),
       ...(context.db.isFull() ? [DISK_FULL_TEXT] : []),
-      ...Object.entries(stores).flatMap(([name, { status }]) => (status === 'up' ? [] : [`${name} is ${status}`])),
+      ...(postgres.status === 'up' ? [] : ['postgres is down']),
       ...pager.unreadyBecause,
+      // Without ClickHouse, or the queue, they are late in every process.
+      ...(clickhouse.status === 'up' && queue.status === 'up' ? pager.rulesBehindBecause : []),
     ];
-    if (because.length > 0) return reply.code(503).send({ ready: false, because });
-    return reply.send(disk.fault === null ? { ready: true } : { ready: true, ingestion: false, because: [disk.fault] });
+    if (unready.length > 0) return { ready: false, because: unready };
+    const degraded = [
+      ...(clickhouse.status === 'up' ? [] : [WITHOUT.clickhouse]),
+      ...(queue.status === 'up' ? [] : [WITHOUT.queue]),
+    ];
+    const because = [...degraded, ...(disk.fault === null ? [] : [disk.fault])];
+    return {
+      ready: true,
+      ...(degraded.length > 0 && { degraded: true }),
+      ...(disk.fault !== null && { ingestion: false }),
+      ...(because.length > 0 && { because }),
+    };
+  };
+  app.get('/readyz', async (_request, reply) => {
+    const answer = await readiness();
+    return reply.code(answer.ready ? 200 : 503).send(answer);
   });
+  return readiness;
 }
 
-/** A database whose disk is full answers questions, and refuses every change. */
-async function askDatabase({ db }: AppContext): Promise<void> {
-  await db.sql.row('select 1');
-  if (db.isFull()) throw new Error(DISK_FULL_TEXT);
-}
+type Sentences = 'problems' | 'unreadyBecause' | 'rulesBehindBecause';
 
-async function check(work: () => Promise<unknown>): Promise<Check> {
-  const startedAt = performance.now();
-  const elapsed = () => Math.round((performance.now() - startedAt) * 10) / 10;
-  try {
-    await withTimeout(work(), CHECK_TIMEOUT_MS, noAnswer);
-    return { status: 'up', latencyMs: elapsed() };
-  } catch (error) {
-    return { status: 'down', latencyMs: elapsed(), error: redact(messageOf(error)) };
-  }
-}
-
-type PagerState = Pick<PagerHealth, 'problems' | 'unreadyBecause'> & {
+type PagerState = Pick<PagerHealth, Sentences> & {
   readonly status: 'up' | 'degraded' | 'down';
-} & { readonly [Figure in Exclude<keyof PagerHealth, 'problems' | 'unreadyBecause'>]: number | null };
+} & { readonly [Figure in Exclude<keyof PagerHealth, Sentences>]: number | null };
 
 /** Whether what is accepted pages people in time, whichever process should have seen to it. */
 async function pagerState(context: AppContext): Promise<PagerState> {
@@ -107,10 +113,7 @@ async function pagerState(context: AppContext): Promise<PagerState> {
       pagerSilentSeconds: null,
       problems: [UNKNOWN],
       unreadyBecause: [UNKNOWN],
+      rulesBehindBecause: [],
     };
   }
-}
-
-function noAnswer(): never {
-  throw new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`);
 }

@@ -1,14 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 
 import type { FastifyInstance } from 'fastify';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram } from 'prom-client';
 
 import type { AppContext } from '#entry/compose.ts';
 import { registerIngestCounters } from '#entry/http/ingest_counters.ts';
 import { cacheForASecond } from '#entry/http/cache_for_a_second.ts';
 import { registerPagerGauges } from '#entry/http/pager_gauges.ts';
+import { openProcessRegistry } from '#entry/process_metrics.ts';
+import type { MetricsText } from '#entry/process_port.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import { isBehind } from '#core/metrics/breach.ts';
 import { storePoints } from '#jobs/store_points.ts';
@@ -17,18 +17,14 @@ import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { type LimitLog, LIMITS } from '#kernel/limit_log.ts';
 
-/** The lag of the event loop is sampled this often: each sample wakes the process. */
-const LAG_PRECISION_MS = 200;
-
-/** `/metrics`: the process about itself, as Prometheus text, behind a token or on a listener of its own. */
+/** `/metrics`: the process about itself, as Prometheus text, behind a token. Resolves the same for a listener without one. */
 export function mountMetrics(
   app: FastifyInstance,
   context: AppContext,
   counters: IngestCounters,
   limitLog: LimitLog,
-): void {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix: 'tocsin_', eventLoopMonitoringPrecision: LAG_PRECISION_MS });
+): () => Promise<MetricsText> {
+  const registry = openProcessRegistry();
   const requests = new Histogram({
     name: 'tocsin_http_request_duration_seconds',
     help: 'Time from the head of a request to the end of its answer.',
@@ -64,39 +60,7 @@ export function mountMetrics(
     requireMetricsToken(context.config.metricsToken, request.headers.authorization);
     return reply.type(registry.contentType).send(await render());
   });
-  if (context.config.metricsPort !== 0) serveMetricsAlone(app, context, registry.contentType, render);
-}
-
-/** A listener for metrics alone, which no proxy shows to the world. */
-function serveMetricsAlone(
-  app: FastifyInstance,
-  context: AppContext,
-  contentType: string,
-  render: () => Promise<string>,
-): void {
-  const { metricsHost: host, metricsPort: port } = context.config;
-  const server = createServer((request, response) => {
-    if (request.url?.split('?')[0] !== '/metrics') {
-      response.writeHead(404).end();
-      return;
-    }
-    render().then(
-      (text) => response.writeHead(200, { 'content-type': contentType }).end(text),
-      (error: unknown) => {
-        context.log.error({ err: error }, 'failed to read metrics');
-        response.writeHead(503).end();
-      },
-    );
-  });
-  app.addHook('onReady', async () => {
-    server.listen(port, host);
-    await once(server, 'listening');
-    context.log.info({ host, port }, 'metrics are served here');
-  });
-  app.addHook('onClose', async () => {
-    server.closeAllConnections();
-    server.close();
-  });
+  return async () => ({ contentType: registry.contentType, text: await render() });
 }
 
 /** Metrics reveal the names and load of services, so the public port requires the token. */

@@ -3,7 +3,7 @@ import type { MailServer } from '#notify/mail/send_mail.ts';
 
 /** The server by which mail goes out: pages, and mail to people about their accounts. */
 export const MAIL_SETTINGS = {
-  smtpUrl: optionalUrl('SMTP_URL', ['smtp', 'smtps'], 'mail server'),
+  smtpUrl: optionalUrl('SMTP_URL', ['smtp', 'smtps'], 'mail server', { isSecret: true }),
   mailFrom: optionalText('MAIL_FROM', '^.+@.+$', 'a mail address', 'sender of mail; required with `SMTP_URL`', {
     requiredWith: 'SMTP_URL',
   }),

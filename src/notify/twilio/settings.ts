@@ -12,6 +12,7 @@ export const TWILIO_SETTINGS = {
   ),
   twilioAuthToken: optionalText('TWILIO_AUTH_TOKEN', '^.+$', 'the token of the account', 'its token', {
     requiredWith: 'TWILIO_ACCOUNT_SID',
+    isSecret: true,
   }),
   twilioFrom: optionalText(
     'TWILIO_FROM',

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, field, type Row } from '#storage/postgres/columns.ts';
+import { anyOf, columns, field, type Row } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { AuditLogEntity } from '#storage/postgres/entities/audit.ts';
 
@@ -26,6 +26,8 @@ export interface AuditFilter {
   readonly via?: AuditLine['via'];
   readonly action?: string;
   readonly target?: string;
+  readonly targets?: readonly string[];
+  readonly actionsLeftOut?: readonly string[];
   readonly result?: AuditLine['result'];
 }
 
@@ -42,7 +44,7 @@ export class AuditReader {
 
   /** At most `limit` lines behind `after`, or from the newest on. Lines that come meanwhile disturb no page. */
   async list(orgId: Id<'org'>, filter: AuditFilter, after: AuditPlace | null, limit: number): Promise<AuditLine[]> {
-    const { from, to, actor, via, action, target, result } = filter;
+    const { from, to, actor, via, action, target, targets, actionsLeftOut, result } = filter;
     let lines = this.#session.db
       .selectFrom('audit_log as a')
       .leftJoin('users as u', (join) =>
@@ -75,6 +77,8 @@ export class AuditReader {
     if (via !== undefined) lines = lines.where('a.via', '=', via);
     if (action !== undefined) lines = lines.where('a.action', '=', action);
     if (target !== undefined) lines = lines.where('a.target', '=', target);
+    if (targets !== undefined) lines = lines.where('a.target', '=', anyOf(targets));
+    if (actionsLeftOut !== undefined) lines = lines.where('a.action', 'not in', actionsLeftOut);
     if (result !== undefined) lines = lines.where('a.result', '=', result);
     if (after !== null) {
       lines = lines.where((eb) => eb(eb.refTuple('a.at', 'a.id'), '<', eb.tuple(after.at, after.auditId)));

@@ -1,6 +1,6 @@
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Kysely } from 'kysely';
-import { Pool } from 'pg';
+import { Pool, type PoolConfig } from 'pg';
 
 import { columnParsers } from '#storage/postgres/column_parsers.ts';
 import { Dialect } from '#storage/postgres/dialect.ts';
@@ -41,8 +41,22 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** How PostgreSQL is reached. */
+export interface DatabaseAddress {
+  readonly databaseUrl: string;
+  /** PostgreSQL itself, when `databaseUrl` is a pooler in transaction mode, where a session belongs to nobody for long. */
+  readonly directDatabaseUrl?: string | undefined;
+}
+
+/** For what needs a session of its own. */
+export function directUrlOf({ databaseUrl, directDatabaseUrl }: DatabaseAddress): string {
+  return directDatabaseUrl ?? databaseUrl;
+}
+
 interface DatabaseOptions {
   readonly url: string;
+  /** Whether the address is a pooler in transaction mode: the limits of a session are set at the begin of each transaction. */
+  readonly isPooler?: boolean;
   readonly poolMax?: number;
   /** A statement that waits longer for a lock fails; undefined waits as long as a statement may take. */
   readonly lockWaitMsMax?: number | undefined;
@@ -63,7 +77,12 @@ const FULL_FOR_MS = 10_000;
 /** Opens the pool; connects at the first statement. Connection faults surface as `unavailable` (503). */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   let refusedAtMs = -Infinity;
-  const dialect = new Dialect(openPool(options), () => void (refusedAtMs = performance.now()));
+  const onFull = (): void => void (refusedAtMs = performance.now());
+  const limits = limitsOf(options);
+  // A pooler refuses to begin a session with them.
+  const dialect = options.isPooler
+    ? new Dialect(openPool(options, { query_timeout: STATEMENT_MS_MAX }), onFull, setLocally(limits))
+    : new Dialect(openPool(options, limits), onFull, null);
   const orm = await MikroORM.init({
     dbName: 'tocsin',
     entities: ENTITIES,
@@ -95,16 +114,32 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   };
 }
 
-function openPool({ url, poolMax = 20, lockWaitMsMax }: DatabaseOptions): Pool {
+/** A statement that takes longer is given up. */
+const STATEMENT_MS_MAX = 30_000;
+
+function limitsOf({ lockWaitMsMax }: DatabaseOptions) {
+  return {
+    statement_timeout: STATEMENT_MS_MAX,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
+    ...(lockWaitMsMax !== undefined && { lock_timeout: lockWaitMsMax }),
+  };
+}
+
+/** For one transaction: they end with it. */
+function setLocally(limits: Readonly<Record<string, number>>): string {
+  return `select ${Object.entries(limits)
+    .map(([name, milliseconds]) => `set_config('${name}', '${milliseconds}', true)`)
+    .join(', ')}`;
+}
+
+function openPool({ url, poolMax = 20 }: DatabaseOptions, limits: PoolConfig): Pool {
   const pool = new Pool({
     connectionString: url,
     types: columnParsers,
     max: poolMax,
     application_name: 'tocsin',
     connectionTimeoutMillis: 5_000,
-    statement_timeout: 30_000,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
-    ...(lockWaitMsMax !== undefined && { lock_timeout: lockWaitMsMax }),
+    ...limits,
   });
   // A connection that breaks fails its own query. Unheard, the event would end the process.
   pool.on('error', () => {});

@@ -1,5 +1,5 @@
 import {
-  type CompiledQuery,
+  CompiledQuery,
   type DatabaseConnection,
   type Driver,
   PostgresDialect,
@@ -19,18 +19,24 @@ import { isDiskFull, toFault } from '#storage/postgres/faults.ts';
  */
 export class Dialect extends PostgresDialect {
   readonly #onFull: () => void;
+  readonly #afterBegin: string | null;
 
-  /** @param onFull called each time the server refuses something because its disk is full */
-  constructor(pool: Pool, onFull: () => void) {
+  /**
+   * @param onFull called each time the server refuses something because its disk is full
+   * @param afterBegin a statement that each transaction begins with; null for none
+   */
+  constructor(pool: Pool, onFull: () => void, afterBegin: string | null) {
     super({ pool });
     this.#onFull = onFull;
+    this.#afterBegin = afterBegin;
   }
 
   override createDriver(): Driver {
-    return new FaultTranslatingDriver(super.createDriver(), (error) => {
+    const translate = (error: unknown): unknown => {
       if (isDiskFull(error)) this.#onFull();
       return toFault(error);
-    });
+    };
+    return new FaultTranslatingDriver(super.createDriver(), translate, this.#afterBegin);
   }
 
   override createQueryCompiler(): QueryCompiler {
@@ -64,9 +70,12 @@ class FaultTranslatingDriver implements Driver {
   readonly #connections = new WeakMap<DatabaseConnection, DatabaseConnection>();
   readonly #inner = new WeakMap<DatabaseConnection, DatabaseConnection>();
 
-  constructor(driver: Driver, translate: Translate) {
+  readonly #afterBegin: string | null;
+
+  constructor(driver: Driver, translate: Translate, afterBegin: string | null) {
     this.#driver = driver;
     this.#translate = translate;
+    this.#afterBegin = afterBegin;
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
@@ -91,6 +100,7 @@ class FaultTranslatingDriver implements Driver {
 
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
     await this.#driver.beginTransaction(connection, settings);
+    if (this.#afterBegin !== null) await connection.executeQuery(CompiledQuery.raw(this.#afterBegin));
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {

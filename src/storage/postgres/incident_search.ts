@@ -16,6 +16,7 @@ export interface IncidentFilter {
   /** Of those that are acknowledged, only the ones that this person has acknowledged. */
   readonly acknowledgedBy?: Id<'user'> | undefined;
   readonly incidentIds?: readonly string[] | undefined;
+  readonly triggeredUntil?: Temporal.Instant | undefined;
 }
 
 /** A place in the order of a list: open ones by their trigger, resolved ones by when they were resolved. */
@@ -106,7 +107,7 @@ export class IncidentSearch {
   /** What a service keeps is computed once a service, not once an incident. */
   #found(
     orgId: Id<'org'>,
-    { serviceId, ruleId, severity, text, acknowledgedBy, incidentIds }: IncidentFilter,
+    { serviceId, ruleId, severity, text, acknowledgedBy, incidentIds, triggeredUntil }: IncidentFilter,
     now: Temporal.Instant,
   ) {
     let found = this.#session.db
@@ -157,6 +158,7 @@ export class IncidentSearch {
         ]),
       );
     }
+    if (triggeredUntil !== undefined) found = found.where('i.triggered_at', '<=', triggeredUntil);
     if (incidentIds !== undefined) {
       found = found.where('i.id', '=', anyOf(incidentIds.map((id) => asId('incident', id))));
     }

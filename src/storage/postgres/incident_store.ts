@@ -5,6 +5,7 @@ import type { PlannedStep } from '#core/oncall/escalation.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import {
   allBut,
   anyOf,
@@ -33,6 +34,7 @@ export type NewIncident = Pick<
   Row<typeof IncidentEntity>,
   | 'orgId'
   | 'serviceId'
+  | 'ruleId'
   | 'exceptionGroupId'
   | 'escalationPolicyId'
   | 'teamId'
@@ -41,7 +43,7 @@ export type NewIncident = Pick<
   | 'title'
   | 'severity'
   | 'steps'
-> & { readonly ruleId: Id<'rule'>; readonly details: object };
+> & { readonly details: object };
 
 /** What changes in the memory of a metric rule's incident. */
 interface ClearChange {
@@ -104,13 +106,37 @@ export class IncidentStore {
         .execute();
       return null;
     }
-    if (timers.length > 0) {
-      await db
-        .insertInto('incident_steps')
-        .values(timers.map(({ stepIndex, dueAt }) => ({ incident_id: id, step_index: stepIndex, due_at: dueAt })))
-        .execute();
-    }
+    await this.#insertTimers(id, timers);
     return id;
+  }
+
+  /** The one that is open under this key. */
+  async findOpenId(dedupKey: string): Promise<Id<'incident'> | null> {
+    const open = await this.#session.db
+      .selectFrom('incidents')
+      .select('id')
+      .where('dedup_key', '=', dedupKey)
+      .where('status', '<>', 'resolved')
+      .executeTakeFirst();
+    return open?.id ?? null;
+  }
+
+  /** Until the transaction ends nobody else declares an incident in the organization. */
+  async holdDeclaring(orgId: Id<'org'>): Promise<void> {
+    await holdLock(this.#session, `declare ${orgId}`);
+  }
+
+  /** How many people have declared since then; counts no further than `most`. */
+  async countDeclared(orgId: Id<'org'>, since: Temporal.Instant, most: number): Promise<number> {
+    const declared = await this.#session.db
+      .selectFrom('incidents')
+      .select('id')
+      .where('org_id', '=', orgId)
+      .where('triggered_at', '>', since)
+      .where('kind', '=', 'manual')
+      .limit(most)
+      .execute();
+    return declared.length;
   }
 
   async find(orgId: Id<'org'>, incidentId: string): Promise<IncidentRow | null> {
@@ -212,6 +238,21 @@ export class IncidentStore {
       .set({ status: 'resolved', resolved_at: now, resolved_by: json(by), updated_at: now })
       .where('id', '=', incidentId)
       .execute();
+  }
+
+  /** Adds steps, with their timers, to those that the incident has; the timers of these fire no more. */
+  async reassign(
+    incident: Pick<IncidentRow, 'id' | 'steps' | 'escalationPolicyId' | 'teamId'>,
+    timers: readonly PlannedStep[],
+    now: Temporal.Instant,
+  ): Promise<void> {
+    const { id, steps, escalationPolicyId, teamId } = incident;
+    await this.#session.db
+      .updateTable('incidents')
+      .set(toColumns(IncidentEntity, { steps, escalationPolicyId, teamId, updatedAt: now }))
+      .where('id', '=', id)
+      .execute();
+    await this.#insertTimers(id, timers);
   }
 
   /**
@@ -316,6 +357,14 @@ export class IncidentStore {
       .where('incident_id', '=', incidentId)
       .orderBy('id')
       .limit(2_000)
+      .execute();
+  }
+
+  async #insertTimers(id: Id<'incident'>, timers: readonly PlannedStep[]): Promise<void> {
+    if (timers.length === 0) return;
+    await this.#session.db
+      .insertInto('incident_steps')
+      .values(timers.map(({ stepIndex, dueAt }) => ({ incident_id: id, step_index: stepIndex, due_at: dueAt })))
       .execute();
   }
 }

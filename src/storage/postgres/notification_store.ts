@@ -198,6 +198,18 @@ export class NotificationStore {
     return requeued.map(({ id }) => id);
   }
 
+  /** Pages that an answer has cancelled stay so, also when the answer is undone: the incident was reassigned. */
+  async supersedeCancelled(incidentId: Id<'incident'>, now: Temporal.Instant): Promise<void> {
+    const cancelled = this.#lockable(incidentId)
+      .where('kind', '=', 'page')
+      .where('status', '=', 'cancelled')
+      .where('reason', 'in', ['acknowledged', 'resolved']);
+    await this.#cancelling('reassigned', now)
+      .from(cancelled.as('waiting'))
+      .whereRef('n.id', '=', 'waiting.id')
+      .execute();
+  }
+
   /**
    * Cancels news of an answer that have not left; resolves to the numbers for which they are the last that has, each
    * once with its person.

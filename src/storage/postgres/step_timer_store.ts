@@ -64,10 +64,18 @@ export class StepTimerStore {
       .execute();
   }
 
-  /** Brings a timer that is still pending forward to `now`; true when there was one. */
-  async expediteStep(incidentId: Id<'incident'>, stepIndex: number, now: Temporal.Instant): Promise<boolean> {
+  /** Brings a timer that is still pending forward to `now`; true when there was one. It remembers why, if that is said. */
+  async expediteStep(
+    incidentId: Id<'incident'>,
+    stepIndex: number,
+    now: Temporal.Instant,
+    reason: 'escalated' | null = null,
+  ): Promise<boolean> {
     const changed = await this.#pending(incidentId)
-      .set((eb) => ({ due_at: sql<Temporal.Instant>`least(${eb.ref('due_at')}, ${now}::timestamptz)` }))
+      .set((eb) => ({
+        due_at: sql<Temporal.Instant>`least(${eb.ref('due_at')}, ${now}::timestamptz)`,
+        ...(reason !== null && { reason }),
+      }))
       .where('step_index', '=', stepIndex)
       .execute();
     return rowsChanged(changed) > 0;
@@ -75,6 +83,20 @@ export class StepTimerStore {
 
   async cancelSteps(incidentId: Id<'incident'>, reason: string, now: Temporal.Instant): Promise<void> {
     await this.#pending(incidentId).set({ state: 'cancelled', settled_at: now, reason }).execute();
+  }
+
+  /** No timer that the incident has fires any more, nor is any resumed: other steps take their place. */
+  async supersedeSteps(incidentId: Id<'incident'>, now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .updateTable('incident_steps')
+      .set((eb) => ({
+        state: 'cancelled',
+        reason: 'reassigned',
+        settled_at: eb.fn.coalesce('settled_at', sql<Temporal.Instant>`${now}::timestamptz`),
+      }))
+      .where('incident_id', '=', incidentId)
+      .where('state', 'in', ['pending', 'cancelled'])
+      .execute();
   }
 
   /** Timers that were cancelled wait again, each until then. */

@@ -17,6 +17,8 @@ import { ExceptionCountStore } from '#storage/postgres/exception_count_store.ts'
 import { ExceptionGroupSearch } from '#storage/postgres/exception_group_search.ts';
 import { ExceptionGroupStore } from '#storage/postgres/exception_group_store.ts';
 import { InboundMessageStore } from '#storage/postgres/inbound_message_store.ts';
+import { IncidentContextReader } from '#storage/postgres/incident_context_reader.ts';
+import { IncidentNoteStore } from '#storage/postgres/incident_note_store.ts';
 import { IncidentSearch } from '#storage/postgres/incident_search.ts';
 import { IncidentStore } from '#storage/postgres/incident_store.ts';
 import { IngestKeyStore } from '#storage/postgres/ingest_key_store.ts';
@@ -78,6 +80,8 @@ export interface Stores {
   readonly ruleSearch: RuleSearch;
   readonly incidents: IncidentStore;
   readonly incidentSearch: IncidentSearch;
+  readonly incidentNotes: IncidentNoteStore;
+  readonly incidentContext: IncidentContextReader;
   readonly stepTimers: StepTimerStore;
   readonly storms: StormStore;
   readonly notifications: NotificationStore;
@@ -132,6 +136,8 @@ export function storesOf(session: Session): Stores {
     ruleSearch: new RuleSearch(session),
     incidents: new IncidentStore(session),
     incidentSearch: new IncidentSearch(session),
+    incidentNotes: new IncidentNoteStore(session),
+    incidentContext: new IncidentContextReader(session),
     stepTimers: new StepTimerStore(session),
     storms: new StormStore(session),
     notifications: new NotificationStore(session),

@@ -16,6 +16,7 @@ import {
 import {
   IncidentEntity,
   IncidentMemberEntity,
+  IncidentNoteEntity,
   IncidentStepEntity,
   IncidentTimelineEntity,
 } from '#storage/postgres/entities/incidents.ts';
@@ -105,6 +106,7 @@ export const ENTITIES = [
   IncidentStepEntity,
   IncidentTimelineEntity,
   IncidentMemberEntity,
+  IncidentNoteEntity,
   NotificationEntity,
   InboundMessageEntity,
   EndedCallEntity,

@@ -1,37 +1,39 @@
 import { type BackendFactory, createRedisBackend, runMigrations } from 'bullmq';
-import { Redis } from 'ioredis';
 import { Pool, type PoolConfig } from 'pg';
 
+import { type DatabaseAddress, directUrlOf } from '#storage/postgres/database.ts';
+import { keyPrefixOf, openRedis } from '#storage/queue/redis.ts';
 import { createLastingPostgresBackend } from '#storage/queue/postgres_backend.ts';
 
 /** Where jobs wait: Redis when it is configured, else PostgreSQL. The rest of the product cannot tell which. */
 export interface QueueConnection {
   readonly backend: BackendFactory;
-  readonly connection: object;
+  /** BullMQ's options. */
+  readonly options: { readonly connection: object; readonly prefix?: string };
   /** Name and address-free description for health and the banner. */
   readonly engine: 'redis' | 'postgres';
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-interface QueueAddress {
+interface QueueAddress extends DatabaseAddress {
   readonly redisUrl: string | undefined;
-  readonly databaseUrl: string;
 }
 
 /** `durable` waits for the disk at each commit; without it a crash of PostgreSQL re-runs a few finished jobs. */
 export function connectQueue(address: QueueAddress, options: { durable: boolean; poolMax: number }): QueueConnection {
   return address.redisUrl === undefined
-    ? connectPostgres(address.databaseUrl, options)
+    ? connectPostgres(directUrlOf(address), options)
     : connectRedis(address.redisUrl);
 }
 
 function connectRedis(url: string): QueueConnection {
-  const redis = new Redis(url, { maxRetriesPerRequest: null, enableReadyCheck: true, lazyConnect: false });
+  const redis = openRedis(url, { maxRetriesPerRequest: null, enableReadyCheck: true, lazyConnect: false });
   redis.on('error', () => {});
+  const prefix = keyPrefixOf(url);
   return {
     backend: createRedisBackend,
-    connection: redis,
+    options: { connection: redis, ...(prefix !== undefined && { prefix }) },
     engine: 'redis',
     ping: async () => {
       await redis.ping();
@@ -55,7 +57,7 @@ function connectPostgres(url: string, options: { durable: boolean; poolMax: numb
   });
   return {
     backend: createLastingPostgresBackend as BackendFactory,
-    connection: pool,
+    options: { connection: pool },
     engine: 'postgres',
     ping: async () => {
       await pool.query('select 1');
@@ -75,7 +77,7 @@ function openPool(config: PoolConfig): Pool {
 /** Brings the queue's own tables up to date; Redis needs none. */
 export async function migrateQueue(address: QueueAddress): Promise<void> {
   if (address.redisUrl !== undefined) return;
-  const pool = openPool({ connectionString: address.databaseUrl, max: 1 });
+  const pool = openPool({ connectionString: directUrlOf(address), max: 1 });
   try {
     const client = await pool.connect();
     try {

@@ -88,7 +88,7 @@ export function openJobQueue(connection: QueueConnection, log: Log, prefix = 'to
 }
 
 function openQueue(name: QueueName, connection: QueueConnection, log: Log, prefix: string): Queue {
-  const queue = new Queue(`${prefix}-${name}`, { connection: connection.connection }, connection.backend as never);
+  const queue = new Queue(`${prefix}-${name}`, connection.options, connection.backend as never);
   queue.on('error', (error: Error) => log.warn({ queue: name, err: error }, 'the connection of the queue failed'));
   return queue;
 }

@@ -116,7 +116,7 @@ function startWorker(
     `${prefix}-${name}`,
     process,
     {
-      connection: connection.connection,
+      ...connection.options,
       concurrency: CONCURRENCY[name],
       lockDuration: 4_000,
       stalledInterval: 2_000,

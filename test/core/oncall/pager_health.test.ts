@@ -23,15 +23,16 @@ test('a pager at work has no problems, and data is as old as what rules have not
     pagerSilentSeconds: 10,
     problems: [],
     unreadyBecause: [],
+    rulesBehindBecause: [],
   });
 });
 
 test('a service that floods makes its own data late, and nobody turns senders away for it', () => {
-  const { problems, unreadyBecause } = judgePager({ ...WELL, acceptedAt: ago(31) }, NOW);
+  const { problems, rulesBehindBecause } = judgePager({ ...WELL, acceptedAt: ago(31) }, NOW);
   expect(problems).toHaveLength(1);
-  expect(unreadyBecause).toEqual([]);
+  expect(rulesBehindBecause).toEqual([]);
   const late = judgePager({ ...WELL, acceptedAt: ago(60), acceptedInShareAt: ago(31) }, NOW);
-  expect(late.unreadyBecause).toEqual(['data accepted 31 s ago has not reached the rules']);
+  expect(late.rulesBehindBecause).toEqual(['data accepted 31 s ago has not reached the rules']);
 });
 
 test.each([

@@ -7,6 +7,7 @@ import { smsText } from '#notify/channels/sms/text.ts';
 import { spoken } from '#notify/channels/call/text.ts';
 
 const BASE_URL = 'https://tocsin.example.com';
+const ANSWER_URL = `${BASE_URL}/a/${'0'.repeat(42)}`;
 const MEASURED = {
   metricName: 'http_request_duration_seconds{route="/pay"}',
   aggregation: 'avg',
@@ -28,12 +29,12 @@ const subjectOf = (over: Partial<PageSubject> = {}): PageSubject => ({
 const page = (over: Partial<PageSubject> = {}): Message => ({ kind: 'page', subject: subjectOf(over) });
 
 test('an SMS says service, value and threshold first, and fits into one segment', () => {
-  expect(smsText(page(), BASE_URL)).toBe(
-    `checkout: 1.24 s > 800 ms Checkout is slow (avg of http_re.. Reply ACK 1287 or RES 1287 ${BASE_URL}/incidents/${subjectOf().id}`,
+  expect(smsText(page(), BASE_URL, ANSWER_URL)).toBe(
+    `checkout: 1.24 s > 800 ms Checkout is slow (avg of http_req.. Reply ACK 1287 or RES 1287 ${ANSWER_URL}`,
   );
-  expect(smsText(page({ title: `${'Very slow '.repeat(12)}: 1.24 s > 800 ms (avg of x)` }), BASE_URL)).toMatch(
-    /^checkout: 1\.24 s > 800 ms Very slow /,
-  );
+  expect(
+    smsText(page({ title: `${'Very slow '.repeat(12)}: 1.24 s > 800 ms (avg of x)` }), BASE_URL, ANSWER_URL),
+  ).toMatch(/^checkout: 1\.24 s > 800 ms Very slow /);
 });
 
 test('no SMS about an incident is longer than a segment, or loses value, threshold or how to reply', () => {
@@ -54,7 +55,11 @@ test('no SMS about an incident is longer than a segment, or loses value, thresho
       host,
       fc.option(details),
       (serviceName, title, number, url, measured) => {
-        const sms = smsText(page({ serviceName, title, number, details: measured ?? {} }), url);
+        const sms = smsText(
+          page({ serviceName, title, number, details: measured ?? {} }),
+          url,
+          `${url}/a/${'0'.repeat(42)}`,
+        );
         expect(sms.length).toBeLessThanOrEqual(160);
         expect(sms).toMatch(/^[\x20-\x7E]*$/);
         expect(sms).toContain(`Reply ACK ${number} or RES ${number}`);
@@ -68,7 +73,7 @@ test('no SMS about an incident is longer than a segment, or loses value, thresho
 
 test('news by SMS say who it was', () => {
   const news = { kind: 'news', subject: subjectOf(), event: 'acknowledged', by: 'Anna through "Claude"' } as const;
-  expect(smsText(news, BASE_URL)).toBe(
+  expect(smsText(news, BASE_URL, ANSWER_URL)).toBe(
     'checkout: 1.24 s > 800 ms Checkout is slow (avg of http_request_duration_seconds route="/pay" ) ' +
       'is acknowledged by Anna through "Claude". No need to act.',
   );

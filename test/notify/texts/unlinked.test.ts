@@ -60,7 +60,7 @@ test.each(messages)('no channel sends a link that a sender wrote: $kind', (messa
   const outgoing = { notificationId: 'n', createdAt, to: null, userId: 'user_1' as Id<'user'>, message };
   const mail = mailText(outgoing, links, 'https://tocsin.example');
   const push = pushText(outgoing, links, 'https://tocsin.example');
-  const sms = smsText(message, 'https://tocsin.example');
+  const sms = smsText(message, 'https://tocsin.example', 'https://tocsin.example/a/1');
   for (const text of [mail.subject, mail.text, mail.html, push.title, push.body, sms]) {
     expect(text).not.toMatch(/evil\.com/);
     for (const [, host] of text.matchAll(/\w:\/\/([^\s/"<]+)/g)) expect(host).toBe('tocsin.example');
@@ -72,9 +72,9 @@ test.each(messages)('no channel sends a link that a sender wrote: $kind', (messa
 test('a name that is cut short in an SMS does not become a link by that', () => {
   for (let length = 1; length < 200; length += 1) {
     const title = `${'x'.repeat(length)} evil.comcomcomcomcomcomcomcomcomcomcomcomcomcomcomcomcomcomcomcomcomcomcom ${'y'.repeat(200)}`;
-    expect(smsText({ kind: 'page', subject: { ...subject, title } }, 'https://tocsin.example')).not.toMatch(
-      /evil\.com\b/,
-    );
+    expect(
+      smsText({ kind: 'page', subject: { ...subject, title } }, 'https://tocsin.example', 'https://tocsin.example/a/1'),
+    ).not.toMatch(/evil\.com\b/);
   }
 });
 

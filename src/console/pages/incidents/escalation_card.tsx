@@ -1,5 +1,7 @@
+import { Button, Group } from '@mantine/core';
 import { IconCheck, IconMinus, IconPlayerSkipForward } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { teamsQuery } from '#console/api/queries.ts';
@@ -8,49 +10,105 @@ import { ChannelIcon } from '#console/components/channel.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { useNow } from '#console/components/use_now.ts';
 import { countdownText, durationText } from '#console/components/time_text.ts';
+import { EscalateNow } from '#console/pages/incidents/escalate_now.tsx';
 import classes from '#console/pages/incidents/escalation_card.module.css';
+import { whoText } from '#console/pages/incidents/escalation_text.ts';
+import { useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
 import { useMemberNames } from '#console/pages/incidents/use_member_names.ts';
+import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { reasonOf } from '#core/incidents/reasons.ts';
 import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
+
+const Reassign = lazy(() => import('#console/pages/incidents/reassign.tsx').then((m) => ({ default: m.Reassign })));
 
 type Escalation = IncidentWithLog['escalation'];
 type Step = Escalation['steps'][number];
 
 /** The steps as they were when the incident opened, the outcome of each, and the time until the next one. */
 export function EscalationCard({ incident }: { readonly incident: IncidentWithLog }) {
-  const { escalation } = incident;
-  const { data } = useQuery({ ...teamsQuery(useOrganization().org.orgId), staleTime: 60_000 });
+  const { org, may } = useOrganization();
+  const { incidentId, escalation, status, triggeredAt } = incident;
+  const { data } = useQuery({ ...teamsQuery(org.orgId), staleTime: 60_000 });
   const team = data?.teams.find(({ teamId }) => teamId === escalation.teamId)?.name ?? null;
+  const [isReassigning, setIsReassigning] = useState(false);
+  const mayChange = may('oncall:edit') && status !== 'resolved';
+  useShortcut('s', () => setIsReassigning(mayChange));
+  const next = escalation.steps.find(({ index }) => index === escalation.nextStep);
   return (
-    <Card title="Escalation">
+    <Card
+      title="Escalation"
+      {...(mayChange && {
+        action: (
+          <Group gap="xs">
+            {next !== undefined && <EscalateNow incidentId={incidentId} step={next} team={team} />}
+            {status === 'acknowledged' && <TakeBack incidentId={incidentId} />}
+            <Button size="xs" variant="default" onClick={() => setIsReassigning(true)}>
+              Reassign
+            </Button>
+          </Group>
+        ),
+      })}
+    >
       <Progress incident={incident} />
       {escalation.steps.length > 0 && (
         <ol className={classes.steps}>
-          {escalation.steps.map((step) => (
-            <StepItem key={step.index} step={step} isNext={step.index === escalation.nextStep} team={team} />
-          ))}
+          {escalation.steps.map((step, place) => {
+            const before = escalation.steps[place - 1]?.countsFrom ?? triggeredAt;
+            return (
+              <StepItem
+                key={step.index}
+                step={step}
+                isNext={step.index === escalation.nextStep}
+                isAfterReassignment={step.countsFrom !== before}
+                team={team}
+              />
+            );
+          })}
         </ol>
       )}
+      <Suspense>{isReassigning && <Reassign incident={incident} onClose={() => setIsReassigning(false)} />}</Suspense>
     </Card>
+  );
+}
+
+/** For an incident that was acknowledged by mistake: its escalation goes on. */
+function TakeBack({ incidentId }: { readonly incidentId: string }) {
+  const undoing = useUndoAnswers();
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      onClick={() => undoing.mutate({ answer: 'acknowledge', incidentIds: [incidentId] })}
+      loading={undoing.isPending}
+    >
+      Take back
+    </Button>
   );
 }
 
 interface StepItemProps {
   readonly step: Step;
   readonly isNext: boolean;
+  /** The first step that came with a reassignment. */
+  readonly isAfterReassignment: boolean;
   /** The team whose schedules are used; null when it was deleted. */
   readonly team: string | null;
 }
 
-function StepItem({ step, isNext, team }: StepItemProps) {
-  const { index, state, afterMinutes, channels } = step;
+function StepItem({ step, isNext, isAfterReassignment, team }: StepItemProps) {
+  const { index, state, afterMinutes, channels, countsFrom } = step;
   return (
     <li className={classes.step} data-state={isNext ? 'next' : state}>
       <span className={classes.bullet} aria-hidden>
         {bulletOf(step)}
       </span>
       <div>
+        {isAfterReassignment && (
+          <div className={classes.reassigned}>
+            Reassigned at <Timestamp at={countsFrom} format="clock" />
+          </div>
+        )}
         <span className="hidden-text">Step {index + 1}: </span>
         {afterMinutes === 0 ? 'Immediately' : `After ${durationText(afterMinutes * 60_000)}`}
         <span className={classes.channels}>
@@ -103,17 +161,16 @@ function Who({ step: { people, targetUserIds, useSchedule }, team }: Pick<StepIt
     const named = people.map(({ userId, status }) => `${nameOf(userId)} (${PERSON_WORDS[status]})`);
     return <div className={classes.who}>{named.join(', ')}</div>;
   }
-  const onCall = team === null ? 'whoever is on call' : `whoever is on call in ${team}`;
-  const planned = [...targetUserIds.map(nameOf), ...(useSchedule ? [onCall] : [])];
-  return <div className={classes.who}>{planned.length === 0 ? 'nobody' : planned.join(', ')}</div>;
+  return <div className={classes.who}>{whoText({ targetUserIds, useSchedule }, team, nameOf)}</div>;
 }
 
 /** What happened to a step; null while it waits. */
 function Outcome({ step: { state, settledAt, reason, isBroughtForward, dueAt } }: Pick<StepItemProps, 'step'>) {
   const at = <Timestamp at={settledAt ?? dueAt} format="clock" />;
-  const early = isBroughtForward ? ', early' : '';
+  const early = reason === 'escalated' ? ', by hand' : isBroughtForward ? ', early' : '';
   switch (state) {
     case 'pending':
+      if (reason === 'escalated') return 'Fires immediately: somebody escalated it';
       return isBroughtForward ? 'Fires immediately: the previous step did not reach everybody' : null;
     case 'fired':
       return (
@@ -150,7 +207,7 @@ function Progress({ incident }: { readonly incident: IncidentWithLog }) {
   return <p className={classes.note}>{noteOf(incident)}</p>;
 }
 
-function noteOf({ status, escalation: { state, steps } }: IncidentWithLog): string {
+function noteOf({ status, kind, escalation: { state, steps } }: IncidentWithLog): string {
   if (status === 'resolved') return 'Resolved. Nobody else will be paged.';
   switch (state) {
     case 'paused':
@@ -160,7 +217,9 @@ function noteOf({ status, escalation: { state, steps } }: IncidentWithLog): stri
         ? 'All steps were skipped. Nobody else will be paged.'
         : 'No steps are left and nobody has answered. Nobody else will be paged.';
     case 'none':
-      return 'Nobody is paged: when the incident opened, its rule had no escalation policy with steps.';
+      return kind === 'manual'
+        ? 'Nobody is paged: no escalation policy with steps was chosen.'
+        : 'Nobody is paged: when the incident opened, its rule had no escalation policy with steps.';
     case 'running':
       return 'The next step is about to fire.';
   }

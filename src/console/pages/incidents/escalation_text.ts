@@ -1,4 +1,5 @@
 import type { Incident } from '#console/api/actions.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
 
 /** The state of an escalation in a few words. `step 2 of 3` is the step that fires next. */
 export function stepText({ escalation: { state, nextStep, stepCount } }: Pick<Incident, 'escalation'>): string {
@@ -12,4 +13,16 @@ export function stepText({ escalation: { state, nextStep, stepCount } }: Pick<In
     case 'running':
       return `step ${(nextStep ?? 0) + 1} of ${stepCount}`;
   }
+}
+
+/** Whom a step pages that has not fired yet. */
+export function whoText(
+  { targetUserIds, useSchedule }: { readonly targetUserIds: readonly string[]; readonly useSchedule: boolean },
+  /** The team whose schedules are used; null when it was deleted. */
+  team: string | null,
+  nameOf: (userId: string) => string,
+): string {
+  const onCall = team === null ? 'whoever is on call' : `whoever is on call in ${isolateBidi(team)}`;
+  const planned = [...targetUserIds.map(nameOf), ...(useSchedule ? [onCall] : [])];
+  return planned.length === 0 ? 'nobody' : planned.join(', ');
 }

@@ -15,6 +15,8 @@ const MetricChart = lazy(() =>
 /** What made the rule fire. A storm shows it in its own card. */
 export function IncidentCause({ incident }: { readonly incident: Incident }) {
   switch (incident.kind) {
+    case 'manual':
+      return null;
     case 'exception':
       return incident.exceptionGroupId === null ? null : <ExceptionDetails incident={incident} />;
     case 'metric_threshold': {

@@ -1,9 +1,9 @@
-import { Button, Group, NativeSelect, Skeleton, Text, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { IconSearch } from '@tabler/icons-react';
+import { IconPlus, IconSearch } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 
 import { incidentCountsQuery, incidentSearchQuery } from '#console/api/incidents.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -19,12 +19,18 @@ import {
   SEVERITIES,
 } from '#console/pages/incidents/incident_filter.ts';
 import classes from '#console/pages/incidents/incident_list.module.css';
-import { IncidentRow } from '#console/pages/incidents/incident_row.tsx';
+import { IncidentRows } from '#console/pages/incidents/incident_rows.tsx';
 import { NoIncidents } from '#console/pages/incidents/no_incidents.tsx';
 import type { Answer } from '#console/pages/incidents/answer.ts';
 import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
+import type { Matching } from '#console/pages/incidents/answer_matching.ts';
+import { SelectionBar } from '#console/pages/incidents/selection_bar.tsx';
 import { focusedRowId, useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const DeclareIncident = lazy(() =>
+  import('#console/pages/incidents/declare_incident.tsx').then((m) => ({ default: m.DeclareIncident })),
+);
 
 const route = getRouteApi('/inside/incidents');
 
@@ -34,6 +40,15 @@ const TAB_NAMES: Record<IncidentTab, string> = {
   acknowledged: 'Acknowledged',
   resolved: 'Resolved',
   all: 'All',
+};
+
+/** What can be answered in each tab. */
+const OPEN_IN_TAB: Record<IncidentTab, readonly ('triggered' | 'acknowledged')[]> = {
+  open: ['triggered', 'acknowledged'],
+  triggered: ['triggered'],
+  acknowledged: ['acknowledged'],
+  resolved: [],
+  all: ['triggered', 'acknowledged'],
 };
 
 /** Waits until typing pauses before it asks the server. */
@@ -59,6 +74,8 @@ export function IncidentList() {
     placeholderData: keepPreviousData,
   });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [areAllSelected, setAreAllSelected] = useState(false);
+  const [isDeclaring, setIsDeclaring] = useState(false);
   const answering = useAnswerIncidents();
 
   const {
@@ -74,9 +91,15 @@ export function IncidentList() {
   const shown = data?.pages.flatMap(({ incidents }) => incidents).filter((incident) => isInTab(incident, tab)) ?? [];
   const selectedIds = shown.filter(({ incidentId }) => selected.has(incidentId)).map(({ incidentId }) => incidentId);
   const mayAnswer = may('oncall:edit');
+  const statuses = OPEN_IN_TAB[tab];
+  const total = counts === undefined ? 0 : statuses.reduce((sum, status) => sum + counts[status], 0);
 
-  const show = (change: Partial<IncidentFilter>): void => {
+  const clear = (): void => {
     setSelected(new Set());
+    setAreAllSelected(false);
+  };
+  const show = (change: Partial<IncidentFilter>): void => {
+    clear();
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   };
   const select = (incidentId: string, isSelected: boolean): void => {
@@ -84,13 +107,19 @@ export function IncidentList() {
     if (isSelected) next.add(incidentId);
     else next.delete(incidentId);
     setSelected(next);
+    setAreAllSelected(false);
+  };
+  const selectAll = (): void => {
+    if (mayAnswer && total > 0) setAreAllSelected(true);
   };
   const answer = (kind: Answer, incidentIds: readonly string[]): void => {
     if (!mayAnswer || incidentIds.length === 0) return;
     answering.mutate({ answer: kind, incidentIds });
-    setSelected(new Set());
+    clear();
   };
   const answerByKey = (kind: Answer) => () => {
+    // Too many for one key: the buttons say how many.
+    if (areAllSelected) return;
     const focused = focusedRowId();
     answer(kind, selectedIds.length > 0 ? selectedIds : focused === null ? [] : [focused]);
   };
@@ -98,11 +127,24 @@ export function IncidentList() {
   useShortcut('r', answerByKey('resolve'));
   useShortcut('x', () => {
     const focused = focusedRowId();
-    if (focused !== null) select(focused, !selected.has(focused));
+    if (focused !== null && mayAnswer) select(focused, !selected.has(focused));
+  });
+  useShortcut('A', selectAll);
+  useShortcut('c', () => {
+    if (mayAnswer) setIsDeclaring(true);
   });
 
   return (
-    <Page title="Incidents">
+    <Page
+      title="Incidents"
+      actions={
+        mayAnswer && (
+          <Button variant="default" leftSection={<IconPlus size={16} />} onClick={() => setIsDeclaring(true)}>
+            Declare an incident
+          </Button>
+        )
+      }
+    >
       <div className={classes.bar}>
         <nav className={classes.tabs} aria-label="Incidents by status">
           {INCIDENT_TABS.map((value) => (
@@ -112,7 +154,7 @@ export function IncidentList() {
               search={(before) => ({ ...before, status: value === 'open' ? undefined : value })}
               className={classes.tab}
               aria-current={value === tab ? 'page' : undefined}
-              onClick={() => setSelected(new Set())}
+              onClick={clear}
             >
               {TAB_NAMES[value]}
               {counts !== undefined && value !== 'all' && <span>{countOfTab(counts, value).toLocaleString()}</span>}
@@ -148,43 +190,30 @@ export function IncidentList() {
         />
       )}
       {shown.length > 0 && (
-        <ul
-          className={classes.list}
-          aria-label={`${TAB_NAMES[tab]} incidents`}
-          data-old={isPlaceholderData ? '' : undefined}
-        >
-          {shown.map((incident) => (
-            <IncidentRow
-              key={incident.incidentId}
-              incident={incident}
-              isSelected={selected.has(incident.incidentId)}
-              {...(mayAnswer && {
-                onSelect: (isSelected: boolean) => select(incident.incidentId, isSelected),
-                onAcknowledge: () => answer('acknowledge', [incident.incidentId]),
-              })}
-            />
-          ))}
-        </ul>
+        <IncidentRows
+          label={`${TAB_NAMES[tab]} incidents`}
+          incidents={shown}
+          areOld={isPlaceholderData}
+          isSelected={({ incidentId, status }) => selected.has(incidentId) || (areAllSelected && status !== 'resolved')}
+          {...(mayAnswer && { onSelect: select })}
+          onAcknowledge={(incidentId) => answer('acknowledge', [incidentId])}
+        />
       )}
       {hasNextPage && !isPlaceholderData && (
         <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetchingNextPage} hasFailed={isFetchNextPageError} />
       )}
-      {selectedIds.length > 0 && (
-        <div className={classes.selection} role="region" aria-label="Selected incidents">
-          <Text size="sm" fw={560} className="numbers">
-            {selectedIds.length} selected
-          </Text>
-          <Button size="sm" onClick={() => answer('acknowledge', selectedIds)}>
-            Acknowledge
-          </Button>
-          <Button size="sm" variant="default" onClick={() => answer('resolve', selectedIds)}>
-            Resolve
-          </Button>
-          <Button size="sm" variant="subtle" color="gray" onClick={() => setSelected(new Set())}>
-            Clear
-          </Button>
-        </div>
+      {(selectedIds.length > 0 || areAllSelected) && (
+        <SelectionBar
+          count={selectedIds.length}
+          total={total}
+          areAllSelected={areAllSelected}
+          matching={{ ...search, statuses: [...statuses] } satisfies Matching}
+          onSelectAll={selectAll}
+          onClear={clear}
+          onAnswer={(kind) => answer(kind, selectedIds)}
+        />
       )}
+      <Suspense>{isDeclaring && <DeclareIncident onClose={() => setIsDeclaring(false)} />}</Suspense>
     </Page>
   );
 }

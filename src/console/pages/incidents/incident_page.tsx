@@ -2,6 +2,7 @@ import { Button, Skeleton, Stack } from '@mantine/core';
 import { IconArrowLeft } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
@@ -26,6 +27,10 @@ import { IncidentCause } from '#console/pages/incidents/incident_cause.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { actorName } from '#core/incidents/incident_actor.ts';
+
+const IncidentContext = lazy(() =>
+  import('#console/pages/incidents/incident_context.tsx').then((m) => ({ default: m.IncidentContext })),
+);
 
 const route = getRouteApi('/inside/incidents/$incidentId');
 
@@ -76,7 +81,10 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
           <div>
             <IncidentCause incident={incident} />
             <StormMembers incident={incident} />
-            <Timeline timeline={incident.timeline} />
+            <Timeline incident={incident} />
+            <Suspense>
+              <IncidentContext incident={incident} />
+            </Suspense>
           </div>
           <div>
             <EscalationCard incident={incident} />

@@ -20,15 +20,30 @@ interface IncidentRowProps {
   readonly onSelect?: (isSelected: boolean) => void;
   /** Without it, the person may not answer incidents. */
   readonly onAcknowledge?: () => void;
+  /** Its place in a long list of which only the rows in sight are there. */
+  readonly measured?: {
+    readonly ref: (row: HTMLLIElement | null) => void;
+    readonly index: number;
+    readonly count: number;
+  };
   /** For a narrow card without room for columns. */
   readonly isShort?: boolean;
 }
 
 export function IncidentRow(props: IncidentRowProps) {
-  const { incident, isSelected, onSelect, onAcknowledge, isShort = false } = props;
+  const { incident, isSelected, onSelect, onAcknowledge, measured, isShort = false } = props;
   const { incidentId, number, title, status, serviceName, occurrences, triggeredAt } = incident;
   return (
-    <li className={`${classes.row} ${isShort ? classes.isShort : ''}`} data-row={incidentId}>
+    <li
+      className={`${classes.row} ${isShort ? classes.isShort : ''}`}
+      data-row={incidentId}
+      {...(measured !== undefined && {
+        ref: measured.ref,
+        'data-index': measured.index,
+        'aria-posinset': measured.index + 1,
+        'aria-setsize': measured.count,
+      })}
+    >
       <div className={classes.check}>
         {onSelect !== undefined && (
           <Checkbox

@@ -1,8 +1,9 @@
 import type { IncidentWithLog } from '#console/api/actions.ts';
-import { Card, Row } from '#console/components/card.tsx';
+import { Card } from '#console/components/card.tsx';
 import { ChannelIcon } from '#console/components/channel.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import classes from '#console/pages/incidents/notification_log.module.css';
 import { useMemberNames } from '#console/pages/incidents/use_member_names.ts';
 import { reasonOf } from '#core/incidents/reasons.ts';
 import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
@@ -18,7 +19,7 @@ const TONES: Record<Notification['status'], Tone> = {
   cancelled: 'gray',
 };
 
-/** Every message about the incident, with its status. */
+/** Every message about the incident with its status, person by person. */
 export function NotificationLog({ notifications }: { readonly notifications: readonly Notification[] }) {
   const nameOf = useMemberNames();
   if (notifications.length === 0) {
@@ -31,25 +32,34 @@ export function NotificationLog({ notifications }: { readonly notifications: rea
   return (
     <Card
       title="Notification log"
-      rows={notifications.map((entry) => (
-        <Row
-          key={entry.notificationId}
-          icon={<ChannelIcon channel={entry.channel} />}
-          title={capital(nameOf(entry.userId))}
-          sub={
-            <>
-              {CHANNEL_DECLARATIONS[entry.channel].title}
-              {entry.to !== null && ` to ${entry.to}`}, {subjectOf(entry)},{' '}
-              <Timestamp at={entry.updatedAt} format="clock" />
-              {entry.reason !== null && <div>{capital(reasonOf(entry.reason))}</div>}
-              {entry.attempts > 1 && <div>{entry.attempts} attempts</div>}
-            </>
-          }
-        >
-          <Status tone={TONES[entry.status]}>{entry.status}</Status>
-        </Row>
+      rows={[...Map.groupBy(notifications, ({ userId }) => userId)].map(([userId, own]) => (
+        <li key={userId} className={classes.person}>
+          <h3 className={classes.name}>{capital(nameOf(userId))}</h3>
+          <ul className={classes.messages}>
+            {own.map((entry) => (
+              <Message key={entry.notificationId} entry={entry} />
+            ))}
+          </ul>
+        </li>
       ))}
     />
+  );
+}
+
+function Message({ entry }: { readonly entry: Notification }) {
+  const { channel, to, status, reason, attempts, updatedAt } = entry;
+  return (
+    <li className={classes.message}>
+      <ChannelIcon channel={channel} size={16} />
+      <div className={classes.about}>
+        {CHANNEL_DECLARATIONS[channel].title}
+        {to !== null && ` to ${to}`}, {subjectOf(entry)}
+        {reason !== null && <div className={classes.reason}>{capital(reasonOf(reason))}</div>}
+        {attempts > 1 && <div className={classes.reason}>{attempts} attempts</div>}
+      </div>
+      <Timestamp at={updatedAt} format="clock" />
+      <Status tone={TONES[status]}>{status}</Status>
+    </li>
   );
 }
 

@@ -1,10 +1,13 @@
 import {
   IconAlertTriangle,
   IconArrowBackUp,
+  IconArrowsExchange,
   IconBell,
+  IconBellRinging,
   IconCheck,
   IconCircleCheck,
   IconEye,
+  IconNote,
   IconPlayerSkipForward,
   IconSend,
   IconUrgent,
@@ -17,7 +20,9 @@ import { Timestamp } from '#console/components/timestamp.tsx';
 import { Sentence } from '#console/components/name.tsx';
 import type { Tone } from '#console/components/status.tsx';
 import { dateText } from '#console/components/time_text.ts';
+import { NewNote, type Note, NoteEntry } from '#console/pages/incidents/notes.tsx';
 import classes from '#console/pages/incidents/timeline.module.css';
+import { useOrganization } from '#console/shell/organization.tsx';
 
 const MARKS: Readonly<Record<string, readonly [typeof IconBell, Tone]>> = {
   triggered: [IconUrgent, 'red'],
@@ -31,26 +36,31 @@ const MARKS: Readonly<Record<string, readonly [typeof IconBell, Tone]>> = {
   resolved: [IconCircleCheck, 'green'],
   reopened: [IconArrowBackUp, 'red'],
   unacknowledged: [IconArrowBackUp, 'red'],
+  declared: [IconUrgent, 'red'],
+  escalated: [IconBellRinging, 'red'],
+  reassigned: [IconArrowsExchange, 'red'],
+  note: [IconNote, 'gray'],
 };
 
-/** What happened, oldest first. */
-export function Timeline({ timeline }: { readonly timeline: IncidentWithLog['timeline'] }) {
-  const isOneDay = new Set(timeline.map(({ at }) => dateText(at))).size <= 1;
+/** What happened and what people wrote about it, oldest first. */
+export function Timeline({ incident }: { readonly incident: IncidentWithLog }) {
+  const { may } = useOrganization();
+  const { incidentId } = incident;
+  const entries = entriesOf(incident);
+  const isOneDay = new Set(entries.map(({ at }) => dateText(at))).size <= 1;
   return (
     <Card title="Timeline">
       <ol className={classes.timeline}>
-        {timeline.map(({ at, event, text }, index) => {
+        {entries.map(({ key, at, event, text, note }) => {
           const [Icon, tone] = MARKS[event] ?? [IconBell, 'gray'];
           return (
-            // New entries are only added at the end.
-            // eslint-disable-next-line react/no-array-index-key
-            <li key={index} className={classes.event}>
+            <li key={key} className={classes.event}>
               <span className={`${classes.mark} ${tone === 'gray' ? '' : classes[tone]}`} aria-hidden>
                 <Icon size={16} stroke={1.75} />
               </span>
-              <span className={classes.text}>
-                <Sentence>{text}</Sentence>
-              </span>
+              <div className={classes.text}>
+                {note === null ? <Sentence>{text}</Sentence> : <NoteEntry incidentId={incidentId} note={note} />}
+              </div>
               <span className={classes.at}>
                 <Timestamp at={at} format={isOneDay ? 'clock' : 'date_time'} />
               </span>
@@ -58,6 +68,22 @@ export function Timeline({ timeline }: { readonly timeline: IncidentWithLog['tim
           );
         })}
       </ol>
+      {may('oncall:edit') && <NewNote incidentId={incidentId} />}
     </Card>
   );
+}
+
+interface Entry {
+  readonly key: string;
+  readonly at: string;
+  readonly event: string;
+  readonly text: string;
+  readonly note: Note | null;
+}
+
+/** Events of one instant stay in the order of the server; a note follows them. */
+function entriesOf({ timeline, notes }: IncidentWithLog): Entry[] {
+  const events = timeline.map(({ at, event, text }, index) => ({ key: `event ${index}`, at, event, text, note: null }));
+  const written = notes.map((note) => ({ key: note.noteId, at: note.createdAt, event: 'note', text: note.text, note }));
+  return [...events, ...written].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }

@@ -81,6 +81,7 @@ function Editor({ rule }: { readonly rule: Rule }) {
       form={form}
       draft={draft}
       isNew={false}
+      serviceName={rule.serviceName}
       button="Save"
       error={saving.error}
       isPending={saving.isPending}

@@ -33,7 +33,12 @@ export function RuleCost({ input, isSettled, hasIncidents }: RuleCostProps) {
   if (data?.cost == null) return <p className="dimmed">Counting pages …</p>;
   const { pages, nights, people, peopleCount } = data.cost;
   const atLeast = data.incidentCount > data.incidents.length ? 'at least ' : '';
-  if (pages === 0) return <p data-old={isPlaceholderData ? '' : undefined}>They would have reached nobody.</p>;
+  if (pages === 0)
+    return (
+      <p data-old={isPlaceholderData ? '' : undefined}>
+        They would have reached nobody: none of the policy was on call then with a channel that works.
+      </p>
+    );
   return (
     <div data-old={isPlaceholderData || !isAsked ? '' : undefined}>
       <p>

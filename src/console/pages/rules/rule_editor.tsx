@@ -1,10 +1,11 @@
-import { Button, Group, Radio, Stack, Switch, TextInput } from '@mantine/core';
+import { Button, Group, Input, Radio, Stack, Switch, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { ReactNode } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import type { Draft } from '#console/components/use_draft.ts';
@@ -20,8 +21,9 @@ interface RuleEditorProps {
   readonly above: ReactNode;
   readonly form: UseFormReturnType<RuleValues>;
   readonly draft: Draft<RuleValues>;
-  /** Its service and its kind stay what they are. */
   readonly isNew: boolean;
+  /** Of a rule that is there: its service and its kind stay what they are. */
+  readonly serviceName?: string;
   readonly button: string;
   readonly error: unknown;
   readonly isPending: boolean;
@@ -31,7 +33,7 @@ interface RuleEditorProps {
 
 /** The form of a rule, beside what the rule would have done. */
 export function RuleEditor(props: RuleEditorProps) {
-  const { title, above, form, draft, isNew, button, error, isPending, onSave, onCancel } = props;
+  const { title, above, form, draft, isNew, serviceName, button, error, isPending, onSave, onCancel } = props;
   const { values } = form;
   const threshold = thresholdOf(values);
   const setConfig = (change: RuleValues['config']): void => {
@@ -51,14 +53,22 @@ export function RuleEditor(props: RuleEditorProps) {
         <Stack className={classes.form}>
           <DraftNotice draft={draft} labels={RULE_LABELS} show={(field, value) => shown(field, value, values)} />
           <TextInput label={RULE_LABELS.name} placeholder="Checkout is slow" {...form.getInputProps('name')} />
-          <ServicePicker
-            label={RULE_LABELS.serviceId}
-            placeholder="Which service it watches"
-            value={values.serviceId ?? undefined}
-            onChange={(serviceId) => form.setFieldValue('serviceId', serviceId ?? null)}
-            error={errorOf('serviceId')}
-            isDisabled={!isNew}
-          />
+          {isNew ? (
+            <ServicePicker
+              label={RULE_LABELS.serviceId}
+              placeholder="Which service it watches"
+              value={values.serviceId ?? undefined}
+              onChange={(serviceId) => form.setFieldValue('serviceId', serviceId ?? null)}
+              error={errorOf('serviceId')}
+            />
+          ) : (
+            <div>
+              <Input.Label>{RULE_LABELS.serviceId}</Input.Label>
+              <div>
+                <Name>{serviceName ?? ''}</Name>
+              </div>
+            </div>
+          )}
           {isNew && (
             <Radio.Group
               label={RULE_LABELS.kind}
@@ -67,7 +77,7 @@ export function RuleEditor(props: RuleEditorProps) {
                 if (isRuleKind(kind) && kind !== values.kind) form.setValues({ kind, config: emptyConfig(kind) });
               }}
             >
-              <Stack gap={6} mt={4}>
+              <Stack gap={6} mt={4} className={classes.kinds}>
                 {RULE_KIND_NAMES.map((kind) => (
                   <Radio key={kind} value={kind} label={RULE_KINDS[kind].title} />
                 ))}
@@ -112,6 +122,11 @@ export function RuleEditor(props: RuleEditorProps) {
         </Stack>
         <div className={classes.side}>
           <Sentence values={values} />
+          {values.kind === 'metric_threshold' && (threshold === null || values.serviceId === null) && (
+            <p className={classes.waiting}>
+              Once a service and a metric are chosen, this shows what the rule would have done in the last days.
+            </p>
+          )}
           {threshold !== null && values.serviceId !== null && (
             <RuleReplay
               serviceId={values.serviceId}

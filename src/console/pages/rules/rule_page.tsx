@@ -18,7 +18,9 @@ import incidentClasses from '#console/pages/incidents/incident_page.module.css';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
 import { RuleIncidents } from '#console/pages/rules/rule_incidents.tsx';
 import classes from '#console/pages/rules/rule_page.module.css';
+import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
 import { stateOf } from '#console/pages/rules/rule_state.ts';
+import { thresholdOf, valuesOfRule } from '#console/pages/rules/rule_values.ts';
 import { useSwitchRule } from '#console/pages/rules/use_rule_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -61,6 +63,7 @@ function LoadedRule({ rule, back }: { readonly rule: Rule; readonly back: React.
   const [isDeleting, setIsDeleting] = useState(false);
   const { ruleId, name, serviceId, serviceName } = rule;
   const mayEdit = may('oncall:edit');
+  const threshold = thresholdOf(valuesOfRule(rule));
   useShortcut('e', () => {
     if (mayEdit) void navigate({ to: '/rules/$ruleId/edit', params: { ruleId } });
   });
@@ -122,15 +125,20 @@ function LoadedRule({ rule, back }: { readonly rule: Rule; readonly back: React.
         </p>
       </Card>
       <Paged rule={rule} />
+      {threshold !== null && (
+        <div className={classes.replay}>
+          <RuleReplay
+            title="What it measures"
+            serviceId={serviceId}
+            rule={threshold}
+            escalationPolicyId={rule.escalationPolicyId}
+          />
+        </div>
+      )}
       <RuleIncidents ruleId={ruleId} />
       {mayEdit && (
         <Group mt="lg">
-          <Button
-            variant="subtle"
-            color="red"
-            leftSection={<IconTrash size={16} />}
-            onClick={() => setIsDeleting(true)}
-          >
+          <Button variant="light" color="red" leftSection={<IconTrash size={16} />} onClick={() => setIsDeleting(true)}>
             Delete the rule
           </Button>
         </Group>

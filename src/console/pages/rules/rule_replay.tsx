@@ -20,6 +20,7 @@ const DAYS = [1, 7, 14, 30] as const;
 const SETTLED_MS = 400;
 
 interface RuleReplayProps {
+  readonly title?: string;
   readonly serviceId: string;
   /** Its threshold is NaN while there is none. */
   readonly rule: MetricThreshold;
@@ -32,7 +33,8 @@ interface RuleReplayProps {
  * What a metric rule would have measured, and the incidents that it would have opened. The decision of the server's own
  * evaluation runs here, so that it follows the threshold while it is dragged; what they cost is asked once it rests.
  */
-export function RuleReplay({ serviceId, rule, escalationPolicyId, onThreshold }: RuleReplayProps) {
+export function RuleReplay(props: RuleReplayProps) {
+  const { title = 'What it would have done', serviceId, rule, escalationPolicyId, onThreshold } = props;
   const { orgId } = useOrganization().org;
   const [days, setDays] = useState<number>(7);
   const { metricName, aggregation, windowMinutes } = rule;
@@ -58,9 +60,9 @@ export function RuleReplay({ serviceId, rule, escalationPolicyId, onThreshold }:
   );
   const isStale = isPlaceholderData || wanted.metricName !== metricName || wanted.windowMinutes !== windowMinutes;
   return (
-    <section className={classes.replay} aria-label="What it would have done">
+    <section className={classes.replay} aria-label={title}>
       <div className={classes.head}>
-        <h2>What it would have done</h2>
+        <h2>{title}</h2>
         <SegmentedControl
           size="xs"
           aria-label="Days"
@@ -137,9 +139,12 @@ function Outcome({ history, incidents, hasThreshold, days, children }: OutcomePr
     <div className={classes.text} aria-live="polite">
       <p>
         {incidents.length === 0 ? (
-          <b>No incident</b>
+          <>
+            It would have opened <b>no incident</b>
+          </>
         ) : (
           <>
+            It would have opened{' '}
             <b className="numbers">
               {incidents.length.toLocaleString()} {incidents.length === 1 ? 'incident' : 'incidents'}
             </b>

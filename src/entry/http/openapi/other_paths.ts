@@ -34,6 +34,7 @@ export function otherPaths(): Record<string, JsonSchema> {
     ...sentryPaths(),
     '/api/calendar/{secret}.ics': { get: CALENDAR },
     '/healthz': { get: HEALTH },
+    '/livez': { get: LIVE },
     '/readyz': { get: READY },
     '/metrics': { get: METRICS_OF_PROCESS },
     '/api/openapi.json': { get: THIS_DOCUMENT },
@@ -200,9 +201,31 @@ const READY_BODY: JsonSchema = {
           type: 'boolean',
           description: 'false while metrics and exceptions are refused, as on a disk that is nearly full; else absent',
         },
-        because: { type: 'array', items: TEXT, description: 'why not; absent when all is taken' },
+        degraded: {
+          type: 'boolean',
+          description: 'true while a store is away without which incidents can still be answered; else absent',
+        },
+        because: { type: 'array', items: TEXT, description: 'what does not work; absent when everything does' },
       },
     },
+  },
+};
+
+const LIVE: JsonSchema = {
+  operationId: 'livez',
+  tags: ['Operation'],
+  summary: 'Show whether this process answers, whatever the stores do',
+  security: [],
+  responses: {
+    '200': {
+      description: 'It answers.',
+      content: {
+        'application/json': {
+          schema: { type: 'object', required: ['live'], properties: { live: { type: 'boolean' } } },
+        },
+      },
+    },
+    ...MALFORMED,
   },
 };
 
@@ -214,7 +237,7 @@ const READY: JsonSchema = {
   responses: {
     '200': { description: 'Ready.', content: READY_BODY },
     '503': {
-      description: 'Starting, draining, a store is down or its disk is full, or pages are late.',
+      description: 'Starting, draining, PostgreSQL is down or its disk is full, or pages are late.',
       content: READY_BODY,
     },
     ...MALFORMED,

@@ -1,4 +1,6 @@
 import type { ChannelSender } from '#notify/channel_sender.ts';
+import type { AnswerLinks } from '#notify/answer_link.ts';
+import type { OutgoingMessage } from '#notify/message.ts';
 import { smsText } from '#notify/channels/sms/text.ts';
 import { callbackUrl } from '#notify/twilio/callback_url.ts';
 import type { TwilioAccount, TwilioClient } from '#notify/twilio/client.ts';
@@ -8,18 +10,24 @@ import { LOOKED_AT_MAX, twilioSender } from '#notify/twilio/twilio_sender.ts';
 const VALIDITY_SECONDS = 600;
 
 /** SMS by Twilio. */
-export function smsSender(client: TwilioClient, { from }: TwilioAccount, baseUrl: string): ChannelSender {
+export function smsSender(
+  client: TwilioClient,
+  { from }: TwilioAccount,
+  links: AnswerLinks,
+  baseUrl: string,
+): ChannelSender {
+  const textOf = (outgoing: OutgoingMessage) => smsText(outgoing.message, baseUrl, links.shortUrlOf(outgoing));
   return twilioSender(client, {
     create: (twilio, outgoing) =>
       twilio.messages.create({
         to: outgoing.to ?? '',
         from,
-        body: smsText(outgoing.message, baseUrl),
+        body: textOf(outgoing),
         statusCallback: callbackUrl(baseUrl, 'sms-status', outgoing.notificationId),
         validityPeriod: VALIDITY_SECONDS,
       }),
     async list(twilio, outgoing, dateSentAfter) {
-      const text = smsText(outgoing.message, baseUrl);
+      const text = textOf(outgoing);
       const filter = { to: outgoing.to ?? '', from, dateSentAfter, limit: LOOKED_AT_MAX };
       return (await twilio.messages.list(filter)).filter(({ body }) => body === text);
     },

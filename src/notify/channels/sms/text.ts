@@ -16,19 +16,23 @@ const SERVICE_MIN = 10;
 /** Of a title that is all there is to say; of one that follows a measured value, no less is worth showing. */
 const TITLE_MIN = 20;
 const TITLE_WORTH = 8;
+const DIGEST_TITLE_MIN = 20;
 
-/** One segment: which service, what was measured or happened, how to answer, and a link where there is room. */
-export function smsText(message: Message, baseUrl: string): string {
+/**
+ * One segment: which service, what was measured or happened, how to answer, and where there is room the link that
+ * acknowledges after asking once.
+ */
+export function smsText(message: Message, baseUrl: string, answerUrl: string): string {
   switch (message.kind) {
     case 'page': {
       const { subject } = message;
       const order = `Reply ACK ${subject.number} or RES ${subject.number}`;
-      return fit(subject, order, `${baseUrl}/incidents/${subject.id}`);
+      return fit(subject, order, answerUrl);
     }
     case 'news':
       return fit(message.subject, toGsm(newsText(message.event, message.by && unlinked(message.by))), null);
     case 'digest':
-      return digestText(message.items, baseUrl);
+      return digestText(message.items, baseUrl, answerUrl);
     case 'test':
       return 'Tocsin: this is a test. SMS reaches you; no need to act.';
     case 'code':
@@ -40,16 +44,17 @@ export function smsText(message: Message, baseUrl: string): string {
 }
 
 /** How many, the first that fits, and one order for all of them. */
-function digestText(items: readonly DigestItem[], baseUrl: string): string {
+function digestText(items: readonly DigestItem[], baseUrl: string, answerUrl: string): string {
   const pages = items.filter(({ news }) => news === null);
   const [first] = pages.length > 0 ? pages : items;
   if (first === undefined) throw new Error('a digest stands for something');
   const isOver = items.every(({ news }) => news !== null && news !== 'reopened');
   const order = pages.length > 0 ? 'Reply ACK ALL' : isOver ? 'No need to act.' : 'See';
-  const tail = `${order} ${baseUrl}/incidents`;
   const head = `Tocsin: ${digestSummary(items)}: `;
-  const room = Math.max(SEGMENT - head.length - tail.length - 1, 20);
-  return `${head}${shorten(titleOf(first.subject), room)} ${tail}`;
+  const roomWith = (link: string) => SEGMENT - joined(head.trim(), order, link).length - ' '.length;
+  const link = pages.length > 0 && roomWith(answerUrl) >= DIGEST_TITLE_MIN ? answerUrl : `${baseUrl}/incidents`;
+  const room = Math.max(roomWith(link), DIGEST_TITLE_MIN);
+  return joined(head.trim(), shorten(titleOf(first.subject), room), order, link);
 }
 
 /**

@@ -2,6 +2,7 @@ import { defineEntity, p } from '@mikro-orm/postgresql';
 
 import type { StepState } from '#core/incidents/escalation_state.ts';
 import type { IncidentStatus, IncidentActor } from '#core/incidents/incident.ts';
+import type { IncidentKind } from '#core/incidents/incident_kind.ts';
 import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
 import { bigint, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
@@ -19,7 +20,7 @@ export const IncidentEntity = defineEntity({
     exceptionGroupId: id<'group'>().strictNullable(),
     escalationPolicyId: id<'policy'>().strictNullable(),
     teamId: id<'team'>().strictNullable(),
-    kind: text<RuleKind>(),
+    kind: text<IncidentKind>(),
     /** One open incident per key. */
     dedupKey: p.text(),
     title: p.text(),
@@ -91,5 +92,21 @@ export const IncidentMemberEntity = defineEntity({
     countedAt: instant(),
     clearSince: instant().strictNullable(),
     endedAt: instant().strictNullable(),
+  },
+});
+
+/** What somebody has written about an incident. */
+export const IncidentNoteEntity = defineEntity({
+  name: 'IncidentNote',
+  tableName: 'incident_notes',
+  properties: {
+    id: id<'note'>().primary(),
+    incidentId: id<'incident'>(),
+    userId: id<'user'>(),
+    body: p.text(),
+    /** The same for the same request, however often it arrives. */
+    requestKey: p.text(),
+    createdAt: instant(),
+    editedAt: instant().strictNullable(),
   },
 });

@@ -75,13 +75,19 @@ test('an unknown address is answered after as much work as a wrong password, in 
   const { email } = await givenPerson(w);
   const browser = openBrowser(w);
   const timed = async (who: string): Promise<{ ms: number; body: unknown }> => {
-    const startedAt = performance.now();
+    // Processor time, because the machine may be busy with something else.
+    const before = process.cpuUsage();
     const { body } = await browser.post('/session', { email: who, ...WRONG });
-    return { ms: performance.now() - startedAt, body: { ...body, requestId: '' } };
+    const { user, system } = process.cpuUsage(before);
+    return { ms: (user + system) / 1_000, body: { ...body, requestId: '' } };
   };
   await timed(email);
-  const mistaken = [await timed(email), await timed(email), await timed(email)];
-  const unknown = [await timed('x@example.com'), await timed('y@example.com'), await timed('z@example.com')];
+  const mistaken: Awaited<ReturnType<typeof timed>>[] = [];
+  const unknown: typeof mistaken = [];
+  for (const name of ['x', 'y', 'z']) {
+    mistaken.push(await timed(email));
+    unknown.push(await timed(`${name}@example.com`));
+  }
   const least = (runs: typeof mistaken) => Math.min(...runs.map(({ ms }) => ms));
   expect(least(unknown)).toBeGreaterThan(least(mistaken) * 0.5);
   expect(unknown[0]!.body).toEqual(mistaken[0]!.body);

@@ -1,0 +1,50 @@
+import { type Static, Type } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { AppError, notFound } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import type { NoteRow } from '#storage/postgres/incident_note_store.ts';
+
+/** An incident has no more notes than this. */
+export const NOTES_MAX = 200;
+
+export const NoteText = Type.String({
+  minLength: 1,
+  maxLength: 2_000,
+  pattern: '\\S',
+  description: 'a text that is not blank',
+});
+
+export const NoteView = Type.Object({
+  noteId: IdText,
+  userId: IdText,
+  text: Type.String(),
+  createdAt: Timestamp,
+  editedAt: nullable(Timestamp),
+});
+
+export function toNoteView({ id, userId, body, createdAt, editedAt }: NoteRow): Static<typeof NoteView> {
+  return {
+    noteId: id,
+    userId,
+    text: body,
+    createdAt: toTimestamp(createdAt),
+    editedAt: toTimestampOrNull(editedAt),
+  };
+}
+
+/** The person who writes. Throws `forbidden` for a program. */
+export function authorOf({ caller: { actor } }: ActionContext): Id<'user'> {
+  if (actor.kind === 'user') return actor.userId;
+  throw new AppError('forbidden', 'only people write notes');
+}
+
+/** A note of the caller's own. Throws `not_found`, or `forbidden` for somebody else's. */
+export async function getOwnNote(incidentId: Id<'incident'>, noteId: string, context: ActionContext): Promise<NoteRow> {
+  const note = await context.stores.incidentNotes.find(incidentId, noteId);
+  if (note === null) throw notFound('noteId', 'note');
+  if (note.userId !== authorOf(context)) throw new AppError('forbidden', 'only who wrote a note may change it');
+  return note;
+}

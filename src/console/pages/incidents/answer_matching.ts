@@ -1,0 +1,96 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+
+import { type InputOf, invoke } from '#console/api/actions.ts';
+import { serverNow } from '#console/api/http.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
+import type { Answer } from '#console/pages/incidents/answer.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { LEVELS } from '#core/exceptions/level.ts';
+
+/** Which incidents: those that the filter shows, in these statuses. */
+export interface Matching {
+  readonly statuses: ('triggered' | 'acknowledged')[];
+  readonly serviceId?: string;
+  readonly severity?: (typeof LEVELS)[number];
+  readonly text?: string;
+}
+
+interface Outcome {
+  readonly changed: readonly { readonly incidentId: string }[];
+  readonly unchanged: number;
+  readonly refused: readonly { readonly number: number; readonly reason: string }[];
+  readonly wasStopped: boolean;
+}
+
+const PAST = { acknowledge: 'acknowledged', resolve: 'resolved' } as const;
+const UNDO_SLICE = 50;
+
+/**
+ * Answers every incident that matches, slice by slice, on the server. Says how far it is, can be stopped, and says at the
+ * end what was done and what was not.
+ */
+export function useAnswerMatching() {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const [done, setDone] = useState(0);
+  const isStopped = useRef(false);
+  const refresh = () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'incidents') });
+  const undoing = useMutation({
+    async mutationFn(ids: readonly string[]) {
+      let undone = 0;
+      for (let start = 0; start < ids.length; start += UNDO_SLICE) {
+        const slice = ids.slice(start, start + UNDO_SLICE);
+        const { changed } = await invoke(orgId, 'answer_incidents', { answer: 'unacknowledge', incidentIds: slice });
+        undone += changed.length;
+      }
+      return undone;
+    },
+    onSuccess: (undone) => showSuccess(`Undone for ${undone.toLocaleString()} incidents.`),
+    onError: (error) => showError('Not all could be undone', error),
+    onSettled: refresh,
+  });
+  const answering = useMutation({
+    async mutationFn({ answer, matching }: { readonly answer: Answer; readonly matching: Matching }): Promise<Outcome> {
+      isStopped.current = false;
+      setDone(0);
+      const input = {
+        answer,
+        matching: { ...matching, triggeredUntil: new Date(serverNow()).toISOString() },
+      } satisfies InputOf<'answer_incidents'>;
+      const changed: { incidentId: string }[] = [];
+      const refused: { number: number; reason: string }[] = [];
+      let unchanged = 0;
+      for (;;) {
+        const slice = await invoke(orgId, 'answer_incidents', input);
+        changed.push(...slice.changed);
+        refused.push(...slice.refused);
+        unchanged += slice.unchanged;
+        setDone(changed.length);
+        // What is refused or was answered by others in this moment would come again.
+        if (slice.left === 0 || slice.changed.length === 0 || isStopped.current) {
+          return { changed, refused, unchanged, wasStopped: slice.left > 0 };
+        }
+      }
+    },
+    onSuccess(outcome, { answer }) {
+      const text = outcomeText(outcome, answer);
+      const ids = outcome.changed.map(({ incidentId }) => incidentId);
+      if (answer === 'acknowledge' && ids.length > 0) showUndoable(text, () => undoing.mutate(ids));
+      else showSuccess(text);
+    },
+    onError: (error) => showError('Not all incidents were answered', error),
+    onSettled: refresh,
+  });
+  return { answering, done, stop: () => (isStopped.current = true) };
+}
+
+function outcomeText({ changed, unchanged, refused, wasStopped }: Outcome, answer: Answer): string {
+  const parts = [
+    `${changed.length.toLocaleString()} ${changed.length === 1 ? 'incident' : 'incidents'} ${PAST[answer]}`,
+  ];
+  if (unchanged > 0) parts.push(`${unchanged} answered by others meanwhile`);
+  if (refused.length > 0) parts.push(`${refused.length} not: ${refused[0]?.reason ?? ''}`);
+  return `${parts.join(', ')}.${wasStopped ? ' The rest is left as it was.' : ''}`;
+}

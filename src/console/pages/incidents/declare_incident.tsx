@@ -1,0 +1,120 @@
+import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { refreshIncidents } from '#console/api/incidents.ts';
+import { teamsQuery } from '#console/api/queries.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { newRequestKey } from '#console/components/request_key.ts';
+import { ServicePicker } from '#console/components/service_picker.tsx';
+import { SEVERITIES } from '#console/pages/incidents/incident_filter.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import type { Level } from '#core/exceptions/level.ts';
+
+const EMPTY: Declared = { serviceId: '', title: '', severity: 'error', policyId: '' };
+const NOBODY = 'nobody';
+const TITLE_LENGTH_MAX = 200;
+
+interface Declared {
+  readonly serviceId: string;
+  readonly title: string;
+  readonly severity: Level;
+  /** Empty until it is chosen. */
+  readonly policyId: string;
+}
+
+const LABELS = {
+  serviceId: 'Service',
+  title: 'What is wrong',
+  severity: 'Severity',
+  policyId: 'Who is paged',
+} as const;
+
+/** Opens an incident by hand, which pages like any other. */
+export function DeclareIncident({ onClose }: { readonly onClose: () => void }) {
+  const { orgId } = useOrganization().org;
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const [requestKey] = useState(newRequestKey);
+  const { data } = useQuery(teamsQuery(orgId));
+  const policies = (data?.teams ?? []).flatMap(({ name: team, escalationPolicies }) =>
+    escalationPolicies.map(({ policyId, name, steps }) => ({ policyId, name, team, steps })),
+  );
+  const form = useForm<Declared>({
+    initialValues: EMPTY,
+    validate: {
+      serviceId: (value) => (value === '' ? 'Choose the service that it is about' : null),
+      title: (value) =>
+        value.trim() === ''
+          ? 'Say what is wrong, in a sentence'
+          : value.length > TITLE_LENGTH_MAX
+            ? `At most ${TITLE_LENGTH_MAX} characters; this has ${value.length}`
+            : null,
+      policyId: (value) => (value === '' ? 'Choose who is paged, or nobody' : null),
+    },
+  });
+  const declaring = useMutation({
+    mutationFn: ({ serviceId, title, severity, policyId }: Declared) =>
+      invoke(orgId, 'declare_incident', {
+        serviceId,
+        title: title.trim(),
+        severity,
+        escalationPolicyId: policyId === NOBODY ? null : policyId,
+        requestKey,
+      }),
+    async onSuccess({ incidentId }) {
+      await refreshIncidents(queryClient, orgId, [incidentId]);
+      await navigate({ to: '/incidents/$incidentId', params: { incidentId } });
+    },
+  });
+  const { serviceId, policyId } = form.values;
+  return (
+    <Dialog onClose={onClose} title="Declare an incident">
+      <form onSubmit={form.onSubmit((values) => declaring.mutate(values))} noValidate>
+        <Stack>
+          <TextInput
+            label={LABELS.title}
+            placeholder="Customers cannot pay with cards"
+            {...form.getInputProps('title')}
+            data-autofocus
+          />
+          <ServicePicker
+            label={LABELS.serviceId}
+            placeholder="Choose a service"
+            value={serviceId === '' ? undefined : serviceId}
+            onChange={(chosen) => form.setFieldValue('serviceId', chosen ?? '')}
+            error={form.errors['serviceId']}
+          />
+          <NativeSelect label={LABELS.severity} data={[...SEVERITIES]} {...form.getInputProps('severity')} />
+          <NativeSelect
+            label={LABELS.policyId}
+            data={[
+              { value: '', label: data === undefined ? 'Loading …' : 'Choose an escalation policy', disabled: true },
+              ...policies.map(({ policyId: value, name, team, steps }) => ({
+                value,
+                label: `${isolateBidi(name)} (${isolateBidi(team)})${steps.length === 0 ? ', no steps' : ''}`,
+                disabled: steps.length === 0,
+              })),
+              { value: NOBODY, label: 'Nobody: only record it' },
+            ]}
+            {...form.getInputProps('policyId')}
+          />
+          {declaring.isError && <ErrorAlert title="The incident was not declared" error={declaring.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" color="red" loading={declaring.isPending}>
+              {policyId === '' || policyId === NOBODY ? 'Declare' : 'Declare and page'}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,136 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+
+import type { IncidentWithLog, ResultOf } from '#console/api/actions.ts';
+import { actionQuery } from '#console/api/queries.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
+import { STATUS_TONES, Status } from '#console/components/status.tsx';
+import { durationText } from '#console/components/time_text.ts';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+type Context = ResultOf<'get_incident_context'>;
+
+/** What is around an incident: similar ones before, and what else happened at its time. */
+export function IncidentContext({ incident }: { readonly incident: IncidentWithLog }) {
+  const { orgId } = useOrganization().org;
+  const { data, error } = useQuery({
+    ...actionQuery(orgId, 'incidents', 'get_incident_context', { incidentId: incident.incidentId }),
+    staleTime: 60_000,
+  });
+  if (error !== null) return <ErrorAlert error={error} title="Similar incidents could not be loaded" />;
+  if (data === undefined) return null;
+  return (
+    <>
+      <Similar similar={data.similar} />
+      <Around context={data} />
+    </>
+  );
+}
+
+function Similar({ similar }: Pick<Context, 'similar'>) {
+  const { count, incidents, medianSecondsToAcknowledge, medianSecondsToResolve } = similar;
+  if (count === 0) return <Card title="Similar incidents" about="None in the last 90 days." />;
+  const facts = [
+    `${count >= 200 ? 'at least ' : ''}${count.toLocaleString()} in the last 90 days`,
+    ...(medianSecondsToAcknowledge === null
+      ? []
+      : [`usually acknowledged after ${durationText(medianSecondsToAcknowledge * 1000)}`]),
+    ...(medianSecondsToResolve === null ? [] : [`over after ${durationText(medianSecondsToResolve * 1000)}`]),
+  ];
+  return (
+    <Card
+      title="Similar incidents"
+      about={`${facts.join(', ')}.`}
+      rows={incidents.map(({ incidentId, number, title, status, triggeredAt, resolvedAt, resolvedBy }) => (
+        <Row
+          key={incidentId}
+          title={<IncidentLink incidentId={incidentId} title={title} />}
+          sub={
+            <>
+              #{number}, <Timestamp at={triggeredAt} format="date_time" />
+              {resolvedAt !== null && resolvedBy !== null && (
+                <>
+                  , resolved by <Name>{resolvedBy}</Name> after{' '}
+                  {durationText(Date.parse(resolvedAt) - Date.parse(triggeredAt))}
+                </>
+              )}
+            </>
+          }
+        >
+          <Status tone={STATUS_TONES[status]}>{status}</Status>
+        </Row>
+      ))}
+    />
+  );
+}
+
+/** Changes, new exceptions and other incidents, in the order of time. */
+function Around({ context }: { readonly context: Context }) {
+  const { changes, newGroups, neighbours } = context;
+  const entries: { readonly at: string; readonly key: string; readonly row: ReactNode }[] = [
+    ...changes.map(({ at, action, by, target, targetName }) => ({
+      at,
+      key: `${at} ${action} ${target}`,
+      row: (
+        <>
+          <Name>{by}</Name>: {action.replaceAll('_', ' ')}
+          {targetName !== null && (
+            <>
+              {' '}
+              <Name>{targetName}</Name>
+            </>
+          )}
+        </>
+      ),
+    })),
+    ...newGroups.map(({ groupId, title, serviceName, release, at }) => ({
+      at,
+      key: groupId,
+      row: (
+        <>
+          New exception in <Name>{serviceName}</Name>: <Name>{title}</Name>
+          {release !== null && (
+            <>
+              , release <Name>{release}</Name>
+            </>
+          )}
+        </>
+      ),
+    })),
+    ...neighbours.map(({ incidentId, title, serviceName, triggeredAt }) => ({
+      at: triggeredAt,
+      key: incidentId,
+      row: (
+        <>
+          <Name>{serviceName}</Name>: <IncidentLink incidentId={incidentId} title={title} />
+        </>
+      ),
+    })),
+  ];
+  if (entries.length === 0) {
+    return <Card title="What else happened" about="Nothing was changed shortly before, and nothing else broke." />;
+  }
+  return (
+    <Card
+      title="What else happened"
+      about="Changes of the service, its rules and the policy; new exceptions and other incidents within 15 minutes."
+      rows={entries
+        .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+        .map(({ key, at, row }) => (
+          <Row key={key} title={row} sub={<Timestamp at={at} format="date_time" />} />
+        ))}
+    />
+  );
+}
+
+function IncidentLink({ incidentId, title }: { readonly incidentId: string; readonly title: string }) {
+  return (
+    <Link to="/incidents/$incidentId" params={{ incidentId }}>
+      <Name>{title}</Name>
+    </Link>
+  );
+}

@@ -1,0 +1,87 @@
+import { useMediaQuery } from '@mantine/hooks';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useLayoutEffect, useRef, useState } from 'react';
+
+import type { FoundIncident } from '#console/api/actions.ts';
+import classes from '#console/pages/incidents/incident_list.module.css';
+import { IncidentRow } from '#console/pages/incidents/incident_row.tsx';
+
+interface IncidentRowsProps {
+  readonly label: string;
+  readonly incidents: readonly FoundIncident[];
+  /** They belong to the filter of before, and are replaced soon. */
+  readonly areOld: boolean;
+  readonly isSelected: (incident: FoundIncident) => boolean;
+  /** Without it the person may not answer incidents. */
+  readonly onSelect?: (incidentId: string, isSelected: boolean) => void;
+  readonly onAcknowledge: (incidentId: string) => void;
+}
+
+/** As high as a row usually is, until it is measured. */
+const DESK_PX = 61;
+const PHONE_PX = 150;
+/** Rows that are there outside of the window, so that `j` and `k` always find the next one. */
+const OVERSCAN = 10;
+
+/** Any number of incidents, of which only the rows in sight are in the document. */
+export function IncidentRows(props: IncidentRowsProps) {
+  const { label, incidents, areOld, isSelected, onSelect, onAcknowledge } = props;
+  const list = useRef<HTMLUListElement>(null);
+  const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
+  const top = useOffsetTop(list);
+  const rows = useWindowVirtualizer({
+    count: incidents.length,
+    estimateSize: () => (isPhone ? PHONE_PX : DESK_PX),
+    overscan: OVERSCAN,
+    scrollMargin: top,
+    getItemKey: (index) => incidents[index]?.incidentId ?? index,
+  });
+  const shown = rows.getVirtualItems();
+  const [first, last] = [shown.at(0), shown.at(-1)];
+  return (
+    <ul
+      ref={list}
+      className={classes.list}
+      aria-label={label}
+      data-old={areOld ? '' : undefined}
+      style={{
+        paddingTop: first === undefined ? 0 : first.start - top,
+        paddingBottom: last === undefined ? 0 : rows.getTotalSize() - (last.end - top),
+      }}
+    >
+      {shown.map(({ index }) => {
+        const incident = incidents[index];
+        if (incident === undefined) return null;
+        const { incidentId } = incident;
+        return (
+          <IncidentRow
+            key={incidentId}
+            incident={incident}
+            measured={{ ref: rows.measureElement, index, count: incidents.length }}
+            isSelected={isSelected(incident)}
+            {...(onSelect !== undefined && {
+              onSelect: (selected: boolean) => onSelect(incidentId, selected),
+              onAcknowledge: () => onAcknowledge(incidentId),
+            })}
+          />
+        );
+      })}
+    </ul>
+  );
+}
+
+/** How far the list begins below the top of the page. Banners above it come and go. */
+function useOffsetTop(list: React.RefObject<HTMLElement | null>): number {
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => {
+    const measure = (): void => {
+      if (list.current !== null) setTop(Math.round(list.current.getBoundingClientRect().top + window.scrollY));
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    const main = document.querySelector('main');
+    if (main !== null) observer.observe(main);
+    return () => observer.disconnect();
+  }, [list]);
+  return top;
+}

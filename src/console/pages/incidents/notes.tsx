@@ -1,0 +1,185 @@
+import { ActionIcon, Button, Group, Menu, Textarea } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { IconDots } from '@tabler/icons-react';
+import { useRef, useState } from 'react';
+
+import type { IncidentWithLog } from '#console/api/actions.ts';
+import { Confirm } from '#console/components/confirm.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { newRequestKey } from '#console/components/request_key.ts';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import classes from '#console/pages/incidents/notes.module.css';
+import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
+import { useMemberNames } from '#console/pages/incidents/use_member_names.ts';
+import { useShortcut } from '#console/shell/keyboard.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+export type Note = IncidentWithLog['notes'][number];
+
+const LENGTH_MAX = 2_000;
+const checkText = (text: string): string | null => {
+  if (text.trim() === '') return 'Write something first';
+  return text.length > LENGTH_MAX ? `At most ${LENGTH_MAX.toLocaleString()} characters; this has ${text.length}` : null;
+};
+
+/** Sends the form by Ctrl or ⌘ and Enter. */
+const sendByKey = (event: React.KeyboardEvent<HTMLTextAreaElement>): void => {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+};
+
+/** Writes a note that everybody reads in the timeline. */
+export function NewNote({ incidentId }: { readonly incidentId: string }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [requestKey, setRequestKey] = useState(newRequestKey);
+  const form = useForm({
+    initialValues: { text: '' },
+    validate: { text: checkText },
+  });
+  const adding = useIncidentChange('add_incident_note', incidentId);
+  useShortcut('n', (event) => {
+    event.preventDefault();
+    field.current?.focus();
+  });
+  const submit = form.onSubmit(({ text }) => {
+    if (adding.isPending) return;
+    adding.mutate(
+      { incidentId, text, requestKey },
+      {
+        onSuccess() {
+          form.setValues({ text: '' });
+          setRequestKey(newRequestKey());
+        },
+      },
+    );
+  });
+  return (
+    <form onSubmit={submit} className={classes.form}>
+      <Textarea
+        ref={field}
+        aria-label="Add a note"
+        placeholder="Add a note: what you see, what you try"
+        autosize
+        minRows={1}
+        maxRows={10}
+        onKeyDown={sendByKey}
+        {...form.getInputProps('text')}
+      />
+      {adding.isError && <ErrorAlert title="The note was not added" error={adding.error} />}
+      {(form.values.text !== '' || adding.isPending) && (
+        <Group justify="flex-end">
+          <Button type="submit" size="sm" loading={adding.isPending}>
+            Add note
+          </Button>
+        </Group>
+      )}
+    </form>
+  );
+}
+
+/** A note in the timeline. Who wrote it can change and delete it. */
+export function NoteEntry({ incidentId, note }: { readonly incidentId: string; readonly note: Note }) {
+  const { session, may } = useOrganization();
+  const nameOf = useMemberNames();
+  const [mode, setMode] = useState<'reading' | 'editing' | 'deleting'>('reading');
+  const deleting = useIncidentChange('delete_incident_note', incidentId);
+  const isOwn = note.userId === session.user.userId && may('oncall:edit');
+  if (mode === 'editing') return <EditNote incidentId={incidentId} note={note} onClose={() => setMode('reading')} />;
+  return (
+    <div className={classes.note}>
+      <div className={classes.head}>
+        <b>{capital(nameOf(note.userId))}</b>
+        {note.editedAt !== null && (
+          <span className={classes.edited}>
+            edited <Timestamp at={note.editedAt} />
+          </span>
+        )}
+        {isOwn && (
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <ActionIcon variant="subtle" color="gray" aria-label="Change this note" className={classes.menu}>
+                <IconDots size={18} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item onClick={() => setMode('editing')}>Edit</Menu.Item>
+              <Menu.Item color="red" onClick={() => setMode('deleting')}>
+                Delete
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        )}
+      </div>
+      <p className={classes.text} dir="auto">
+        {note.text}
+      </p>
+      {mode === 'deleting' && (
+        <Confirm
+          title="Delete this note?"
+          button="Delete"
+          isPending={deleting.isPending}
+          error={deleting.error}
+          onClose={() => setMode('reading')}
+          onConfirm={() => deleting.mutate({ incidentId, noteId: note.noteId })}
+        >
+          Nobody can read it any more. This cannot be undone.
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+interface EditNoteProps {
+  readonly incidentId: string;
+  readonly note: Note;
+  readonly onClose: () => void;
+}
+
+function EditNote({ incidentId, note, onClose }: EditNoteProps) {
+  const form = useForm({
+    initialValues: { text: note.text },
+    validate: { text: checkText },
+  });
+  const editing = useIncidentChange('edit_incident_note', incidentId);
+  const submit = form.onSubmit(({ text }) => {
+    editing.mutate(
+      { incidentId, noteId: note.noteId, text, before: note.text },
+      {
+        onSuccess() {
+          onClose();
+        },
+      },
+    );
+  });
+  return (
+    <form onSubmit={submit} className={classes.form}>
+      <Textarea
+        aria-label="Note"
+        autosize
+        minRows={2}
+        maxRows={10}
+        autoFocus
+        onKeyDown={sendByKey}
+        {...form.getInputProps('text')}
+      />
+      {editing.isError && <ErrorAlert title="The note was not changed" error={editing.error} />}
+      <Group justify="flex-end">
+        <Button
+          size="sm"
+          variant="default"
+          onClick={() => {
+            onClose();
+          }}
+        >
+          Cancel
+        </Button>
+        <Button type="submit" size="sm" loading={editing.isPending}>
+          Save
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,139 @@
+import { Button, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import type { IncidentWithLog, ResultOf } from '#console/api/actions.ts';
+import { actionQuery } from '#console/api/queries.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { named } from '#console/components/name.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
+
+interface ReassignProps {
+  readonly incident: IncidentWithLog;
+  readonly onClose: () => void;
+}
+
+type Kind = 'person' | 'policy';
+type Assignees = ResultOf<'list_assignees'>;
+type Person = Assignees['people'][number];
+
+/** Gives the incident to a person or to another policy, who are paged at once. */
+export function Reassign({ incident, onClose }: ReassignProps) {
+  const { org, session } = useOrganization();
+  const { incidentId, status, escalation } = incident;
+  const [kind, setKind] = useState<Kind>('person');
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [isMissing, setIsMissing] = useState(false);
+  const { data, error } = useQuery(actionQuery(org.orgId, 'teams', 'list_assignees', { incidentId }));
+  const reassigning = useIncidentChange('reassign_incident', incidentId);
+  const person = data?.people.find(({ userId }) => userId === chosen);
+  const policy = data?.policies.find(({ policyId }) => policyId === chosen);
+  const name = person?.name ?? policy?.name;
+  const choose = (value: string | null): void => {
+    setChosen(value);
+    setIsMissing(false);
+    reassigning.reset();
+  };
+  const submit = (): void => {
+    if (chosen === null || name === undefined) {
+      setIsMissing(true);
+      return;
+    }
+    const to = kind === 'person' ? { userId: chosen } : { policyId: chosen };
+    const seen = { status, stepCount: escalation.stepCount };
+    reassigning.mutate(
+      { incidentId, to, seen },
+      {
+        onSuccess() {
+          showSuccess(named`Reassigned to ${name}, who is paged now.`);
+          onClose();
+        },
+      },
+    );
+  };
+  return (
+    <Dialog onClose={onClose} title={`Reassign #${incident.number}`}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Stack>
+          <SegmentedControl
+            aria-label="Reassign to"
+            value={kind}
+            onChange={(value) => {
+              setKind(value);
+              choose(null);
+            }}
+            data={[
+              { value: 'person', label: 'A person' },
+              { value: 'policy', label: 'A policy' },
+            ]}
+          />
+          {error !== null && <ErrorAlert error={error} />}
+          <Select
+            label={kind === 'person' ? 'Person' : 'Escalation policy'}
+            placeholder={data === undefined ? 'Loading …' : 'Type a name'}
+            key={kind}
+            data={data === undefined ? [] : optionsOf(data, kind, session.user.userId)}
+            value={chosen}
+            onChange={choose}
+            searchable
+            nothingFoundMessage="Nothing has this name"
+            error={isMissing ? 'Choose who is paged' : null}
+            data-autofocus
+          />
+          <Text size="sm" c="dimmed">
+            {kind === 'policy' ? aboutPolicy(status) : aboutPerson(incident, person)}
+          </Text>
+          {reassigning.isError && <ErrorAlert title="Nobody was paged" error={reassigning.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={reassigning.isPending}>
+              Reassign and page
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+function optionsOf({ people, policies }: Assignees, kind: Kind, ownUserId: string) {
+  if (kind === 'policy') {
+    return policies.map(({ policyId, name, teamName, stepCount }) => ({
+      value: policyId,
+      label: `${isolateBidi(name)} (${isolateBidi(teamName)}, ${stepCount} ${stepCount === 1 ? 'step' : 'steps'})`,
+    }));
+  }
+  return people.map(({ userId, name, channels }) => ({
+    value: userId,
+    label: `${isolateBidi(name)}${userId === ownUserId ? ' (you)' : ''}${channels.length === 0 ? ', no channel works' : ''}`,
+    disabled: channels.length === 0,
+  }));
+}
+
+function aboutPolicy(status: IncidentWithLog['status']): string {
+  const again = status === 'acknowledged' ? ' It waits for somebody to acknowledge it again.' : '';
+  return `Its first step fires now, in place of the steps that are left.${again}`;
+}
+
+function aboutPerson({ status, escalation: { steps } }: IncidentWithLog, person: Person | undefined): string {
+  const by = person === undefined ? '' : `, by ${person.channels.map((c) => CHANNEL_DECLARATIONS[c].name).join(', ')}`;
+  const who = person === undefined ? 'The person' : isolateBidi(person.name);
+  const left = steps.filter(({ state, reason }) =>
+    status === 'acknowledged' ? state === 'cancelled' && reason === 'acknowledged' : state === 'pending',
+  ).length;
+  const follows =
+    left === 0 ? 'No other step follows.' : 'If nobody acknowledges, the steps that are left follow as planned.';
+  return `${who} is paged now${by}. ${follows}`;
+}

@@ -1,0 +1,78 @@
+import { Button, Text } from '@mantine/core';
+import { useState } from 'react';
+
+import { Confirm } from '#console/components/confirm.tsx';
+import type { Answer } from '#console/pages/incidents/answer.ts';
+import { type Matching, useAnswerMatching } from '#console/pages/incidents/answer_matching.ts';
+import classes from '#console/pages/incidents/incident_list.module.css';
+
+interface SelectionBarProps {
+  /** How many rows are selected. */
+  readonly count: number;
+  /** How many open incidents match the filter, shown or not. */
+  readonly total: number;
+  readonly areAllSelected: boolean;
+  readonly matching: Matching;
+  readonly onSelectAll: () => void;
+  readonly onClear: () => void;
+  readonly onAnswer: (answer: Answer) => void;
+}
+
+/** What can be done with the selected incidents: a few rows, or all that match. */
+export function SelectionBar(props: SelectionBarProps) {
+  const { count, total, areAllSelected, matching, onSelectAll, onClear, onAnswer } = props;
+  const { answering, done, stop } = useAnswerMatching();
+  const [isAsking, setIsAsking] = useState(false);
+  const answerAll = (answer: Answer) => answering.mutate({ answer, matching }, { onSuccess: onClear });
+  const number = (areAllSelected ? total : count).toLocaleString();
+  if (answering.isPending) {
+    return (
+      <div className={classes.selection} role="status" aria-label="Answering incidents">
+        <Text size="sm" fw={560} className="numbers">
+          {done.toLocaleString()} of {number}{' '}
+          {answering.variables.answer === 'acknowledge' ? 'acknowledged' : 'resolved'}
+        </Text>
+        <Button size="sm" variant="default" onClick={stop}>
+          Stop
+        </Button>
+      </div>
+    );
+  }
+  return (
+    <div className={classes.selection} role="region" aria-label="Selected incidents">
+      <Text size="sm" fw={560} className="numbers">
+        {areAllSelected ? `All ${number} selected` : `${number} selected`}
+      </Text>
+      {!areAllSelected && total > count && (
+        <Button size="sm" variant="subtle" onClick={onSelectAll}>
+          Select all {total.toLocaleString()}
+        </Button>
+      )}
+      <Button size="sm" onClick={() => (areAllSelected ? answerAll('acknowledge') : onAnswer('acknowledge'))}>
+        Acknowledge
+      </Button>
+      <Button size="sm" variant="default" onClick={() => (areAllSelected ? setIsAsking(true) : onAnswer('resolve'))}>
+        Resolve
+      </Button>
+      <Button size="sm" variant="subtle" color="gray" onClick={onClear}>
+        Clear
+      </Button>
+      {isAsking && (
+        <Confirm
+          title={`Resolve ${number} incidents?`}
+          button={`Resolve ${number}`}
+          isPending={false}
+          error={null}
+          onClose={() => setIsAsking(false)}
+          onConfirm={() => {
+            setIsAsking(false);
+            answerAll('resolve');
+          }}
+        >
+          All of them that match the filter are resolved, shown or not, and nobody else is paged about them. This can be
+          undone one by one only, by reopening them.
+        </Confirm>
+      )}
+    </div>
+  );
+}

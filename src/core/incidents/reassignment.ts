@@ -1,0 +1,86 @@
+import type { StepTimerRow } from '#core/incidents/step_records.ts';
+import type { Channel } from '#core/oncall/channel.ts';
+import { type EscalationStep, type PlannedStep, planSteps, resumeTimers } from '#core/oncall/escalation.ts';
+import type { Id } from '#kernel/ids.ts';
+import { type Temporal, toTimestamp } from '#kernel/time.ts';
+
+type Instant = Temporal.Instant;
+
+/** Who takes the incident over. */
+export type Assignee =
+  | { readonly kind: 'policy'; readonly steps: readonly EscalationStep[] }
+  | { readonly kind: 'person'; readonly userId: Id<'user'>; readonly channels: readonly Channel[] };
+
+/** What follows the steps that the incident has, each with its timer. */
+export interface Reassignment {
+  readonly steps: readonly EscalationStep[];
+  readonly timers: readonly PlannedStep[];
+}
+
+/** Where an escalation stands when it is reassigned. */
+export interface Standing {
+  readonly steps: readonly EscalationStep[];
+  readonly timers: readonly StepTimerRow[];
+  /** When somebody acknowledged; null while it waits for somebody. */
+  readonly acknowledgedAt: Instant | null;
+}
+
+/** An incident has no more steps than this, whoever reassigns it how often. */
+export const INCIDENT_STEPS_MAX = 400;
+
+/** After an acknowledgement, so long the person alone is asked before the policy goes on. */
+const ALONE_MINUTES = 5;
+
+/**
+ * A policy begins with its first step now. A person is paged at once, and what is left of the escalation stays behind
+ * them: each step at its time, and after an acknowledgement from where it stopped. So a page that this person misses
+ * reaches the next. Steps of before do not fire any more.
+ */
+export function planReassignment(standing: Standing, to: Assignee, now: Instant): Reassignment {
+  const countsFrom = toTimestamp(now);
+  const first = standing.steps.length;
+  if (to.kind === 'policy') {
+    const steps = to.steps.map((step) => ({ ...step, countsFrom }));
+    return { steps, timers: planSteps(steps, now).map((timer) => from(timer, first)) };
+  }
+  const { userId, channels } = to;
+  const left = stepsLeft(standing, now).flatMap(({ stepIndex, dueAt }) => {
+    const step = standing.steps[stepIndex];
+    return step === undefined ? [] : [{ step, dueAt }];
+  });
+  return {
+    steps: [
+      { afterMinutes: 0, channels, targetUserIds: [userId], useSchedule: false, countsFrom },
+      ...left.map(({ step, dueAt }) => ({ ...step, afterMinutes: wholeMinutes(now, dueAt), countsFrom })),
+    ],
+    timers: [
+      { stepIndex: first, dueAt: now },
+      ...left.map(({ dueAt }, index) => ({ stepIndex: first + 1 + index, dueAt })),
+    ],
+  };
+}
+
+/** The steps that have not fired, in time, with when they would fire now. */
+function stepsLeft({ timers, acknowledgedAt }: Standing, now: Instant): PlannedStep[] {
+  const waiting =
+    acknowledgedAt === null ? timers.filter(({ state }) => state === 'pending') : resumed(timers, acknowledgedAt, now);
+  return waiting.toSorted((a, b) => a.dueAt.epochMilliseconds - b.dueAt.epochMilliseconds || a.stepIndex - b.stepIndex);
+}
+
+function resumed(timers: readonly StepTimerRow[], acknowledgedAt: Instant, now: Instant): PlannedStep[] {
+  const stopped = timers.filter(({ state, reason }) => state === 'cancelled' && reason === 'acknowledged');
+  const earliest = now.add({ minutes: ALONE_MINUTES });
+  return resumeTimers(stopped, acknowledgedAt, now).map(({ stepIndex, dueAt }) => ({
+    stepIndex,
+    dueAt: dueAt.epochMilliseconds < earliest.epochMilliseconds ? earliest : dueAt,
+  }));
+}
+
+function from({ stepIndex, dueAt }: PlannedStep, first: number): PlannedStep {
+  return { stepIndex: first + stepIndex, dueAt };
+}
+
+/** Rounded down: a step is never due later than it says. */
+function wholeMinutes(now: Instant, dueAt: Instant): number {
+  return Math.max(0, Math.floor((dueAt.epochMilliseconds - now.epochMilliseconds) / 60_000));
+}

@@ -1,0 +1,50 @@
+import { messageOf } from '#kernel/errors.ts';
+import { redact } from '#kernel/log.ts';
+import { withTimeout } from '#kernel/with_timeout.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { DISK_FULL_TEXT } from '#storage/postgres/faults.ts';
+import type { DurableQueue } from '#storage/queue/durable_queue.ts';
+
+/** How a store answered. */
+export interface StoreCheck {
+  readonly status: 'up' | 'down';
+  readonly latencyMs: number;
+  /** Without secrets. */
+  readonly error?: string;
+}
+
+export const CHECK_TIMEOUT_MS = 3_000;
+
+/** A database whose disk is full answers questions, and refuses every change. */
+export async function checkPostgres(db: Database): Promise<StoreCheck> {
+  return await check(async () => {
+    await db.sql.row('select 1');
+    if (db.isFull()) throw new Error(DISK_FULL_TEXT);
+  });
+}
+
+export async function checkClickHouse(clickhouse: ClickHouseClient): Promise<StoreCheck> {
+  return await check(() =>
+    clickhouse.query({ query: 'SELECT 1', format: 'JSONEachRow' }).then((result) => result.json()),
+  );
+}
+
+export async function checkQueue(queue: DurableQueue): Promise<StoreCheck> {
+  return await check(() => queue.ping());
+}
+
+async function check(work: () => Promise<unknown>): Promise<StoreCheck> {
+  const startedAt = performance.now();
+  const elapsed = () => Math.round((performance.now() - startedAt) * 10) / 10;
+  try {
+    await withTimeout(work(), CHECK_TIMEOUT_MS, noAnswer);
+    return { status: 'up', latencyMs: elapsed() };
+  } catch (error) {
+    return { status: 'down', latencyMs: elapsed(), error: redact(messageOf(error)) };
+  }
+}
+
+export function noAnswer(): never {
+  throw new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`);
+}

@@ -1,0 +1,79 @@
+import type { Level } from '#core/exceptions/level.ts';
+import type { IncidentActor } from '#core/incidents/incident.ts';
+import { type EscalationStep, planSteps } from '#core/oncall/escalation.ts';
+import { startTimers } from '#incidents/start_timers.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+/** An incident that a person opens. */
+export interface Declaration {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly title: string;
+  readonly severity: Level;
+  /** Null: it pages nobody. */
+  readonly policy: {
+    readonly id: Id<'policy'>;
+    readonly teamId: Id<'team'>;
+    readonly steps: readonly EscalationStep[];
+  } | null;
+  /** The same for the same request, however often it arrives. */
+  readonly requestKey: string;
+}
+
+const DECLARED_MAX = 30;
+const WITHIN_MINUTES = 10;
+
+/**
+ * Opens an incident in the name of a person; it pages like any other. Asked again with the same key while it is open,
+ * returns the same incident. Throws `rate_limited` where an organization declares more than anybody could handle.
+ */
+export async function declare(
+  unit: UnitOfWork,
+  declaration: Declaration,
+  by: IncidentActor,
+): Promise<{ readonly incidentId: Id<'incident'>; readonly isNew: boolean }> {
+  const { stores, now } = unit;
+  const { orgId, serviceId, title, severity, policy, requestKey } = declaration;
+  const dedupKey = `declared.${orgId}.${requestKey}`;
+  await stores.incidents.holdDeclaring(orgId);
+  const open = await stores.incidents.findOpenId(dedupKey);
+  if (open !== null) return { incidentId: open, isNew: false };
+  const declared = await stores.incidents.countDeclared(orgId, now.subtract({ minutes: WITHIN_MINUTES }), DECLARED_MAX);
+  if (declared >= DECLARED_MAX) {
+    throw new AppError(
+      'rate_limited',
+      `${DECLARED_MAX} incidents were declared within ${WITHIN_MINUTES} minutes; wait, or add notes to those`,
+      { retryAfterSeconds: 60 },
+    );
+  }
+  const steps = policy?.steps ?? [];
+  const timers = planSteps(steps, now);
+  const incidentId = await stores.incidents.open(
+    {
+      orgId,
+      serviceId,
+      ruleId: null,
+      exceptionGroupId: null,
+      escalationPolicyId: policy?.id ?? null,
+      teamId: policy?.teamId ?? null,
+      kind: 'manual',
+      dedupKey,
+      title,
+      severity,
+      details: {},
+      steps,
+    },
+    timers,
+    now,
+  );
+  if (incidentId === null) throw new Error(`an incident was opened under ${dedupKey} in spite of the lock`);
+  await stores.incidents.recordEvent(incidentId, 'declared', { by }, now);
+  if (timers.length === 0) {
+    const reason = policy === null ? 'none_chosen' : 'no_steps';
+    await stores.incidents.recordEvent(incidentId, 'nobody_paged', { reason }, now);
+  }
+  startTimers(unit, incidentId, timers);
+  return { incidentId, isNew: true };
+}

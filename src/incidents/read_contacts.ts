@@ -1,0 +1,16 @@
+import { type Contact, contactsOf } from '#core/oncall/contact.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { Stores } from '#storage/postgres/stores.ts';
+
+/** How each of them can be reached: by their settings in the incident's team, or by their own. */
+export async function readContacts(
+  stores: Pick<Stores, 'people' | 'pushSubscriptions' | 'teams'>,
+  { orgId, teamId }: Pick<IncidentRow, 'orgId' | 'teamId'>,
+  userIds: readonly Id<'user'>[],
+): Promise<Map<Id<'user'>, Contact>> {
+  const people = await stores.people.listReachable(orgId, userIds);
+  const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
+  const members = teamId === null ? [] : await stores.teams.listMembers(orgId, [teamId]);
+  return contactsOf([...people.values()], subscribers, members);
+}

@@ -1,0 +1,77 @@
+import { type Assignee, INCIDENT_STEPS_MAX, planReassignment } from '#core/incidents/reassignment.ts';
+import type { IncidentActor, IncidentStatus } from '#core/incidents/incident.ts';
+import type { EscalationStep } from '#core/oncall/escalation.ts';
+import { withdrawNews } from '#incidents/resume_escalation.ts';
+import { startTimers } from '#incidents/start_timers.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+/** A policy with its team, or a person with the channels that reach them. */
+export type Target =
+  | {
+      readonly kind: 'policy';
+      readonly policyId: Id<'policy'>;
+      readonly teamId: Id<'team'>;
+      readonly name: string;
+      readonly steps: readonly EscalationStep[];
+    }
+  | Extract<Assignee, { kind: 'person' }>;
+
+/** What the incident looked like to the person who decided. */
+export interface Seen {
+  readonly status: IncidentStatus;
+  readonly stepCount: number;
+}
+
+/**
+ * Gives an incident, which the caller has locked, to other people, who are paged at once; it waits for somebody again if
+ * it was acknowledged. A step of before that is just firing has fired, or does not fire any more. Throws `conflict` when
+ * the incident is resolved, or is not as the person saw it: two people who reassign at once do not page two policies.
+ */
+export async function reassign(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  by: IncidentActor,
+  target: Target,
+  seen: Seen,
+): Promise<void> {
+  const { stores, now } = unit;
+  requireAsSeen(incident, seen);
+  const timers = await stores.stepTimers.listSteps([incident.id]);
+  const plan = planReassignment({ ...incident, timers }, target, now);
+  if (incident.steps.length + plan.steps.length > INCIDENT_STEPS_MAX) {
+    throw new AppError('conflict', `this incident was reassigned too often: it has ${incident.steps.length} steps`);
+  }
+  await stores.stepTimers.supersedeSteps(incident.id, now);
+  await stores.notifications.supersedeCancelled(incident.id, now);
+  const told = incident.status === 'acknowledged' ? await takeBack(unit, incident, by) : [];
+  const { policyId, teamId } =
+    target.kind === 'policy' ? target : { policyId: incident.escalationPolicyId, teamId: incident.teamId };
+  const steps = [...incident.steps, ...plan.steps];
+  await stores.incidents.reassign({ id: incident.id, steps, escalationPolicyId: policyId, teamId }, plan.timers, now);
+  const to = target.kind === 'policy' ? { policy: target.name } : { userId: target.userId };
+  const stepsLeft = target.kind === 'policy' ? 0 : plan.steps.length - 1;
+  await stores.incidents.recordEvent(incident.id, 'reassigned', { by, ...to, stepsLeft, told }, now);
+  startTimers(unit, incident.id, plan.timers);
+}
+
+function requireAsSeen({ status, steps }: IncidentRow, seen: Seen): void {
+  if (status === 'resolved') throw new AppError('conflict', 'this incident is resolved; reopen it if it is not over');
+  if (steps.length !== seen.stepCount) {
+    throw new AppError('conflict', 'somebody else has reassigned this incident meanwhile; look who is paged now');
+  }
+  if (status !== seen.status) {
+    throw new AppError(
+      'conflict',
+      `this incident is ${status} by now; reassign it again if it still needs somebody else`,
+    );
+  }
+}
+
+/** It waits for somebody again. Who has heard that it was acknowledged hears that it is not. */
+async function takeBack(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<string[]> {
+  await unit.stores.incidents.reopen(incident.id, 'triggered', unit.now);
+  return await withdrawNews(unit, incident, 'acknowledged', by);
+}

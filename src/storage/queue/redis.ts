@@ -1,0 +1,105 @@
+import { Cluster, Redis } from 'ioredis';
+
+/** Where Redis is: one server, a master that Sentinels know, or a cluster. Valkey speaks the same protocol. */
+interface RedisAddress {
+  readonly kind: 'server' | 'sentinel' | 'cluster';
+  readonly hosts: readonly { readonly host: string; readonly port: number }[];
+  /** The name of the master that Sentinels watch. */
+  readonly master: string;
+  readonly database: number;
+  readonly username: string | null;
+  readonly password: string | null;
+  readonly isEncrypted: boolean;
+}
+
+const FORM =
+  /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^/?#]+)(?<path>\/[^?#]*)?$/;
+
+/**
+ * `redis://user:password@host:6379/0`, `redis+sentinel://host:26379,host:26379/master/0` or
+ * `redis+cluster://host:6379,host:6379`; `rediss` encrypts. Null for anything else.
+ */
+export function readRedisAddress(url: string): RedisAddress | null {
+  const { tls, kind = 'server', user, password, hosts = '', path = '' } = FORM.exec(url)?.groups ?? {};
+  const parts = path.split('/').filter((part) => part !== '');
+  const master = kind === 'sentinel' ? (parts.shift() ?? '') : '';
+  const [database = '0'] = parts;
+  const places = hosts.split(',').map((text) => readHost(text, kind === 'sentinel' ? 26_379 : 6_379));
+  const isSound =
+    hosts !== '' &&
+    places.every((place) => place !== null) &&
+    (kind !== 'server' || places.length === 1) &&
+    (kind !== 'sentinel' || master !== '') &&
+    /^\d{1,4}$/.test(database);
+  if (!isSound) return null;
+  try {
+    return {
+      kind: kind as RedisAddress['kind'],
+      hosts: places.filter((place) => place !== null),
+      master: decodeURIComponent(master),
+      database: Number(database),
+      username: user ? decodeURIComponent(user) : null,
+      password: password ? decodeURIComponent(password) : null,
+      isEncrypted: tls === 's',
+    };
+  } catch {
+    return null;
+  }
+}
+
+function readHost(text: string, defaultPort: number): { host: string; port: number } | null {
+  const { host, bare, port } =
+    /^(?:\[(?<host>[0-9a-fA-F:]+)\]|(?<bare>[^:[\]]+))(?::(?<port>\d{1,5}))?$/.exec(text)?.groups ?? {};
+  const name = host ?? bare;
+  return name === undefined ? null : { host: name, port: port === undefined ? defaultPort : Number(port) };
+}
+
+/** How it behaves while Redis is away; see ioredis. */
+interface RedisBehaviour {
+  readonly lazyConnect: boolean;
+  readonly enableReadyCheck: boolean;
+  readonly maxRetriesPerRequest: number | null;
+  readonly connectTimeout?: number;
+  readonly retryStrategy?: () => null;
+  readonly sentinelRetryStrategy?: () => null;
+}
+
+/** Opens a connection. The caller listens to its errors. Throws for an address that `readRedisAddress` does not read. */
+export function openRedis(url: string, behaviour: RedisBehaviour): Redis | Cluster {
+  const address = readRedisAddress(url);
+  if (address === null) throw new Error('REDIS_URL is not an address of Redis');
+  const { kind, hosts, master, database, username, password, isEncrypted } = address;
+  const own = {
+    ...behaviour,
+    ...(username !== null && { username }),
+    ...(password !== null && { password }),
+    ...(isEncrypted && { tls: {} }),
+  };
+  switch (kind) {
+    case 'server': {
+      const [place] = hosts;
+      return new Redis({ ...own, ...place, db: database });
+    }
+    case 'sentinel':
+      return new Redis({
+        ...own,
+        sentinels: [...hosts],
+        name: master,
+        db: database,
+        enableTLSForSentinelMode: isEncrypted,
+      });
+    case 'cluster': {
+      const { lazyConnect, retryStrategy, ...redisOptions } = own;
+      const clusterRetryStrategy = retryStrategy && { clusterRetryStrategy: retryStrategy };
+      return new Cluster([...hosts], { redisOptions, lazyConnect, ...clusterRetryStrategy });
+    }
+  }
+}
+
+/**
+ * What keys of BullMQ begin with, where it is not BullMQ's own choice: all keys of a queue must be on one node of a
+ * cluster, which those with the same text in braces are.
+ */
+export function keyPrefixOf(url: string): string | undefined {
+  return readRedisAddress(url)?.kind === 'cluster' ? '{bull}' : undefined;
+}

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+
+import { getIncidentContext } from '#actions/incidents/get_incident_context.ts';
+import { eventsArrive } from '#test/kit/arrivals.ts';
+import { exceptionEvent } from '#test/kit/exception_event.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+
+const contextOf = (w: StaffedWorld, incidentId: string) =>
+  runOperation(w, getIncidentContext, memberCaller(w.orgId, w.owner.userId, 'viewer'), { incidentId });
+
+async function anAlert() {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  return { w, anna, alert };
+}
+
+test('similar incidents say who resolved them and how long they took', async () => {
+  const { w, anna, alert } = await anAlert();
+  const first = await alert.trigger();
+  w.clock.advance({ minutes: 12 });
+  await w.expectOk('resolve_incident', { incidentId: first }, { key: anna.key });
+  const second = await alert.trigger('another title of the same rule');
+  w.clock.advance({ minutes: 30 });
+  await w.expectOk('resolve_incident', { incidentId: second });
+  const third = await alert.trigger();
+  const { similar } = await contextOf(w, third);
+  expect(similar).toMatchObject({
+    count: 2,
+    medianSecondsToResolve: 12 * 60,
+    incidents: [{ incidentId: second }, { incidentId: first, resolvedBy: expect.stringContaining('Anna') }],
+  });
+  w.clock.advance({ hours: 24 * 91 });
+  expect((await contextOf(w, third)).similar).toMatchObject({ count: 0, incidents: [] });
+});
+
+test('it says what was changed shortly before, and which exceptions and incidents came at the same time', async () => {
+  const { w, alert } = await anAlert();
+  w.clock.advance({ hours: 3 });
+  await w.expectOk('update_alert_rule', { ruleId: alert.ruleId, name: 'Latency of the checkout' });
+  await w.expectOk('get_service', { serviceId: alert.serviceId });
+  w.clock.advance({ minutes: 10 });
+  const other = await w.given.service({ name: 'search' });
+  await w.expectOk('create_alert_rule', { serviceId: other.serviceId, name: 'New', kind: 'exception', config: {} });
+  await eventsArrive(w.runtime, { orgId: w.orgId, serviceId: other.serviceId }, [
+    exceptionEvent(w.clock.now(), { exceptions: [], message: 'no route to the index' }),
+  ]);
+  w.clock.advance({ minutes: 4 });
+  const incidentId = await alert.trigger();
+  const { changes, newGroups, neighbours } = await contextOf(w, incidentId);
+  expect(changes).toMatchObject([
+    { action: 'update_alert_rule', target: alert.ruleId, targetName: 'Latency of the checkout' },
+  ]);
+  expect(newGroups).toMatchObject([{ title: 'no route to the index', serviceName: 'search' }]);
+  expect(neighbours).toMatchObject([{ title: 'no route to the index', serviceName: 'search', status: 'triggered' }]);
+});
+
+test('the context of an incident of another organization is not found', async () => {
+  const { w, alert } = await anAlert();
+  const incidentId = await alert.trigger();
+  const other = await w.given.organization('Umbrella');
+  const caller = { ...memberCaller(w.orgId, w.owner.userId, 'owner'), orgId: other.orgId };
+  await expect(runOperation(w, getIncidentContext, caller, { incidentId })).rejects.toMatchObject({
+    code: 'not_found',
+  });
+});

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { planReassignment, type Standing } from '#core/incidents/reassignment.ts';
+import { toStepRecords } from '#core/incidents/step_records.ts';
+import { type EscalationStep, planSteps, stepAfter } from '#core/oncall/escalation.ts';
+import { ANNA, at, BRAM } from '#test/core/oncall/given_rotation.ts';
+
+const TRIGGERED = at('2026-03-29T00:30:00Z');
+
+const stepOf = (afterMinutes: number): EscalationStep => ({
+  afterMinutes,
+  channels: ['sms'],
+  targetUserIds: [BRAM],
+  useSchedule: false,
+});
+
+/** Some minutes after the trigger: what was due has fired, the rest waits, or was cancelled by an acknowledgement. */
+function standingAfter(minutes: readonly number[], elapsed: number, acknowledged: number | null): Standing {
+  const now = TRIGGERED.add({ minutes: acknowledged ?? elapsed });
+  const steps = minutes.map(stepOf);
+  const timers = planSteps(steps, TRIGGERED).map(({ stepIndex, dueAt }) => {
+    const isFired = dueAt.epochMilliseconds < now.epochMilliseconds;
+    const state = isFired ? 'fired' : acknowledged === null ? 'pending' : 'cancelled';
+    return { stepIndex, dueAt, state, settledAt: null, reason: state === 'cancelled' ? 'acknowledged' : null } as const;
+  });
+  return { steps, timers, acknowledgedAt: acknowledged === null ? null : now };
+}
+
+const policy = fc.array(fc.nat(600), { minLength: 1, maxLength: 8 });
+const anna = { kind: 'person', userId: ANNA, channels: ['push', 'sms'] } as const;
+
+describe('reassigning to a person', () => {
+  test('pages them now, and no step that was left comes later than it would have', () => {
+    fc.assert(
+      fc.property(policy, fc.nat(600), (minutes, elapsed) => {
+        const now = TRIGGERED.add({ minutes: elapsed, seconds: 17 });
+        const standing = standingAfter(minutes, elapsed, null);
+        const { steps, timers } = planReassignment(standing, anna, now);
+        expect(steps[0]).toMatchObject({ targetUserIds: [ANNA], channels: ['push', 'sms'] });
+        expect(timers[0]).toEqual({ stepIndex: minutes.length, dueAt: now });
+        const left = standing.timers.filter(({ state }) => state === 'pending').map(({ dueAt }) => dueAt.toString());
+        expect(timers.slice(1).map(({ dueAt }) => dueAt.toString())).toEqual(left.toSorted());
+      }),
+    );
+  });
+
+  test('after an acknowledgement leaves them alone for five minutes, then goes on from where it stopped', () => {
+    fc.assert(
+      fc.property(policy, fc.nat(300), fc.nat(300), (minutes, acknowledged, waited) => {
+        const now = TRIGGERED.add({ minutes: acknowledged + waited });
+        const standing = standingAfter(minutes, 0, acknowledged);
+        const stopped = standing.timers.filter(({ state }) => state === 'cancelled');
+        const { timers } = planReassignment(standing, anna, now);
+        expect(timers).toHaveLength(stopped.length + 1);
+        for (const { dueAt } of timers.slice(1)) {
+          expect(dueAt.epochMilliseconds - now.epochMilliseconds).toBeGreaterThanOrEqual(5 * 60_000);
+        }
+      }),
+    );
+  });
+
+  test('somebody whom no channel reaches is followed by the next step at once', () => {
+    const standing = standingAfter([0, 10, 30], 4, null);
+    const plan = planReassignment(standing, anna, TRIGGERED.add({ minutes: 4 }));
+    const steps = [...standing.steps, ...plan.steps];
+    expect([3, 4, 5].map((index) => stepAfter(steps, index))).toEqual([4, 5, null]);
+    expect(stepAfter(steps, 0), 'a step of before brings forward none of these').toBe(1);
+  });
+});
+
+describe('reassigning to a policy', () => {
+  test('begins its steps now, each at its own time, and none of them counts as early', () => {
+    fc.assert(
+      fc.property(policy, policy, fc.nat(600), (minutes, other, elapsed) => {
+        const now = TRIGGERED.add({ minutes: elapsed, milliseconds: 250 });
+        const standing = standingAfter(minutes, elapsed, null);
+        const plan = planReassignment(standing, { kind: 'policy', steps: other.map(stepOf) }, now);
+        expect(plan.timers).toEqual(
+          other.map((after, index) => ({ stepIndex: minutes.length + index, dueAt: now.add({ minutes: after }) })),
+        );
+        const timers = [
+          ...standing.timers,
+          ...plan.timers.map((timer) => ({ ...timer, state: 'pending' as const, settledAt: null, reason: null })),
+        ];
+        const records = toStepRecords(
+          { steps: [...standing.steps, ...plan.steps], triggeredAt: TRIGGERED },
+          timers,
+          [],
+        );
+        expect(records).toHaveLength(minutes.length + other.length);
+        expect(records.some(({ isBroughtForward }) => isBroughtForward)).toBe(false);
+      }),
+    );
+  });
+});

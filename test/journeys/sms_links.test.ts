@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+
+import { storesOf } from '#storage/postgres/stores.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+
+/** Anna is paged by SMS. */
+async function annaGetsAnSms(title?: string) {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  const incidentId = await alert.trigger(title);
+  await w.settle();
+  const body = w.phone.messages[0]?.body ?? '';
+  const url = /http:\/\/tocsin\.test(\/a\/\S+)$/.exec(body)?.[1] ?? '';
+  const status = async () => (await w.expectOk('get_incident', { incidentId })).status;
+  return { w, anna, alert, incidentId, body, url, status };
+}
+
+const open = async (w: StaffedWorld, url: string, method: 'GET' | 'POST' = 'GET') => {
+  const { statusCode, body, headers } = await w.app.inject({ method, url });
+  return { status: statusCode, body, headers };
+};
+
+test('the link of an SMS is shorter than that of the incident, and has nothing that a phone cuts off', async () => {
+  const { body, url, incidentId } = await annaGetsAnSms();
+  expect(url).toMatch(/^\/a\/[0-9a-z]{42}$/);
+  expect(url.length).toBeLessThan(`/incidents/${incidentId}`.length);
+  expect(body.length).toBeLessThanOrEqual(160);
+});
+
+test('two taps acknowledge without signing in: the link shows the incident, the button answers it', async () => {
+  const { w, anna, incidentId, url, status } = await annaGetsAnSms('Checkout <is> slow');
+  const page = await open(w, url);
+  expect(page).toMatchObject({
+    status: 200,
+    body: expect.stringContaining('<h1>checkout: Checkout &lt;is&gt; slow</h1>'),
+  });
+  expect(page.body).toContain('<button>Acknowledge</button>');
+  expect(page.body).not.toMatch(/<script|<link|src=/);
+  const bytes = Buffer.byteLength(page.body) + Buffer.byteLength(JSON.stringify(page.headers));
+  console.log(`the page that acknowledges has ${Buffer.byteLength(page.body)} bytes, ${bytes} with its headers`);
+  expect(bytes).toBeLessThan(60_000);
+  expect(await status(), 'opening the link changes nothing').toBe('triggered');
+
+  expect(await open(w, url, 'POST')).toMatchObject({ status: 200, body: expect.stringContaining('Acknowledged.') });
+  const incident = await w.expectOk('get_incident', { incidentId });
+  expect(incident).toMatchObject({
+    status: 'acknowledged',
+    acknowledgedBy: { userId: anna.userId, via: 'sms' },
+    escalation: { state: 'paused' },
+  });
+  expect((await open(w, url)).body).toContain('nothing left to do');
+  expect((await open(w, url, 'POST')).status, 'once more is harmless').toBe(200);
+});
+
+test('the link acknowledges only its own incident, and never resolves one', async () => {
+  const { w, alert, incidentId, url, status } = await annaGetsAnSms();
+  await w.expectOk('resolve_incident', { incidentId });
+  await alert.trigger();
+  await w.settle();
+  expect(await open(w, url, 'POST')).toMatchObject({ status: 409, body: expect.stringContaining('resolved already') });
+  expect(await status()).toBe('resolved');
+  expect((await w.expectOk('list_incidents', { status: 'triggered' })).total).toBe(1);
+});
+
+test('a link that was altered, is too old, or belongs to somebody who has left is refused, and it is audited', async () => {
+  const { w, anna, url, status } = await annaGetsAnSms();
+  const altered = [
+    url.slice(0, -1),
+    `${url}0`,
+    url.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+    url.toUpperCase(),
+    '/a/..%2f..%2fincidents',
+  ];
+  for (const wrong of altered) {
+    for (const method of ['GET', 'POST'] as const) {
+      const answer = await open(w, wrong.replace(/^\/A\//, '/a/'), method);
+      expect(answer).toMatchObject({ status: 403, body: expect.stringContaining('not valid') });
+    }
+  }
+  const audited = await w.context.db.sql.rows(
+    `select actor, via, after from audit_log where action = 'acknowledge_incident' and result = 'forbidden'`,
+  );
+  expect(audited[0]).toMatchObject({ actor: { kind: 'unknown' }, via: 'sms', after: { why: 'forged link' } });
+  w.clock.advance({ hours: 7 * 24 - 1 });
+  expect((await open(w, url)).status).toBe(200);
+  await storesOf(w.context.db.session()).people.removeMembership(w.orgId, anna.userId);
+  expect((await open(w, url, 'POST')).status).toBe(403);
+  w.clock.advance({ hours: 1 });
+  expect(await open(w, url, 'POST')).toMatchObject({ status: 403, body: expect.stringContaining('expired') });
+  expect(await status()).toBe('triggered');
+});

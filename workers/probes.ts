@@ -1,0 +1,43 @@
+import type { Foundation } from '#entry/foundation.ts';
+import { openProcessRegistry } from '#entry/process_metrics.ts';
+import { openProcessPort } from '#entry/process_port.ts';
+import { checkClickHouse, checkPostgres, checkQueue } from '#entry/store_checks.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+
+/** The stores that a role needs; a pager needs no ClickHouse. */
+export type ProbedStores = Pick<Foundation, 'config' | 'log' | 'db' | 'queue'> & {
+  readonly clickhouse?: ClickHouseClient;
+};
+
+/** Where an orchestrator asks a background process how it is, when METRICS_PORT is set. */
+export interface Probes {
+  /** From now on the process is not ready, because it stops. */
+  drain(): void;
+  close(): Promise<void>;
+}
+
+export async function openProbes({ config, log, db, queue, clickhouse }: ProbedStores): Promise<Probes> {
+  let isDraining = false;
+  const registry = openProcessRegistry();
+  const readiness = async () => {
+    const checks = {
+      PostgreSQL: await checkPostgres(db),
+      'the queue': await checkQueue(queue),
+      ...(clickhouse && { ClickHouse: await checkClickHouse(clickhouse) }),
+    };
+    const because = [
+      ...(isDraining ? ['this process is stopping'] : []),
+      ...Object.entries(checks).flatMap(([name, { error }]) => (error === undefined ? [] : [`${name}: ${error}`])),
+    ];
+    return because.length === 0 ? { ready: true } : { ready: false, because };
+  };
+  const metrics = async () => ({ contentType: registry.contentType, text: await registry.metrics() });
+  const address = { host: config.metricsHost, port: config.metricsPort };
+  const listener = await openProcessPort(address, { readiness, metrics }, log);
+  return {
+    drain: () => {
+      isDraining = true;
+    },
+    close: () => listener.close(),
+  };
+}
