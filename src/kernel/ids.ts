@@ -50,7 +50,7 @@ export function uuidOf(id: Id<Kind>): string {
 
 /** The id of this kind with this UUID inside: the inverse of `uuidOf`. */
 export function idOfUuid<K extends Kind>(kind: K, uuid: string): Id<K> {
-  return fromUUID(uuid, kind).toString() as string as Id<K>;
+  return fromUUID(uuid, kind).toString() as Id<K>;
 }
 
 /**

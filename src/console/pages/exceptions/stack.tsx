@@ -4,18 +4,10 @@ import { IconCheck, IconCopy } from '@tabler/icons-react';
 
 import type { ExceptionEvent } from '#console/api/exceptions.ts';
 import { Card } from '#console/components/card.tsx';
+import { type Frame, functionOf, placeOf } from '#console/components/frame_text.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import classes from '#console/pages/exceptions/stack.module.css';
-import {
-  type Frame,
-  functionOf,
-  partsOf,
-  placeOf,
-  rawStack,
-  type ShownStack,
-  type StackPart,
-  stacksOf,
-} from '#console/pages/exceptions/stack_text.ts';
+import { partsOf, rawStack, type ShownStack, type StackPart, stacksOf } from '#console/pages/exceptions/stack_text.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 
 const LOOKS = [

@@ -1,7 +1,7 @@
 import type { ExceptionEvent } from '#console/api/exceptions.ts';
+import { type Frame, functionOf, placeOf } from '#console/components/frame_text.ts';
 
 type Raised = ExceptionEvent['exceptions'][number];
-export type Frame = ExceptionEvent['frames'][number];
 
 /** A stack under its heading, the innermost frame first. */
 export interface ShownStack {
@@ -24,17 +24,6 @@ export function stacksOf(event: ExceptionEvent): readonly ShownStack[] {
 
 function toShownStack({ type, value, frames }: Raised): ShownStack {
   return { type, value, frames: frames.toReversed() };
-}
-
-/** JavaScript SDKs send a question mark for a function without a name. */
-export function functionOf({ function: name }: Frame): string {
-  return name === null || name === '?' ? 'anonymous' : name;
-}
-
-export function placeOf({ file, module, line, column }: Frame): string {
-  const where = file ?? module ?? '';
-  if (line === null) return where;
-  return column === null ? `${where}:${line}` : `${where}:${line}:${column}`;
 }
 
 /** All stacks as plain text, to be read or pasted elsewhere. */

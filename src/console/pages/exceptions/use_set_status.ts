@@ -10,6 +10,7 @@ import {
 } from '#console/api/exceptions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
+import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 type Change = InputOf<'set_exception_statuses'>['changes'][number];
@@ -45,8 +46,8 @@ export function useSetStatus() {
       const { length: count } = done.changed;
       if (count === 0) return;
       const incidents = done.resolvedIncidentIds.length;
-      const also =
-        incidents === 0 ? '' : `, and ${incidents === 1 ? 'its incident' : `${incidents} incidents`} resolved`;
+      const which = count === 1 && incidents === 1 ? 'its incident' : countText(incidents, 'incident');
+      const also = incidents === 0 ? '' : `, and ${which} resolved`;
       const what = count === 1 ? `Exception ${PAST[status]}` : `${count} exceptions ${PAST[status]}`;
       showUndoable(`${what}${also}.`, () => undoing.mutate(done));
     },

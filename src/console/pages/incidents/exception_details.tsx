@@ -6,12 +6,12 @@ import type { Incident, ResultOf } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { type Frame, functionOf, placeOf } from '#console/components/frame_text.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import classes from '#console/pages/incidents/incident_cause.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 type Event = ResultOf<'get_exception_group'>['recentEvents'][number];
-type Frame = Event['frames'][number];
 
 const FRAMES_SHOWN = 5;
 
@@ -74,15 +74,6 @@ function Frames({ frames }: { readonly frames: readonly Frame[] }) {
       ))}
     </ol>
   );
-}
-
-/** JavaScript SDKs send a question mark for a function without a name. */
-function functionOf({ function: name }: Frame): string {
-  return name === null || name === '?' ? 'anonymous' : name;
-}
-
-function placeOf({ file, line }: Frame): string {
-  return line === null ? (file ?? '') : `${file ?? ''}:${line}`;
 }
 
 function count(number: number, one: string, many: string): string {

@@ -1,0 +1,233 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+
+import type { Id } from '#kernel/ids.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
+import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
+import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
+import { centerOf, touchScreen } from '#test/browser/touch.ts';
+
+const rows = (page: Page) => page.locator('li[data-row]');
+const row = (page: Page, title: string) => rows(page).filter({ hasText: title });
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+/** Sends an event as a client does. */
+async function send(h: ConsoleWorld, dsn: string, type: string): Promise<void> {
+  const { username, pathname } = new URL(dsn);
+  const answer = await fetch(`${h.baseUrl}/api${pathname}/store/?sentry_key=${username}&sentry_version=7`, {
+    method: 'POST',
+    body: JSON.stringify({ exception: { values: [{ type, value: 'broken' }] } }),
+  });
+  expect(answer.status).toBe(200);
+}
+
+/** Groups with as many events as said, one hour after the other, by their types. */
+async function given(
+  h: ConsoleWorld,
+  serviceId: Id<'service'>,
+  counts: Readonly<Record<string, number>>,
+): Promise<Map<string, Id<'group'>>> {
+  const groupIds = new Map<string, Id<'group'>>();
+  for (const [type, count] of Object.entries(counts)) {
+    const events = Array.from({ length: count }, (_, index) => {
+      const [exception] = eventAt(h).exceptions;
+      return eventAt(h, {
+        ago: { hours: 24 * index, minutes: 1 },
+        release: `shop@1.${index}.0`,
+        exceptions: [{ ...exception!, type, value: `event ${index + 1} of ${type}` }],
+      });
+    });
+    const [group] = await groupAndStore(h, serviceId, events);
+    groupIds.set(type, group!.groupId);
+  }
+  const { exceptionCounts } = storesOf(h.context.db.session());
+  const all = [...groupIds.values()];
+  await exceptionCounts.markDue(all, h.clock.now());
+  await expect.poll(async () => (await exceptionCounts.find(all)).size, { timeout: 20_000 }).toBe(all.length);
+  return groupIds;
+}
+
+async function statusOf(h: ConsoleWorld, groupId: Id<'group'>): Promise<string> {
+  return (await h.expectOk('get_exception_group', { groupId })).status;
+}
+
+inBrowser('exceptions', () => {
+  test('the first error shows by itself; it is found, read day by day, resolved, and taken back', async () => {
+    const h = await openConsole();
+    const { serviceId, dsn } = await h.given.service({ name: 'checkout' });
+    const { page } = await h.visitor({ path: '/exceptions', viewport: DESK });
+    await page.getByText('No exception yet').waitFor();
+    await page.getByRole('region', { name: 'No exception yet' }).getByText('sentry/node').waitFor();
+    await send(h, dsn.replace('tocsin.test', new URL(h.baseUrl).host), 'FirstError');
+    await row(page, 'FirstError').getByText('new', { exact: true }).waitFor();
+
+    const groups = await given(h, serviceId, { Quiet: 1, CardDeclined: 4, Middle: 2 });
+    await h.expectOk('create_alert_rule', { serviceId, name: 'any', kind: 'exception', config: {} });
+    await page.reload();
+    await rows(page).nth(3).waitFor();
+    await page.getByRole('button', { name: 'Events: sort by number of events' }).click();
+    await page.waitForURL(/sort=events/);
+    await expect.poll(() => rows(page).first().innerText()).toContain('CardDeclined');
+    await page.getByLabel('Search exceptions').fill('payments.py');
+    await expect.poll(() => rows(page).count()).toBe(3);
+    await page.getByRole('link', { name: /^CardDeclined/ }).click();
+    await heading(page, /^CardDeclined/);
+
+    const event = page.getByRole('region', { name: 'Event', exact: true });
+    await event.getByText('event 1 of CardDeclined').waitFor();
+    const bars = page.getByRole('region', { name: 'Events by day' }).getByRole('button', { name: /: 1 event$/ });
+    expect(await bars.count()).toBe(4);
+    await bars.first().click();
+    await page.waitForURL(/day=\d{4}-\d\d-\d\d/);
+    await event.getByText('event 4 of CardDeclined').waitFor();
+    expect(await event.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'The next day with events' }).click();
+    await event.getByText('event 3 of CardDeclined').waitFor();
+    await page.getByRole('button', { name: 'Show all days' }).click();
+    await event.getByText('event 1 of CardDeclined').waitFor();
+    await event.getByRole('button', { name: 'Older' }).click();
+    await event.getByText('event 2 of CardDeclined').waitFor();
+    await page.reload();
+    await event.getByText('event 2 of CardDeclined').waitFor();
+
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy', exact: true }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      'CardDeclined: event 2 of CardDeclined\n    at charge (shop/payments.py:42)',
+    );
+    const rule = page.getByRole('link', { name: 'Create rule' });
+    expect(await rule.getAttribute('href')).toContain(`/rules/new?serviceId=${serviceId}&kind=exception`);
+    await page
+      .getByRole('region', { name: 'Similar exceptions' })
+      .getByRole('link', { name: /^Middle/ })
+      .waitFor();
+    await page.getByRole('button', { name: 'Resolve' }).click();
+    await page.getByText('Exception resolved.').waitFor();
+    await expect.poll(() => statusOf(h, groups.get('CardDeclined')!)).toBe('resolved');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Undone.').waitFor();
+    expect(await statusOf(h, groups.get('CardDeclined')!)).toBe('unresolved');
+    await page.goto(`${h.baseUrl}/exceptions/group_01kdwm3y8pfqa9b6t2x0c4v7zs`);
+    await page.getByText('Exception not found').waitFor();
+  });
+
+  test('everything works without a mouse, and undoing a resolution reopens its incidents', async () => {
+    const h = await openConsole();
+    const { serviceId, dsn } = await h.given.service({ name: 'checkout' });
+    await h.expectOk('create_alert_rule', {
+      serviceId,
+      name: 'any',
+      kind: 'exception',
+      config: { minSeverity: 'error' },
+    });
+    await send(h, dsn.replace('tocsin.test', new URL(h.baseUrl).host), 'PagedError');
+    const groups = await given(h, serviceId, { Second: 3, Third: 1 });
+    const { page } = await h.visitor({ role: 'editor' });
+    const keys = async (...pressed: string[]): Promise<void> => {
+      for (const key of pressed) await page.keyboard.press(key);
+    };
+    const isOn = (title: string) =>
+      expect
+        .poll(() => page.locator('li[data-row]:focus-within').allInnerTexts())
+        .toEqual([expect.stringContaining(title)]);
+    await page.getByText('Your open incidents').waitFor();
+    await keys('g', 'e');
+    await heading(page, 'Exceptions');
+    await row(page, 'PagedError').waitFor();
+    await row(page, 'Third').waitFor();
+
+    await keys('j');
+    await isOn('PagedError');
+    await keys('r');
+    await page.getByText('Exception resolved, and its incident resolved.').waitFor();
+    await row(page, 'PagedError').waitFor({ state: 'detached' });
+    const open = async (): Promise<number> => (await h.expectOk('list_incidents', { status: 'triggered' })).total;
+    expect(await open()).toBe(0);
+    await keys('u');
+    await page.getByText('Undone.').waitFor();
+    await row(page, 'PagedError').waitFor();
+    expect(await open()).toBe(1);
+
+    await row(page, 'Third').getByRole('link').focus();
+    await keys('x', 'j', 'x');
+    await page.getByRole('region', { name: 'Selected exceptions' }).getByText('2 selected').waitFor();
+    await keys('i');
+    await page.getByText('2 exceptions ignored.').waitFor();
+    await expect.poll(() => rows(page).count()).toBe(1);
+    const tabs = page.getByRole('navigation', { name: 'Exceptions by status' });
+    await expect.poll(() => tabs.innerText()).toMatch(/Unresolved\s*1\s*Resolved\s*0\s*Ignored\s*2\s*All\s*3/);
+    await page.goto(`${h.baseUrl}/exceptions?status=all`);
+    await row(page, 'Second').getByText('Ignored').waitFor();
+    await keys('/');
+    await page.keyboard.type('second');
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await keys('Tab');
+    await row(page, 'Second').getByRole('link').focus();
+    await keys('Enter');
+    await heading(page, /^Second/);
+    const event = page.getByRole('region', { name: 'Event', exact: true });
+    await event.getByText('event 1 of Second').waitFor();
+    await keys('j');
+    await event.getByText('event 2 of Second').waitFor();
+    await keys('j');
+    await event.getByText('event 3 of Second').waitFor();
+    await keys('j', 'k');
+    await event.getByText('event 2 of Second').waitFor();
+    await keys('v');
+    await page.getByLabel('The stack as plain text').getByText('at charge (shop/payments.py:42)').waitFor();
+    await keys('o');
+    await page.getByText('Exception reopened.').waitFor();
+    expect(await statusOf(h, groups.get('Second')!)).toBe('unresolved');
+  });
+
+  test('nothing is hidden among 700, few rows are in the document, and a phone and a viewer get what they need', async () => {
+    const h = await openConsole();
+    const { serviceId } = await h.given.service({ name: 'checkout' });
+    const events = Array.from({ length: 700 }, (_, index) =>
+      eventAt(h, { fingerprint: [`group ${index}`], ago: { minutes: index + 1 } }),
+    );
+    const groups = await groupAndStore(h, serviceId, events);
+    const { page } = await h.visitor({ path: '/exceptions', viewport: PHONE, isMobile: true, hasTouch: true });
+    await page.getByRole('navigation', { name: 'Exceptions by status' }).getByText('700').first().waitFor();
+    const oldest = page.locator(`li[data-row="${groups.at(-1)!.groupId}"]`);
+    await expect
+      .poll(
+        async () => {
+          await page.evaluate('window.scrollTo(0, document.documentElement.scrollHeight)');
+          return await oldest.count();
+        },
+        { timeout: 30_000 },
+      )
+      .toBe(1);
+    expect(await rows(page).count()).toBeLessThan(60);
+    expect(await oldest.getAttribute('aria-posinset')).toBe('700');
+
+    await page.evaluate('window.scrollTo(0, 0)');
+    const filters = page.getByRole('button', { name: 'Filters', exact: true });
+    expect((await filters.boundingBox())!.height).toBeGreaterThanOrEqual(44);
+    await filters.tap();
+    await page.getByLabel('Severity').selectOption('warning');
+    await page.getByText('Nothing matches').waitFor();
+    await page.getByRole('button', { name: 'Clear the filters' }).tap();
+    await rows(page).first().waitFor();
+    const finger = await touchScreen(page);
+    await finger.tap(await centerOf(rows(page).first().getByRole('link')), 0);
+    await heading(page, /^CardDeclined/);
+    const ignore = page.getByRole('button', { name: 'Ignore' });
+    expect((await ignore.boundingBox())!.height).toBeGreaterThanOrEqual(44);
+    await finger.tap(await centerOf(ignore), 2_000);
+    await page.getByText('Exception ignored.').waitFor();
+
+    const vera = await h.visitor({ role: 'viewer', name: 'Vera', path: '/exceptions', viewport: DESK });
+    await rows(vera.page).first().waitFor();
+    expect(await vera.page.getByRole('checkbox').count()).toBe(0);
+    await rows(vera.page).first().getByRole('link').click();
+    await heading(vera.page, /^CardDeclined/);
+    await vera.page.getByText('Why these events are one group').waitFor();
+    expect(await vera.page.getByRole('button', { name: 'Resolve' }).count()).toBe(0);
+    await vera.page.keyboard.press('r');
+    expect(await statusOf(h, groups[1]!.groupId)).toBe('unresolved');
+  });
+});
