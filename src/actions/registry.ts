@@ -36,6 +36,8 @@ import { createDashboard } from '#actions/dashboards/create_dashboard.ts';
 import { deleteDashboard } from '#actions/dashboards/delete_dashboard.ts';
 import { getDashboard } from '#actions/dashboards/get_dashboard.ts';
 import { listDashboards } from '#actions/dashboards/list_dashboards.ts';
+import { saveDashboard } from '#actions/dashboards/save_dashboard.ts';
+import { searchDashboards } from '#actions/dashboards/search_dashboards.ts';
 import { updateDashboard } from '#actions/dashboards/update_dashboard.ts';
 import { getDeliveryHealth } from '#actions/delivery/get_delivery_health.ts';
 import { getPagingProblems } from '#actions/delivery/get_paging_problems.ts';
@@ -80,9 +82,13 @@ import { requestPhoneCode } from '#actions/me/request_phone_code.ts';
 import { sendTestNotification } from '#actions/me/send_test_notification.ts';
 import { setReplyPin } from '#actions/me/set_reply_pin.ts';
 import { updateOwnContact } from '#actions/me/update_own_contact.ts';
+import { describeLabels } from '#actions/metrics/describe_labels.ts';
+import { describeMetrics } from '#actions/metrics/describe_metrics.ts';
+import { listChartMarks } from '#actions/metrics/list_chart_marks.ts';
 import { listMetricNames } from '#actions/metrics/list_metric_names.ts';
 import { queryMetric } from '#actions/metrics/query_metric.ts';
 import { renameOrganization } from '#actions/organization/rename_organization.ts';
+import { queryMetrics } from '#actions/metrics/query_metrics.ts';
 import { setSecondFactorPolicy } from '#actions/organization/set_second_factor_policy.ts';
 import { acceptInvitation } from '#actions/people/accept_invitation.ts';
 import { changeRole } from '#actions/people/change_role.ts';
@@ -300,6 +306,12 @@ const WITHIN_ORGANIZATIONS = [
   deletePushSubscription,
   sendTestNotification,
   getTestNotification,
+  queryMetrics,
+  describeMetrics,
+  describeLabels,
+  listChartMarks,
+  searchDashboards,
+  saveDashboard,
 ] as const satisfies readonly AnyConsoleOperation[];
 
 /** What only the console offers, within an organization. */

@@ -12,6 +12,8 @@ import { BASE } from '#console/api/http.ts';
 import { sessionQuery } from '#console/api/session.ts';
 import { readEventPlace, readExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
 import { readAuditFilter } from '#console/pages/settings/audit_filter.ts';
+import { readDashboardListSearch, readDashboardSearch } from '#console/pages/dashboards/dashboard_search.ts';
+import { readExploreSearch } from '#console/pages/explore/explore_search.ts';
 import { readIncidentFilter } from '#console/pages/incidents/incident_filter.ts';
 import { readTimelineFilter } from '#console/pages/oncall/timeline_filter.ts';
 import { readServiceFilter } from '#console/pages/services/service_filter.ts';
@@ -270,6 +272,24 @@ const pageRoutes = [
     getParentRoute: () => inside,
     path: PAGES.service,
     component: lazyRouteComponent(() => import('#console/pages/services/service_page.tsx'), 'ServicePage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: PAGES.explore,
+    validateSearch: readExploreSearch,
+    component: lazyRouteComponent(() => import('#console/pages/explore/explore.tsx'), 'Explore'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: PAGES.dashboards,
+    validateSearch: readDashboardListSearch,
+    component: lazyRouteComponent(() => import('#console/pages/dashboards/dashboard_list.tsx'), 'DashboardList'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: PAGES.dashboard,
+    validateSearch: readDashboardSearch,
+    component: lazyRouteComponent(() => import('#console/pages/dashboards/dashboard_page.tsx'), 'DashboardPage'),
   }),
   createRoute({
     getParentRoute: () => inside,

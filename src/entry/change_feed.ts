@@ -108,7 +108,11 @@ const TOPICS: Readonly<Record<string, LiveTopic>> = {
   override: 'teams',
   policy: 'teams',
   user: 'teams',
+  dashboard: 'dashboards',
 };
+
+/** The others are named by what they belong to. */
+const SHOWN_BY_ID: ReadonlySet<string> = new Set(['incident', 'group', 'service', 'team', 'dashboard']);
 
 /** Each changed thing once, by the id that the console uses: a member by the team, a rule by itself and by its service. */
 function toLiveChanges(changes: readonly StoredChange[]): LiveChange[] {
@@ -118,7 +122,7 @@ function toLiveChanges(changes: readonly StoredChange[]): LiveChange[] {
     const topic = TOPICS[kind];
     if (topic === undefined) continue;
     if (kind === 'rule') ids.set('rules', (ids.get('rules') ?? new Set()).add(target));
-    const isShown = kind === 'incident' || kind === 'group' || kind === 'service' || kind === 'team';
+    const isShown = SHOWN_BY_ID.has(kind);
     ids.set(topic, (ids.get(topic) ?? new Set()).add(isShown ? target : owner));
   }
   return [...ids].map(([topic, of]) => {

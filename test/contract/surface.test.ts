@@ -57,7 +57,7 @@ test('every body is a closed object, and so is every object in it but widgets', 
       ...inner.flatMap(([name, part]) => open(part as Record<string, unknown>, `${where}.${name}`)),
     ];
   };
-  const widgets = ['create_dashboard', 'update_dashboard'].flatMap((name) => [
+  const widgets = ['create_dashboard', 'update_dashboard', 'save_dashboard'].flatMap((name) => [
     `${name}.layout.[]`,
     `${name}.layout.[].grid`,
   ]);

@@ -4,7 +4,7 @@ import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/a
 import type { LiveTopic } from '#core/console/live_topics.ts';
 
 /** Data that changes together. A key begins with organization and topic, so that a live change can name it. */
-export type Topic = LiveTopic | 'me' | 'settings';
+export type Topic = LiveTopic | 'me' | 'settings' | 'metrics';
 
 export const topicKey = (orgId: string, topic: Topic) => ['org', orgId, topic] as const;
 

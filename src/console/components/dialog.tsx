@@ -7,20 +7,22 @@ interface DialogProps {
   readonly title: ReactNode;
   readonly onClose: () => void;
   readonly isWide?: boolean;
+  /** A width of its own. */
+  readonly size?: string;
   /** It shows something only once, so Escape and a click outside do not close it. */
   readonly isShownOnce?: boolean;
   readonly children: ReactNode;
 }
 
 /** A dialog above the page. Escape, a click outside and Back close it. */
-export function Dialog({ title, onClose, isWide = false, isShownOnce = false, children }: DialogProps) {
+export function Dialog({ title, onClose, isWide = false, size, isShownOnce = false, children }: DialogProps) {
   useCloseOnBack(true, onClose);
   return (
     <Modal
       opened
       onClose={onClose}
       title={title}
-      size={isWide ? 'lg' : 'md'}
+      size={size ?? (isWide ? 'lg' : 'md')}
       closeOnClickOutside={!isShownOnce}
       closeOnEscape={!isShownOnce}
     >

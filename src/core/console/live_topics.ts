@@ -1,5 +1,5 @@
 /** What a console is told has changed. */
-export const LIVE_TOPICS = ['incidents', 'exceptions', 'services', 'teams', 'rules'] as const;
+export const LIVE_TOPICS = ['incidents', 'exceptions', 'services', 'teams', 'rules', 'dashboards'] as const;
 
 export type LiveTopic = (typeof LIVE_TOPICS)[number];
 

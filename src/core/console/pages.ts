@@ -28,6 +28,9 @@ export const PAGES = {
   simulator: '/oncall/simulator',
   services: '/services',
   service: '/services/$serviceId',
+  explore: '/explore',
+  dashboards: '/dashboards',
+  dashboard: '/dashboards/$dashboardId',
   settings: '/settings',
 } as const;
 

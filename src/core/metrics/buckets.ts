@@ -47,3 +47,44 @@ function chooseStep(windowMinutes: number): number {
 export function bucketStart(atMs: number, stepMs: number): number {
   return Math.floor(atMs / stepMs) * stepMs;
 }
+
+/** The longest period of a chart: as long as points can be kept. */
+export const CHART_MINUTES_MAX = 400 * 24 * 60;
+
+/** Buckets of a chart. Where there are more of them than can be seen, each column shows its least and its greatest. */
+export interface ChartBuckets extends Buckets {
+  /** A multiple of the step; null where every bucket is shown. */
+  readonly columnMs: number | null;
+}
+
+/**
+ * How fine the buckets of a chart are, by its length: fine enough to show a short peak, never so fine that a bucket of
+ * a common interval of sending (10 to 60 s) would hold only some of the series. At most 43,200 buckets.
+ */
+const FINENESS: readonly (readonly [lengthMs: number, stepMs: number])[] = [
+  [5 * MINUTE_MS, SECOND_MS],
+  [30 * MINUTE_MS, 5 * SECOND_MS],
+  [6 * 60 * MINUTE_MS, 15 * SECOND_MS],
+  [30 * 24 * 60 * MINUTE_MS, MINUTE_MS],
+  [150 * 24 * 60 * MINUTE_MS, 5 * MINUTE_MS],
+];
+
+const COARSEST_STEP_MS = 15 * MINUTE_MS;
+
+/**
+ * Cuts `[fromMs, toMs)` for a chart of so many pixels. The edges lie on multiples of the step. What does not fit in two
+ * points a pixel is shown by columns of at least a pixel.
+ */
+export function cutRange(fromMs: number, toMs: number, pixels: number): ChartBuckets {
+  const length = toMs - fromMs;
+  const stepMs = FINENESS.find(([lengthMs]) => length <= lengthMs)?.[1] ?? COARSEST_STEP_MS;
+  const start = bucketStart(fromMs, stepMs);
+  const end = bucketStart(toMs - 1, stepMs) + stepMs;
+  const isFitting = (end - start) / stepMs <= 2 * pixels;
+  return {
+    fromMs: start,
+    toMs: end,
+    stepMs,
+    columnMs: isFitting ? null : Math.ceil((end - start) / pixels / stepMs) * stepMs,
+  };
+}

@@ -8,6 +8,11 @@ export interface LabelCondition {
 /** A label that needs no quotes. */
 const PLAIN_LABEL = /^[A-Za-z_][\w.-]*$/;
 
+/** The selector of a metric by its exact name, whatever characters that has; `parseSelector` reads it back. */
+export function selectorOfName(name: string): string {
+  return selectorText(name, []);
+}
+
 /** The text of a selector: `http_requests_total{status="500"}`; `parseSelector` reads it back. */
 export function selectorText(name: string, conditions: readonly LabelCondition[]): string {
   const isQuoted = name.includes('{') || (conditions.length > 0 && name !== name.trim());

@@ -2,8 +2,8 @@ import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
 import type { ValueCount } from '#core/exceptions/group_counts.ts';
 import type { GroupPeriods } from '#core/exceptions/periods.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
-import type { Temporal } from '#kernel/time.ts';
 import { type HourlyCounts, queryHourlyCounts } from '#storage/clickhouse/hourly_counts.ts';
+import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import { queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
 import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
 import { EVENTS, ExceptionCounter, type GroupScope, USERS } from '#storage/clickhouse/exception_counter.ts';
@@ -20,6 +20,13 @@ export interface GroupStatistics extends GroupCounts {
   readonly isHandled: boolean | null;
   readonly thisWeek: number;
   readonly weekBefore: number;
+}
+
+/** A release and when its first event was. */
+export interface NewRelease {
+  readonly release: string;
+  readonly at: Temporal.Instant;
+  readonly serviceId: Id<'service'>;
 }
 
 const IN_GROUP = `service_id = {service:UUID} AND group_id = {group:UUID} AND at >= ${instant('since')}`;
@@ -56,6 +63,35 @@ export class ExceptionReader {
       serviceIds,
       since,
     );
+  }
+
+  /**
+   * The releases whose first event is in the period, the newest first: a deploy, as far as exceptions tell. Releases that
+   * sent events in the 30 days before are not new.
+   */
+  async listNewReleases(
+    serviceIds: readonly Id<'service'>[],
+    { from, to }: { readonly from: Temporal.Instant; readonly to: Temporal.Instant },
+    limit: number,
+  ): Promise<NewRelease[]> {
+    const rows = await this.#rows<[release: string, at: string, service: string]>(
+      `SELECT release, toUnixTimestamp64Milli(min(at)) AS first_at, service_id FROM exception_events
+       PREWHERE service_id IN {services:Array(UUID)} AND at >= ${instant('since')} AND at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+       WHERE release != '' GROUP BY service_id, release HAVING first_at >= {from:Int64}
+       ORDER BY first_at DESC LIMIT {limit:UInt32}`,
+      {
+        services: serviceIds.map(uuidOf),
+        since: from.subtract({ hours: 24 * 30 }).epochMilliseconds,
+        from: from.epochMilliseconds,
+        to: to.epochMilliseconds,
+        limit,
+      },
+    );
+    const ids = new Map(serviceIds.map((serviceId) => [uuidOf(serviceId), serviceId]));
+    return rows.flatMap(([release, at, service]) => {
+      const serviceId = ids.get(service);
+      return serviceId === undefined ? [] : [{ release, at: fromEpochMilliseconds(Number(at)), serviceId }];
+    });
   }
 
   /** By group id; a group without events is absent. One query for all groups whose services keep events equally long. */

@@ -16,6 +16,19 @@ export interface MetricQuery {
   readonly keptSince: Temporal.Instant;
 }
 
+/** The series of a query by the values of a label: each of `values` by itself, all others together. */
+export interface Split {
+  readonly label: string;
+  readonly values: readonly string[];
+}
+
+/** A query whose buckets may be too many to show. */
+export interface ChartQuery extends MetricQuery {
+  readonly split: Split | null;
+  /** Of each column, the buckets with the least and the greatest value are kept; null keeps all. */
+  readonly columnMs: number | null;
+}
+
 interface BoundQuery {
   readonly sql: string;
   readonly parameters: Record<string, unknown>;
@@ -25,18 +38,65 @@ interface BoundQuery {
  * One row for each bucket that holds data: its start in epoch milliseconds, and its value. All that callers say is in
  * the parameters; what is joined here are our own words, and how many conditions there are.
  */
-export function bucketQueryOf({ serviceId, selector, aggregation, buckets, keptSince }: MetricQuery): BoundQuery {
+export function bucketQueryOf(query: MetricQuery): BoundQuery {
+  return {
+    sql: `${MEANINGS[query.aggregation](sourceOf(query, null))} ORDER BY bucket`,
+    parameters: parametersOf(query),
+  };
+}
+
+/**
+ * The same values for a chart: rows of part, bucket and value. The part is the place of the label's value in
+ * `split.values` from 1, or 0 for all other series.
+ */
+export function chartQueryOf({ split, columnMs, ...query }: ChartQuery): BoundQuery {
+  const part = split === null ? null : 'toUInt16(indexOf({parts:Array(String)}, any(tags[{split:String}])))';
+  const values = MEANINGS[query.aggregation](sourceOf(query, part));
+  const rows = part === null ? `SELECT 0 AS part, bucket, result FROM (${values})` : values;
+  return {
+    sql: `SELECT part, bucket, result FROM (${columnMs === null ? rows : reduced(rows)}) ORDER BY part, bucket`,
+    parameters: {
+      ...parametersOf(query),
+      ...(split !== null && { split: split.label, parts: split.values }),
+      ...(columnMs !== null && { column: columnMs, last_column: Math.floor((query.buckets.toMs - 1) / columnMs) }),
+    },
+  };
+}
+
+/** The least and the greatest bucket of each column, and the newest of all: what is read as the present value. */
+function reduced(rows: string): string {
+  return `SELECT part, point.1 AS bucket, point.2 AS result FROM (
+    SELECT part, intDiv(bucket, {column:Int64}) AS place, arrayJoin(arrayDistinct(arrayConcat(
+      [(argMin(bucket, result), min(result)), (argMax(bucket, result), max(result))],
+      if(place = {last_column:Int64}, [(max(bucket), argMax(result, bucket))], [])))) AS point
+    FROM (${rows}) GROUP BY part, place)`;
+}
+
+/**
+ * The values of a label whose series have the greatest aggregate over the whole window, and how many values there are:
+ * rows of the value and the count.
+ */
+export function rankQueryOf(query: MetricQuery, label: string, limit: number): BoundQuery {
+  const values = MEANINGS[query.aggregation](sourceOf(query, 'any(tags[{split:String}])'));
+  return {
+    sql: `SELECT part, count() OVER () FROM (${values}) ORDER BY result DESC, part LIMIT {limit:UInt32}`,
+    parameters: { ...parametersOf(query), step: WHOLE_WINDOW_MS, split: label, limit },
+  };
+}
+
+/** A bucket that holds all times, so that no window is cut. */
+const WHOLE_WINDOW_MS = 1e15;
+
+/** What callers say of a query, as parameters. */
+function parametersOf({ serviceId, selector, buckets, keptSince }: MetricQuery): Record<string, unknown> {
   const kept = keptSince.epochMilliseconds;
   const from = Math.max(buckets.fromMs, kept);
   return {
-    sql: MEANINGS[aggregation](selector.matchers.map(conditionOf)),
-    parameters: {
-      ...selectorParameters(serviceId, selector),
-      from,
-      lookback: Math.max(from - COUNTER_LOOKBACK_MS, kept),
-      to: buckets.toMs,
-      step: buckets.stepMs,
-    },
+    ...selectorParameters(serviceId, selector),
+    from,
+    lookback: Math.max(from - COUNTER_LOOKBACK_MS, kept),
+    to: buckets.toMs,
+    step: buckets.stepMs,
   };
 }
 
@@ -54,38 +114,56 @@ const BUCKET = 'intDiv(toUnixTimestamp64Milli(ts), {step:Int64}) * {step:Int64} 
 /** A counter's first sample in reach grows by nothing; a value below the one before it is a reset to zero. */
 const GROWTH = 'multiIf(previous IS NULL, 0, value < previous, value, value - previous)';
 
-type ToSql = (conditions: readonly string[]) => string;
+/** Where samples come from, and the columns that are kept apart: none, or the part that each series belongs to. */
+interface Source {
+  readonly apart: '' | 'part, ';
+  samples(since: 'from' | 'lookback'): string;
+}
 
-/** The meanings of core/metrics/aggregate.ts in SQL. */
+type ToSql = (source: Source) => string;
+
+/** The meanings of core/metrics/aggregate.ts in SQL: rows of bucket and value, with the part before them if there is one. */
 const MEANINGS: Readonly<Record<Aggregation, ToSql>> = {
   avg: overAllSamples('avg(value)'),
   min: overAllSamples('min(value)'),
   max: overAllSamples('max(value)'),
   count: overAllSamples('toFloat64(count())'),
-  last: (conditions) => `
-    SELECT bucket, sum(newest) FROM (
-      SELECT ${BUCKET}, argMax(value, ts) AS newest, argMax(kind, ts) AS newest_kind
-      FROM ${samples('from', conditions)} GROUP BY bucket, series)
-    WHERE newest_kind != ${STALE} GROUP BY bucket ORDER BY bucket`,
-  sum: (conditions) => `
-    SELECT ${BUCKET}, sum(if(kind = ${COUNTER}, ${GROWTH}, value)) FROM (
-      SELECT ts, kind, value, lagInFrame(toNullable(value)) OVER (
+  last: ({ apart, samples }) => `
+    SELECT ${apart}bucket, sum(newest) AS result FROM (
+      SELECT ${apart}${BUCKET}, argMax(value, ts) AS newest, argMax(kind, ts) AS newest_kind
+      FROM ${samples('from')} GROUP BY ${apart}bucket, series)
+    WHERE newest_kind != ${STALE} GROUP BY ${apart}bucket`,
+  sum: ({ apart, samples }) => `
+    SELECT ${apart}${BUCKET}, sum(if(kind = ${COUNTER}, ${GROWTH}, value)) AS result FROM (
+      SELECT ${apart}ts, kind, value, lagInFrame(toNullable(value)) OVER (
         PARTITION BY series, kind ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS previous
-      FROM ${samples('lookback', conditions)} WHERE kind != ${STALE})
-    WHERE ts >= ${instant('from')} GROUP BY bucket ORDER BY bucket`,
+      FROM ${samples('lookback')} WHERE kind != ${STALE})
+    WHERE ts >= ${instant('from')} GROUP BY ${apart}bucket`,
 };
 
 function overAllSamples(aggregate: string): ToSql {
-  return (conditions) => `
-    SELECT ${BUCKET}, ${aggregate} FROM ${samples('from', conditions)} WHERE kind != ${STALE}
-    GROUP BY bucket ORDER BY bucket`;
+  return ({ apart, samples }) => `
+    SELECT ${apart}${BUCKET}, ${aggregate} AS result FROM ${samples('from')} WHERE kind != ${STALE}
+    GROUP BY ${apart}bucket`;
+}
+
+/** `part` is what a series belongs to, as an aggregate over its rows in `metric_series`. */
+function sourceOf({ selector }: MetricQuery, part: string | null): Source {
+  const conditions = selector.matchers.map(conditionOf);
+  if (part === null) return { apart: '', samples: (since) => samplesOf(since, conditions) };
+  return {
+    apart: 'part, ',
+    samples: (since) => `(SELECT ts, kind, value, series FROM ${samplesOf(since, conditions)}) AS samples
+      LEFT ANY JOIN (SELECT series, ${part} AS part FROM metric_series
+        WHERE service_id = {service:UUID} AND metric = {metric:String} GROUP BY series) AS parts USING (series)`,
+  };
 }
 
 /**
  * The samples of the series selected, each (series, time) once: of several rows FINAL takes the one that came last,
  * merged already or not. PREWHERE runs before FINAL does, which its columns allow as they are alike in such rows.
  */
-function samples(since: 'from' | 'lookback', conditions: readonly string[]): string {
+function samplesOf(since: 'from' | 'lookback', conditions: readonly string[]): string {
   return `metric_points FINAL PREWHERE ${[
     'service_id = {service:UUID}',
     'metric = {metric:String}',

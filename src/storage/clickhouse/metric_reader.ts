@@ -3,19 +3,27 @@ import pLimit from 'p-limit';
 
 import type { BucketValue } from '#core/metrics/buckets.ts';
 import type { WindowPart } from '#core/metrics/sliding_windows.ts';
-import { invalidInput } from '#kernel/errors.ts';
+import { AppError, invalidInput } from '#kernel/errors.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
 import { type HourlyCounts, queryHourlyCounts } from '#storage/clickhouse/hourly_counts.ts';
 import { type RecentActivity, queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
 import { ruleHistoryQueryOf, type RuleHistoryQuery, toWindowPart } from '#storage/clickhouse/rule_history_query.ts';
-import { bucketQueryOf, type MetricQuery } from '#storage/clickhouse/metric_query.ts';
 import { STALE } from '#storage/clickhouse/point_kind_sql.ts';
+import { MetricCatalog } from '#storage/clickhouse/metric_catalog.ts';
+import {
+  bucketQueryOf,
+  type ChartQuery,
+  chartQueryOf,
+  type MetricQuery,
+  rankQueryOf,
+} from '#storage/clickhouse/metric_query.ts';
 
 const NAMES_MAX = 10_000;
 
-const HISTORY_LIMITS: ClickHouseSettings = {
+/** For charts and histories, which may be of long periods and many series: who waits has given up after 10 s. */
+const LONG_READ_LIMITS: ClickHouseSettings = {
   output_format_json_quote_denormals: 1,
   // A sample lies in the partition of its day, so no two rows of one sample lie in two.
   do_not_merge_across_partitions_select_final: 1,
@@ -25,15 +33,29 @@ const HISTORY_LIMITS: ClickHouseSettings = {
   result_overflow_mode: 'throw',
   max_memory_usage: '2000000000',
 };
+/** The values of one part of a chart; see `chartQueryOf`. */
+export interface ChartPart {
+  /** The place of the label's value from 1; 0 for all other series, or for all of a chart that is not split. */
+  readonly part: number;
+  readonly points: readonly BucketValue[];
+}
+
+/** The values of a label with the greatest aggregates, and how many values there are. */
+export interface RankedValues {
+  readonly values: readonly string[];
+  readonly count: number;
+}
 
 /** Reads of metric points. The caller has checked that the service is the organization's. */
 export class MetricReader {
   readonly #client: ClickHouseClient;
   /** Histories are long: a few at a time, so that nothing else waits for the store. */
   readonly #histories = pLimit(2);
+  readonly catalog: MetricCatalog;
 
   constructor(client: ClickHouseClient) {
     this.#client = client;
+    this.catalog = new MetricCatalog(client);
   }
 
   /** The buckets that hold data, oldest first. */
@@ -49,6 +71,39 @@ export class MetricReader {
       return await result.json<[start: string, value: number | string]>();
     });
     return rows.map(([start, value]) => ({ at: Number(start), value: toFinite(value) }));
+  }
+
+  /** The values of a chart, by part; throws `invalid_input` when it takes too long. */
+  async queryChart(query: ChartQuery): Promise<ChartPart[]> {
+    const rows = await this.#chartRows<[part: number, start: string, value: number | string]>(chartQueryOf(query));
+    return [...Map.groupBy(rows, ([part]) => part)].map(([part, own]) => ({
+      part,
+      points: own.map(([, start, value]) => ({ at: Number(start), value: toFinite(value) })),
+    }));
+  }
+
+  /** By which values of the label a chart is split best: those with the greatest aggregates over its whole window. */
+  async rankValues(query: MetricQuery, label: string, limit: number): Promise<RankedValues> {
+    const rows = await this.#chartRows<[value: string, count: string]>(rankQueryOf(query, label, limit));
+    return { values: rows.map(([value]) => value), count: Number(rows[0]?.[1] ?? 0) };
+  }
+
+  async #chartRows<Row>({ sql, parameters }: ReturnType<typeof chartQueryOf>): Promise<Row[]> {
+    const rows = withClickHouseErrors(async () => {
+      const result = await this.#client.query({
+        query: sql,
+        query_params: parameters,
+        format: 'JSONCompactEachRow',
+        clickhouse_settings: LONG_READ_LIMITS,
+      });
+      return await result.json<Row>();
+    });
+    return await rows.catch((error: unknown) => {
+      if (!isTooMuch(error)) throw error;
+      throw new AppError('invalid_input', 'this is too much to compute: choose a shorter period or fewer series', {
+        cause: error,
+      });
+    });
   }
 
   /** Distinct names that bear points of `since` or later, sorted; at most 10,000. */
@@ -76,7 +131,7 @@ export class MetricReader {
             query: sql,
             query_params: parameters,
             format: 'JSONCompactEachRow',
-            clickhouse_settings: HISTORY_LIMITS,
+            clickhouse_settings: LONG_READ_LIMITS,
           });
           return await result.json<(number | string)[]>();
         });

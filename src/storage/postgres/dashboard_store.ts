@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -7,6 +9,18 @@ import { DashboardEntity } from '#storage/postgres/entities/services.ts';
 
 export type DashboardRow = Row<typeof DashboardEntity>;
 export type DashboardSummaryRow = Omit<DashboardRow, 'layout'>;
+
+/** A dashboard as lists show it. */
+export type FoundDashboard = DashboardSummaryRow & {
+  readonly serviceName: string | null;
+  readonly widgetCount: number;
+};
+
+/** A place in the order of the list: by name. */
+export interface DashboardPlace {
+  readonly name: string;
+  readonly id: string;
+}
 
 const SUMMARY = columns(DashboardEntity, 'd', allBut(DashboardEntity, 'layout'));
 
@@ -21,6 +35,42 @@ export class DashboardStore {
   /** Oldest first. */
   async list(orgId: Id<'org'>, limit: number): Promise<DashboardSummaryRow[]> {
     return await this.#visible(orgId).select(SUMMARY).orderBy('d.id').limit(limit).execute();
+  }
+
+  /** By name; those behind `after`, at most `limit`. `total` counts all that have the text in their name or service. */
+  async search(
+    orgId: Id<'org'>,
+    text: string,
+    { after, limit }: { readonly after: DashboardPlace | null; readonly limit: number },
+  ): Promise<{ dashboards: FoundDashboard[]; total: number }> {
+    const matching = this.#visible(orgId)
+      .leftJoin('services as named', 'named.id', 'd.service_id')
+      .$if(text !== '', (query) =>
+        query.where(
+          ({ ref }) =>
+            sql<boolean>`strpos(lower(concat_ws(' ', ${ref('d.name')}, ${ref('named.name')})), lower(${text})) > 0`,
+        ),
+      );
+    const [dashboards, counted] = await Promise.all([
+      matching
+        .select(SUMMARY)
+        .select(({ ref }) => [
+          'named.name as serviceName',
+          sql<number>`json_array_length(${ref('d.layout')})`.as('widgetCount'),
+        ])
+        .$if(after !== null, (query) =>
+          query.where(
+            ({ ref }) =>
+              sql<boolean>`(lower(${ref('d.name')}), ${ref('d.id')}) > (lower(${after?.name}), ${after?.id})`,
+          ),
+        )
+        .orderBy(({ fn }) => fn('lower', ['d.name']))
+        .orderBy('d.id')
+        .limit(limit)
+        .execute(),
+      matching.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirst(),
+    ]);
+    return { dashboards, total: counted?.total ?? 0 };
   }
 
   /** Throws `not_found`. */

@@ -26,6 +26,17 @@ export interface IncidentPlace {
   readonly id: string;
 }
 
+/** The life of an incident, as charts mark it. */
+export interface IncidentSpan {
+  readonly id: Id<'incident'>;
+  readonly number: number;
+  readonly title: string;
+  readonly status: IncidentStatus;
+  readonly serviceId: Id<'service'>;
+  readonly triggeredAt: Temporal.Instant;
+  readonly resolvedAt: Temporal.Instant | null;
+}
+
 /** How many there are of each status. */
 export type StatusCounts = Record<IncidentStatus, number>;
 
@@ -72,6 +83,31 @@ export class IncidentSearch {
       places.push(...rows.map(({ id, at: since }) => ({ status, at: since, id })));
     }
     return places;
+  }
+
+  /** Those of the services that were open at some time of the period, the newest first. */
+  async listDuring(
+    orgId: Id<'org'>,
+    serviceIds: readonly Id<'service'>[],
+    { from, to }: { readonly from: Temporal.Instant; readonly to: Temporal.Instant },
+    limit: number,
+    now: Temporal.Instant,
+  ): Promise<IncidentSpan[]> {
+    const rows = await this.#found(orgId, {}, now)
+      .where('i.service_id', '=', anyOf(serviceIds))
+      .where('i.triggered_at', '<', to)
+      .where((eb) => eb.or([eb('i.resolved_at', 'is', null), eb('i.resolved_at', '>=', from)]))
+      .select(['i.id', 'i.number', 'i.title', 'i.status', 'i.service_id', 'i.triggered_at', 'i.resolved_at'])
+      .orderBy('i.triggered_at', 'desc')
+      .orderBy('i.id', 'desc')
+      .limit(limit)
+      .execute();
+    return rows.map(({ service_id: serviceId, triggered_at: triggeredAt, resolved_at: resolvedAt, ...row }) => ({
+      ...row,
+      serviceId,
+      triggeredAt,
+      resolvedAt,
+    }));
   }
 
   async countByStatus(orgId: Id<'org'>, filter: IncidentFilter, now: Temporal.Instant): Promise<StatusCounts> {

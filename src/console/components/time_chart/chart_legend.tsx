@@ -16,7 +16,7 @@ interface ChartLegendProps {
 export function ChartLegend({ series, hidden, scheme, valueText, onToggle, onFocus }: ChartLegendProps) {
   return (
     <ul className={classes.legend}>
-      {series.map(({ name, values }, index) => (
+      {series.map(({ name, values, look, isFaint = false }, index) => (
         <li key={name}>
           <button
             type="button"
@@ -27,7 +27,7 @@ export function ChartLegend({ series, hidden, scheme, valueText, onToggle, onFoc
             onPointerEnter={() => onFocus(name)}
             onPointerLeave={() => onFocus(null)}
           >
-            <LineSwatch index={index} scheme={scheme} />
+            <LineSwatch index={look ?? index} scheme={scheme} isFaint={isFaint} />
             <bdi className={classes.entryName}>{name}</bdi>
             {values.length > 0 && <span className={classes.last}>{valueText(values.at(-1) ?? 0)}</span>}
           </button>
@@ -37,12 +37,26 @@ export function ChartLegend({ series, hidden, scheme, valueText, onToggle, onFoc
   );
 }
 
+interface LineSwatchProps {
+  readonly index: number;
+  readonly scheme: Scheme;
+  readonly isFaint?: boolean;
+}
+
 /** A piece of the line, in its colour and with its dashes. */
-export function LineSwatch({ index, scheme }: { readonly index: number; readonly scheme: Scheme }) {
+export function LineSwatch({ index, scheme, isFaint = false }: LineSwatchProps) {
   const { color, dash } = lineStyle(index, scheme);
   return (
     <svg className={classes.swatch} width={16} height={8} aria-hidden>
-      <line x1={0} y1={4} x2={16} y2={4} stroke={color} strokeWidth={2.5} strokeDasharray={dash.join(' ')} />
+      <line
+        x1={0}
+        y1={4}
+        x2={16}
+        y2={4}
+        stroke={color}
+        strokeWidth={isFaint ? 1.5 : 2.5}
+        strokeDasharray={isFaint ? '4 3' : dash.join(' ')}
+      />
     </svg>
   );
 }

@@ -5,6 +5,8 @@ export interface ChartSeries {
   readonly values: readonly number[];
   /** Drawn dashed and pale, for what is compared with. */
   readonly isFaint?: boolean;
+  /** The colour, by its place in the palette; the place of the series when left out. */
+  readonly look?: number;
 }
 
 /** A moment worth a vertical line, such as an incident or a deploy. */

@@ -40,8 +40,8 @@ interface CursorValuesProps {
   readonly stepMs: number;
   readonly values: readonly SeriesValue[];
   readonly markers: readonly ChartMarker[];
-  /** The place of a series, which decides how its line looks. */
-  styleOf(name: string): number;
+  /** How the line of a series looks. */
+  styleOf(name: string): { readonly index: number; readonly isFaint: boolean };
   readonly scheme: Scheme;
   valueText(value: number): string;
 }
@@ -57,7 +57,7 @@ export function CursorValues(props: CursorValuesProps) {
       {values.length === 0 && <div className={classes.time}>no data</div>}
       {values.slice(0, SHOWN_MAX).map(({ name, value }) => (
         <div key={name} className={classes.value}>
-          <LineSwatch index={styleOf(name)} scheme={scheme} />
+          <LineSwatch {...styleOf(name)} scheme={scheme} />
           <bdi className={classes.valueName}>{name}</bdi>
           <b>{valueText(value)}</b>
         </div>

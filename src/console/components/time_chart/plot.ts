@@ -97,8 +97,8 @@ export function createPlot(options: PlotOptions): uPlot {
       ],
       series: [
         {},
-        ...series.map(({ isFaint = false, values }, index): uPlot.Series => {
-          const { color, dash } = lineStyle(index, scheme);
+        ...series.map(({ isFaint = false, look, values }, index): uPlot.Series => {
+          const { color, dash } = lineStyle(look ?? index, scheme);
           return {
             stroke: color,
             width: isFaint ? 1.25 : 1.75,

@@ -98,7 +98,10 @@ export function TimeChart(props: TimeChartProps) {
   });
 
   // What a new plot is needed for; all else is drawn anew by the one that is there.
-  const shape = JSON.stringify([series.map(({ name, isFaint, values }) => [name, isFaint, values.length < 3]), scheme]);
+  const shape = JSON.stringify([
+    series.map(({ name, isFaint, look, values }) => [name, isFaint, look, values.length < 3]),
+    scheme,
+  ]);
   const isSized = width > 0 && height > 0;
   useEffect(() => {
     if (holder.current === null || !isSized) return;
@@ -208,7 +211,7 @@ export function TimeChart(props: TimeChartProps) {
             stepMs={stepMs}
             values={values}
             markers={near}
-            styleOf={(name) => series.findIndex((one) => one.name === name)}
+            styleOf={(name) => styleOf(series, name)}
             scheme={scheme}
             valueText={valueText}
           />
@@ -257,6 +260,11 @@ export function TimeChart(props: TimeChartProps) {
       )}
     </figure>
   );
+}
+
+function styleOf(series: readonly ChartSeries[], name: string): { readonly index: number; readonly isFaint: boolean } {
+  const place = series.findIndex((one) => one.name === name);
+  return { index: series[place]?.look ?? place, isFaint: series[place]?.isFaint ?? false };
 }
 
 /** With the edges of the period, so that an empty plot has an axis, too. */

@@ -1,0 +1,60 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, MetricName } from '#actions/fields.ts';
+import { parseSelector } from '#core/metrics/selector.ts';
+
+const VALUES = 10;
+const VALUES_MAX = 200;
+
+/** By what the explorer splits and filters. */
+export const describeLabels = defineAction({
+  name: 'describe_labels',
+  consoleOnly: true,
+  summary: 'List the labels of a metric with their most frequent values, and how many series bear each.',
+  permission: 'dashboards:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      serviceId: IdText,
+      metricName: MetricName,
+      label: Type.Optional(Type.String({ maxLength: 200, description: 'only this one' })),
+      text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the values' })),
+      valuesMax: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: VALUES_MAX, description: `of each label; ${VALUES} when left out` }),
+      ),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    seriesCount: Type.Integer({ description: 'series of the last day that the selector means' }),
+    labels: Type.Array(
+      Type.Object({
+        label: Type.String(),
+        valueCount: Type.Integer(),
+        seriesCount: Type.Integer({ description: 'series that bear the label' }),
+        values: Type.Array(Type.Object({ value: Type.String(), seriesCount: Type.Integer() }), {
+          description: 'the most frequent first; valueCount says how many there are',
+        }),
+      }),
+      { description: 'by name, at most 100' },
+    ),
+  }),
+  example: {
+    serviceId: IDS.serviceId,
+    metricName: 'http_request_duration_ms{route="/pay"}',
+    label: 'status',
+    text: '5',
+    valuesMax: 20,
+  },
+  async handle(
+    { serviceId, metricName, label = null, text = '', valuesMax = VALUES },
+    { caller, stores, metrics, now },
+  ) {
+    const service = await stores.services.get(caller.orgId, serviceId);
+    const selector = parseSelector(metricName);
+    const since = now.subtract({ hours: 24 * Math.min(service.retentionMetrics, 1) });
+    return await metrics.catalog.describeLabels(service.id, { selector, since, label, text, valuesMax });
+  },
+});

@@ -1,0 +1,115 @@
+import { type Static, Type } from 'typebox';
+
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { readChart } from '#actions/metrics/chart.ts';
+import { nearestNames } from '#actions/metrics/nearest_names.ts';
+import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
+import { POINT_KINDS } from '#core/metrics/point.ts';
+import { selectorOfName } from '#core/metrics/selector_text.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import type { MetricEntry } from '#storage/clickhouse/metric_catalog.ts';
+
+const LIMIT = 25;
+const LIMIT_MAX = 50;
+const OFFSET_MAX = 10_000;
+const WORDS_MAX = 5;
+/** A preview of more series would take longer than people wait for a list. */
+const PREVIEW_SERIES_MAX = 2_000;
+const PREVIEW = { hours: 1, pixels: 60 } as const;
+const CONCURRENT = 4;
+
+const MetricEntryView = Type.Object({
+  metricName: Type.String(),
+  kind: nullable(Type.Enum([...POINT_KINDS])),
+  aggregation: Type.Enum([...AGGREGATIONS], { description: 'what the preview shows: sum of a counter, else avg' }),
+  seriesCount: Type.Integer({ description: 'series with points in the hour before the newest' }),
+  lastAt: Timestamp,
+  lastValue: nullable(Type.Number({ description: 'of the preview; null without points in the last hour' })),
+  stepSeconds: Type.Number(),
+  preview: nullable(
+    Type.Object(
+      { steps: Type.Array(Type.Number()), values: Type.Array(Type.Number()) },
+      {
+        description: 'the last hour; null for a metric of too many series',
+      },
+    ),
+  ),
+});
+
+/** What the explorer lists. */
+export const describeMetrics = defineAction({
+  name: 'describe_metrics',
+  consoleOnly: true,
+  summary: 'List the metrics of a service page by page, each with its kind, its number of series and its last hour.',
+  permission: 'dashboards:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      serviceId: IdText,
+      text: Type.Optional(Type.String({ maxLength: 200, description: 'words that the name holds' })),
+      sort: Type.Optional(Type.Enum(['name', 'series'], { description: 'name when left out; series: most first' })),
+      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: OFFSET_MAX })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    metrics: Type.Array(MetricEntryView),
+    total: Type.Integer(),
+    nextOffset: nullable(Type.Integer()),
+    nearest: Type.Array(Type.String(), { description: 'names that may have been meant, where nothing was found' }),
+  }),
+  example: { serviceId: IDS.serviceId, text: 'http duration', sort: 'name', offset: 25, limit: 25 },
+  async handle({ serviceId, text = '', sort = 'name', offset = 0, limit = LIMIT }, context) {
+    const { caller, stores, metrics, now } = context;
+    const service = await stores.services.get(caller.orgId, serviceId);
+    const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
+    const words = text
+      .split(/\s+/)
+      .filter((word) => word !== '')
+      .slice(0, WORDS_MAX);
+    const found = await metrics.catalog.search(service.id, keptSince, { words, sort, offset, limit });
+    const shown: Static<typeof MetricEntryView>[] = [];
+    for (let first = 0; first < found.metrics.length; first += CONCURRENT) {
+      const some = found.metrics.slice(first, first + CONCURRENT);
+      shown.push(...(await Promise.all(some.map((entry) => describe(service.id, entry, context)))));
+    }
+    const isMisspelt = found.total === 0 && words.length > 0 && offset === 0;
+    return {
+      metrics: shown,
+      total: found.total,
+      nextOffset: offset + shown.length < found.total && shown.length > 0 ? offset + shown.length : null,
+      nearest: isMisspelt ? nearestNames(words.join('_'), await metrics.listNames(service.id, keptSince)) : [],
+    };
+  },
+});
+
+async function describe(
+  serviceId: string,
+  { name, lastAt, seriesCount, kind }: MetricEntry,
+  context: ActionContext,
+): Promise<Static<typeof MetricEntryView>> {
+  const aggregation = kind === 'counter' || kind === 'delta' ? 'sum' : 'avg';
+  const entry = { metricName: name, kind, aggregation, seriesCount, lastAt: toTimestamp(lastAt) } as const;
+  if (seriesCount > PREVIEW_SERIES_MAX) return { ...entry, lastValue: null, stepSeconds: 0, preview: null };
+  const period = { from: context.now.subtract({ hours: PREVIEW.hours }), to: context.now };
+  const chart = await readChart(
+    {
+      serviceId,
+      metricName: selectorOfName(name),
+      aggregation,
+      splitBy: null,
+      top: 1,
+      offsetDays: 0,
+      pixels: PREVIEW.pixels,
+    },
+    period,
+    context,
+    // The metric is known.
+    new Map([[serviceId, Promise.resolve([name])]]),
+  );
+  const { steps = [], values = [] } = chart.series[0] ?? {};
+  return { ...entry, lastValue: values.at(-1) ?? null, stepSeconds: chart.stepSeconds, preview: { steps, values } };
+}

@@ -1,0 +1,91 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+
+import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import type { ChartMarker, ChartSeries } from '#console/components/time_chart/chart_series.ts';
+import type { TimeRange } from '#console/components/time_range.ts';
+
+export type ChartQuery = InputOf<'query_metrics'>['queries'][number];
+export type ChartResult = ResultOf<'query_metrics'>['results'][number];
+type Period = Pick<InputOf<'query_metrics'>, 'windowMinutes' | 'from' | 'to'>;
+
+/** As the operations take a range. */
+export function periodOf(range: TimeRange): Period {
+  if (range.kind === 'last') return { windowMinutes: range.minutes };
+  return { from: new Date(range.from).toISOString(), to: new Date(range.to).toISOString() };
+}
+
+/** The charts of one page, in one request. What is shown stays until its successor has come. */
+export const chartsQuery = (orgId: string, range: TimeRange, queries: readonly ChartQuery[]) =>
+  queryOptions({
+    queryKey: [...topicKey(orgId, 'metrics'), 'query_metrics', range, queries],
+    queryFn: ({ signal }) => invoke(orgId, 'query_metrics', { ...periodOf(range), queries: [...queries] }, signal),
+    enabled: queries.length > 0,
+    placeholderData: keepPreviousData,
+    refetchInterval: refreshMsOf(range),
+  });
+
+const MINUTE_MS = 60_000;
+
+/** How often a range that ends now is asked for again: when about a hundredth of it has passed. */
+export function refreshMsOf(range: TimeRange): number | false {
+  return range.kind === 'last' ? Math.min(Math.max((range.minutes * MINUTE_MS) / 100, 10_000), 5 * MINUTE_MS) : false;
+}
+
+/** The lines of an answer. `name` is what they are of; a split names them by their values. */
+export function seriesOf(result: ChartResult, name: string, query: ChartQuery, isFaint = false): ChartSeries[] {
+  const stepMs = result.stepSeconds * 1_000;
+  const before = isFaint && query.offsetDays !== undefined ? `, ${offsetText(query.offsetDays)}` : '';
+  return result.series.map(({ value, isOther, steps, values }, index) => ({
+    name: `${partName(value, isOther, query, result) ?? name}${before}`,
+    times: steps.map((step) => result.start + step * stepMs),
+    values,
+    ...(isFaint && { isFaint, look: index }),
+  }));
+}
+
+function partName(value: string | null, isOther: boolean, { splitBy }: ChartQuery, result: ChartResult): string | null {
+  if (isOther) return `other (${result.valueCount - result.series.length + 1})`;
+  if (value === '') return `no ${splitBy ?? 'label'}`;
+  return value;
+}
+
+export function offsetText(days: number): string {
+  if (days === 1) return 'a day before';
+  return days === 7 ? 'a week before' : `${days} days before`;
+}
+
+/** What a sum or a count is of: `per 15 s`, `per min`. */
+export function stepText(stepSeconds: number): string {
+  if (stepSeconds < 60) return stepSeconds === 1 ? 'per second' : `per ${stepSeconds} s`;
+  return stepSeconds === 60 ? 'per minute' : `per ${stepSeconds / 60} min`;
+}
+
+/** Incidents and releases as lines in a chart. */
+export const chartMarksQuery = (orgId: string, serviceIds: readonly string[], from: number, to: number) => {
+  // Of whole minutes, so that a chart that moves on asks rarely.
+  const minutes = { from: Math.floor(from / MINUTE_MS) * MINUTE_MS, to: Math.ceil(to / MINUTE_MS) * MINUTE_MS };
+  const input = {
+    serviceIds: [...serviceIds],
+    from: new Date(minutes.from).toISOString(),
+    to: new Date(minutes.to).toISOString(),
+  };
+  return queryOptions({
+    queryKey: [...topicKey(orgId, 'incidents'), 'list_chart_marks', input],
+    queryFn: ({ signal }) => invoke(orgId, 'list_chart_marks', input, signal),
+    enabled: serviceIds.length > 0,
+    placeholderData: keepPreviousData,
+  });
+};
+
+export function markersOf(marks: ResultOf<'list_chart_marks'> | undefined): ChartMarker[] {
+  if (marks === undefined) return [];
+  return [
+    ...marks.incidents.map(({ number, title, triggeredAt, status }) => ({
+      at: Date.parse(triggeredAt),
+      label: `#${number} ${title}`,
+      tone: status === 'resolved' ? ('gray' as const) : ('red' as const),
+    })),
+    ...marks.releases.map(({ release, at }) => ({ at: Date.parse(at), label: release, tone: 'blue' as const })),
+  ];
+}

@@ -1,0 +1,45 @@
+import classes from '#console/components/time_chart/sparkline.module.css';
+
+interface SparklineProps {
+  /** Places of the values along the line, out of `length`. */
+  readonly steps: readonly number[];
+  readonly values: readonly number[];
+  readonly length: number;
+  /** What it shows, in words. */
+  readonly label: string;
+  /** As wide and as high as its parent has room. */
+  readonly isWide?: boolean;
+}
+
+const WIDTH = 96;
+const HEIGHT = 24;
+const ROOM = 2;
+/** Values further apart than this part of the line have a gap between them. */
+const GAP_SHARE = 1 / 12;
+
+/** The shape of some values, as small as a word. */
+export function Sparkline({ steps, values, length, label, isWide = false }: SparklineProps) {
+  const low = values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  const high = values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  const x = (step: number) => (step / Math.max(length, 1)) * WIDTH;
+  const y = (value: number) =>
+    high === low ? HEIGHT / 2 : HEIGHT - ROOM - ((value - low) / (high - low)) * (HEIGHT - 2 * ROOM);
+  const path = steps.map((step, index) => {
+    const before = steps[index - 1];
+    const isStart = before === undefined || step - before > Math.max(length * GAP_SHARE, 2);
+    return `${isStart ? 'M' : 'L'}${x(step).toFixed(1)} ${y(values[index] ?? 0).toFixed(1)}`;
+  });
+  return (
+    <svg
+      className={`${classes.line} ${isWide ? classes.isWide : ''}`}
+      width={WIDTH}
+      height={HEIGHT}
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      <path d={path.length === 1 ? `${path[0]}h2` : path.join('')} />
+    </svg>
+  );
+}

@@ -1,0 +1,80 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+
+import type { Dashboard } from '#console/api/dashboards.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import classes from '#console/pages/dashboards/dashboards.module.css';
+import { type DashboardChanges, type DashboardDraft, changesBetween } from '#core/dashboards/merge_layouts.ts';
+
+interface ConflictDialogProps {
+  readonly base: DashboardDraft;
+  readonly mine: DashboardDraft;
+  readonly theirs: DashboardDraft;
+  /** The dashboard as somebody else saved it. */
+  readonly saved: Dashboard;
+  onKeepBoth(): void;
+  onSaveAsCopy(): void;
+  onTakeTheirs(): void;
+  readonly onClose: () => void;
+}
+
+/** Somebody else has saved the dashboard meanwhile: what each of the two changed, and what can be done. */
+export function ConflictDialog(props: ConflictDialogProps) {
+  const { base, mine, theirs, saved, onKeepBoth, onSaveAsCopy, onTakeTheirs, onClose } = props;
+  return (
+    <Dialog title="Somebody else has changed this dashboard" onClose={onClose} isWide>
+      <Stack>
+        <Text size="sm">
+          It was saved <Timestamp at={saved.updatedAt} />, after you began. Nothing of yours is lost: it stays here
+          until you decide.
+        </Text>
+        <div className={classes.both}>
+          <Changes title="Your changes" changes={changesBetween(base, mine)} />
+          <Changes title="Their changes" changes={changesBetween(base, theirs)} />
+        </div>
+        <Text size="sm" c="dimmed">
+          To keep both joins the two. Where both changed the same widget, the dashboard has both versions of it.
+        </Text>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onTakeTheirs}>
+            Drop mine
+          </Button>
+          <Button variant="default" onClick={onSaveAsCopy}>
+            Save mine as a copy
+          </Button>
+          <Button onClick={onKeepBoth} data-autofocus>
+            Keep both
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}
+
+function Changes({ title, changes }: { readonly title: string; readonly changes: DashboardChanges }) {
+  const lines = [
+    ...(changes.name === null ? [] : [`Renamed to ${changes.name}`]),
+    ...changes.added.map((widget) => `Added ${widget}`),
+    ...changes.removed.map((widget) => `Removed ${widget}`),
+    ...changes.changed.map((widget) => `Changed ${widget}`),
+    ...(changes.moved.length === 0
+      ? []
+      : [changes.moved.length === 1 ? `Moved ${changes.moved[0] ?? ''}` : `Moved ${changes.moved.length} widgets`]),
+  ];
+  return (
+    <section>
+      <h3>{title}</h3>
+      {lines.length === 0 ? (
+        <p className={classes.empty}>Nothing that can be seen.</p>
+      ) : (
+        <ul>
+          {lines.map((line) => (
+            <li key={line}>
+              <bdi>{line}</bdi>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,111 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { Confirm } from '#console/components/confirm.tsx';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { named } from '#console/components/name.tsx';
+import { showError, showSuccess } from '#console/components/notice.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface DashboardDialogProps {
+  readonly dashboardId: string;
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+export function RenameDashboard({ dashboardId, name, onClose }: DashboardDialogProps) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const [typed, setTyped] = useState(name);
+  const [isSent, setIsSent] = useState(false);
+  const renaming = useMutation({
+    mutationFn: () => invoke(orgId, 'update_dashboard', { dashboardId, name: typed.trim() }),
+    async onSuccess() {
+      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
+      onClose();
+    },
+  });
+  return (
+    <Dialog title="Rename the dashboard" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          setIsSent(true);
+          if (typed.trim() !== '') renaming.mutate();
+        }}
+      >
+        <Stack>
+          <TextInput
+            label="Name"
+            value={typed}
+            maxLength={500}
+            error={isSent && typed.trim() === '' ? 'Give the dashboard a name.' : null}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            data-autofocus
+          />
+          {renaming.isError && <ErrorAlert title="It was not renamed" error={renaming.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={renaming.isPending}>
+              Rename
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+export function DeleteDashboard({ dashboardId, name, onClose }: DashboardDialogProps) {
+  const { orgId } = useOrganization().org;
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const deleting = useMutation({
+    mutationFn: () => invoke(orgId, 'delete_dashboard', { dashboardId }),
+    async onSuccess() {
+      onClose();
+      await navigate({ to: '/dashboards' });
+      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
+      showSuccess(named`${name} is deleted`);
+    },
+  });
+  return (
+    <Confirm
+      title={named`Delete ${name}?`}
+      button="Delete"
+      isPending={deleting.isPending}
+      error={deleting.error}
+      onConfirm={() => deleting.mutate()}
+      onClose={onClose}
+    >
+      Nobody will find the dashboard any more, and this cannot be undone. The metrics that it shows stay.
+    </Confirm>
+  );
+}
+
+/** Copies a dashboard with all its widgets, and opens the copy. */
+export function useDuplicateDashboard() {
+  const { orgId } = useOrganization().org;
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: async (dashboardId: string) => {
+      const { name, serviceId, layout } = await invoke(orgId, 'get_dashboard', { dashboardId });
+      const copy = { name: `${name} (copy)`.slice(0, 500), layout, ...(serviceId !== null && { serviceId }) };
+      return await invoke(orgId, 'create_dashboard', copy);
+    },
+    async onSuccess({ dashboardId, name }) {
+      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
+      await navigate({ to: '/dashboards/$dashboardId', params: { dashboardId } });
+      showSuccess(named`${name} is created`);
+    },
+    onError: (error) => showError('The dashboard was not duplicated', error),
+  });
+}

@@ -1,0 +1,149 @@
+import { Button, Group, Menu, TextInput, ActionIcon, Skeleton } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import {
+  IconCopy,
+  IconDots,
+  IconLayoutDashboard,
+  IconPencil,
+  IconPlus,
+  IconSearch,
+  IconTrash,
+} from '@tabler/icons-react';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { dashboardSearchQuery, type FoundDashboard } from '#console/api/dashboards.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { LoadMore } from '#console/components/load_more.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Page } from '#console/components/page.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { CreateDashboard } from '#console/pages/dashboards/create_dashboard.tsx';
+import {
+  DeleteDashboard,
+  RenameDashboard,
+  useDuplicateDashboard,
+} from '#console/pages/dashboards/dashboard_dialogs.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/dashboards');
+
+/** Waits until typing pauses before it asks the server. */
+const DEBOUNCE_MS = 200;
+
+/** Every dashboard by name. */
+export function DashboardList() {
+  const { org, may } = useOrganization();
+  const { q = '' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [text] = useDebouncedValue(q.trim(), DEBOUNCE_MS);
+  const [isCreating, setIsCreating] = useState(false);
+  const list = useInfiniteQuery({
+    ...dashboardSearchQuery(org.orgId, text === '' ? {} : { text: text.slice(0, 200) }),
+    placeholderData: keepPreviousData,
+  });
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = list;
+  const dashboards = data?.pages.flatMap((page) => page.dashboards) ?? [];
+  const mayEdit = may('dashboards:edit');
+  const create = mayEdit ? (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setIsCreating(true)}>
+      Create a dashboard
+    </Button>
+  ) : undefined;
+  const isEmpty = data !== undefined && dashboards.length === 0;
+  return (
+    <Page title="Dashboards" actions={create}>
+      {error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {isEmpty && q === '' ? (
+        <EmptyState icon={<IconLayoutDashboard size={24} />} title="No dashboard yet" actions={create}>
+          A dashboard shows metrics, incidents and who is on call side by side. It can be made from what a service
+          sends.
+        </EmptyState>
+      ) : (
+        <>
+          <TextInput
+            mb="md"
+            maw="24rem"
+            aria-label="Search dashboards"
+            placeholder="Search"
+            leftSection={<IconSearch size={16} />}
+            value={q}
+            onChange={(event) => {
+              const { value } = event.currentTarget;
+              void navigate({ search: value === '' ? {} : { q: value }, replace: true });
+            }}
+          />
+          {data === undefined && error === null && <Skeleton height={260} radius="lg" />}
+          {isEmpty && <EmptyState icon={<IconSearch size={24} />} title="No dashboard has this name" />}
+          {dashboards.length > 0 && (
+            <Card
+              rows={dashboards.map((dashboard) => (
+                <DashboardRow key={dashboard.dashboardId} dashboard={dashboard} mayEdit={mayEdit} />
+              ))}
+            />
+          )}
+          {hasNextPage && (
+            <LoadMore
+              onMore={() => void fetchNextPage()}
+              isLoading={isFetchingNextPage}
+              hasFailed={isFetchNextPageError}
+            />
+          )}
+        </>
+      )}
+      {isCreating && <CreateDashboard onClose={() => setIsCreating(false)} />}
+    </Page>
+  );
+}
+
+function DashboardRow({ dashboard, mayEdit }: { readonly dashboard: FoundDashboard; readonly mayEdit: boolean }) {
+  const { dashboardId, name, serviceName, widgetCount, updatedAt } = dashboard;
+  const [open, setOpen] = useState<'rename' | 'delete' | null>(null);
+  const duplicate = useDuplicateDashboard();
+  return (
+    <Row
+      icon={<IconLayoutDashboard size={20} stroke={1.75} aria-hidden />}
+      title={
+        <span data-row={dashboardId}>
+          <Link to="/dashboards/$dashboardId" params={{ dashboardId }} className="plain-link" data-row-link>
+            <Name>{name}</Name>
+          </Link>
+        </span>
+      }
+      sub={
+        <>
+          {serviceName === null ? 'Whole organization' : <Name>{serviceName}</Name>},{' '}
+          {widgetCount === 1 ? '1 widget' : `${widgetCount} widgets`}, changed <Timestamp at={updatedAt} />
+        </>
+      }
+    >
+      {mayEdit && (
+        <Group gap={0}>
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <ActionIcon variant="subtle" color="gray" size={44} aria-label={`What to do with ${name}`}>
+                <IconDots size={18} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => setOpen('rename')}>
+                Rename
+              </Menu.Item>
+              <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => duplicate.mutate(dashboardId)}>
+                Duplicate
+              </Menu.Item>
+              <Menu.Item leftSection={<IconTrash size={16} />} color="red" onClick={() => setOpen('delete')}>
+                Delete
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        </Group>
+      )}
+      {open === 'rename' && <RenameDashboard dashboardId={dashboardId} name={name} onClose={() => setOpen(null)} />}
+      {open === 'delete' && <DeleteDashboard dashboardId={dashboardId} name={name} onClose={() => setOpen(null)} />}
+    </Row>
+  );
+}

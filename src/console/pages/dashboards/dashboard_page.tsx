@@ -1,0 +1,49 @@
+import { Button, Skeleton } from '@mantine/core';
+import { IconLayoutDashboard } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+
+import { dashboardQuery } from '#console/api/dashboards.ts';
+import { isApiError } from '#console/api/http.ts';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Page } from '#console/components/page.tsx';
+import { LoadedDashboard } from '#console/pages/dashboards/loaded_dashboard.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/dashboards/$dashboardId');
+
+export function DashboardPage() {
+  const { dashboardId } = route.useParams();
+  const { orgId } = useOrganization().org;
+  const { data, error, refetch } = useQuery(dashboardQuery(orgId, dashboardId));
+  if (isApiError(error, 404)) {
+    return (
+      <Page title="Dashboard">
+        <EmptyState
+          icon={<IconLayoutDashboard size={24} />}
+          title="This dashboard is not there"
+          actions={
+            <Button component={Link} to="/dashboards" variant="default">
+              All dashboards
+            </Button>
+          }
+        >
+          It was deleted, or it belongs to another organization.
+        </EmptyState>
+      </Page>
+    );
+  }
+  if (data === undefined) {
+    return (
+      <Page title="Dashboard">
+        {error === null ? (
+          <Skeleton height={420} radius="lg" />
+        ) : (
+          <ErrorAlert error={error} onRetry={() => void refetch()} />
+        )}
+      </Page>
+    );
+  }
+  return <LoadedDashboard key={dashboardId} dashboard={data} />;
+}

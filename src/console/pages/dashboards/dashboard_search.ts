@@ -1,0 +1,35 @@
+import { type RangeSearch, readRangeSearch } from '#console/components/time_range.ts';
+
+export const REFRESHES = [
+  { name: 'off', label: 'No refresh', seconds: null },
+  { name: '10s', label: 'Every 10 s', seconds: 10 },
+  { name: '30s', label: 'Every 30 s', seconds: 30 },
+  { name: '1m', label: 'Every minute', seconds: 60 },
+  { name: '5m', label: 'Every 5 min', seconds: 300 },
+] as const;
+
+export const USUAL_REFRESH = '30s';
+const USUAL_SECONDS = 30;
+
+/** What the address of a dashboard holds. */
+export interface DashboardPageSearch extends RangeSearch {
+  readonly refresh?: string;
+}
+
+export function readDashboardSearch(search: Record<string, unknown>): DashboardPageSearch {
+  const { refresh } = search;
+  return {
+    ...readRangeSearch(search),
+    ...(REFRESHES.some(({ name }) => name === refresh) && { refresh: String(refresh) }),
+  };
+}
+
+/** Null: only by hand. */
+export function readRefresh(refresh: string | undefined): number | null {
+  const found = REFRESHES.find(({ name }) => name === refresh);
+  return found === undefined ? USUAL_SECONDS : found.seconds;
+}
+
+export function readDashboardListSearch({ q }: Record<string, unknown>): { readonly q?: string } {
+  return (typeof q === 'string' || typeof q === 'number') && q !== '' ? { q: String(q) } : {};
+}

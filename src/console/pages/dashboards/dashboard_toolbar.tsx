@@ -1,0 +1,73 @@
+import { ActionIcon, Button, Group, Menu, NativeSelect, Tooltip } from '@mantine/core';
+import { IconCopy, IconDots, IconMaximize, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react';
+
+import { RangePicker } from '#console/components/range_picker.tsx';
+import type { TimeRange } from '#console/components/time_range.ts';
+import { REFRESHES, USUAL_REFRESH } from '#console/pages/dashboards/dashboard_search.ts';
+import classes from '#console/pages/dashboards/dashboards.module.css';
+
+interface DashboardToolbarProps {
+  readonly range: TimeRange;
+  readonly refresh: string | undefined;
+  onRange(range: TimeRange): void;
+  onRefresh(): void;
+  /** Undefined is the usual one. */
+  onRefreshEvery(refresh: string | undefined): void;
+  onFullScreen(): void;
+  /** Null for somebody who may not. */
+  readonly onEdit: (() => void) | null;
+  onDuplicate(): void;
+  onDelete(): void;
+}
+
+/** The period, how often it is loaded again, and what can be done with the dashboard as a whole. */
+export function DashboardToolbar(props: DashboardToolbarProps) {
+  const { range, refresh, onRange, onRefresh, onRefreshEvery, onFullScreen, onEdit, onDuplicate, onDelete } = props;
+  return (
+    <Group gap="xs">
+      <RangePicker range={range} onChange={onRange} />
+      <NativeSelect
+        aria-label="Refresh"
+        disabled={range.kind === 'between'}
+        value={refresh ?? USUAL_REFRESH}
+        data={REFRESHES.map(({ name, label }) => ({ value: name, label }))}
+        onChange={(event) => {
+          const { value } = event.currentTarget;
+          onRefreshEvery(value === USUAL_REFRESH ? undefined : value);
+        }}
+      />
+      <Tooltip label="Refresh now">
+        <ActionIcon variant="default" className={classes.icon} aria-label="Refresh now" onClick={onRefresh}>
+          <IconRefresh size={18} />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Full screen">
+        <ActionIcon variant="default" className={classes.icon} aria-label="Full screen" onClick={onFullScreen}>
+          <IconMaximize size={18} />
+        </ActionIcon>
+      </Tooltip>
+      {onEdit !== null && (
+        <>
+          <Button leftSection={<IconPencil size={16} />} onClick={onEdit}>
+            Edit
+          </Button>
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <ActionIcon variant="default" className={classes.icon} aria-label="More">
+                <IconDots size={18} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item leftSection={<IconCopy size={16} />} onClick={onDuplicate}>
+                Duplicate
+              </Menu.Item>
+              <Menu.Item leftSection={<IconTrash size={16} />} color="red" onClick={onDelete}>
+                Delete
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        </>
+      )}
+    </Group>
+  );
+}

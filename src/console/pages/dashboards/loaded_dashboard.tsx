@@ -1,0 +1,359 @@
+import { Alert, Button, TextInput } from '@mantine/core';
+import { useFullscreenElement } from '@mantine/hooks';
+import { IconArrowLeft, IconLayoutDashboard, IconMinimize, IconPlus } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useCallback, useMemo, useState } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { chartMarksQuery, type ChartQuery, markersOf } from '#console/api/charts.ts';
+import { type Dashboard, dashboardQuery, newWidgetId } from '#console/api/dashboards.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name, named } from '#console/components/name.tsx';
+import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
+import { Page } from '#console/components/page.tsx';
+import { timesOf } from '#console/components/range_picker.tsx';
+import { betweenOf, isDefault, rangeOf, searchOf, type TimeRange } from '#console/components/time_range.ts';
+import { ConflictDialog } from '#console/pages/dashboards/conflict_dialog.tsx';
+import { DeleteDashboard, useDuplicateDashboard } from '#console/pages/dashboards/dashboard_dialogs.tsx';
+import classes from '#console/pages/dashboards/dashboards.module.css';
+import { readRefresh } from '#console/pages/dashboards/dashboard_search.ts';
+import { DashboardToolbar } from '#console/pages/dashboards/dashboard_toolbar.tsx';
+import { FullWidget } from '#console/pages/dashboards/full_widget.tsx';
+import { keyOfQuery, useChartBatch } from '#console/pages/dashboards/use_chart_batch.ts';
+import { toDraft, useDashboardDraft } from '#console/pages/dashboards/use_dashboard_draft.ts';
+import { WidgetContent } from '#console/pages/dashboards/widget_content.tsx';
+import { WidgetEditor } from '#console/pages/dashboards/widget_editor.tsx';
+import { WidgetFrame } from '#console/pages/dashboards/widget_frame.tsx';
+import { type GridSize, widthOf, WidgetGrid } from '#console/pages/dashboards/widget_grid.tsx';
+import { chartQueriesOf } from '#console/pages/dashboards/widget_queries.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { compacted, freePlace, nudge } from '#core/dashboards/grid.ts';
+import { mergeDrafts, titleOf } from '#core/dashboards/merge_layouts.ts';
+import { newWidget } from '#core/dashboards/template.ts';
+import {
+  placeWidget,
+  readWidget,
+  toLayout,
+  type Widget,
+  type WidgetFacts,
+  writeWidget,
+} from '#core/dashboards/widget.ts';
+
+const route = getRouteApi('/inside/dashboards/$dashboardId');
+
+interface View {
+  readonly ids: readonly string[];
+  readonly size: GridSize;
+}
+
+const NOTHING_IN_VIEW: View = { ids: [], size: { width: 0, isNarrow: false } };
+
+function isSameSize(a: GridSize, b: GridSize): boolean {
+  return a.width === b.width && a.isNarrow === b.isNarrow;
+}
+
+type Editor = { readonly widget: Widget | null } | null;
+
+/** A dashboard, to look at and to change. */
+export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }) {
+  const { org, may } = useOrganization();
+  const { orgId } = org;
+  const { dashboardId, serviceId } = dashboard;
+  const queryClient = useQueryClient();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const drafts = useDashboardDraft(dashboard);
+  const { editing, changeWidgets } = drafts;
+  const isEditing = editing !== null;
+  const current = useMemo(() => editing?.draft ?? toDraft(dashboard), [editing, dashboard]);
+  const [editor, setEditor] = useState<Editor>(null);
+  const [conflict, setConflict] = useState<Dashboard | null>(null);
+  const [isDeleting, setIsDeleting] = useState(false);
+  const [fullId, setFullId] = useState<string | null>(null);
+  const [view, setView] = useState<View>(NOTHING_IN_VIEW);
+  const { ref: screen, toggle: toggleScreen, fullscreen } = useFullscreenElement<HTMLDivElement>();
+  const duplicate = useDuplicateDashboard();
+  const mayEdit = may('dashboards:edit');
+
+  const range = rangeOf(search);
+  const setRange = useCallback(
+    (next: TimeRange): void => {
+      const said = isDefault(next) ? { range: undefined, from: undefined, to: undefined } : searchOf(next);
+      void navigate({ search: (before) => ({ ...before, ...said }) });
+    },
+    [navigate],
+  );
+  const zoom = useCallback((from: number, to: number) => setRange(betweenOf(from, to)), [setRange]);
+
+  const queriesById = useMemo(() => {
+    return new Map(
+      current.widgets.map((widget) => [widget.id, chartQueriesOf(widget, serviceId, widthOf(widget, view.size))]),
+    );
+  }, [current.widgets, serviceId, view.size]);
+  const wanted = useMemo(() => {
+    const inView = view.ids.flatMap((id) => queriesById.get(id) ?? []);
+    return [...new Map(inView.map((query) => [keyOfQuery(query), query])).values()];
+  }, [view.ids, queriesById]);
+  const batch = useChartBatch(range, wanted, range.kind === 'last' ? readRefresh(search.refresh) : null);
+  const serviceIds = [...new Set(wanted.map((query) => query.serviceId))].sort().slice(0, 50);
+  const { from, to } = useMemo(() => timesOf(range), [JSON.stringify(range), batch.answers]);
+  const { data: marks } = useQuery({
+    ...chartMarksQuery(orgId, serviceIds, from, to),
+    enabled: serviceIds.length > 0 && may('oncall:view'),
+  });
+  const markers = useMemo(() => markersOf(marks), [marks]);
+
+  const saving = useMutation({
+    mutationFn: (copy: { readonly readAt: string; readonly name: string; readonly widgets: readonly Widget[] }) =>
+      invoke(orgId, 'save_dashboard', {
+        dashboardId,
+        readAt: copy.readAt,
+        name: copy.name.trim(),
+        layout: toLayout(copy.widgets),
+      }),
+    onSuccess({ isSaved, dashboard: saved }) {
+      queryClient.setQueryData(dashboardQuery(orgId, dashboardId).queryKey, saved);
+      if (!isSaved) return setConflict(saved);
+      setConflict(null);
+      drafts.end();
+      showSuccess('The dashboard is saved');
+    },
+    onError: (error) => showError('The dashboard was not saved; your changes are kept here', error),
+  });
+  const save = (): void => {
+    if (editing === null || editing.draft.name.trim() === '') return;
+    if (!drafts.isChanged) return drafts.end();
+    saving.mutate({ readAt: editing.readAt, ...editing.draft });
+  };
+  const discard = (): void => {
+    if (editing === null) return;
+    const kept = editing;
+    drafts.end();
+    if (drafts.isChanged) {
+      showUndoable('Your changes are dropped', () =>
+        drafts.rebase({ ...dashboard, updatedAt: kept.readAt }, kept.draft),
+      );
+    }
+  };
+  const copying = useMutation({
+    mutationFn: () =>
+      invoke(orgId, 'create_dashboard', {
+        name: `${current.name} (mine)`.slice(0, 500),
+        layout: toLayout(current.widgets),
+        ...(serviceId !== null && { serviceId }),
+      }),
+    async onSuccess({ dashboardId: copied }) {
+      drafts.end();
+      setConflict(null);
+      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
+      await navigate({ to: '/dashboards/$dashboardId', params: { dashboardId: copied } });
+    },
+    onError: (error) => showError('The copy was not created', error),
+  });
+  const onNudge = useCallback(
+    (id: string, by: { readonly columns: number; readonly rows: number }, what: 'place' | 'size') =>
+      changeWidgets((widgets) => nudge(widgets, id, by, what)),
+    [changeWidgets],
+  );
+  const onEdit = (id: string): void => setEditor({ widget: current.widgets.find((one) => one.id === id) ?? null });
+  const onDuplicate = useCallback(
+    (id: string) =>
+      changeWidgets((widgets) => {
+        const original = widgets.find((one) => one.id === id);
+        if (original === undefined) return widgets;
+        const [stored = original.stored] = toLayout([{ ...original, id: newWidgetId() }]);
+        const copy = readWidget(stored, newWidgetId());
+        return [...widgets, placeWidget(copy, freePlace(widgets, original.grid))];
+      }),
+    [changeWidgets],
+  );
+  const onRemove = (id: string): void => {
+    const removed = current.widgets.find((one) => one.id === id);
+    if (removed === undefined) return;
+    changeWidgets((widgets) => compacted(widgets.filter((one) => one.id !== id)));
+    showUndoable(named`${titleOf(removed)} is removed`, () =>
+      changeWidgets((widgets) =>
+        widgets.some((one) => one.id === id) ? widgets : compacted([...widgets, removed], removed.id),
+      ),
+    );
+  };
+  const applyEditor = (facts: WidgetFacts): void => {
+    const edited = editor?.widget ?? null;
+    setEditor(null);
+    changeWidgets((widgets) =>
+      edited === null
+        ? compacted([...widgets, newWidget(newWidgetId(), facts, widgets)])
+        : widgets.map((one) =>
+            one.id === edited.id ? readWidget(writeWidget(one.stored, one.id, facts), one.id) : one,
+          ),
+    );
+  };
+  const isOutdated = editing !== null && editing.readAt !== dashboard.updatedAt && conflict === null;
+  const full = current.widgets.find(({ id }) => id === fullId);
+  const contentOf = (widget: Widget, queries: readonly ChartQuery[]) => (
+    <WidgetContent
+      widget={widget}
+      dashboardServiceId={serviceId}
+      queries={queries}
+      answers={batch.answers}
+      group={dashboardId}
+      markers={markers}
+      onRange={zoom}
+    />
+  );
+  const widgets = (
+    <WidgetGrid
+      widgets={current.widgets}
+      isEditing={isEditing}
+      onMove={(moved) => changeWidgets(() => moved)}
+      onView={(ids, size) => setView((before) => ({ ids, size: isSameSize(before.size, size) ? before.size : size }))}
+      render={(widget) => (
+        <WidgetFrame
+          id={widget.id}
+          title={titleOf(widget)}
+          isEditing={isEditing}
+          onNudge={onNudge}
+          onEdit={onEdit}
+          onDuplicate={onDuplicate}
+          onRemove={onRemove}
+          onFullScreen={setFullId}
+        >
+          {contentOf(widget, queriesById.get(widget.id) ?? [])}
+        </WidgetFrame>
+      )}
+    />
+  );
+  return (
+    <Page
+      title={current.name}
+      above={
+        <Button
+          component={Link}
+          to="/dashboards"
+          variant="subtle"
+          size="compact-sm"
+          mb="xs"
+          leftSection={<IconArrowLeft size={16} />}
+        >
+          Dashboards
+        </Button>
+      }
+      actions={
+        !isEditing && (
+          <DashboardToolbar
+            range={range}
+            refresh={search.refresh}
+            onRange={setRange}
+            onRefresh={batch.refresh}
+            onRefreshEvery={(refresh) => void navigate({ search: (before) => ({ ...before, refresh }), replace: true })}
+            onFullScreen={() => void toggleScreen()}
+            onEdit={mayEdit ? drafts.begin : null}
+            onDuplicate={() => duplicate.mutate(dashboardId)}
+            onDelete={() => setIsDeleting(true)}
+          />
+        )
+      }
+    >
+      {editing !== null && (
+        <div className={classes.editing} role="group" aria-label="Changing the dashboard">
+          <TextInput
+            className={classes.grow}
+            aria-label="Name of the dashboard"
+            value={editing.draft.name}
+            maxLength={500}
+            error={editing.draft.name.trim() === '' ? 'Give the dashboard a name.' : null}
+            onChange={(event) => drafts.change({ name: event.currentTarget.value })}
+          />
+          <Button variant="default" leftSection={<IconPlus size={16} />} onClick={() => setEditor({ widget: null })}>
+            Add a widget
+          </Button>
+          <Button variant="default" onClick={discard}>
+            {drafts.isChanged ? 'Discard' : 'Cancel'}
+          </Button>
+          <Button onClick={save} loading={saving.isPending} disabled={editing.draft.name.trim() === ''}>
+            Save
+          </Button>
+        </div>
+      )}
+      {isOutdated && (
+        <Alert mb="md" color="orange" variant="light" title="Somebody else has saved this dashboard meanwhile">
+          When you save, you see both versions and can keep both.
+        </Alert>
+      )}
+      {batch.error !== null && <ErrorAlert error={batch.error} onRetry={batch.refresh} />}
+      {current.widgets.length === 0 ? (
+        <EmptyState
+          icon={<IconLayoutDashboard size={24} />}
+          title="No widgets yet"
+          actions={
+            mayEdit && (
+              <Button
+                leftSection={<IconPlus size={16} />}
+                onClick={() => {
+                  if (!isEditing) drafts.begin();
+                  setEditor({ widget: null });
+                }}
+              >
+                Add a widget
+              </Button>
+            )
+          }
+        >
+          A widget is a chart, a number, a table, a text, the open incidents, or who is on call.
+        </EmptyState>
+      ) : (
+        <div ref={screen} className={fullscreen ? classes.screen : undefined}>
+          {fullscreen && (
+            <div className={classes.controls}>
+              <strong className={classes.grow}>
+                <Name>{current.name}</Name>
+              </strong>
+              <Button variant="default" leftSection={<IconMinimize size={16} />} onClick={() => void toggleScreen()}>
+                Leave full screen
+              </Button>
+            </div>
+          )}
+          {widgets}
+        </div>
+      )}
+      {editor !== null && (
+        <WidgetEditor
+          widget={editor.widget}
+          dashboardServiceId={serviceId}
+          onSave={applyEditor}
+          onClose={() => setEditor(null)}
+        />
+      )}
+      {conflict !== null && editing !== null && (
+        <ConflictDialog
+          base={editing.base}
+          mine={editing.draft}
+          theirs={toDraft(conflict)}
+          saved={conflict}
+          onKeepBoth={() => {
+            const merged = mergeDrafts(editing.base, editing.draft, toDraft(conflict));
+            drafts.rebase(conflict, merged);
+            saving.mutate({ readAt: conflict.updatedAt, ...merged });
+          }}
+          onSaveAsCopy={() => copying.mutate()}
+          onTakeTheirs={() => {
+            setConflict(null);
+            discard();
+          }}
+          onClose={() => setConflict(null)}
+        />
+      )}
+      {full !== undefined && (
+        <FullWidget title={titleOf(full)} onClose={() => setFullId(null)}>
+          {contentOf(full, queriesById.get(full.id) ?? [])}
+        </FullWidget>
+      )}
+      {isDeleting && (
+        <DeleteDashboard dashboardId={dashboardId} name={dashboard.name} onClose={() => setIsDeleting(false)} />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,59 @@
+import { Autocomplete } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+
+import { invoke } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import type { Aggregation } from '#core/metrics/aggregation.ts';
+import { selectorOfName } from '#core/metrics/selector_text.ts';
+
+interface MetricFieldProps {
+  /** Null until a service is chosen. */
+  readonly serviceId: string | null;
+  readonly value: string;
+  readonly error: string | null;
+  /** With what the metric is usually aggregated by, where one of the list was chosen. */
+  onChange(metricName: string, usual: Aggregation | null): void;
+}
+
+/** Waits until typing pauses before it asks the server. */
+const DEBOUNCE_MS = 200;
+const OPTIONS = 20;
+
+/** A metric of a service: chosen from those that it sends, or written with a selector. */
+export function MetricField({ serviceId, value, error, onChange }: MetricFieldProps) {
+  const { orgId } = useOrganization().org;
+  const [text] = useDebouncedValue(value.trim(), DEBOUNCE_MS);
+  const wanted = {
+    serviceId: serviceId ?? '',
+    limit: OPTIONS,
+    ...(text !== '' && !text.includes('{') && { text: text.slice(0, 200) }),
+  };
+  const { data } = useQuery({
+    queryKey: [...topicKey(orgId, 'metrics'), 'describe_metrics', 'options', wanted],
+    queryFn: ({ signal }) => invoke(orgId, 'describe_metrics', wanted, signal),
+    enabled: serviceId !== null,
+    placeholderData: keepPreviousData,
+  });
+  const metrics = data?.metrics ?? [];
+  const hint =
+    data !== undefined && data.total === 0 && data.nearest.length > 0 ? `Is ${data.nearest.join(' or ')} meant?` : null;
+  return (
+    <Autocomplete
+      label="Metric"
+      description={hint ?? 'May carry a selector: http_requests_total{status="500"}'}
+      placeholder={serviceId === null ? 'Choose a service first' : 'Type a part of its name'}
+      disabled={serviceId === null}
+      value={value}
+      error={error}
+      data={metrics.map(({ metricName }) => selectorOfName(metricName))}
+      filter={({ options }) => options}
+      maxLength={4_000}
+      onChange={(next) => {
+        const chosen = metrics.find(({ metricName }) => selectorOfName(metricName) === next);
+        onChange(next, chosen?.aggregation ?? null);
+      }}
+    />
+  );
+}

@@ -1,0 +1,165 @@
+import { Alert, Skeleton, Table } from '@mantine/core';
+import { memo, useMemo } from 'react';
+
+import { type ChartQuery, seriesOf, stepText } from '#console/api/charts.ts';
+import { Name } from '#console/components/name.tsx';
+import type { ChartMarker, ChartSeries } from '#console/components/time_chart/chart_series.ts';
+import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
+import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
+import classes from '#console/pages/dashboards/dashboards.module.css';
+import type { AnsweredChart } from '#console/pages/dashboards/use_chart_batch.ts';
+import { type Measure, measureOf, quantityText } from '#core/metrics/quantity.ts';
+
+interface MetricWidgetProps {
+  readonly title: string;
+  readonly queries: readonly ChartQuery[];
+  /** One for each query; undefined until it has come. */
+  readonly answers: readonly (AnsweredChart | undefined)[];
+}
+
+interface SeriesWidgetProps extends MetricWidgetProps {
+  readonly group: string;
+  readonly markers: readonly ChartMarker[];
+  onRange(from: number, to: number): void;
+}
+
+/** Lines over time. */
+export const SeriesWidget = memo(function SeriesWidget(props: SeriesWidgetProps) {
+  const { title, queries, answers, group, markers, onRange } = props;
+  const series = useAllSeries(queries, answers);
+  const [first] = answers;
+  if (first === undefined) return <Skeleton height="100%" />;
+  return (
+    <div className={classes.chart}>
+      <Faults answers={answers} queries={queries} />
+      <TimeChart
+        label={title}
+        series={series}
+        from={first.from}
+        to={first.to}
+        stepMs={(first.result.stepSeconds || 60) * 1_000}
+        measure={commonMeasure(queries)}
+        markers={markers}
+        onRange={onRange}
+        group={group}
+      />
+    </div>
+  );
+}, isSameWidget);
+
+/** The newest value, large, above its past. */
+export const NumberWidget = memo(function NumberWidget({ title, queries, answers }: MetricWidgetProps) {
+  const [query] = queries;
+  const [answer] = answers;
+  if (answer === undefined || query === undefined) return <Skeleton height="100%" />;
+  const [series] = answer.result.series;
+  const value = series?.values.at(-1);
+  const isPerStep = query.aggregation === 'sum' || query.aggregation === 'count';
+  const { stepSeconds } = answer.result;
+  return (
+    <div className={classes.number}>
+      <Faults answers={answers} queries={queries} />
+      <div className={classes.figure}>
+        {value === undefined ? 'No data' : quantityText(value, measureOf(query.metricName, query.aggregation ?? 'avg'))}
+        {value !== undefined && isPerStep && <span className={classes.per}> {stepText(stepSeconds)}</span>}
+      </div>
+      {series !== undefined && (
+        <Sparkline
+          steps={series.steps}
+          values={series.values}
+          length={(answer.to - answer.from) / 1_000 / (stepSeconds || 1)}
+          label={`The course of ${title}`}
+          isWide
+        />
+      )}
+    </div>
+  );
+}, isSameWidget);
+
+/** One row for each line, the greatest newest value first. */
+export const TableWidget = memo(function TableWidget({ title, queries, answers }: MetricWidgetProps) {
+  const series = useAllSeries(queries, answers);
+  if (answers[0] === undefined) return <Skeleton height="100%" />;
+  const measure = commonMeasure(queries);
+  const rows = series
+    .filter(({ values }) => values.length > 0)
+    .toSorted((a, b) => (b.values.at(-1) ?? 0) - (a.values.at(-1) ?? 0));
+  return (
+    <div className={classes.scroll} tabIndex={0} role="region" aria-label={`Table: ${title}`}>
+      <Faults answers={answers} queries={queries} />
+      {rows.length === 0 && <p className={classes.empty}>No points in this period.</p>}
+      {rows.length > 0 && (
+        <Table verticalSpacing={4} className="numbers">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Series</Table.Th>
+              <Table.Th ta="right">Newest</Table.Th>
+              <Table.Th ta="right">Lowest</Table.Th>
+              <Table.Th ta="right">Highest</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map(({ name, values }) => (
+              <Table.Tr key={name}>
+                <Table.Td className={classes.seriesName}>
+                  <Name>{name}</Name>
+                </Table.Td>
+                <Value value={values.at(-1) ?? 0} measure={measure} />
+                <Value value={values.reduce((a, b) => Math.min(a, b))} measure={measure} />
+                <Value value={values.reduce((a, b) => Math.max(a, b))} measure={measure} />
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </div>
+  );
+}, isSameWidget);
+
+function Value({ value, measure }: { readonly value: number; readonly measure: Measure }) {
+  return <Table.Td ta="right">{quantityText(value, measure)}</Table.Td>;
+}
+
+/** The lines of all queries; those of one metric that is asked for twice have its aggregation in their names. */
+function useAllSeries(queries: readonly ChartQuery[], answers: readonly (AnsweredChart | undefined)[]): ChartSeries[] {
+  return useMemo(() => {
+    const names = new Set<string>();
+    return answers.flatMap((answer, index) => {
+      const query = queries[index];
+      if (answer === undefined || query === undefined) return [];
+      return seriesOf(answer.result, query.metricName, query).map((one) => {
+        const name = names.has(one.name) ? `${one.name} (${query.aggregation} of ${query.metricName})` : one.name;
+        names.add(name);
+        return { ...one, name };
+      });
+    });
+  }, [queries, answers]);
+}
+
+/** Of the first query: a widget has one axis. */
+function commonMeasure([query]: readonly ChartQuery[]): Measure {
+  return measureOf(query?.metricName ?? '', query?.aggregation ?? 'avg');
+}
+
+function Faults({ answers, queries }: Pick<MetricWidgetProps, 'answers' | 'queries'>) {
+  const faults = answers.flatMap((answer, index) => {
+    const name = queries[index]?.metricName ?? '';
+    if (answer === undefined) return [];
+    const { fault, nearest } = answer.result;
+    if (fault !== null) return [`${name}: ${fault}.`];
+    return nearest.length > 0 ? [`No metric is called ${name}. Is ${nearest.join(' or ')} meant?`] : [];
+  });
+  return faults.map((fault) => (
+    <Alert key={fault} color="red" variant="light" p="xs" role="alert">
+      {fault}
+    </Alert>
+  ));
+}
+
+/** Answers are new lists of the same answers each time that another widget is answered. */
+function isSameWidget(before: MetricWidgetProps, next: MetricWidgetProps): boolean {
+  const { answers: a, ...others } = before;
+  const { answers: b, ...nextOthers } = next;
+  const isSame = (Object.keys(others) as (keyof typeof others)[]).every((name) => others[name] === nextOthers[name]);
+  return isSame && a.length === b.length && a.every((answer, index) => answer === b[index]);
+}

@@ -1,0 +1,156 @@
+import { Code, Skeleton } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+
+import { incidentSearchQuery } from '#console/api/incidents.ts';
+import { onCallQuery, teamsQuery } from '#console/api/queries.ts';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { LoadMore } from '#console/components/load_more.tsx';
+import { Name } from '#console/components/name.tsx';
+import { IncidentStatus } from '#console/components/status.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import classes from '#console/pages/dashboards/dashboards.module.css';
+import { useOrganization } from '#console/shell/organization.tsx';
+import type { Widget } from '#core/dashboards/widget.ts';
+
+const INCIDENTS = 20;
+
+/** Open incidents: of a service, or of all. */
+export function IncidentsWidget({ serviceId }: { readonly serviceId: string | null }) {
+  const { orgId } = useOrganization().org;
+  const search = { status: 'open' as const, limit: INCIDENTS, ...(serviceId !== null && { serviceId }) };
+  const list = useInfiniteQuery(incidentSearchQuery(orgId, search));
+  if (list.error !== null) return <ErrorAlert error={list.error} onRetry={() => void list.refetch()} />;
+  if (list.data === undefined) return <Skeleton height="100%" />;
+  const incidents = list.data.pages.flatMap((page) => page.incidents);
+  if (incidents.length === 0) return <p className={classes.empty}>No open incidents.</p>;
+  return (
+    <div className={classes.scroll} tabIndex={0} role="region" aria-label="Open incidents">
+      <ul className={classes.rows}>
+        {incidents.map(({ incidentId, title, status, triggeredAt, serviceName }) => (
+          <li key={incidentId}>
+            <IncidentStatus status={status} />
+            <span className={classes.grow}>
+              <Link to="/incidents/$incidentId" params={{ incidentId }} className="plain-link">
+                <Name>{title}</Name>
+              </Link>
+              <span className={classes.sub}>
+                <Name>{serviceName}</Name>
+              </span>
+            </span>
+            <Timestamp at={triggeredAt} format="age" />
+          </li>
+        ))}
+      </ul>
+      {list.hasNextPage && (
+        <LoadMore
+          onMore={() => void list.fetchNextPage()}
+          isLoading={list.isFetchingNextPage}
+          hasFailed={list.isFetchNextPageError}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Who is on call: of one team, or of each that has schedules. */
+export function OnCallWidget({ teamId }: { readonly teamId: string | null }) {
+  const { orgId } = useOrganization().org;
+  const { data, error } = useQuery(teamsQuery(orgId));
+  if (error !== null) return <ErrorAlert error={error} />;
+  if (data === undefined) return <Skeleton height="100%" />;
+  const teams = data.teams.filter((team) => (teamId === null ? team.schedules.length > 0 : team.teamId === teamId));
+  if (teams.length === 0) {
+    return <p className={classes.empty}>{teamId === null ? 'No team has a schedule yet.' : 'This team is gone.'}</p>;
+  }
+  return (
+    <div className={classes.scroll} tabIndex={0} role="region" aria-label="On call">
+      <ul className={classes.rows}>
+        {teams.map((team) => (
+          <TeamOnCall key={team.teamId} teamId={team.teamId} name={team.name} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function TeamOnCall({ teamId, name }: { readonly teamId: string; readonly name: string }) {
+  const { orgId } = useOrganization().org;
+  const { data } = useQuery({ ...onCallQuery(orgId, teamId), refetchInterval: 60_000 });
+  if (data === undefined) return <Skeleton height={44} />;
+  if (data.schedules.length === 0) {
+    return (
+      <li>
+        <span className={classes.grow}>
+          Nobody
+          <span className={classes.sub}>
+            <Name>{name}</Name> has no schedule.
+          </span>
+        </span>
+      </li>
+    );
+  }
+  return data.schedules.map((schedule) => (
+    <li key={schedule.scheduleId}>
+      <span className={classes.grow}>
+        {schedule.onCall === null ? 'Nobody' : <Name>{schedule.onCall.name}</Name>}
+        <span className={classes.sub}>
+          <Name>{name}</Name>, <Name>{schedule.name}</Name>
+        </span>
+      </span>
+      {schedule.until !== null && (
+        <span className={classes.until}>
+          until <Timestamp at={schedule.until} format="date_time" />
+        </span>
+      )}
+    </li>
+  ));
+}
+
+/** Headings begin with #, items with -; everything else is a paragraph. */
+export function TextWidget({ text }: { readonly text: string }) {
+  const lines = text.split('\n').map((line, place) => ({ line: line.trimEnd(), place }));
+  return (
+    <div className={classes.scroll} tabIndex={0} role="region" aria-label="Text">
+      {lines.map(({ line, place }) => {
+        const heading = /^#{1,4}\s+(.*)$/.exec(line)?.[1];
+        if (heading !== undefined) return <h3 key={place}>{heading}</h3>;
+        const item = /^[-*]\s+(.*)$/.exec(line)?.[1];
+        return (
+          <p key={place} className={item === undefined ? classes.paragraph : classes.item} dir="auto">
+            <Linked text={item ?? line} />
+          </p>
+        );
+      })}
+    </div>
+  );
+}
+
+/** Addresses in a text lead there. */
+function Linked({ text }: { readonly text: string }) {
+  return text.split(/(https?:\/\/[^\s<>"')]+)/).map((part, place) =>
+    place % 2 === 1 ? (
+      <a key={place} href={part} target="_blank" rel="noreferrer noopener">
+        {part}
+      </a>
+    ) : (
+      part
+    ),
+  );
+}
+
+/** A widget that another program made: its content stays as it is. */
+export function UnknownWidget({ widget }: { readonly widget: Widget }) {
+  const { type, query } = widget.stored;
+  return (
+    <div className={classes.scroll} tabIndex={0} role="region" aria-label="Content of the widget">
+      <p className={classes.empty}>
+        {type === undefined || type === ''
+          ? 'This widget has no type, so it cannot be shown here.'
+          : `A widget of the type ${type} cannot be shown here.`}{' '}
+        It is kept as it is.
+      </p>
+      {query !== undefined && <Code block>{JSON.stringify(query, null, 2).slice(0, 2_000)}</Code>}
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { type ChartQuery, type ChartResult, periodOf } from '#console/api/charts.ts';
+import type { TimeRange } from '#console/components/time_range.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** The answer to one query, with the period that it is of. */
+export interface AnsweredChart {
+  readonly result: ChartResult;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface ChartBatch {
+  /** By the key of the query; an answer stays until its successor has come. */
+  readonly answers: ReadonlyMap<string, AnsweredChart>;
+  readonly error: unknown;
+  /** Asks anew for what is in view. */
+  refresh(): void;
+}
+
+/** As many as the server takes in one request. */
+const QUERIES_MAX = 60;
+
+export const keyOfQuery = (query: ChartQuery): string => JSON.stringify(query);
+
+/**
+ * The charts in view, all in one request. What comes into view later is asked for by itself; what has been answered for
+ * the same period is not asked again until the next refresh.
+ */
+export function useChartBatch(
+  range: TimeRange,
+  wanted: readonly ChartQuery[],
+  refreshSeconds: number | null,
+): ChartBatch {
+  const { orgId } = useOrganization().org;
+  const [answers, setAnswers] = useState<ReadonlyMap<string, AnsweredChart>>(new Map());
+  const [error, setError] = useState<unknown>(null);
+  const [round, setRound] = useState(0);
+  const asked = useRef({ round: '', keys: new Set<string>() });
+  const rangeKey = JSON.stringify([orgId, range]);
+  const wantedKeys = JSON.stringify(wanted.map(keyOfQuery));
+
+  useEffect(() => {
+    const current = `${rangeKey} ${round}`;
+    if (asked.current.round !== current) asked.current = { round: current, keys: new Set() };
+    const { keys } = asked.current;
+    const missing = wanted.filter((query) => !keys.has(keyOfQuery(query)));
+    if (missing.length === 0) return;
+    for (const query of missing) keys.add(keyOfQuery(query));
+    const ask = async (queries: readonly ChartQuery[]): Promise<void> => {
+      const answer = await invoke(orgId, 'query_metrics', { ...periodOf(range), queries: [...queries] });
+      if (asked.current.round !== current) return;
+      const period = { from: Date.parse(answer.from), to: Date.parse(answer.to) };
+      setError(null);
+      setAnswers((before) => {
+        const next = new Map(before);
+        for (const [index, result] of answer.results.entries()) {
+          const query = queries[index];
+          if (query !== undefined) next.set(keyOfQuery(query), { result, ...period });
+        }
+        return next;
+      });
+    };
+    for (let first = 0; first < missing.length; first += QUERIES_MAX) {
+      const queries = missing.slice(first, first + QUERIES_MAX);
+      ask(queries).catch((failed: unknown) => {
+        if (asked.current.round !== current) return;
+        for (const query of queries) keys.delete(keyOfQuery(query));
+        setError(failed);
+      });
+    }
+    // The keys say what the other values are.
+  }, [orgId, rangeKey, round, wantedKeys]);
+
+  const refresh = useCallback(() => setRound((before) => before + 1), []);
+  useEffect(() => {
+    if (refreshSeconds === null) return;
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') refresh();
+    }, refreshSeconds * 1_000);
+    return () => clearInterval(timer);
+  }, [refreshSeconds, refresh]);
+  return { answers, error, refresh };
+}

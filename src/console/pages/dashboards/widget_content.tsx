@@ -1,0 +1,56 @@
+import { useMemo } from 'react';
+
+import type { ChartQuery } from '#console/api/charts.ts';
+import type { ChartMarker } from '#console/components/time_chart/chart_series.ts';
+import classes from '#console/pages/dashboards/dashboards.module.css';
+import { NumberWidget, SeriesWidget, TableWidget } from '#console/pages/dashboards/metric_widgets.tsx';
+import { IncidentsWidget, OnCallWidget, TextWidget, UnknownWidget } from '#console/pages/dashboards/other_widgets.tsx';
+import { type AnsweredChart, keyOfQuery } from '#console/pages/dashboards/use_chart_batch.ts';
+import { titleOf } from '#core/dashboards/merge_layouts.ts';
+import type { Widget } from '#core/dashboards/widget.ts';
+
+interface WidgetContentProps {
+  readonly widget: Widget;
+  readonly dashboardServiceId: string | null;
+  readonly queries: readonly ChartQuery[];
+  readonly answers: ReadonlyMap<string, AnsweredChart>;
+  /** Charts of one group share their cursor. */
+  readonly group: string;
+  readonly markers: readonly ChartMarker[];
+  onRange(from: number, to: number): void;
+}
+
+/** What a widget shows, by its kind. */
+export function WidgetContent(props: WidgetContentProps) {
+  const { widget, dashboardServiceId, queries, answers, group, markers, onRange } = props;
+  const own = useMemo(() => queries.map((query) => answers.get(keyOfQuery(query))), [queries, answers]);
+  const { kind } = widget;
+  const title = titleOf(widget);
+  switch (kind) {
+    case 'series':
+    case 'number':
+    case 'table': {
+      if (queries.length === 0) {
+        return (
+          <p className={classes.empty}>
+            {widget.queries.length === 0
+              ? 'This widget names no metric yet. Edit it to choose one.'
+              : 'This widget names no service. Edit it to choose one.'}
+          </p>
+        );
+      }
+      const shown = { title, queries, answers: own };
+      if (kind === 'number') return <NumberWidget {...shown} />;
+      if (kind === 'table') return <TableWidget {...shown} />;
+      return <SeriesWidget {...shown} group={group} markers={markers} onRange={onRange} />;
+    }
+    case 'text':
+      return <TextWidget text={widget.text} />;
+    case 'incidents':
+      return <IncidentsWidget serviceId={widget.serviceId ?? dashboardServiceId} />;
+    case 'oncall':
+      return <OnCallWidget teamId={widget.teamId} />;
+    case null:
+      return <UnknownWidget widget={widget} />;
+  }
+}

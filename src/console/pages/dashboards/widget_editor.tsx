@@ -1,0 +1,205 @@
+import { Button, Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
+import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { teamsQuery } from '#console/api/queries.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ServicePicker } from '#console/components/service_picker.tsx';
+import { MetricField } from '#console/pages/dashboards/metric_field.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+import {
+  type Widget,
+  type WidgetFacts,
+  type WidgetKind,
+  WIDGET_KINDS,
+  type WidgetQuery,
+} from '#core/dashboards/widget.ts';
+import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
+
+export const KIND_TITLES: Readonly<Record<WidgetKind, string>> = {
+  series: 'Chart',
+  number: 'Number',
+  table: 'Table',
+  text: 'Text',
+  incidents: 'Incidents',
+  oncall: 'On call',
+};
+
+interface WidgetEditorProps {
+  /** Null makes a new one. */
+  readonly widget: Widget | null;
+  readonly dashboardServiceId: string | null;
+  onSave(facts: WidgetFacts): void;
+  readonly onClose: () => void;
+}
+
+const EMPTY_QUERY: WidgetQuery = { serviceId: null, metricName: '', aggregation: 'avg', splitBy: null, top: 5 };
+const QUERIES_MAX = 10;
+
+/** All that a person can say of a widget. */
+export function WidgetEditor({ widget, dashboardServiceId, onSave, onClose }: WidgetEditorProps) {
+  const { orgId } = useOrganization().org;
+  const [kind, setKind] = useState<WidgetKind>(widget?.kind ?? 'series');
+  const [title, setTitle] = useState(widget?.title ?? '');
+  const [queries, setQueries] = useState<readonly WidgetQuery[]>(
+    widget !== null && widget.queries.length > 0 ? widget.queries : [EMPTY_QUERY],
+  );
+  const [text, setText] = useState(widget?.text ?? '');
+  const [serviceId, setServiceId] = useState(widget?.serviceId ?? null);
+  const [teamId, setTeamId] = useState(widget?.teamId ?? null);
+  const [isSent, setIsSent] = useState(false);
+  const { data: teams } = useQuery({ ...teamsQuery(orgId), enabled: kind === 'oncall' });
+  const isMetric = kind === 'series' || kind === 'number' || kind === 'table';
+  const shown = kind === 'number' ? queries.slice(0, 1) : queries;
+  const faultsOf = ({ metricName, serviceId: own }: WidgetQuery) => ({
+    metric: isSent && metricName.trim() === '' ? 'Choose a metric.' : null,
+    service: isSent && own === null && dashboardServiceId === null ? 'Choose a service.' : null,
+  });
+  const isComplete =
+    (!isMetric ||
+      shown.every((query) => query.metricName.trim() !== '' && (query.serviceId ?? dashboardServiceId) !== null)) &&
+    (kind !== 'text' || text.trim() !== '');
+  const setQuery = (index: number, change: Partial<WidgetQuery>): void =>
+    setQueries(queries.map((query, place) => (place === index ? { ...query, ...change } : query)));
+  const save = (): void => {
+    setIsSent(true);
+    if (!isComplete) return;
+    const [first] = shown;
+    const usual = isMetric ? (first?.metricName ?? '') : kind === 'text' ? 'Text' : KIND_TITLES[kind];
+    onSave({
+      kind,
+      title: title.trim() === '' ? usual : title.trim(),
+      queries: isMetric ? shown.map((query) => ({ ...query, metricName: query.metricName.trim() })) : [],
+      text: kind === 'text' ? text : '',
+      serviceId: kind === 'incidents' ? serviceId : null,
+      teamId: kind === 'oncall' ? teamId : null,
+    });
+  };
+  return (
+    <Dialog title={widget === null ? 'Add a widget' : 'Edit the widget'} onClose={onClose} isWide>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          save();
+        }}
+      >
+        <Stack>
+          <NativeSelect
+            label="Kind"
+            value={kind}
+            data={WIDGET_KINDS.map((value) => ({ value, label: KIND_TITLES[value] }))}
+            onChange={(event) => setKind(WIDGET_KINDS.find((known) => known === event.currentTarget.value) ?? 'series')}
+            data-autofocus
+          />
+          <TextInput
+            label="Title"
+            placeholder="Named after what it shows"
+            value={title}
+            maxLength={200}
+            onChange={(event) => setTitle(event.currentTarget.value)}
+          />
+          {isMetric &&
+            shown.map((query, index) => (
+              // Queries have no name but their place.
+              <Stack key={`query-${String(index)}`} gap="xs" component="fieldset" p={0} m={0} style={{ border: 0 }}>
+                <legend className={shown.length > 1 ? undefined : 'hidden-text'}>Line {index + 1}</legend>
+                {(dashboardServiceId === null || query.serviceId !== null) && (
+                  <ServicePicker
+                    value={query.serviceId ?? undefined}
+                    onChange={(next) => setQuery(index, { serviceId: next ?? null })}
+                  />
+                )}
+                {faultsOf(query).service !== null && (
+                  <p role="alert" style={{ color: 'var(--mantine-color-error)', margin: 0 }}>
+                    {faultsOf(query).service}
+                  </p>
+                )}
+                <MetricField
+                  serviceId={query.serviceId ?? dashboardServiceId}
+                  value={query.metricName}
+                  error={faultsOf(query).metric}
+                  onChange={(metricName, usual) =>
+                    setQuery(index, { metricName, ...(usual !== null && { aggregation: usual }) })
+                  }
+                />
+                <Group grow align="end">
+                  <NativeSelect
+                    label="Aggregation"
+                    value={query.aggregation}
+                    data={[...AGGREGATIONS]}
+                    onChange={(event) =>
+                      setQuery(index, {
+                        aggregation: AGGREGATIONS.find((known) => known === event.currentTarget.value) ?? 'avg',
+                      })
+                    }
+                  />
+                  {kind !== 'number' && (
+                    <TextInput
+                      label="Split by label"
+                      placeholder="Nothing"
+                      value={query.splitBy ?? ''}
+                      maxLength={200}
+                      onChange={(event) => setQuery(index, { splitBy: event.currentTarget.value.trim() || null })}
+                    />
+                  )}
+                  {shown.length > 1 && (
+                    <Button
+                      variant="default"
+                      leftSection={<IconTrash size={16} />}
+                      onClick={() => setQueries(queries.filter((_, place) => place !== index))}
+                    >
+                      Remove line
+                    </Button>
+                  )}
+                </Group>
+              </Stack>
+            ))}
+          {(kind === 'series' || kind === 'table') && queries.length < QUERIES_MAX && (
+            <Button
+              variant="subtle"
+              leftSection={<IconPlus size={16} />}
+              onClick={() => setQueries([...queries, { ...EMPTY_QUERY, serviceId: queries.at(-1)?.serviceId ?? null }])}
+            >
+              Add a line
+            </Button>
+          )}
+          {kind === 'text' && (
+            <Textarea
+              label="Text"
+              description="A line that begins with # is a heading, one that begins with - is an item."
+              autosize
+              minRows={4}
+              maxRows={14}
+              maxLength={4_000}
+              value={text}
+              error={isSent && text.trim() === '' ? 'Write something.' : null}
+              onChange={(event) => setText(event.currentTarget.value)}
+            />
+          )}
+          {kind === 'incidents' && (
+            <ServicePicker value={serviceId ?? undefined} onChange={(next) => setServiceId(next ?? null)} />
+          )}
+          {kind === 'oncall' && (
+            <NativeSelect
+              label="Team"
+              value={teamId ?? ''}
+              data={[
+                { value: '', label: 'All teams' },
+                ...(teams?.teams ?? []).map((team) => ({ value: team.teamId, label: isolateBidi(team.name) })),
+              ]}
+              onChange={(event) => setTeamId(event.currentTarget.value || null)}
+            />
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit">{widget === null ? 'Add' : 'Apply'}</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

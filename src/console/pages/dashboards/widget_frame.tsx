@@ -1,0 +1,89 @@
+import { ActionIcon, Menu, Tooltip } from '@mantine/core';
+import { IconArrowsMaximize, IconCopy, IconDots, IconGripVertical, IconPencil, IconTrash } from '@tabler/icons-react';
+import { type KeyboardEvent, memo, type ReactNode } from 'react';
+
+import { Name } from '#console/components/name.tsx';
+import classes from '#console/pages/dashboards/dashboards.module.css';
+
+interface WidgetFrameProps {
+  readonly id: string;
+  readonly title: string;
+  readonly isEditing: boolean;
+  onNudge(id: string, by: { readonly columns: number; readonly rows: number }, what: 'place' | 'size'): void;
+  onEdit(id: string): void;
+  onDuplicate(id: string): void;
+  onRemove(id: string): void;
+  onFullScreen(id: string): void;
+  readonly children: ReactNode;
+}
+
+const KEYS: Readonly<Record<string, { readonly columns: number; readonly rows: number }>> = {
+  ArrowLeft: { columns: -1, rows: 0 },
+  ArrowRight: { columns: 1, rows: 0 },
+  ArrowUp: { columns: 0, rows: -1 },
+  ArrowDown: { columns: 0, rows: 1 },
+};
+
+/** A widget with its title, and what can be done with it. */
+export const WidgetFrame = memo(function WidgetFrame(props: WidgetFrameProps) {
+  const { id, title, isEditing, onNudge, onEdit, onDuplicate, onRemove, onFullScreen, children } = props;
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const by = KEYS[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    onNudge(id, by, event.shiftKey ? 'size' : 'place');
+  };
+  return (
+    <section className={classes.widget} aria-label={title}>
+      <div className={classes.head}>
+        {isEditing && (
+          <Tooltip label="Drag, or use the arrow keys; with Shift they change the size">
+            <button
+              type="button"
+              className={classes.grip}
+              aria-label={`Move or resize ${title}: arrow keys move, with Shift they resize`}
+              onKeyDown={onKeyDown}
+            >
+              <IconGripVertical size={16} aria-hidden />
+            </button>
+          </Tooltip>
+        )}
+        <h2 className={classes.title}>
+          <Name>{title}</Name>
+        </h2>
+        {isEditing ? (
+          <Menu position="bottom-end" withinPortal>
+            <Menu.Target>
+              <ActionIcon variant="subtle" color="gray" size={32} aria-label={`Change ${title}`}>
+                <IconDots size={18} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => onEdit(id)}>
+                Edit
+              </Menu.Item>
+              <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => onDuplicate(id)}>
+                Duplicate
+              </Menu.Item>
+              <Menu.Item leftSection={<IconTrash size={16} />} color="red" onClick={() => onRemove(id)}>
+                Remove
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        ) : (
+          <ActionIcon
+            className={classes.maximize}
+            variant="subtle"
+            color="gray"
+            size={32}
+            aria-label={`Show ${title} in full`}
+            onClick={() => onFullScreen(id)}
+          >
+            <IconArrowsMaximize size={16} />
+          </ActionIcon>
+        )}
+      </div>
+      <div className={classes.content}>{children}</div>
+    </section>
+  );
+});

@@ -1,0 +1,150 @@
+import 'react-grid-layout/css/styles.css';
+
+import { useElementSize, useMediaQuery } from '@mantine/hooks';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { GridLayout, type Layout } from 'react-grid-layout';
+
+import classes from '#console/pages/dashboards/dashboards.module.css';
+import { compacted } from '#core/dashboards/grid.ts';
+import { GRID_COLUMNS, placeWidget, type Widget } from '#core/dashboards/widget.ts';
+
+const ROW_HEIGHT = 44;
+const GRID_GAP = 12;
+
+/** How wide the grid is; on a phone every widget is as wide. */
+export interface GridSize {
+  readonly width: number;
+  readonly isNarrow: boolean;
+}
+
+export function widthOf({ grid: { w } }: Widget, { width, isNarrow }: GridSize): number {
+  if (isNarrow) return width;
+  return ((width + GRID_GAP) / GRID_COLUMNS) * w - GRID_GAP;
+}
+
+interface WidgetGridProps {
+  readonly widgets: readonly Widget[];
+  readonly isEditing: boolean;
+  onMove(widgets: readonly Widget[]): void;
+  /** Called with the widgets that are in view or about to be, and what says how wide one is. */
+  onView(ids: readonly string[], size: GridSize): void;
+  render(widget: Widget): ReactNode;
+}
+
+/** Widgets in twelve columns; on a phone one below the other. While the dashboard is changed, they can be dragged. */
+export function WidgetGrid({ widgets, isEditing, onMove, onView, render }: WidgetGridProps) {
+  const { ref, width } = useElementSize();
+  const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
+  const observed = useInView(widgets, width, (ids) => onView(ids, { width, isNarrow }));
+  const layout = useMemo(
+    (): Layout => widgets.map(({ id, grid }) => ({ i: id, ...grid, minH: 2, minW: 1 })),
+    [widgets],
+  );
+  const move = (next: Layout): void => {
+    const places = new Map(next.map(({ i, x, y, w, h }) => [i, { x, y, w, h }]));
+    const moved = widgets.map((widget) => placeWidget(widget, places.get(widget.id) ?? widget.grid));
+    if (moved.some((widget, index) => widget !== widgets[index])) onMove(compacted(moved));
+  };
+  return (
+    <div ref={ref} className={classes.grid} data-editing={isEditing || undefined}>
+      {width > 0 && isNarrow && (
+        <div className={classes.stack}>
+          {widgets.map((widget) => (
+            <div key={widget.id} ref={observed(widget.id)} style={{ height: heightOf(widget) }}>
+              {render(widget)}
+            </div>
+          ))}
+        </div>
+      )}
+      {width > 0 && !isNarrow && (
+        <GridLayout
+          width={width}
+          layout={layout}
+          gridConfig={{
+            cols: GRID_COLUMNS,
+            rowHeight: ROW_HEIGHT,
+            margin: [GRID_GAP, GRID_GAP],
+            containerPadding: [0, 0],
+            maxRows: Number.POSITIVE_INFINITY,
+          }}
+          dragConfig={{ enabled: isEditing, handle: `.${classes.grip}`, bounded: false, threshold: 3 }}
+          resizeConfig={{ enabled: isEditing, handles: ['se'] }}
+          onDragStop={move}
+          onResizeStop={move}
+        >
+          {widgets.map((widget) => (
+            // The grid has a ref of its own on the outer one.
+            <div key={widget.id}>
+              <div ref={observed(widget.id)} className={classes.place}>
+                {render(widget)}
+              </div>
+            </div>
+          ))}
+        </GridLayout>
+      )}
+    </div>
+  );
+}
+
+function heightOf({ grid: { h } }: Widget): number {
+  return h * ROW_HEIGHT + (h - 1) * GRID_GAP;
+}
+
+/** Where a widget counts as in view before it is. */
+const MARGIN = '300px';
+
+/** Tells which widgets are in view; returns what makes a ref that has a widget observed. */
+function useInView(widgets: readonly Widget[], width: number, onView: (ids: readonly string[]) => void) {
+  const elements = useRef(new Map<string, HTMLElement>());
+  const refs = useRef(new Map<string, (element: HTMLElement | null) => void>());
+  const observer = useRef<IntersectionObserver | null>(null);
+  const [inView, setInView] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    observer.current = new IntersectionObserver(
+      (entries) => {
+        setInView((before) => {
+          const next = new Set(before);
+          for (const { target, isIntersecting } of entries) {
+            const id = target.getAttribute('data-widget') ?? '';
+            if (isIntersecting) next.add(id);
+            else next.delete(id);
+          }
+          return next;
+        });
+      },
+      { rootMargin: MARGIN },
+    );
+    for (const element of elements.current.values()) observer.current.observe(element);
+    return () => {
+      observer.current?.disconnect();
+      observer.current = null;
+    };
+  }, []);
+  const latest = useRef(onView);
+  useEffect(() => {
+    latest.current = onView;
+  });
+  const ids = widgets.map(({ id }) => id).join(' ');
+  useEffect(() => {
+    if (width === 0) return;
+    const known = new Set(ids.split(' '));
+    latest.current([...inView].filter((id) => known.has(id)));
+  }, [inView, ids, width]);
+  return (id: string) => {
+    const known = refs.current.get(id);
+    if (known !== undefined) return known;
+    const set = (element: HTMLElement | null): void => {
+      const before = elements.current.get(id);
+      if (before !== undefined) observer.current?.unobserve(before);
+      if (element === null) {
+        elements.current.delete(id);
+        return;
+      }
+      element.dataset['widget'] = id;
+      elements.current.set(id, element);
+      observer.current?.observe(element);
+    };
+    refs.current.set(id, set);
+    return set;
+  };
+}

@@ -1,0 +1,155 @@
+import { Button, Group, Radio, Select, Stack, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { dashboardSearchQuery, newWidgetId } from '#console/api/dashboards.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { type ExploreSearch, metricNameOf } from '#console/pages/explore/explore_search.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { newWidget } from '#core/dashboards/template.ts';
+import { readWidgets, toLayout } from '#core/dashboards/widget.ts';
+import type { Aggregation } from '#core/metrics/aggregation.ts';
+
+interface AddToDashboardProps {
+  readonly search: ExploreSearch;
+  readonly aggregation: Aggregation;
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+/** Waits until typing pauses before it asks the server. */
+const DEBOUNCE_MS = 150;
+/** How often the widget is added anew because somebody else was saving at the same time. */
+const TRIES = 5;
+
+/** Makes a widget of what is shown: on a dashboard that there is, or on a new one. */
+export function AddToDashboard({ search, aggregation, name, onClose }: AddToDashboardProps) {
+  const { orgId } = useOrganization().org;
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const [title, setTitle] = useState(name);
+  const [kind, setKind] = useState<'series' | 'number'>('series');
+  const [dashboardId, setDashboardId] = useState<string | null>(null);
+  const [newName, setNewName] = useState('');
+  const [typed, setTyped] = useState('');
+  const [isSent, setIsSent] = useState(false);
+  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const { data } = useInfiniteQuery({
+    ...dashboardSearchQuery(orgId, { limit: 20, ...(text !== '' && { text }) }),
+    placeholderData: keepPreviousData,
+  });
+  const found = data?.pages.flatMap(({ dashboards }) => dashboards) ?? [];
+  const isNew = dashboardId === NEW;
+  const adding = useMutation({
+    mutationFn: async (): Promise<string> => {
+      const { service = null, split } = search;
+      const query = {
+        serviceId: service,
+        metricName: metricNameOf(search),
+        aggregation,
+        splitBy: split ?? null,
+        top: search.top ?? 5,
+      };
+      const facts = { kind, title: title.trim(), queries: [query], text: '', serviceId: null, teamId: null };
+      if (isNew) {
+        const layout = toLayout([newWidget(newWidgetId(), facts, [])]);
+        return (await invoke(orgId, 'create_dashboard', { name: newName.trim(), layout })).dashboardId;
+      }
+      const wanted = dashboardId ?? '';
+      let dashboard = await invoke(orgId, 'get_dashboard', { dashboardId: wanted });
+      for (let tries = 0; tries < TRIES; tries += 1) {
+        const widgets = readWidgets(dashboard.layout);
+        const layout = toLayout([...widgets, newWidget(newWidgetId(), facts, widgets)]);
+        const saved = await invoke(orgId, 'save_dashboard', {
+          dashboardId: wanted,
+          readAt: dashboard.updatedAt,
+          layout,
+        });
+        if (saved.isSaved) return wanted;
+        dashboard = saved.dashboard;
+      }
+      throw new Error('others are saving this dashboard again and again');
+    },
+    async onSuccess(added) {
+      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
+      await navigate({ to: '/dashboards/$dashboardId', params: { dashboardId: added } });
+    },
+  });
+  const titleFault = isSent && title.trim() === '' ? 'Give the widget a title.' : null;
+  const choiceFault = isSent && dashboardId === null ? 'Choose a dashboard, or a new one.' : null;
+  const nameFault = isSent && isNew && newName.trim() === '' ? 'Give the dashboard a name.' : null;
+  return (
+    <Dialog title="Add to a dashboard" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          setIsSent(true);
+          if (title.trim() === '' || dashboardId === null || (isNew && newName.trim() === '')) return;
+          adding.mutate();
+        }}
+      >
+        <Stack>
+          <Select
+            label="Dashboard"
+            placeholder="Choose a dashboard"
+            data={[
+              { value: NEW, label: 'A new dashboard' },
+              ...found.map((one) => ({ value: one.dashboardId, label: isolateBidi(one.name) })),
+            ]}
+            value={dashboardId}
+            onChange={setDashboardId}
+            searchable
+            searchValue={typed}
+            onSearchChange={setTyped}
+            filter={({ options }) => options}
+            error={choiceFault}
+            data-autofocus
+          />
+          {isNew && (
+            <TextInput
+              label="Name of the dashboard"
+              value={newName}
+              maxLength={500}
+              error={nameFault}
+              onChange={(event) => setNewName(event.currentTarget.value)}
+            />
+          )}
+          <TextInput
+            label="Title of the widget"
+            value={title}
+            maxLength={200}
+            error={titleFault}
+            onChange={(event) => setTitle(event.currentTarget.value)}
+          />
+          <Radio.Group
+            label="Shown as"
+            value={kind}
+            onChange={(value) => setKind(value === 'number' ? 'number' : 'series')}
+          >
+            <Group mt={6}>
+              <Radio value="series" label="Chart" />
+              <Radio value="number" label="Number" />
+            </Group>
+          </Radio.Group>
+          {adding.isError && <ErrorAlert title="The widget was not added" error={adding.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={adding.isPending}>
+              Add
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+const NEW = 'new';

@@ -1,0 +1,110 @@
+import { Button, Skeleton } from '@mantine/core';
+import { useElementSize, useMediaQuery } from '@mantine/hooks';
+import { IconArrowLeft, IconChartLine } from '@tabler/icons-react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useEffect } from 'react';
+
+import { serviceSearchQuery } from '#console/api/services.ts';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Page } from '#console/components/page.tsx';
+import { RangePicker } from '#console/components/range_picker.tsx';
+import { ServicePicker } from '#console/components/service_picker.tsx';
+import { isDefault, rangeOf, searchOf, type TimeRange } from '#console/components/time_range.ts';
+import classes from '#console/pages/explore/explore.module.css';
+import type { ExploreSearch } from '#console/pages/explore/explore_search.ts';
+import { MetricList } from '#console/pages/explore/metric_list.tsx';
+import { MetricView } from '#console/pages/explore/metric_view.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/explore');
+
+/** Every metric of a service, and a chart of the one that is chosen. The address says all that is shown. */
+export function Explore() {
+  const { org } = useOrganization();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { ref, width } = useElementSize();
+  const isNarrow = useMediaQuery('(max-width: 60em)') ?? false;
+  const { data, error, refetch } = useInfiniteQuery({
+    ...serviceSearchQuery(org.orgId, { limit: 50 }),
+    enabled: search.service === undefined,
+  });
+  const services = data?.pages.flatMap((page) => page.services) ?? [];
+  const first = services.find(({ capabilities }) => capabilities.includes('metrics')) ?? services[0];
+  const show = (change: Partial<ExploreSearch>, isStep = false): void => {
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: !isStep });
+  };
+  const firstId = search.service === undefined ? first?.serviceId : undefined;
+  useEffect(() => {
+    if (firstId !== undefined) void navigate({ search: (before) => ({ ...before, service: firstId }), replace: true });
+  }, [firstId, navigate]);
+
+  const range = rangeOf(search);
+  const setRange = (next: TimeRange): void => show(searchOf(isDefault(next) ? NO_RANGE : next), true);
+  const isChosen = search.metric !== undefined;
+  return (
+    <Page title="Metrics" actions={<RangePicker range={range} onChange={setRange} />}>
+      {error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {data !== undefined && first === undefined ? (
+        <EmptyState icon={<IconChartLine size={24} />} title="No service sends metrics yet">
+          Create a service, and send it metrics with OpenTelemetry, Prometheus or plain HTTP: its page has the snippets.
+        </EmptyState>
+      ) : (
+        <div className={classes.columns}>
+          {(!isNarrow || !isChosen) && (
+            <aside className={classes.list} aria-label="Metrics of the service">
+              <ServicePicker
+                value={search.service}
+                onChange={(service) => {
+                  if (service !== undefined) void navigate({ search: { service, ...searchOf(range) } });
+                }}
+              />
+              {search.service !== undefined && (
+                <MetricList
+                  serviceId={search.service}
+                  search={search}
+                  onSearch={(change) => show(change)}
+                  onChoose={(metric) =>
+                    void navigate({
+                      search: ({ where: _, agg: __, split: ___, top: ____, ...kept }) => ({ ...kept, metric }),
+                    })
+                  }
+                />
+              )}
+            </aside>
+          )}
+          {(!isNarrow || isChosen) && (
+            <div className={classes.view} ref={ref}>
+              {isNarrow && (
+                <Button
+                  variant="subtle"
+                  leftSection={<IconArrowLeft size={16} />}
+                  onClick={() => show({ metric: undefined, where: undefined, split: undefined }, true)}
+                >
+                  All metrics
+                </Button>
+              )}
+              {search.service === undefined ? (
+                <Skeleton height={420} />
+              ) : isChosen && width > 0 ? (
+                <MetricView search={search} range={range} width={width} onChange={show} onRange={setRange} />
+              ) : (
+                !isNarrow && (
+                  <EmptyState icon={<IconChartLine size={24} />} title="Choose a metric">
+                    Its chart appears here. You can split it by a label, compare it with yesterday or last week, and
+                    make a rule or a widget of it.
+                  </EmptyState>
+                )
+              )}
+            </div>
+          )}
+        </div>
+      )}
+    </Page>
+  );
+}
+
+/** The default needs no words in the address. */
+const NO_RANGE: TimeRange = { kind: 'last', minutes: 0 };

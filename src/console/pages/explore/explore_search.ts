@@ -1,0 +1,78 @@
+import type { ChartQuery } from '#console/api/charts.ts';
+import { type RangeSearch, readRangeSearch } from '#console/components/time_range.ts';
+import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
+import { type LabelCondition, selectorText } from '#core/metrics/selector_text.ts';
+
+/** With what a metric is compared, and how many days before that is. */
+export const COMPARISONS = { day: 1, week: 7 } as const;
+export type Comparison = keyof typeof COMPARISONS;
+
+const OPERATORS = ['=', '!='] as const;
+
+/** All that the explorer shows, as its address holds it. What is absent has its default. */
+export interface ExploreSearch extends RangeSearch {
+  readonly service?: string;
+  /** A name, or a whole selector that somebody wrote. */
+  readonly metric?: string;
+  readonly where?: readonly LabelCondition[];
+  readonly agg?: Aggregation;
+  readonly split?: string;
+  readonly top?: number;
+  readonly compare?: Comparison;
+  readonly q?: string;
+  readonly order?: 'series';
+}
+
+const CONDITIONS_MAX = 20;
+
+export function readExploreSearch(search: Record<string, unknown>): ExploreSearch {
+  const { service, metric, where, agg, split, top, compare, q, order } = search;
+  const aggregation = AGGREGATIONS.find((known) => known === agg);
+  const conditions = Array.isArray(where) ? where.filter(isCondition).slice(0, CONDITIONS_MAX) : [];
+  return {
+    ...readRangeSearch(search),
+    ...(isText(service) && { service: String(service) }),
+    ...(isText(metric) && { metric: String(metric) }),
+    ...(conditions.length > 0 && { where: conditions }),
+    ...(aggregation !== undefined && { agg: aggregation }),
+    ...(isText(split) && { split: String(split) }),
+    ...(typeof top === 'number' && Number.isInteger(top) && top >= 1 && top <= 20 && { top }),
+    ...((compare === 'day' || compare === 'week') && { compare }),
+    ...(isText(q) && { q: String(q) }),
+    ...(order === 'series' && { order }),
+  };
+}
+
+function isText(value: unknown): value is string | number {
+  return (typeof value === 'string' && value !== '') || typeof value === 'number';
+}
+
+function isCondition(value: unknown): value is LabelCondition {
+  if (typeof value !== 'object' || value === null) return false;
+  const { label, operator, value: wanted } = value as Record<string, unknown>;
+  return typeof label === 'string' && typeof wanted === 'string' && OPERATORS.some((known) => known === operator);
+}
+
+/** Whether the metric is a whole selector, whose conditions stand in its text. */
+export function isSelector(metric: string): boolean {
+  return metric.includes('{');
+}
+
+/** The metric with its conditions, as actions take it. */
+export function metricNameOf({ metric = '', where = [] }: ExploreSearch): string {
+  return isSelector(metric) ? metric : selectorText(metric, where);
+}
+
+/** The queries of what the address says: the chosen period, then the one that it is compared with. */
+export function queriesOf(search: ExploreSearch, aggregation: Aggregation, pixels: number): readonly ChartQuery[] {
+  const { service, metric, split, top, compare } = search;
+  if (service === undefined || metric === undefined) return [];
+  const query: ChartQuery = {
+    serviceId: service,
+    metricName: metricNameOf(search),
+    aggregation,
+    pixels,
+    ...(split !== undefined && { splitBy: split, top: top ?? 5 }),
+  };
+  return compare === undefined ? [query] : [query, { ...query, offsetDays: COMPARISONS[compare] }];
+}

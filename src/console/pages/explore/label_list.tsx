@@ -1,0 +1,165 @@
+import { Button, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconFilter, IconFilterOff, IconSearch } from '@tabler/icons-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { invoke, type ResultOf } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import classes from '#console/pages/explore/explore.module.css';
+import { type ExploreSearch, metricNameOf } from '#console/pages/explore/explore_search.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import type { LabelCondition } from '#core/metrics/selector_text.ts';
+
+type LabelEntry = ResultOf<'describe_labels'>['labels'][number];
+
+interface LabelListProps {
+  readonly serviceId: string;
+  readonly search: ExploreSearch;
+  readonly labels: readonly LabelEntry[];
+  /** Null until it is known. */
+  readonly seriesCount: number | null;
+  onSplit(label: string): void;
+  /** Null where the selector is a text of its own. */
+  readonly onFilter: ((condition: LabelCondition) => void) | null;
+}
+
+/** By what the series of a metric differ: each label with its values and their shares. */
+export function LabelList({ serviceId, search, labels, seriesCount, onSplit, onFilter }: LabelListProps) {
+  if (seriesCount === null) return null;
+  return (
+    <div className={classes.labels}>
+      <h3 className={classes.labelsTitle}>
+        Labels of {seriesCount === 1 ? '1 series' : `${seriesCount.toLocaleString('en')} series`}
+      </h3>
+      {labels.length === 0 && <p className={classes.none}>These series have no labels.</p>}
+      <div className={classes.labelGrid}>
+        {labels.map((label) => (
+          <Label
+            key={label.label}
+            serviceId={serviceId}
+            search={search}
+            label={label}
+            seriesCount={seriesCount}
+            onSplit={onSplit}
+            onFilter={onFilter}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface LabelProps extends Omit<LabelListProps, 'labels' | 'seriesCount'> {
+  readonly label: LabelEntry;
+  readonly seriesCount: number;
+}
+
+const SHOWN = 5;
+const ALL = 200;
+const DEBOUNCE_MS = 200;
+
+function Label({ serviceId, search, label, seriesCount, onSplit, onFilter }: LabelProps) {
+  const { orgId } = useOrganization().org;
+  const [isOpen, setIsOpen] = useState(false);
+  const [typed, setTyped] = useState('');
+  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const wanted = {
+    serviceId,
+    metricName: metricNameOf(search),
+    label: label.label,
+    valuesMax: ALL,
+    ...(text !== '' && { text }),
+  };
+  const { data } = useQuery({
+    queryKey: [...topicKey(orgId, 'metrics'), 'describe_labels', wanted],
+    queryFn: ({ signal }) => invoke(orgId, 'describe_labels', wanted, signal),
+    enabled: isOpen,
+    placeholderData: keepPreviousData,
+  });
+  const all = isOpen ? (data?.labels[0] ?? (data === undefined ? label : null)) : label;
+  const values = all?.values.slice(0, isOpen ? ALL : SHOWN) ?? [];
+  const left = (all?.valueCount ?? 0) - values.length;
+  return (
+    <section className={classes.label} aria-label={`Label ${label.label}`}>
+      <div className={classes.labelHead}>
+        <b>{label.label}</b>
+        <span className={classes.facts}>
+          {label.valueCount === 1 ? '1 value' : `${label.valueCount.toLocaleString('en')} values`}
+        </span>
+        <Button
+          size="compact-sm"
+          variant={search.split === label.label ? 'light' : 'subtle'}
+          disabled={search.split === label.label}
+          onClick={() => onSplit(label.label)}
+        >
+          Split<span className="hidden-text"> by {label.label}</span>
+        </Button>
+      </div>
+      {isOpen && (
+        <TextInput
+          size="xs"
+          aria-label={`Search the values of ${label.label}`}
+          placeholder="Search values"
+          leftSection={<IconSearch size={14} />}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      )}
+      <ul className={classes.values}>
+        {values.map(({ value, seriesCount: own }) => (
+          <li key={value} className={classes.value}>
+            <span className={classes.share} style={{ width: `${(100 * own) / Math.max(seriesCount, 1)}%` }} />
+            <bdi className={classes.valueName} title={value}>
+              {value}
+            </bdi>
+            <span className={classes.facts}>{shareText(own / Math.max(seriesCount, 1))}</span>
+            {onFilter !== null && (
+              <>
+                <FilterButton
+                  label={`Only ${label.label} ${value}`}
+                  onClick={() => onFilter({ label: label.label, operator: '=', value })}
+                >
+                  <IconFilter size={14} />
+                </FilterButton>
+                <FilterButton
+                  label={`Without ${label.label} ${value}`}
+                  onClick={() => onFilter({ label: label.label, operator: '!=', value })}
+                >
+                  <IconFilterOff size={14} />
+                </FilterButton>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+      {isOpen && data !== undefined && all === null && <p className={classes.none}>No value has this text.</p>}
+      {!isOpen && label.valueCount > SHOWN && (
+        <Button size="compact-sm" variant="subtle" onClick={() => setIsOpen(true)}>
+          Show all<span className="hidden-text"> values of {label.label}</span>
+        </Button>
+      )}
+      {isOpen && left > 0 && <p className={classes.none}>{left.toLocaleString('en')} more: search to find them.</p>}
+    </section>
+  );
+}
+
+interface FilterButtonProps {
+  readonly label: string;
+  readonly onClick: () => void;
+  readonly children: React.ReactNode;
+}
+
+function FilterButton({ label, onClick, children }: FilterButtonProps) {
+  return (
+    <button type="button" className={classes.filter} aria-label={label} title={label} onClick={onClick}>
+      {children}
+    </button>
+  );
+}
+
+function shareText(share: number): string {
+  const percent = share * 100;
+  if (percent > 0 && percent < 1) return '<1%';
+  return `${Math.round(percent)}%`;
+}

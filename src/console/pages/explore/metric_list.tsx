@@ -1,0 +1,180 @@
+import { Button, SegmentedControl, Skeleton, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconSearch } from '@tabler/icons-react';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { invoke, type ResultOf } from '#console/api/actions.ts';
+import { stepText } from '#console/api/charts.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { LoadMore } from '#console/components/load_more.tsx';
+import { TextButton } from '#console/components/text_button.tsx';
+import { coarseDurationText } from '#console/components/time_text.ts';
+import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
+import { useNow } from '#console/components/use_now.ts';
+import classes from '#console/pages/explore/explore.module.css';
+import { type ExploreSearch, isSelector } from '#console/pages/explore/explore_search.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { measureOf, quantityText } from '#core/metrics/quantity.ts';
+
+type MetricEntry = ResultOf<'describe_metrics'>['metrics'][number];
+
+/** Waits until typing pauses before it asks the server. */
+const DEBOUNCE_MS = 200;
+const PREVIEW_SECONDS = 3_600;
+
+interface MetricListProps {
+  readonly serviceId: string;
+  readonly search: ExploreSearch;
+  onSearch(change: Pick<ExploreSearch, 'q' | 'order'>): void;
+  onChoose(metric: string): void;
+}
+
+/** The metrics of a service with their last hour, page by page. */
+export function MetricList({ serviceId, search, onSearch, onChoose }: MetricListProps) {
+  const { orgId } = useOrganization().org;
+  const [typed, setTyped] = useState(search.q ?? '');
+  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const sort: 'name' | 'series' = search.order ?? 'name';
+  const wanted = { serviceId, sort, ...(text !== '' && !isSelector(text) && { text: text.slice(0, 200) }) };
+  const list = useInfiniteQuery({
+    queryKey: [...topicKey(orgId, 'metrics'), 'describe_metrics', wanted],
+    queryFn: ({ pageParam, signal }) => invoke(orgId, 'describe_metrics', { ...wanted, offset: pageParam }, signal),
+    initialPageParam: 0,
+    getNextPageParam: ({ nextOffset }) => nextOffset,
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+  });
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = list;
+  const metrics = data?.pages.flatMap((page) => page.metrics) ?? [];
+  const { total = 0, nearest = [] } = data?.pages[0] ?? {};
+  return (
+    <>
+      <form
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const chosen = isSelector(text) ? text : metrics[0]?.metricName;
+          if (chosen !== undefined && text !== '') onChoose(chosen);
+        }}
+      >
+        <TextInput
+          aria-label="Search metrics"
+          placeholder="Search, or write a selector"
+          leftSection={<IconSearch size={16} />}
+          value={typed}
+          onChange={(event) => {
+            const { value } = event.currentTarget;
+            setTyped(value);
+            onSearch({ q: value.trim() === '' ? undefined : value.trim() });
+          }}
+        />
+        {isSelector(text) && (
+          <Button type="submit" mt="xs" variant="light" fullWidth>
+            Show this selector
+          </Button>
+        )}
+      </form>
+      <div className={classes.listHead}>
+        <span className={classes.count}>{data === undefined ? ' ' : `${total.toLocaleString('en')} metrics`}</span>
+        <SegmentedControl
+          size="xs"
+          aria-label="Order"
+          data={[
+            { value: 'name', label: 'By name' },
+            { value: 'series', label: 'Most series' },
+          ]}
+          value={sort}
+          onChange={(value) => onSearch({ order: value === 'series' ? 'series' : undefined })}
+        />
+      </div>
+      {error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeletons />}
+      {data !== undefined && total === 0 && (
+        <p className={classes.none}>
+          {text === ''
+            ? 'This service has sent no metrics yet. Its page has snippets that send some.'
+            : 'No metric has these words.'}
+          {nearest.length > 0 && (
+            <>
+              {' '}
+              Did you mean{' '}
+              {nearest.map((name, index) => (
+                <span key={name}>
+                  {index > 0 && ' or '}
+                  <TextButton onClick={() => onChoose(name)}>{name}</TextButton>
+                </span>
+              ))}
+              ?
+            </>
+          )}
+        </p>
+      )}
+      <ul className={classes.metrics} data-stale={list.isPlaceholderData || undefined}>
+        {metrics.map((metric) => (
+          <MetricRow
+            key={metric.metricName}
+            metric={metric}
+            isChosen={metric.metricName === search.metric}
+            onChoose={onChoose}
+          />
+        ))}
+      </ul>
+      {hasNextPage && (
+        <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetchingNextPage} hasFailed={isFetchNextPageError} />
+      )}
+    </>
+  );
+}
+
+interface MetricRowProps {
+  readonly metric: MetricEntry;
+  readonly isChosen: boolean;
+  onChoose(metric: string): void;
+}
+
+function MetricRow({ metric, isChosen, onChoose }: MetricRowProps) {
+  const { metricName, aggregation, seriesCount, lastAt, lastValue, stepSeconds, preview } = metric;
+  const now = useNow(60);
+  const value = lastValue === null ? null : quantityText(lastValue, measureOf(metricName, aggregation));
+  const unit = aggregation === 'sum' && value !== null ? ` ${stepText(stepSeconds)}` : '';
+  const age = now - Date.parse(lastAt);
+  return (
+    <li data-row={metricName}>
+      <button
+        type="button"
+        data-row-link
+        className={classes.metric}
+        aria-current={isChosen || undefined}
+        onClick={() => onChoose(metricName)}
+      >
+        <span className={classes.metricText}>
+          <bdi className={classes.metricName} title={metricName}>
+            {metricName}
+          </bdi>
+          <span className={classes.facts}>
+            {seriesCount === 1 ? '1 series' : `${seriesCount.toLocaleString('en')} series`}
+            {metric.kind !== null && `, ${metric.kind}`}
+            {age > 3_600_000 && `, no data for ${coarseDurationText(age)}`}
+          </span>
+        </span>
+        {preview !== null && preview.values.length > 0 && (
+          <span className={classes.preview}>
+            <Sparkline
+              steps={preview.steps}
+              values={preview.values}
+              length={PREVIEW_SECONDS / stepSeconds}
+              label="The last hour"
+            />
+            <span className={classes.lastValue}>{`${value ?? ''}${unit}`}</span>
+          </span>
+        )}
+      </button>
+    </li>
+  );
+}
+
+function Skeletons() {
+  return Array.from({ length: 8 }, (_, index) => <Skeleton key={index} height={52} mb={1} />);
+}

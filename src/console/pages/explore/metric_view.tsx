@@ -1,0 +1,311 @@
+import { Alert, Button, Group, NativeSelect, Pill, Skeleton, TextInput } from '@mantine/core';
+import { IconBellPlus, IconLayoutDashboard, IconTerminal2 } from '@tabler/icons-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { chartMarksQuery, chartsQuery, markersOf, seriesOf, stepText } from '#console/api/charts.ts';
+import { addressOf } from '#console/api/http.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
+import { TextButton } from '#console/components/text_button.tsx';
+import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
+import { betweenOf, type TimeRange } from '#console/components/time_range.ts';
+import { AddToDashboard } from '#console/pages/explore/add_to_dashboard.tsx';
+import { CopyCall } from '#console/pages/explore/copy_call.tsx';
+import classes from '#console/pages/explore/explore.module.css';
+import {
+  COMPARISONS,
+  type Comparison,
+  type ExploreSearch,
+  isSelector,
+  metricNameOf,
+  queriesOf,
+} from '#console/pages/explore/explore_search.ts';
+import { LabelList } from '#console/pages/explore/label_list.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
+import { measureOf } from '#core/metrics/quantity.ts';
+
+interface MetricViewProps {
+  readonly search: ExploreSearch;
+  readonly range: TimeRange;
+  readonly width: number;
+  /** `isStep` makes it a place to come back to. */
+  onChange(change: Partial<ExploreSearch>, isStep?: boolean): void;
+  onRange(range: TimeRange): void;
+}
+
+/** Widths are asked for in these steps, so that a window that is resized asks rarely. */
+const WIDTH_STEP = 100;
+const PIXELS_MAX = 4_000;
+
+/** The chart of the chosen metric, and what can be made of it. */
+export function MetricView({ search, range, width, onChange, onRange }: MetricViewProps) {
+  const { org, may } = useOrganization();
+  const { service = '', metric = '', where = [] } = search;
+  const [open, setOpen] = useState<'dashboard' | 'call' | null>(null);
+  const { data: entry } = useQuery({
+    queryKey: [...topicKey(org.orgId, 'metrics'), 'describe_labels', service, metricNameOf(search)],
+    queryFn: ({ signal }) =>
+      invoke(org.orgId, 'describe_labels', { serviceId: service, metricName: metricNameOf(search) }, signal),
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  const aggregation = search.agg ?? defaultAggregation(metric);
+  const pixels = Math.min(Math.max(Math.ceil(width / WIDTH_STEP) * WIDTH_STEP, WIDTH_STEP), PIXELS_MAX);
+  const queries = queriesOf(search, aggregation, pixels);
+  const charts = useQuery(chartsQuery(org.orgId, range, queries));
+  const { data, error, isPlaceholderData } = charts;
+  const period = data === undefined ? null : { from: Date.parse(data.from), to: Date.parse(data.to) };
+  const marks = useQuery({
+    ...chartMarksQuery(org.orgId, period === null ? [] : [service], period?.from ?? 0, period?.to ?? 1),
+    enabled: period !== null && may('oncall:view'),
+  });
+  const markers = useMemo(() => markersOf(marks.data), [marks.data]);
+  const name = metric.split('{', 1)[0]?.trim() || metric;
+  const series = useMemo(
+    () =>
+      data?.results.flatMap((result, index) => {
+        const query = queries[index] ?? queries[0];
+        return query === undefined ? [] : seriesOf(result, name, query, index > 0);
+      }) ?? [],
+    // The queries are those of the data.
+    [data, name],
+  );
+  const [first] = data?.results ?? [];
+  const measure = measureOf(name, aggregation);
+  const steps =
+    first !== undefined && (aggregation === 'sum' || aggregation === 'count') ? ` ${stepText(first.stepSeconds)}` : '';
+  const labels = entry?.labels ?? [];
+  return (
+    <section className={classes.card} aria-label="Chart">
+      <div className={classes.head}>
+        <h2 className={classes.title}>
+          <Name>{name}</Name>
+        </h2>
+        <Group gap="xs">
+          {may('oncall:edit') && (
+            <Button
+              component="a"
+              href={ruleAddress(search, aggregation)}
+              variant="default"
+              size="sm"
+              leftSection={<IconBellPlus size={16} />}
+            >
+              Create a rule
+            </Button>
+          )}
+          <Button variant="default" size="sm" leftSection={<IconTerminal2 size={16} />} onClick={() => setOpen('call')}>
+            Copy as a call
+          </Button>
+          {may('dashboards:edit') && (
+            <Button
+              variant="default"
+              size="sm"
+              leftSection={<IconLayoutDashboard size={16} />}
+              onClick={() => setOpen('dashboard')}
+            >
+              Add to a dashboard
+            </Button>
+          )}
+        </Group>
+      </div>
+      <div className={classes.controls}>
+        <NativeSelect
+          label="Show"
+          value={aggregation}
+          data={AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
+          onChange={(event) => onChange({ agg: AGGREGATIONS.find((known) => known === event.currentTarget.value) })}
+        />
+        <NativeSelect
+          label="Split by"
+          value={search.split ?? ''}
+          data={[{ value: '', label: 'Nothing' }, ...splitOptions(labels, search.split)]}
+          onChange={(event) => onChange({ split: event.currentTarget.value || undefined })}
+        />
+        {search.split !== undefined && (
+          <NativeSelect
+            label="Values"
+            value={String(search.top ?? 5)}
+            data={['3', '5', '10', '20'].map((value) => ({ value, label: `Top ${value}` }))}
+            onChange={(event) => onChange({ top: Number(event.currentTarget.value) })}
+          />
+        )}
+        <NativeSelect
+          label="Compare with"
+          value={search.compare ?? ''}
+          data={[
+            { value: '', label: 'Nothing' },
+            { value: 'day', label: 'The day before' },
+            { value: 'week', label: 'The week before' },
+          ]}
+          onChange={(event) => {
+            const { value } = event.currentTarget;
+            onChange({ compare: value in COMPARISONS ? (value as Comparison) : undefined });
+          }}
+        />
+      </div>
+      {isSelector(metric) ? (
+        <SelectorField key={metric} selector={metric} onChange={(next) => onChange({ metric: next }, true)} />
+      ) : (
+        where.length > 0 && (
+          <Pill.Group className={classes.filters}>
+            {where.map((condition, index) => (
+              <Pill
+                key={`${condition.label}${condition.operator}${condition.value}`}
+                withRemoveButton
+                removeButtonProps={{
+                  'aria-label': `Remove the filter ${condition.label}`,
+                  tabIndex: 0,
+                  'aria-hidden': false,
+                }}
+                onRemove={() => {
+                  const left = where.filter((_, place) => place !== index);
+                  onChange({ where: left.length > 0 ? left : undefined }, true);
+                }}
+              >
+                {condition.label} {condition.operator} {condition.value === '' ? 'nothing' : condition.value}
+              </Pill>
+            ))}
+          </Pill.Group>
+        )
+      )}
+      {error !== null && <ErrorAlert error={error} onRetry={() => void charts.refetch()} />}
+      {first?.fault != null && (
+        <Alert color="red" variant="light" title="This could not be shown" role="alert">
+          {first.fault}
+        </Alert>
+      )}
+      {first !== undefined && first.fault === null && first.series.length === 0 && (
+        <NoPoints
+          nearest={first.nearest}
+          name={name}
+          onChoose={(next) => onChange({ metric: next, where: undefined }, true)}
+        />
+      )}
+      <div className={classes.about}>
+        {AGGREGATION_NAMES[aggregation]}
+        {steps}
+        {first?.isReduced === true && '; the lowest and the highest value of each pixel are shown'}
+      </div>
+      <div className={classes.chart} data-stale={isPlaceholderData || undefined}>
+        {period === null ? (
+          error === null && <Skeleton height="100%" />
+        ) : (
+          <TimeChart
+            label={name}
+            series={series}
+            from={period.from}
+            to={period.to}
+            stepMs={(first?.stepSeconds ?? 60) * 1_000}
+            measure={measure}
+            markers={markers}
+            onRange={(from, to) => onRange(betweenOf(from, to))}
+          />
+        )}
+      </div>
+      <LabelList
+        serviceId={service}
+        search={search}
+        labels={labels}
+        seriesCount={entry?.seriesCount ?? null}
+        onSplit={(label) => onChange({ split: label }, true)}
+        onFilter={
+          isSelector(metric)
+            ? null
+            : (condition) =>
+                onChange({ where: [...where.filter(({ label }) => label !== condition.label), condition] }, true)
+        }
+      />
+      {open === 'dashboard' && (
+        <AddToDashboard search={search} aggregation={aggregation} name={name} onClose={() => setOpen(null)} />
+      )}
+      {open === 'call' && (
+        <CopyCall search={search} aggregation={aggregation} range={range} onClose={() => setOpen(null)} />
+      )}
+    </section>
+  );
+}
+
+const AGGREGATION_NAMES: Readonly<Record<Aggregation, string>> = {
+  avg: 'Average',
+  sum: 'Sum, or increase of a counter',
+  min: 'Lowest',
+  max: 'Highest',
+  last: 'Newest of each series, added up',
+  count: 'Number of points',
+};
+
+/** What a metric is most likely looked at for, by the usual ending of a counter's name. */
+function defaultAggregation(metric: string): Aggregation {
+  const [name = ''] = metric.split('{', 1);
+  return /(?:_total|_count|_sum|_bucket|\.count)$/.test(name.trim()) ? 'sum' : 'avg';
+}
+
+function splitOptions(
+  labels: readonly { readonly label: string; readonly valueCount: number }[],
+  chosen: string | undefined,
+) {
+  const known = labels.map(({ label, valueCount }) => ({ value: label, label: `${label} (${valueCount})` }));
+  const isMissing = chosen !== undefined && labels.every(({ label }) => label !== chosen);
+  return isMissing ? [{ value: chosen, label: chosen }, ...known] : known;
+}
+
+/** The form of a new rule, filled in with what is shown. */
+function ruleAddress(search: ExploreSearch, aggregation: Aggregation): string {
+  const wanted = new URLSearchParams({
+    service: search.service ?? '',
+    metric: metricNameOf(search),
+    aggregation,
+  });
+  return addressOf(`/rules/new?${wanted.toString()}`);
+}
+
+interface NoPointsProps {
+  readonly name: string;
+  readonly nearest: readonly string[];
+  onChoose(metric: string): void;
+}
+
+function NoPoints({ name, nearest, onChoose }: NoPointsProps) {
+  if (nearest.length === 0) return <p className={classes.none}>No points of {name} in this period.</p>;
+  return (
+    <p className={classes.none}>
+      This service has sent no metric called {name}. Did you mean{' '}
+      {nearest.map((near, index) => (
+        <span key={near}>
+          {index > 0 && ' or '}
+          <TextButton onClick={() => onChoose(near)}>{near}</TextButton>
+        </span>
+      ))}
+      ?
+    </p>
+  );
+}
+
+function SelectorField({ selector, onChange }: { readonly selector: string; onChange(selector: string): void }) {
+  const [text, setText] = useState(selector);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== '') onChange(text.trim());
+      }}
+    >
+      <TextInput
+        label="Selector"
+        description='As in PromQL: name{label="value", other!="value", third=~"pattern"}'
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        rightSectionWidth={72}
+        rightSection={
+          <Button type="submit" size="compact-sm" variant="light" disabled={text.trim() === selector}>
+            Show
+          </Button>
+        }
+      />
+    </form>
+  );
+}

@@ -1,0 +1,79 @@
+import { GRID_COLUMNS, type GridPlace, placeWidget, type Widget } from '#core/dashboards/widget.ts';
+
+/** Whether two widgets would cover each other. */
+function isOverlap(a: GridPlace, b: GridPlace): boolean {
+  return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}
+
+/** By rows, then by columns. */
+function inReadingOrder(a: Widget, b: Widget): number {
+  return a.grid.y - b.grid.y || a.grid.x - b.grid.x;
+}
+
+/**
+ * Every widget as far up as it goes, none over another; `first` keeps its place before those that it meets. In the
+ * order in which they are read.
+ */
+export function compacted(widgets: readonly Widget[], firstId: string | null = null): Widget[] {
+  const order = widgets.toSorted((a, b) => {
+    const isFirst = Number(b.id === firstId) - Number(a.id === firstId);
+    return a.grid.y === b.grid.y && isFirst !== 0 ? isFirst : inReadingOrder(a, b);
+  });
+  const placed: Widget[] = [];
+  for (const widget of order) {
+    const { x, w, h } = widget.grid;
+    let y = 0;
+    // Where those that it would lie on end, from the top down.
+    for (;;) {
+      const below = placed.find(({ grid }) => isOverlap(grid, { x, y, w, h }));
+      if (below === undefined) break;
+      y = below.grid.y + below.grid.h;
+    }
+    placed.push(placeWidget(widget, { x, y, w, h }));
+  }
+  return placed.sort(inReadingOrder);
+}
+
+/** Where a widget of this size goes: the first place where it fits. */
+export function freePlace(widgets: readonly Widget[], { w, h }: { readonly w: number; readonly h: number }): GridPlace {
+  const bottom = Math.max(0, ...widgets.map(({ grid }) => grid.y + grid.h));
+  // Beside what is lowest, or below all: a new widget is found where people look for it.
+  const lowest = Math.max(0, ...widgets.filter(({ grid }) => grid.y + grid.h === bottom).map(({ grid }) => grid.y));
+  for (let x = 0; x + w <= GRID_COLUMNS; x += 1) {
+    const place = { x, y: lowest, w, h };
+    if (widgets.every(({ grid }) => !isOverlap(grid, place))) return place;
+  }
+  return { x: 0, y: bottom, w, h };
+}
+
+/** Moves a widget by so many columns and rows, or makes it larger by them; others make room. */
+export function nudge(
+  widgets: readonly Widget[],
+  id: string,
+  by: { readonly columns: number; readonly rows: number },
+  what: 'place' | 'size',
+): Widget[] {
+  const widget = widgets.find((one) => one.id === id);
+  if (widget === undefined) return [...widgets];
+  const { x, y, w, h } = widget.grid;
+  const moved =
+    what === 'size'
+      ? { x, y, w: within(w + by.columns, 1, GRID_COLUMNS - x), h: within(h + by.rows, 2, 40) }
+      : { x: within(x + by.columns, 0, GRID_COLUMNS - w), y: Math.max(0, by.rows === 0 ? y : rowOf(by.rows)), w, h };
+  return compacted(
+    widgets.map((one) => (one.id === id ? placeWidget(one, moved) : one)),
+    id,
+  );
+
+  /** Up goes above the widget that is above it, down below the one that is below: a single row would change nothing. */
+  function rowOf(rows: number): number {
+    const meeting = widgets.filter(({ grid, id: other }) => other !== id && grid.x < x + w && x < grid.x + grid.w);
+    if (rows < 0) return Math.max(0, ...meeting.filter(({ grid }) => grid.y < y).map(({ grid }) => grid.y));
+    const next = meeting.filter(({ grid }) => grid.y > y).map(({ grid }) => grid.y + grid.h);
+    return next.length === 0 ? y : Math.min(...next);
+  }
+}
+
+function within(value: number, min: number, max: number): number {
+  return Math.min(Math.max(value, min), max);
+}

@@ -1,0 +1,74 @@
+import { compacted, freePlace } from '#core/dashboards/grid.ts';
+import { readWidget, type Widget, type WidgetFacts, WIDGET_SIZES, writeWidget } from '#core/dashboards/widget.ts';
+import type { Aggregation } from '#core/metrics/aggregation.ts';
+import { selectorOfName } from '#core/metrics/selector_text.ts';
+
+/** A metric that a service sends. */
+export interface SentMetric {
+  readonly metricName: string;
+  readonly aggregation: Aggregation;
+  readonly seriesCount: number;
+}
+
+const CHARTS_MAX = 8;
+const NUMBERS = 4;
+
+/** What tells most of how a service does comes first: errors, how long requests take, how many there are, what is used. */
+const INTERESTING: readonly RegExp[] = [
+  /error|fail|exception|5xx/i,
+  /duration|latency|response_time|_time_|elapsed/i,
+  /request|http|rpc|message|order|job/i,
+  /queue|depth|lag|backlog|pending/i,
+  /cpu|load/i,
+  /mem|heap|rss/i,
+  /disk|filesystem|storage/i,
+  /connection|pool|socket/i,
+];
+/** What is seldom looked at. */
+const BORING = /(?:_bucket|_created|_info|scrape_|promhttp_|process_start_time)/;
+
+/** The metrics to begin with, the most telling first, not two of the same subject before others had their turn. */
+export function tellingMetrics(metrics: readonly SentMetric[], limit: number): SentMetric[] {
+  const worth = metrics.filter(({ metricName }) => !BORING.test(metricName));
+  const bySubject = Map.groupBy(worth, ({ metricName }) => {
+    const found = INTERESTING.findIndex((pattern) => pattern.test(metricName));
+    return found === -1 ? INTERESTING.length : found;
+  });
+  const subjects = [...bySubject].toSorted(([a], [b]) => a - b).map(([, own]) => own);
+  const chosen: SentMetric[] = [];
+  for (let turn = 0; chosen.length < Math.min(limit, worth.length); turn += 1) {
+    chosen.push(...subjects.flatMap((own) => own[turn] ?? []));
+  }
+  return chosen.slice(0, limit);
+}
+
+/** A first dashboard of a service: numbers on top, charts below, then its incidents and who is on call. */
+export function templateOf(metrics: readonly SentMetric[], newId: () => string): Widget[] {
+  const telling = tellingMetrics(metrics, CHARTS_MAX);
+  const widgets: Widget[] = [];
+  for (const metric of telling.slice(0, NUMBERS)) add(widgets, newId(), 'number', factsOf(metric));
+  for (const metric of telling) add(widgets, newId(), 'series', factsOf(metric));
+  add(widgets, newId(), 'incidents', { title: 'Incidents', queries: [] });
+  add(widgets, newId(), 'oncall', { title: 'On call', queries: [] });
+  return compacted(widgets);
+}
+
+function factsOf({ metricName, aggregation }: SentMetric): Pick<WidgetFacts, 'title' | 'queries'> {
+  const query = { serviceId: null, metricName: selectorOfName(metricName), aggregation, splitBy: null, top: 5 };
+  return { title: metricName, queries: [query] };
+}
+
+function add(
+  widgets: Widget[],
+  id: string,
+  kind: WidgetFacts['kind'],
+  facts: Pick<WidgetFacts, 'title' | 'queries'>,
+): void {
+  widgets.push(newWidget(id, { kind, text: '', serviceId: null, teamId: null, ...facts }, widgets));
+}
+
+/** A widget that stands where there is room beside the others. */
+export function newWidget(id: string, facts: WidgetFacts, others: readonly Widget[]): Widget {
+  const grid = { ...freePlace(others, WIDGET_SIZES[facts.kind]) };
+  return readWidget({ ...writeWidget({}, id, facts), grid }, id);
+}

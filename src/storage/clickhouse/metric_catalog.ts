@@ -1,0 +1,165 @@
+import type { PointKind } from '#core/metrics/point.ts';
+import type { MetricSelector } from '#core/metrics/read_selector.ts';
+import { type Id, uuidOf } from '#kernel/ids.ts';
+import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
+import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
+import { STALE } from '#storage/clickhouse/point_kind_sql.ts';
+import { selectorParameters, seriesConditions } from '#storage/clickhouse/metric_query.ts';
+
+/** A metric that a service sends. */
+export interface MetricEntry {
+  readonly name: string;
+  readonly lastAt: Temporal.Instant;
+  /** Series that had points in the hour before the newest. */
+  readonly seriesCount: number;
+  /** Null when its newest points are not kept any more. */
+  readonly kind: PointKind | null;
+}
+
+export interface MetricSearch {
+  /** Each has to occur in the name, in any case. */
+  readonly words: readonly string[];
+  readonly sort: 'name' | 'series';
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface LabelEntry {
+  readonly label: string;
+  /** How many values it has, and how many series bear it. */
+  readonly valueCount: number;
+  readonly seriesCount: number;
+  /** The most frequent first. */
+  readonly values: { readonly value: string; readonly seriesCount: number }[];
+}
+
+export interface LabelSearch {
+  readonly selector: MetricSelector;
+  /** Only series that had points since then. */
+  readonly since: Temporal.Instant;
+  /** Only this label; all when null. */
+  readonly label: string | null;
+  /** Part of the values, in any case. */
+  readonly text: string;
+  readonly valuesMax: number;
+}
+
+const LABELS_MAX = 100;
+const SECONDS_MAX = 10;
+
+/** What metrics a service has, and by which labels their series differ. The caller has checked that it is the organization's. */
+export class MetricCatalog {
+  readonly #client: ClickHouseClient;
+
+  constructor(client: ClickHouseClient) {
+    this.#client = client;
+  }
+
+  /** Metrics with points of `since` or later; `total` counts all that match. */
+  async search(
+    serviceId: Id<'service'>,
+    since: Temporal.Instant,
+    { words, sort, offset, limit }: MetricSearch,
+  ): Promise<{ metrics: MetricEntry[]; total: number }> {
+    const matching = words.map((_, index) => `AND positionCaseInsensitiveUTF8(metric, {word_${index}:String}) > 0`);
+    const names = `SELECT metric, max(last_at) AS newest FROM metric_names
+      WHERE service_id = {service:UUID} ${matching.join(' ')}
+      GROUP BY metric HAVING newest >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`;
+    const rows = await this.#rows<[name: string, newest: string, series: string, total: string]>(
+      `SELECT metric, toUnixTimestamp64Milli(newest), many, count() OVER () FROM (${names}) AS names
+       LEFT JOIN (
+         SELECT metric, uniqExact(series) AS many FROM metric_series AS seen INNER JOIN (${names}) AS names USING (metric)
+         WHERE service_id = {service:UUID} AND last_at >= newest - INTERVAL 1 HOUR GROUP BY metric) AS counts
+       USING (metric)
+       ORDER BY ${sort === 'series' ? 'many DESC, metric' : 'metric'} LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
+      {
+        service: uuidOf(serviceId),
+        since: since.epochMilliseconds,
+        limit,
+        offset,
+        ...Object.fromEntries(words.map((word, index) => [`word_${index}`, word])),
+      },
+    );
+    const newest = new Map(rows.map(([name, at]) => [name, Number(at)]));
+    const kinds = await this.#kinds(serviceId, newest);
+    return {
+      metrics: rows.map(([name, at, series]) => ({
+        name,
+        lastAt: fromEpochMilliseconds(Number(at)),
+        seriesCount: Number(series),
+        kind: kinds.get(name) ?? null,
+      })),
+      total: Number(rows[0]?.[3] ?? 0),
+    };
+  }
+
+  /** The kind of a metric's newest point, looked up in the hour of that point. */
+  async #kinds(serviceId: Id<'service'>, newest: ReadonlyMap<string, number>): Promise<Map<string, PointKind>> {
+    if (newest.size === 0) return new Map();
+    const rows = await this.#rows<[name: string, kind: PointKind]>(
+      `SELECT metric, argMax(kind, ts) FROM metric_points
+       PREWHERE service_id = {service:UUID} AND metric IN {metrics:Array(String)}
+         AND (metric, toStartOfHour(ts)) IN arrayZip({metrics:Array(String)},
+           arrayMap(at -> toStartOfHour(fromUnixTimestamp64Milli(at, 'UTC')), {newest:Array(Int64)}))
+       WHERE kind != ${STALE} GROUP BY metric`,
+      { service: uuidOf(serviceId), metrics: [...newest.keys()], newest: [...newest.values()] },
+    );
+    return new Map(rows);
+  }
+
+  /** The labels of a metric's series by name, at most 100, and how many series there are. */
+  async describeLabels(
+    serviceId: Id<'service'>,
+    { selector, since, label, text, valuesMax }: LabelSearch,
+  ): Promise<{ seriesCount: number; labels: LabelEntry[] }> {
+    const series = `SELECT series, any(tags) AS labels FROM metric_series
+      WHERE ${seriesConditions(selector)} AND last_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') GROUP BY series`;
+    const parameters = {
+      ...selectorParameters(serviceId, selector),
+      since: since.epochMilliseconds,
+      wanted: label ?? '',
+      text,
+      values_max: valuesMax,
+    };
+    const ofLabel = label === null ? '' : 'AND label = {wanted:String}';
+    const [[count], totals, values] = await Promise.all([
+      this.#rows<[series: string]>(`SELECT count() FROM (${series})`, parameters),
+      this.#rows<[label: string, values: string, series: string]>(
+        `SELECT label, uniqExact(value), count() FROM (${series})
+         ARRAY JOIN mapKeys(labels) AS label, mapValues(labels) AS value
+         WHERE positionCaseInsensitiveUTF8(value, {text:String}) > 0 ${ofLabel}
+         GROUP BY label ORDER BY label LIMIT ${LABELS_MAX}`,
+        parameters,
+      ),
+      this.#rows<[label: string, value: string, series: string]>(
+        `SELECT label, value, count() AS many FROM (${series})
+         ARRAY JOIN mapKeys(labels) AS label, mapValues(labels) AS value
+         WHERE positionCaseInsensitiveUTF8(value, {text:String}) > 0 ${ofLabel}
+         GROUP BY label, value ORDER BY label, many DESC, value LIMIT {values_max:UInt32} BY label`,
+        parameters,
+      ),
+    ]);
+    const byLabel = Map.groupBy(values, ([name]) => name);
+    return {
+      seriesCount: Number(count?.[0] ?? 0),
+      labels: totals.map(([name, valueCount, seriesCount]) => ({
+        label: name,
+        valueCount: Number(valueCount),
+        seriesCount: Number(seriesCount),
+        values: (byLabel.get(name) ?? []).map(([, value, own]) => ({ value, seriesCount: Number(own) })),
+      })),
+    };
+  }
+
+  async #rows<Row>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
+    return await withClickHouseErrors(async () => {
+      const result = await this.#client.query({
+        query,
+        query_params: parameters,
+        format: 'JSONCompactEachRow',
+        clickhouse_settings: { max_execution_time: SECONDS_MAX },
+      });
+      return await result.json<Row>();
+    });
+  }
+}

@@ -1,0 +1,241 @@
+import type { Locator, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+
+import { inBrowser, PHONE } from '#test/browser/chromium.ts';
+import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
+import { givenMetrics } from '#test/kit/given_metrics.ts';
+
+/** A service with a metric of two routes, one of them with a gap, and a counter. */
+async function givenService(h: ConsoleWorld) {
+  const { serviceId } = await h.given.service({ name: 'checkout' });
+  const route = (name: string, base: number) => ({
+    name: 'http_request_duration_seconds',
+    labels: { route: name },
+    minutes: 90,
+    everySeconds: 60,
+    value: (step: number) => (name === '/pay' && step > 60 && step < 75 ? null : base),
+  });
+  await givenMetrics(h, serviceId, route('/pay', 0.4), route('/cart', 0.1), {
+    name: 'http_requests_total',
+    kind: 'counter',
+    minutes: 90,
+    everySeconds: 60,
+    value: (step) => step * 30,
+  });
+  return serviceId;
+}
+
+const plotOf = (page: Page, name: string) => page.getByRole('slider', { name: `Time in ${name}` });
+const requestsOf = (page: Page, operation: string): string[] => {
+  const bodies: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith(`/actions/${operation}`)) bodies.push(request.postData() ?? '');
+  });
+  return bodies;
+};
+
+/** By the keyboard, as after moving the focus there: Enter twice in a row means the first control alone. */
+async function choose(control: Locator): Promise<void> {
+  await control.page().keyboard.press('Shift');
+  await control.press('Enter');
+}
+
+inBrowser('metrics and dashboards', () => {
+  test('a metric is found, split, filtered, compared, read by the arrow keys, and added to a dashboard', async () => {
+    const h = await openConsole();
+    const serviceId = await givenService(h);
+    await h.incident(serviceId, 'Checkout is slow');
+    const { page } = await h.visitor({ path: '/' });
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('c');
+    await page.getByRole('heading', { name: 'Metrics', exact: true }).waitFor();
+    await page.getByText('2 metrics').waitFor();
+    await page.getByLabel('Search metrics').fill('htpp_requests_total');
+    await page.getByText('No metric has these words.').waitFor();
+    await page.getByRole('button', { name: 'http_requests_total' }).waitFor();
+    await page.getByLabel('Search metrics').fill('duration');
+    await page.getByText('2 series, gauge').waitFor();
+    await page.getByLabel('Search metrics').press('Enter');
+    const plot = plotOf(page, 'http_request_duration_seconds');
+    await plot.waitFor();
+    expect(new URL(page.url()).searchParams.get('metric')).toBe('http_request_duration_seconds');
+
+    await page.getByRole('button', { name: 'Split by route' }).click();
+    await page.getByRole('button', { name: /\/pay 400 ms/ }).waitFor();
+    await plot.focus();
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => plot.getAttribute('aria-valuetext')).toMatch(/\/pay 400 ms, \/cart 100 ms/);
+    await page.keyboard.press('-');
+    await expect.poll(() => new URL(page.url()).searchParams.has('from')).toBe(true);
+    await page.goBack();
+    await page.getByRole('button', { name: 'Last hour', exact: true }).waitFor();
+
+    await page.getByRole('button', { name: 'Only route /pay' }).click();
+    await page.getByText('route = /pay').waitFor();
+    await expect.poll(() => page.getByRole('button', { name: /\/cart 100 ms/ }).count()).toBe(0);
+    await page.getByLabel('Compare with').selectOption('day');
+    await page.getByLabel('Compare with').selectOption('');
+    const rule = await page.getByRole('link', { name: 'Create a rule' }).getAttribute('href');
+    expect(new URL(rule!).searchParams.get('metric')).toBe('http_request_duration_seconds{route="/pay"}');
+
+    // What the address says is what is shown, also to somebody else.
+    const address = page.url();
+    await page.reload();
+    await page.getByText('route = /pay').waitFor();
+    expect(page.url()).toBe(address);
+    await page.getByRole('button', { name: 'Add to a dashboard' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.getByText('Choose a dashboard, or a new one.').waitFor();
+    await dialog.getByRole('combobox', { name: 'Dashboard' }).click();
+    await page.getByRole('option', { name: 'A new dashboard' }).click();
+    await dialog.getByLabel('Name of the dashboard').fill('Payments');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('heading', { name: 'Payments' }).waitFor();
+    await plotOf(page, 'http_request_duration_seconds').waitFor();
+    const { dashboards } = await h.expectOk('list_dashboards');
+    const { layout } = await h.expectOk('get_dashboard', { dashboardId: dashboards[0].dashboardId });
+    expect(layout).toMatchObject([
+      {
+        type: 'series',
+        query: { serviceId, metricName: 'http_request_duration_seconds{route="/pay"}', splitBy: 'route' },
+      },
+    ]);
+  });
+
+  test('a dashboard is made of what a service sends, changed by keyboard alone, and nothing is lost', async () => {
+    const h = await openConsole();
+    const serviceId = await givenService(h);
+    const { page } = await h.visitor({ path: '/dashboards' });
+    await page.getByText('No dashboard yet').waitFor();
+    await page.getByRole('button', { name: 'Create a dashboard' }).first().click();
+    await page.getByLabel('Name', { exact: true }).fill('Checkout');
+    await page.getByRole('dialog').getByRole('combobox', { name: 'Service' }).click();
+    await page.getByRole('option', { name: 'checkout' }).click();
+    const asked = requestsOf(page, 'query_metrics');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByRole('heading', { name: 'Checkout' }).waitFor();
+    await plotOf(page, 'http_requests_total').waitFor();
+    await page.getByText('30 per minute').or(page.getByText('30 per 15 s')).waitFor();
+    // All that is in view, in one request.
+    expect(asked).toHaveLength(1);
+    const { dashboards } = await h.expectOk('list_dashboards');
+    const { dashboardId } = dashboards[0];
+    const read = () => h.expectOk('get_dashboard', { dashboardId });
+    expect((await read()).serviceId).toBe(serviceId);
+
+    await page.getByRole('button', { name: 'Edit', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Name of the dashboard').fill('Checkout at a glance');
+    const grip = page.getByRole('button', { name: /^Move or resize On call/ });
+    await grip.focus();
+    await page.keyboard.press('Shift+ArrowRight');
+    await page.keyboard.press('Shift+ArrowDown');
+    await choose(page.getByRole('button', { name: 'Change Incidents' }));
+    await choose(page.getByRole('menuitem', { name: 'Remove' }));
+    await page.getByText('Incidents is removed').waitFor();
+    await choose(page.getByRole('button', { name: 'Undo' }));
+    await page.getByRole('region', { name: 'Incidents', exact: true }).waitFor();
+    await choose(page.getByRole('button', { name: 'Add a widget' }));
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Kind').selectOption('text');
+    await choose(dialog.getByRole('button', { name: 'Add', exact: true }));
+    await dialog.getByText('Write something.').waitFor();
+    await dialog.getByLabel('Text', { exact: true }).fill('# Read me\n- Call Anna first');
+    await choose(dialog.getByRole('button', { name: 'Add', exact: true }));
+    await page.getByText('Call Anna first').waitFor();
+
+    // A reload loses nothing.
+    await page.reload();
+    await page.getByText('Call Anna first').waitFor();
+    expect(await page.getByLabel('Name of the dashboard').inputValue()).toBe('Checkout at a glance');
+
+    // Somebody else saves meanwhile: both are shown, and both are kept.
+    const before = await read();
+    const others = [...before.layout, { type: 'text', title: 'From Bram', options: { text: 'Restart the queue' } }];
+    await h.expectOk('update_dashboard', { dashboardId, layout: others });
+    await page.getByText('Somebody else has saved this dashboard meanwhile').waitFor();
+    await choose(page.getByRole('button', { name: 'Save', exact: true }));
+    await page.getByText('Renamed to Checkout at a glance').waitFor();
+    await page.getByText('Added From Bram').waitFor();
+    await choose(page.getByRole('button', { name: 'Keep both' }));
+    await page.getByText('The dashboard is saved').waitFor();
+    await page.getByText('Restart the queue').waitFor();
+    const after = await read();
+    expect(after.name).toBe('Checkout at a glance');
+    expect(after.layout.map(({ title }: { title: string }) => title).sort()).toEqual(
+      [...before.layout.map(({ title }: { title: string }) => title), 'From Bram', 'Text'].sort(),
+    );
+    const sizeOf = (layout: readonly { title: string; grid: { w: number; h: number } }[]) => {
+      const { w, h: height } = layout.find(({ title }) => title === 'On call')!.grid;
+      return [w, height];
+    };
+    expect(sizeOf(after.layout)).toEqual(sizeOf(before.layout).map((cells) => cells + 1));
+  });
+
+  test('a dashboard is dragged by the mouse, renamed, duplicated and deleted, and a viewer only looks', async () => {
+    const h = await openConsole();
+    const serviceId = await givenService(h);
+    const query = { metricName: 'http_requests_total', aggregation: 'sum' };
+    const layout = [
+      { type: 'timeseries', title: 'Left', query, grid: { x: 0, y: 0, w: 6, h: 6 }, colours: ['#fff'] },
+      { type: 'stat', title: 'Right', query, grid: { x: 6, y: 0, w: 6, h: 6 } },
+      { type: 'heatmap', title: 'Odd', query: { anything: true } },
+    ];
+    const { dashboardId } = await h.expectOk('create_dashboard', { name: 'Checkout', serviceId, layout });
+    const { page } = await h.visitor({ path: `/dashboards/${dashboardId}` });
+    await plotOf(page, 'Left').waitFor();
+    await page.getByText('A widget of the type heatmap cannot be shown here.').waitFor();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const box = (await page.getByRole('button', { name: /^Move or resize Left/ }).boundingBox())!;
+    await page.mouse.move(box.x + 8, box.y + 8);
+    await page.mouse.down();
+    for (const share of [0.25, 0.5, 0.75, 1]) await page.mouse.move(box.x + 8 + share * 640, box.y + 8, { steps: 4 });
+    await page.mouse.up();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('The dashboard is saved').waitFor();
+    const saved = await h.expectOk('get_dashboard', { dashboardId });
+    const left = saved.layout.find(({ title }: { title: string }) => title === 'Left');
+    // Moved, and otherwise as it was given.
+    expect(left).toMatchObject({ type: 'timeseries', query, colours: ['#fff'], grid: { x: 6, w: 6, h: 6 } });
+    expect(saved.layout.find(({ title }: { title: string }) => title === 'Odd')).toMatchObject(layout[2]!);
+
+    await page.getByRole('button', { name: 'Show Right in full' }).click();
+    await page.getByRole('dialog', { name: 'Right' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Dashboards' }).first().click();
+    await page.getByRole('heading', { name: 'Dashboards', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'What to do with Checkout' }).click();
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click();
+    await page.getByRole('heading', { name: 'Checkout (copy)' }).waitFor();
+    await page.getByRole('link', { name: 'Dashboards' }).first().click();
+    await page.getByRole('heading', { name: 'Dashboards', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'What to do with Checkout (copy)' }).click();
+    await page.getByRole('menuitem', { name: 'Rename' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Second');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('link', { name: 'Second' }).waitFor();
+    await page.getByRole('button', { name: 'What to do with Second' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await expect.poll(() => page.getByRole('link', { name: 'Second' }).count()).toBe(0);
+    expect((await h.expectOk('list_dashboards')).dashboards).toHaveLength(1);
+
+    const viewer = await h.visitor({
+      role: 'viewer',
+      name: 'Vera',
+      path: `/dashboards/${dashboardId}`,
+      viewport: PHONE,
+      isMobile: true,
+      hasTouch: true,
+    });
+    const plot = plotOf(viewer.page, 'Left');
+    await plot.waitFor();
+    expect(await viewer.page.getByRole('button', { name: 'Edit', exact: true }).count()).toBe(0);
+    await plot.scrollIntoViewIfNeeded();
+    const area = (await plot.boundingBox())!;
+    await viewer.page.touchscreen.tap(area.x + area.width - 40, area.y + area.height / 2);
+    await expect.poll(() => plot.getAttribute('aria-valuetext')).toMatch(/http_requests_total 30/);
+  });
+});
