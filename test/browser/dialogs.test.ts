@@ -65,12 +65,15 @@ async function createSampleData(h: ConsoleWorld, { userId, email }: Visitor, ren
 
 interface SampleIds {
   readonly serviceId: string;
+  readonly incidentId: string;
   readonly scheduleId: string;
   readonly teamId: string;
   readonly policyId: string;
 }
 
-const openingsOf = ({ serviceId, scheduleId, teamId, policyId }: SampleIds): readonly Opening[] => [
+const openingsOf = ({ serviceId, incidentId, scheduleId, teamId, policyId }: SampleIds): readonly Opening[] => [
+  ['incidents', 'Declare an incident'],
+  [`incidents/${incidentId}`, 'Reassign'],
   ['', /^Search/],
   ['', /account and appearance$/],
   ['', /account and appearance$/, 'Keyboard shortcuts'],

@@ -5,6 +5,7 @@ import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { touchScreen, centerOf } from '#test/browser/touch.ts';
 import { openConsole } from '#test/browser/console_world.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { givenPerson } from '#test/kit/browser.ts';
 import { givenIncidents } from '#test/kit/many_incidents.ts';
 
 /** Waits for the row of an incident to show this status. */
@@ -235,5 +236,105 @@ inBrowser('incidents', () => {
     await members.getByText('ThirdError').waitFor();
     expect(await members.getByText('open', { exact: true }).count()).toBe(2);
     expect(await olga.page.getByText('no longer stored').count()).toBe(0);
+  });
+
+  test('a person declares an incident, escalates, reassigns and writes a note by keys alone', async () => {
+    const h = await openConsole();
+    await h.given.service({ name: 'checkout' });
+    const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
+    const { page, userId } = await h.visitor({ role: 'responder', path: '/incidents' });
+    const bram = await givenPerson(h, { role: 'responder', name: 'Bram' });
+    const byMail = (afterMinutes: number) => ({ afterMinutes, channels: ['email'], targetUserIds: [userId] });
+    await h.expectOk('create_escalation_policy', {
+      teamId,
+      name: 'Wake me',
+      steps: [byMail(0), byMail(30), byMail(60)],
+    });
+    const keys = async (...pressed: string[]): Promise<void> => {
+      for (const key of pressed) await page.keyboard.press(key);
+    };
+    await page.getByText('All quiet').waitFor();
+    await keys('c');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('What is wrong').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('Nobody can pay');
+    await keys('Enter');
+    await dialog.getByText('Choose who is paged, or nobody').waitFor();
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: 'Incidents' }).waitFor();
+    await keys('c');
+    await dialog.getByText('This continues what you entered').waitFor();
+    await expect.poll(() => dialog.getByLabel('What is wrong').inputValue()).toBe('Nobody can pay');
+    await dialog.getByRole('combobox', { name: 'Service' }).focus();
+    await page.keyboard.type('check');
+    await page.getByRole('option', { name: 'checkout' }).waitFor();
+    await keys('ArrowDown', 'Enter', 'Tab', 'Tab');
+    await page.keyboard.type('Wake');
+    await dialog.getByRole('button', { name: 'Declare and page' }).waitFor();
+    await dialog.getByRole('button', { name: 'Declare and page' }).focus();
+    await keys('Enter');
+    await page.getByRole('heading', { name: 'Nobody can pay' }).waitFor();
+    await page.getByText('Declared by Olga by the console.').waitFor();
+
+    await page.getByText('until step 2 of 3').waitFor();
+    await keys('e');
+    await dialog.getByRole('button', { name: 'Escalate now' }).focus();
+    await keys('Enter');
+    await page.getByText('until step 3 of 3').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    await keys('s');
+    await dialog.getByRole('combobox', { name: 'Person' }).and(page.locator(':focus')).waitFor();
+    await page.getByRole('option', { name: 'Bram' }).waitFor();
+    await page.keyboard.type('Bram');
+    await keys('ArrowDown', 'Enter');
+    await dialog.getByText('Bram is paged now, by mail').waitFor();
+    await dialog.getByRole('button', { name: 'Reassign and page' }).focus();
+    await keys('Enter');
+    await page.getByText('Reassigned to Bram by Olga').waitFor();
+    await expect.poll(() => h.post.mails.filter(({ recipients }) => recipients.includes(bram.email)).length).toBe(1);
+
+    await dialog.waitFor({ state: 'detached' });
+    await keys('n');
+    await page.keyboard.type('The replica lags.');
+    await keys('Control+Enter');
+    const note = page.getByRole('listitem').filter({ hasText: 'The replica lags.' });
+    await note.getByRole('button', { name: 'Change this note' }).click();
+    await page.getByRole('menuitem', { name: 'Edit' }).click();
+    await page.getByLabel('Note', { exact: true }).fill('The primary lags.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('listitem').filter({ hasText: 'The primary lags.' }).getByText('edited').waitFor();
+  });
+
+  test('all of 10,000 incidents can be reached and answered, and keys stay quick', { timeout: 240_000 }, async () => {
+    const h = await openConsole();
+    const { serviceId } = await h.given.service({ name: 'checkout', capabilities: [] });
+    await givenIncidents(h, serviceId, { count: 9_800, minutesAgo: 60 });
+    await givenIncidents(h, serviceId, { count: 200, status: 'triggered', minutesAgo: 5 });
+    const { page } = await h.visitor({ path: '/me' });
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    const startedAt = performance.now();
+    await page
+      .getByRole('link', { name: /^Incidents/ })
+      .first()
+      .click();
+    await page.locator('li[data-row]').first().waitFor();
+    console.log(`a list of 10,000 incidents opened in ${Math.round(performance.now() - startedAt)} ms`);
+    await page.evaluate(`window.paints = []; addEventListener('keydown', ({ timeStamp }) => requestAnimationFrame(() =>
+      requestAnimationFrame(() => paints.push(performance.now() - timeStamp))), true)`);
+    for (let row = 0; row < 60; row += 1) await page.keyboard.press('j');
+    await expect.poll(() => page.evaluate('paints.length')).toBe(60);
+    await page.locator('li[aria-posinset="60"]:focus-within').waitFor();
+    const paints = (await page.evaluate<number[]>('paints')).toSorted((a, b) => a - b);
+    console.log(`60 times j → paint: median ${Math.round(paints[30]!)} ms, longest ${Math.round(paints[59]!)} ms`);
+
+    await page.keyboard.press('Shift+A');
+    const bar = page.getByRole('region', { name: 'Selected incidents' });
+    await bar.getByText('All 200 selected').waitFor();
+    await bar.getByRole('button', { name: 'Acknowledge' }).click();
+    await page.getByText('200 incidents acknowledged.').waitFor();
+    await page.getByRole('link', { name: 'Acknowledged 200' }).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Undone for 200 incidents.').waitFor();
+    await page.getByRole('link', { name: 'Triggered 200' }).waitFor();
   });
 });

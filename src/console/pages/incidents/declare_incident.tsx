@@ -1,5 +1,4 @@
 import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -9,9 +8,11 @@ import { refreshIncidents } from '#console/api/incidents.ts';
 import { teamsQuery } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { newRequestKey } from '#console/components/request_key.ts';
 import { ServicePicker } from '#console/components/service_picker.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
 import { SEVERITIES } from '#console/pages/incidents/incident_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { Level } from '#core/exceptions/level.ts';
@@ -45,8 +46,9 @@ export function DeclareIncident({ onClose }: { readonly onClose: () => void }) {
   const policies = (data?.teams ?? []).flatMap(({ name: team, escalationPolicies }) =>
     escalationPolicies.map(({ policyId, name, steps }) => ({ policyId, name, team, steps })),
   );
-  const form = useForm<Declared>({
-    initialValues: EMPTY,
+  const { form, draft } = useDraftForm<Declared>({
+    form: 'declare_incident',
+    base: EMPTY,
     validate: {
       serviceId: (value) => (value === '' ? 'Choose the service that it is about' : null),
       title: (value) =>
@@ -68,6 +70,7 @@ export function DeclareIncident({ onClose }: { readonly onClose: () => void }) {
         requestKey,
       }),
     async onSuccess({ incidentId }) {
+      draft.done();
       await refreshIncidents(queryClient, orgId, [incidentId]);
       await navigate({ to: '/incidents/$incidentId', params: { incidentId } });
     },
@@ -77,6 +80,11 @@ export function DeclareIncident({ onClose }: { readonly onClose: () => void }) {
     <Dialog onClose={onClose} title="Declare an incident">
       <form onSubmit={form.onSubmit((values) => declaring.mutate(values))} noValidate>
         <Stack>
+          <DraftNotice
+            draft={draft}
+            labels={LABELS}
+            show={(field, value) => (field.endsWith('Id') ? 'chosen' : String(value))}
+          />
           <TextInput
             label={LABELS.title}
             placeholder="Customers cannot pay with cards"

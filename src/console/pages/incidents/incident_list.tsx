@@ -139,9 +139,16 @@ export function IncidentList() {
       title="Incidents"
       actions={
         mayAnswer && (
-          <Button variant="default" leftSection={<IconPlus size={16} />} onClick={() => setIsDeclaring(true)}>
-            Declare an incident
-          </Button>
+          <>
+            {total > 1 && !areAllSelected && (
+              <Button variant="subtle" color="gray" onClick={selectAll}>
+                Select all
+              </Button>
+            )}
+            <Button variant="default" leftSection={<IconPlus size={16} />} onClick={() => setIsDeclaring(true)}>
+              Declare an incident
+            </Button>
+          </>
         )
       }
     >

@@ -1,13 +1,14 @@
 import { ActionIcon, Button, Group, Menu, Textarea } from '@mantine/core';
-import { useForm } from '@mantine/form';
 import { IconDots } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { Confirm } from '#console/components/confirm.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { newRequestKey } from '#console/components/request_key.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
 import classes from '#console/pages/incidents/notes.module.css';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useMemberNames } from '#console/pages/incidents/use_member_names.ts';
@@ -17,6 +18,8 @@ import { useOrganization } from '#console/shell/organization.tsx';
 export type Note = IncidentWithLog['notes'][number];
 
 const LENGTH_MAX = 2_000;
+const LABELS = { text: 'Note' } as const;
+
 const checkText = (text: string): string | null => {
   if (text.trim() === '') return 'Write something first';
   return text.length > LENGTH_MAX ? `At most ${LENGTH_MAX.toLocaleString()} characters; this has ${text.length}` : null;
@@ -31,8 +34,9 @@ const sendByKey = (event: React.KeyboardEvent<HTMLTextAreaElement>): void => {
 export function NewNote({ incidentId }: { readonly incidentId: string }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [requestKey, setRequestKey] = useState(newRequestKey);
-  const form = useForm({
-    initialValues: { text: '' },
+  const { form, draft } = useDraftForm({
+    form: `add_incident_note ${incidentId}`,
+    base: { text: '' },
     validate: { text: checkText },
   });
   const adding = useIncidentChange('add_incident_note', incidentId);
@@ -46,6 +50,7 @@ export function NewNote({ incidentId }: { readonly incidentId: string }) {
       { incidentId, text, requestKey },
       {
         onSuccess() {
+          draft.done();
           form.setValues({ text: '' });
           setRequestKey(newRequestKey());
         },
@@ -54,6 +59,7 @@ export function NewNote({ incidentId }: { readonly incidentId: string }) {
   });
   return (
     <form onSubmit={submit} className={classes.form}>
+      <DraftNotice draft={draft} labels={LABELS} />
       <Textarea
         ref={field}
         aria-label="Add a note"
@@ -135,8 +141,9 @@ interface EditNoteProps {
 }
 
 function EditNote({ incidentId, note, onClose }: EditNoteProps) {
-  const form = useForm({
-    initialValues: { text: note.text },
+  const { form, draft } = useDraftForm({
+    form: `edit_incident_note ${note.noteId}`,
+    base: { text: note.text },
     validate: { text: checkText },
   });
   const editing = useIncidentChange('edit_incident_note', incidentId);
@@ -145,6 +152,7 @@ function EditNote({ incidentId, note, onClose }: EditNoteProps) {
       { incidentId, noteId: note.noteId, text, before: note.text },
       {
         onSuccess() {
+          draft.done();
           onClose();
         },
       },
@@ -152,6 +160,7 @@ function EditNote({ incidentId, note, onClose }: EditNoteProps) {
   });
   return (
     <form onSubmit={submit} className={classes.form}>
+      <DraftNotice draft={draft} labels={LABELS} />
       <Textarea
         aria-label="Note"
         autosize
@@ -167,12 +176,13 @@ function EditNote({ incidentId, note, onClose }: EditNoteProps) {
           size="sm"
           variant="default"
           onClick={() => {
+            draft.startOver();
             onClose();
           }}
         >
           Cancel
         </Button>
-        <Button type="submit" size="sm" loading={editing.isPending}>
+        <Button type="submit" size="sm" loading={editing.isPending} disabled={draft.conflicts.length > 0}>
           Save
         </Button>
       </Group>
