@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { hashPassword } from '#auth/passwords.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 
@@ -62,6 +63,32 @@ test('the link acknowledges only its own incident, and never resolves one', asyn
   expect(await open(w, url, 'POST')).toMatchObject({ status: 409, body: expect.stringContaining('resolved already') });
   expect(await status()).toBe('resolved');
   expect((await w.expectOk('list_incidents', { status: 'triggered' })).total).toBe(1);
+});
+
+test('somebody who has set a PIN for replies needs it for the link, too', async () => {
+  const { w, anna, url, status } = await annaGetsAnSms();
+  await w.context.db.sql.run('insert into reply_pins (user_id, pin_hash, wrong_tries) values ($1, $2, 0)', [
+    anna.userId,
+    await hashPassword('0815'),
+  ]);
+  expect((await open(w, url)).body).toContain('Your PIN for replies');
+  const enter = (pin: string) =>
+    w.app.inject({
+      method: 'POST',
+      url,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: pin === '' ? '' : `pin=${pin}`,
+    });
+  for (const [pin, says] of [
+    ['', 'Enter the PIN'],
+    ['4711', 'wrong'],
+  ] as const) {
+    const { statusCode, body } = await enter(pin);
+    expect([statusCode, body]).toEqual([403, expect.stringContaining(says)]);
+  }
+  expect(await status()).toBe('triggered');
+  expect((await enter('0815')).statusCode).toBe(200);
+  expect(await status()).toBe('acknowledged');
 });
 
 test('a link that was altered, is too old, or belongs to somebody who has left is refused, and it is audited', async () => {

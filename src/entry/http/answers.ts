@@ -1,6 +1,7 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
+import { checkReplyPin } from '#auth/reply_pins.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answer_as_person.ts';
 import { type AnswerPage, sendAnswerPage } from '#entry/http/answer_page.ts';
@@ -62,12 +63,15 @@ export async function mountAnswers(root: FastifyInstance, context: AppContext): 
 
     app.get<{ Params: ShortParams }>(SHORT_ANSWER_PATH, async (request, reply) => {
       const found = await readShortAnswer(context, request, request.params.code);
-      return sendAnswerPage(reply, 'heading' in found ? found : questionOf(context, found));
+      if ('heading' in found) return sendAnswerPage(reply, found);
+      return sendAnswerPage(reply, { ...questionOf(context, found), asksPin: await hasPin(context, found) });
     });
 
-    app.post<{ Params: ShortParams }>(SHORT_ANSWER_PATH, async (request, reply) => {
+    app.post<{ Params: ShortParams; Body: { pin?: unknown } | null }>(SHORT_ANSWER_PATH, async (request, reply) => {
       const found = await readShortAnswer(context, request, request.params.code);
-      return sendAnswerPage(reply, 'heading' in found ? found : await act(context, request, found));
+      if ('heading' in found) return sendAnswerPage(reply, found);
+      const refused = await refusedPin(context, found, request.body?.pin);
+      return sendAnswerPage(reply, refused ?? (await act(context, request, found)));
     });
   });
 }
@@ -99,6 +103,27 @@ async function readShortAnswer(
   }
   return await readIncidents(stores, 'acknowledge', notification);
 }
+
+/** Whoever reads somebody's SMS still lacks the PIN, if they have set one: the link needs it as a reply does. */
+async function hasPin({ db }: AppContext, { notification }: ReadAnswer): Promise<boolean> {
+  return (await storesOf(db.session()).phoneNumbers.findPin(notification.userId)) !== null;
+}
+
+/** The question again, with what is wrong about the PIN; null when it is right, or none is set. */
+async function refusedPin(context: AppContext, found: ReadAnswer, given: unknown): Promise<AnswerPage | null> {
+  const stores = storesOf(context.db.session());
+  const pin = typeof given === 'string' ? given.trim() : null;
+  const check = await checkReplyPin(stores, found.notification.userId, pin, context.clock.now());
+  if (check === 'none_set' || check === 'right') return null;
+  const page = questionOf(context, found);
+  return { ...page, status: 403, paragraphs: [PIN_REFUSALS[check], ...page.paragraphs], asksPin: true };
+}
+
+const PIN_REFUSALS = {
+  missing: 'Enter the PIN that you have set for replies.',
+  wrong: 'That PIN is wrong. Nothing was changed.',
+  locked: 'Too many wrong PINs. Try again in 15 minutes, or use the console.',
+} as const;
 
 async function refuse(
   context: AppContext,
