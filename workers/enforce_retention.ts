@@ -20,7 +20,7 @@ const KEEP_REFUSALS_HOURS = 48;
 
 /**
  * Removes what is older than the retention of its service: points, events, groups without events, and resolved incidents
- * with their logs; and old entries of the ingest status. Groups that were never counted are counted. Reads hide all of it already, so after a crash the rest is
+ * with their logs; and old entries of the ingest status. Groups whose events nobody counted are counted. Reads hide all of it already, so after a crash the rest is
  * removed next time. A store that fails does not stop the others.
  */
 export async function enforceRetention(runtime: RetentionRuntime): Promise<void> {
@@ -32,7 +32,7 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
     [
       () => inBatches((limit) => incidents.removeOutdated(now, limit)),
       () => inBatches((limit) => exceptionGroups.removeOutdated(now, limit)),
-      () => exceptionCounts.markUncounted(now),
+      () => exceptionCounts.markMissed(now),
       () => ingestRefusals.removeBefore(now.subtract({ hours: KEEP_REFUSALS_HOURS })),
       async () => expiredRows.remove(EXCEPTION_EVENTS, await services.listRetentionTiers('exceptions'), now),
       async () => {

@@ -118,9 +118,17 @@ test('counts fall when events are no longer kept, by age or by a shorter retenti
   expect(await countOf(groupId)).toBe(2);
 });
 
-test('groups that a release without counts has made are counted, too', async () => {
+test('events that came through a release without counts are counted, too', async () => {
   const [group] = await groupAndStore(w, serviceId, [eventAt(w)]);
-  await counts().markUncounted(w.clock.now());
+  const { groupId } = group!;
+  await counts().markMissed(w.clock.now());
   await run();
-  expect(await countOf(group!.groupId)).toBe(1);
+  expect(await countOf(groupId)).toBe(1);
+  w.clock.advance({ minutes: 1 });
+  await groupAndStore(w, serviceId, [eventAt(w)]);
+  await run();
+  expect(await countOf(groupId)).toBe(1);
+  await counts().markMissed(w.clock.now());
+  await run();
+  expect(await countOf(groupId)).toBe(2);
 });

@@ -87,8 +87,8 @@ export class ExceptionCountStore {
       .execute();
   }
 
-  /** Groups without any row: a release that counts nothing has made them. */
-  async markUncounted(now: Temporal.Instant): Promise<void> {
+  /** Groups to which events have come that nobody marked, as those of a release that counts nothing. */
+  async markMissed(now: Temporal.Instant): Promise<void> {
     await this.#session.db
       .insertInto('exception_group_counts')
       .columns(['group_id', 'due_at'])
@@ -97,9 +97,12 @@ export class ExceptionCountStore {
           .selectFrom('exception_groups as g')
           .leftJoin('exception_group_counts as c', 'c.group_id', 'g.id')
           .select(['g.id', sql<Temporal.Instant>`${now}::timestamptz`.as('due_at')])
-          .where('c.group_id', 'is', null),
+          .where(({ eb: is, or }) =>
+            or([is('c.group_id', 'is', null), is('g.last_seen_at', '>', is.ref('c.counted_at'))]),
+          )
+          .orderBy('g.id'),
       )
-      .onConflict((conflict) => conflict.column('group_id').doNothing())
+      .onConflict((conflict) => conflict.column('group_id').doUpdateSet({ due_at: soonest() }))
       .execute();
   }
 
