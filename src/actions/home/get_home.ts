@@ -74,7 +74,7 @@ export const getHome = defineAction({
       return ownTeams.has(team.id) ? 2 : 3;
     };
     const shown = all.toSorted((a, b) => rank(a) - rank(b)).slice(0, SCHEDULES_MAX);
-    const schedules = all.map(({ found, people }) => ({ ...found, people }));
+    const schedules = all.map(({ team, found, people }) => ({ ...found, people, teamName: team.name }));
     return {
       at: toTimestamp(now),
       schedules: shown.map(({ team, found, people }) => toView(team, found, people, now)),

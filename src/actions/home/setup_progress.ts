@@ -13,6 +13,9 @@ export const SetupProgressView = Type.Object({
   hasPagingRule: Type.Boolean({ description: 'there is an enabled alert rule with an escalation policy' }),
   hasSentMessage: Type.Boolean({ description: 'a message was sent to somebody, a test included' }),
   firstServiceId: nullable(IdText),
+  paging: nullable(
+    Type.Object({ serviceId: IdText, policyId: IdText }, { description: 'of a rule that pages somebody' }),
+  ),
 });
 
 export async function readSetupProgress({
@@ -30,5 +33,6 @@ export async function readSetupProgress({
     hasData: hasExceptions || (await metrics.hasAny(services.map(({ id }) => id))),
     canBeReached: phones.length > 0 || browsers.length > 0,
     firstServiceId: services[0]?.id ?? null,
+    paging: await stores.setup.findPagingPair(caller.orgId),
   };
 }

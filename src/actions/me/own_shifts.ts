@@ -13,12 +13,14 @@ import { rotationOf } from '#storage/postgres/schedule_store.ts';
 export const OwnShiftView = Type.Object({
   scheduleId: IdText,
   scheduleName: Type.String(),
+  teamName: Type.String(),
   source: Type.Enum(['rotation', 'override']),
   since: Timestamp,
   until: nullable(Timestamp),
 });
 
-type OfSchedule = Pick<ScheduleOnCall, 'schedule' | 'overrides'> & Pick<TeamOnCall, 'people'>;
+type OfSchedule = Pick<ScheduleOnCall, 'schedule' | 'overrides'> &
+  Pick<TeamOnCall, 'people'> & { readonly teamName: string };
 
 /** The same over all schedules of the organization. */
 export async function listOwnShifts(
@@ -28,11 +30,15 @@ export async function listOwnShifts(
   now: Temporal.Instant,
   limit: number,
 ): Promise<Static<typeof OwnShiftView>[]> {
-  const teams = (await stores.teams.list(orgId, LIST_LIMIT)).map(({ id }) => id);
-  const onCallOf = await stores.onCall.ofTeams(orgId, teams, now);
-  const schedules = teams.flatMap((teamId) => {
-    const { schedules: found, people } = onCallOf(teamId);
-    return found.map(({ schedule, overrides }) => ({ schedule, overrides, people }));
+  const teams = await stores.teams.list(orgId, LIST_LIMIT);
+  const onCallOf = await stores.onCall.ofTeams(
+    orgId,
+    teams.map(({ id }) => id),
+    now,
+  );
+  const schedules = teams.flatMap(({ id, name: teamName }) => {
+    const { schedules: found, people } = onCallOf(id);
+    return found.map(({ schedule, overrides }) => ({ schedule, overrides, people, teamName }));
   });
   return readOwnShifts(schedules, userId, now, limit);
 }
@@ -45,12 +51,13 @@ export function readOwnShifts(
   limit: number,
 ): Static<typeof OwnShiftView>[] {
   return schedules
-    .flatMap(({ schedule, overrides, people }) => {
+    .flatMap(({ schedule, overrides, people, teamName }) => {
       const isPresent = (candidate: string): boolean => people.has(candidate);
       const shifts = ownShifts(rotationOf(schedule), overrides, { userId, from: now, limit }, isPresent);
       return shifts.map(({ source, since, until }) => ({
         scheduleId: schedule.id,
         scheduleName: schedule.name,
+        teamName,
         source,
         since: toTimestamp(since),
         until: toTimestampOrNull(until),

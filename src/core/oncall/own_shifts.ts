@@ -16,7 +16,10 @@ interface Whose {
   readonly limit: number;
 }
 
-/** The shifts of one person in a schedule that end after `from`, oldest first: those of the next 90 days, at most `limit`. */
+/**
+ * When one person is on call in a schedule after `from`, oldest first: in the next 90 days, at most `limit` times. What
+ * adjoins, an override and a turn of the rotation, is one; its source is that of its beginning.
+ */
 export function ownShifts(
   rotation: Rotation,
   overrides: readonly Override[],
@@ -28,9 +31,13 @@ export function ownShifts(
   const own: Shift[] = [];
   let lookedAt = 0;
   for (const shift of finalShifts(rotation, overrides, from, isPresent)) {
-    if (lookedAt === SHIFTS_LOOKED_AT || own.length === limit || isAtOrBefore(to, shift.since)) break;
+    if (lookedAt === SHIFTS_LOOKED_AT || isAtOrBefore(to, shift.since)) break;
     lookedAt += 1;
-    if (shift.userId === userId) own.push(shift);
+    if (shift.userId !== userId) continue;
+    const last = own.at(-1);
+    if (last?.until?.equals(shift.since) === true) own[own.length - 1] = { ...last, until: shift.until };
+    else if (own.length === limit) break;
+    else own.push(shift);
   }
   return own;
 }

@@ -13,12 +13,36 @@ export interface SetupParts {
   readonly hasSentMessage: boolean;
 }
 
+/** A service, and the escalation policy of a rule of its own that is enabled. */
+export interface PagingPair {
+  readonly serviceId: Id<'service'>;
+  readonly policyId: Id<'policy'>;
+}
+
 /** How far an organization has come from nothing to its first page. */
 export class SetupReader {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
+  }
+
+  /** The oldest of them; null while no rule pages anybody. */
+  async findPagingPair(orgId: Id<'org'>): Promise<PagingPair | null> {
+    const pair = await this.#session.db
+      .selectFrom('alert_rules as r')
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
+      .innerJoin('service_capabilities as c', (join) =>
+        join.onRef('c.service_id', '=', 's.id').on('c.capability', '=', 'oncall').on('c.is_enabled', '=', true),
+      )
+      .select(({ ref }) => ['r.service_id as serviceId', ref('r.escalation_policy_id').$notNull().as('policyId')])
+      .where('r.org_id', '=', orgId)
+      .where('r.enabled', '=', true)
+      .where('r.escalation_policy_id', 'is not', null)
+      .orderBy('r.id')
+      .limit(1)
+      .executeTakeFirst();
+    return pair ?? null;
   }
 
   async find(orgId: Id<'org'>): Promise<SetupParts> {

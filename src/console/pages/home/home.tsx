@@ -56,15 +56,20 @@ function Content() {
 }
 
 function Parts({ home }: { readonly home: HomeData }) {
-  // Before anybody can be paged, setting up is what matters most.
+  const { orgId } = useOrganization().org;
+  const hasIncidents = useInfiniteQuery(myIncidentsQuery(orgId)).data?.pages[0]?.incidents.length !== 0;
+  const { failing = [], warnings = [] } = useQuery(pagingProblemsQuery(orgId)).data ?? {};
+  // Before anybody can be paged, setting up is what matters most; then it makes room.
   const isNew = !home.setup.hasPagingRule;
+  const isWide = home.scheduleCount === 0 && failing.length === 0 && warnings.length === 0 && isNew;
   return (
     <>
       <MyOnCall home={home} />
-      <div className={classes.columns}>
+      <div className={isWide ? classes.column : classes.columns}>
         <div>
-          {isNew && <SetupChecklist progress={home.setup} />}
+          {isNew && !hasIncidents && <SetupChecklist progress={home.setup} />}
           <MyIncidents />
+          {isNew && hasIncidents && <SetupChecklist progress={home.setup} />}
         </div>
         <div>
           <WhoIsOnCall home={home} />

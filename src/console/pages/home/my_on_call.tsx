@@ -1,6 +1,7 @@
 import { IconBell, IconBellRinging, IconMoonStars } from '@tabler/icons-react';
 
 import type { HomeData } from '#console/api/home.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
 import { Name } from '#console/components/name.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { useNow } from '#console/components/use_now.ts';
@@ -37,10 +38,10 @@ export function MyOnCall({ home: { ownShifts, scheduleCount } }: { readonly home
   );
 }
 
-function Running({ shift: { scheduleName, until } }: { readonly shift: OwnShift }) {
+function Running({ shift: { teamName, scheduleName, until } }: { readonly shift: OwnShift }) {
   return (
     <div>
-      <Name>{scheduleName}</Name>
+      <Name>{teamName}</Name>, <Name>{scheduleName}</Name>
       {until === null ? (
         ', until further notice'
       ) : (
@@ -57,11 +58,11 @@ function NextShifts({ shifts }: { readonly shifts: readonly OwnShift[] }) {
     <div className={classes.next}>
       <div className={classes.nextTitle}>{shifts.length === 1 ? 'Your next shift' : 'Your next shifts'}</div>
       <ul className={classes.nextList}>
-        {shifts.map(({ scheduleId, scheduleName, since }) => (
+        {shifts.map(({ scheduleId, teamName, scheduleName, since }) => (
           <li key={`${scheduleId} ${since}`}>
             <Timestamp at={since} format="date_time" /> <span className="dimmed">(</span>
             <Timestamp at={since} />
-            <span className="dimmed">)</span> <Name>{scheduleName}</Name>
+            <span className="dimmed">)</span> <Name>{`${isolateBidi(teamName)}, ${isolateBidi(scheduleName)}`}</Name>
           </li>
         ))}
       </ul>

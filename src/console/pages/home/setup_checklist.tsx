@@ -7,8 +7,11 @@ import type { SetupProgress } from '#console/api/home.ts';
 import { Card } from '#console/components/card.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
 import classes from '#console/pages/home/home.module.css';
+import { SendPage } from '#console/pages/home/send_page.tsx';
 import { SetUpPaging } from '#console/pages/home/set_up_paging.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+type OpenDialog = 'paging' | 'page';
 
 interface Step {
   readonly title: string;
@@ -16,16 +19,16 @@ interface Step {
   readonly isDone: boolean;
 }
 
-export function isComplete({ firstServiceId: _, ...steps }: SetupProgress): boolean {
+export function isComplete({ firstServiceId: _service, paging: _paging, ...steps }: SetupProgress): boolean {
   return Object.values(steps).every(Boolean);
 }
 
 /** The steps from an empty organization to the first page. Hidden once all are done. Every line leads to its form. */
 export function SetupChecklist({ progress }: { readonly progress: SetupProgress }) {
   const { may } = useOrganization();
-  const [isSettingUp, setIsSettingUp] = useState(false);
-  const close = () => setIsSettingUp(false);
-  const steps = stepsOf(progress, () => setIsSettingUp(true));
+  const [dialog, setDialog] = useState<OpenDialog | null>(null);
+  const close = () => setDialog(null);
+  const steps = stepsOf(progress, setDialog);
   const canSetUp = may('services:edit') && may('oncall:edit');
   if (isComplete(progress)) return null;
   const done = steps.filter(({ isDone }) => isDone).length;
@@ -34,9 +37,9 @@ export function SetupChecklist({ progress }: { readonly progress: SetupProgress 
     <Card
       title="Set up"
       about={`${done} of ${steps.length} done.`}
-      action={isStart && canSetUp && <Button onClick={() => setIsSettingUp(true)}>Set up paging</Button>}
+      action={isStart && canSetUp && <Button onClick={() => setDialog('paging')}>Set up paging</Button>}
     >
-      <ol className={classes.list}>
+      <ol className={classes.steps}>
         {steps.map(({ title, how, isDone }) => (
           <li key={title} className={classes.step}>
             <span className={classes.tick} data-done={isDone ? '' : undefined} aria-hidden>
@@ -52,14 +55,15 @@ export function SetupChecklist({ progress }: { readonly progress: SetupProgress 
           </li>
         ))}
       </ol>
-      {isSettingUp && <SetUpPaging serviceId={progress.firstServiceId} onClose={close} />}
+      {dialog === 'paging' && <SetUpPaging serviceId={progress.firstServiceId} onClose={close} />}
+      {dialog === 'page' && progress.paging !== null && <SendPage {...progress.paging} onClose={close} />}
     </Card>
   );
 }
 
-function stepsOf(progress: SetupProgress, open: () => void): readonly Step[] {
+function stepsOf(progress: SetupProgress, open: (dialog: OpenDialog) => void): readonly Step[] {
   const { firstServiceId } = progress;
-  const setUpPaging = <TextButton onClick={open}>Set up paging</TextButton>;
+  const setUpPaging = <TextButton onClick={() => open('paging')}>Set up paging</TextButton>;
   return [
     {
       title: 'Create a service',
@@ -87,7 +91,12 @@ function stepsOf(progress: SetupProgress, open: () => void): readonly Step[] {
     },
     {
       title: 'Check that a page arrives',
-      how: <Link to="/me">Send yourself a test</Link>,
+      how:
+        progress.paging === null ? (
+          <Link to="/me">Send yourself a test</Link>
+        ) : (
+          <TextButton onClick={() => open('page')}>Send yourself a page</TextButton>
+        ),
       isDone: progress.hasSentMessage,
     },
     {

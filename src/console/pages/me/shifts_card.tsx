@@ -25,7 +25,7 @@ export function ShiftsCard({ shifts }: { readonly shifts: Me['shifts'] }) {
     <Card
       title="Your shifts"
       about="Those of the next 90 days."
-      rows={shifts.map(({ scheduleId, scheduleName, since, until, source }) => (
+      rows={shifts.map(({ scheduleId, scheduleName, teamName, since, until, source }) => (
         <Row
           key={`${scheduleId} ${since}`}
           title={
@@ -43,7 +43,7 @@ export function ShiftsCard({ shifts }: { readonly shifts: Me['shifts'] }) {
           }
           sub={
             <>
-              <Name>{scheduleName}</Name>
+              <Name>{teamName}</Name>, <Name>{scheduleName}</Name>
               {source === 'override' && ' (override)'}
             </>
           }

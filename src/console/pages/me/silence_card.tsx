@@ -1,8 +1,8 @@
-import { Button } from '@mantine/core';
-import { IconAddressBook } from '@tabler/icons-react';
+import { Button, List } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
 
 import { addressOf } from '#console/api/http.ts';
-import { Card, Row } from '#console/components/card.tsx';
+import { Card } from '#console/components/card.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
@@ -13,22 +13,23 @@ export function SilenceCard() {
     <Card
       title="While your phone is silent"
       about="Do Not Disturb keeps pages from waking you, unless your phone knows who sends them."
-      rows={
-        <Row
-          icon={<IconAddressBook size={20} stroke={1.75} aria-hidden />}
-          title="Contact card"
-          sub="Add it to the address book of your phone. Then let this contact through: on an iPhone, switch on Emergency Bypass for its calls and texts; on Android, make it a starred contact and let starred contacts interrupt."
-        >
-          <Button
-            component="a"
-            variant="default"
-            href={addressOf(`${API_PATHS.console}/organizations/${orgId}/actions/get_contact_card`)}
-            download
-          >
-            Download
-          </Button>
-        </Row>
-      }
-    />
+    >
+      <List size="sm" mb="md">
+        <List.Item>Add the contact card to the address book of your phone.</List.Item>
+        <List.Item>
+          iPhone: edit the contact, and turn on Emergency Bypass for its ringtone and its text tone.
+        </List.Item>
+        <List.Item>Android: make it a starred contact, and let starred contacts interrupt Do Not Disturb.</List.Item>
+      </List>
+      <Button
+        component="a"
+        variant="default"
+        leftSection={<IconDownload size={16} />}
+        href={addressOf(`${API_PATHS.console}/organizations/${orgId}/actions/get_contact_card`)}
+        download
+      >
+        Download the contact card
+      </Button>
+    </Card>
   );
 }

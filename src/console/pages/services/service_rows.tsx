@@ -19,6 +19,7 @@ const ROW_PX = 60;
 const ROW_ON_PHONE_PX = 108;
 const OVERSCAN = 12;
 const COUNT = new Intl.NumberFormat();
+const SHORT = new Intl.NumberFormat(undefined, { notation: 'compact', maximumSignificantDigits: 3 });
 
 type ServiceRowsProps = Pick<
   ReturnType<typeof useServices>,
@@ -52,7 +53,7 @@ export function ServiceRows({ rows, total, openOf, healthOf, hasMore, loadMore }
     <div className={classes.frame}>
       <div className={classes.head} aria-hidden>
         <span>Service</span>
-        <span>Open incidents</span>
+        <span>Needs attention</span>
         <span>Exceptions, 24 h</span>
         <span>Last metric</span>
         <span>Rules</span>
@@ -105,7 +106,7 @@ function ServiceRow({ service, open, health }: ServiceRowProps) {
         <div className={classes.sub}>{sub === '' ? 'Nothing is enabled yet' : <Name>{sub}</Name>}</div>
       </div>
       <div className={classes.cell}>
-        <OpenIncidents counts={open} />
+        <Attention counts={open} refused={health?.refused ?? 0} />
       </div>
       <div className={classes.cell}>{health !== undefined && <Events service={service} health={health} />}</div>
       <div className={classes.cell}>{health !== undefined && <LastMetric service={service} health={health} />}</div>
@@ -114,14 +115,26 @@ function ServiceRow({ service, open, health }: ServiceRowProps) {
   );
 }
 
-function OpenIncidents({ counts }: { readonly counts: OpenCounts | undefined }) {
-  if (counts === undefined) return <span className="dimmed">none</span>;
-  return counts.triggered > 0 ? (
-    <Status tone="red" isUrgent>
-      {counts.triggered} triggered
-    </Status>
-  ) : (
-    <Status tone="amber">{counts.acknowledged} acknowledged</Status>
+interface AttentionProps {
+  readonly counts: OpenCounts | undefined;
+  readonly refused: number;
+}
+
+/** Open incidents, and data that was refused. */
+function Attention({ counts, refused }: AttentionProps) {
+  if (counts === undefined && refused === 0) return <span className="dimmed">nothing</span>;
+  return (
+    <>
+      {counts !== undefined && counts.triggered > 0 && (
+        <Status tone="red" isUrgent>
+          {counts.triggered} triggered
+        </Status>
+      )}
+      {counts !== undefined && counts.triggered === 0 && (
+        <Status tone="amber">{counts.acknowledged} acknowledged</Status>
+      )}
+      {refused > 0 && <Status tone="amber">{SHORT.format(refused)} refused</Status>}
+    </>
   );
 }
 
@@ -130,22 +143,16 @@ interface HealthProps {
   readonly health: ServiceHealth;
 }
 
-function Events({ service, health: { events, refused } }: HealthProps) {
+function Events({ service, health: { events } }: HealthProps) {
   if (!service.capabilities.includes('exceptions')) return <span className="dimmed">–</span>;
   const total = events.reduce((sum, count) => sum + count, 0);
   const text = `${COUNT.format(total)} ${total === 1 ? 'event' : 'events'}`;
+  if (total === 0) return <span className="dimmed">none</span>;
   return (
-    <>
-      {total === 0 ? (
-        <span className="dimmed">none</span>
-      ) : (
-        <span className={classes.spark} title={`${text} in the last 24 hours`}>
-          <Sparkline values={events} label={`${text} in the last 24 hours`} tone="red" height={20} />
-          <span className="numbers">{COUNT.format(total)}</span>
-        </span>
-      )}
-      {refused > 0 && <Status tone="amber">{COUNT.format(refused)} refused</Status>}
-    </>
+    <span className={classes.spark} title={`${text} in the last 24 hours`}>
+      <Sparkline values={events} label={`${text} in the last 24 hours`} tone="red" height={20} />
+      <span className="numbers">{SHORT.format(total)}</span>
+    </span>
   );
 }
 

@@ -1,0 +1,51 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { refreshIncidents } from '#console/api/incidents.ts';
+import { Confirm } from '#console/components/confirm.tsx';
+import { newRequestKey } from '#console/components/request_key.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface SendPageProps {
+  readonly serviceId: string;
+  readonly policyId: string;
+  readonly onClose: () => void;
+}
+
+/** Opens a real incident that pages by the policy, and shows there how the page fares. */
+export function SendPage({ serviceId, policyId, onClose }: SendPageProps) {
+  const { orgId } = useOrganization().org;
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const [requestKey] = useState(newRequestKey);
+  const sending = useMutation({
+    mutationFn: () =>
+      invoke(orgId, 'declare_incident', {
+        serviceId,
+        title: 'Test page: everything is fine',
+        severity: 'info',
+        escalationPolicyId: policyId,
+        requestKey,
+      }),
+    async onSuccess({ incidentId }) {
+      await refreshIncidents(queryClient, orgId, [incidentId]);
+      await navigate({ to: '/incidents/$incidentId', params: { incidentId } });
+    },
+  });
+  return (
+    <Confirm
+      title="Send a page?"
+      button="Send the page"
+      isHarmless
+      isPending={sending.isPending}
+      error={sending.error}
+      onConfirm={() => sending.mutate()}
+      onClose={onClose}
+    >
+      This opens an incident that pages whoever is on call now, as a real one would. Answer it from your phone, or
+      acknowledge it on the page that opens.
+    </Confirm>
+  );
+}
