@@ -26,6 +26,24 @@ export default defineConfig({
         sw: path.join(import.meta.dirname, 'worker/service_worker.ts'),
       },
       output: {
+        // Few files, so that a first visit makes few requests: one with what every page loads, and few with what pages share.
+        codeSplitting: {
+          groups: [
+            {
+              name: (id) => (id.includes('/console/worker/') ? null : 'app'),
+              tags: ['$initial'],
+              debugName: 'app',
+              priority: 2,
+            },
+            {
+              name: 'lists',
+              test: /@tanstack\/(?:react-)?(?:table|virtual)|components\/data_table/,
+              includeDependenciesRecursively: false,
+              priority: 3,
+            },
+            { name: 'parts', minShareCount: 3, priority: 1 },
+          ],
+        },
         // Browsers find a service worker by its address, which must stay the same.
         entryFileNames: ({ name }) => (name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
       },

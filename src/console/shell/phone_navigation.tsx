@@ -1,15 +1,17 @@
-import { Modal, UnstyledButton } from '@mantine/core';
+import { UnstyledButton } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
 import { useLocation } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 
 import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
 import { NAVIGATION } from '#console/shell/navigation.ts';
 import { Place } from '#console/shell/place.tsx';
 import classes from '#console/shell/shell.module.css';
 
+const loadSheet = () => import('#console/shell/phone_sheet.tsx');
+const PhoneSheet = lazy(() => loadSheet().then((m) => ({ default: m.PhoneSheet })));
+
 const IN_BAR = NAVIGATION.filter(({ isInBar }) => isInBar);
-const BEHIND_MORE = NAVIGATION.filter(({ isInBar }) => !isInBar);
 
 /** The bar at the bottom of a phone: the rooms needed most, and a sheet with the others. */
 export function PhoneNavigation() {
@@ -17,7 +19,7 @@ export function PhoneNavigation() {
   const close = (): void => setIsOpen(false);
   useCloseOnBack(isOpen, close);
   const { pathname } = useLocation();
-  const isElsewhere = BEHIND_MORE.some(({ to }) => pathname === to || pathname.startsWith(`${to}/`));
+  const isElsewhere = NAVIGATION.some(({ to, isInBar }) => !isInBar && `${pathname}/`.startsWith(`${to}/`));
   return (
     <nav className={classes.bottom} aria-label="Main navigation, on a phone">
       {IN_BAR.map((place) => (
@@ -28,25 +30,17 @@ export function PhoneNavigation() {
         data-status={isElsewhere ? 'active' : undefined}
         aria-haspopup="dialog"
         aria-expanded={isOpen}
+        onPointerDown={() => void loadSheet()}
         onClick={() => setIsOpen(true)}
       >
         <IconDots size={20} stroke={1.75} aria-hidden />
         More
       </UnstyledButton>
-      <Modal
-        opened={isOpen}
-        onClose={close}
-        title="More"
-        centered={false}
-        classNames={{ inner: classes.sheetInner, content: classes.sheet }}
-        transitionProps={{ transition: 'slide-up', duration: 150 }}
-      >
-        <div className={classes.sheetPlaces}>
-          {BEHIND_MORE.map((place) => (
-            <Place key={place.to} place={place} onClick={close} />
-          ))}
-        </div>
-      </Modal>
+      {isOpen && (
+        <Suspense>
+          <PhoneSheet onClose={close} />
+        </Suspense>
+      )}
     </nav>
   );
 }

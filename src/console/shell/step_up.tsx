@@ -1,11 +1,8 @@
-import { Modal, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 
 import { setStepUp } from '#console/api/http.ts';
-import { secondFactorsQuery, stepUp } from '#console/api/second_factor.ts';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { SecondFactorForm } from '#console/components/second_factor_form.tsx';
+
+const StepUpDialog = lazy(() => import('#console/shell/step_up_dialog.tsx').then((m) => ({ default: m.StepUpDialog })));
 
 /** Asks for the second factor when the server requires it again, then lets the request continue. */
 export function StepUp() {
@@ -29,32 +26,8 @@ export function StepUp() {
   };
   if (!isAsking) return null;
   return (
-    <Modal opened onClose={() => close(false)} title="Confirm with your second factor" zIndex={400}>
-      <Text size="sm" mb="md">
-        Changing keys or roles and deleting things asks for it again after ten minutes.
-      </Text>
-      <Methods onConfirmed={() => close(true)} />
-    </Modal>
-  );
-}
-
-function Methods({ onConfirmed }: { readonly onConfirmed: () => void }) {
-  const { data, error } = useQuery(secondFactorsQuery);
-  if (error !== null && data === undefined) return <ErrorAlert error={error} />;
-  if (data === undefined) return null;
-  const methods = [
-    ...(data.passkeys.length > 0 ? (['passkey'] as const) : []),
-    ...(data.hasApp ? (['code'] as const) : []),
-    ...(data.recoveryCodesLeft > 0 ? (['recovery_code'] as const) : []),
-  ];
-  return (
-    <SecondFactorForm
-      methods={methods}
-      token={null}
-      onSubmit={async (proof) => {
-        await stepUp(proof);
-        onConfirmed();
-      }}
-    />
+    <Suspense>
+      <StepUpDialog onClose={close} />
+    </Suspense>
   );
 }

@@ -1,15 +1,18 @@
 import { Button } from '@mantine/core';
 import { IconCheck } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 
 import type { SetupProgress } from '#console/api/home.ts';
 import { Card } from '#console/components/card.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
 import classes from '#console/pages/home/home.module.css';
-import { SendPage } from '#console/pages/home/send_page.tsx';
-import { SetUpPaging } from '#console/pages/home/set_up_paging.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const SendPage = lazy(() => import('#console/pages/home/send_page.tsx').then((m) => ({ default: m.SendPage })));
+const SetUpPaging = lazy(() =>
+  import('#console/pages/home/set_up_paging.tsx').then((m) => ({ default: m.SetUpPaging })),
+);
 
 type OpenDialog = 'paging' | 'page';
 
@@ -55,8 +58,10 @@ export function SetupChecklist({ progress }: { readonly progress: SetupProgress 
           </li>
         ))}
       </ol>
-      {dialog === 'paging' && <SetUpPaging serviceId={progress.firstServiceId} onClose={close} />}
-      {dialog === 'page' && progress.paging !== null && <SendPage {...progress.paging} onClose={close} />}
+      <Suspense>
+        {dialog === 'paging' && <SetUpPaging serviceId={progress.firstServiceId} onClose={close} />}
+        {dialog === 'page' && progress.paging !== null && <SendPage {...progress.paging} onClose={close} />}
+      </Suspense>
     </Card>
   );
 }

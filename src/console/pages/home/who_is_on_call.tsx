@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 
 import type { HomeData, HomeSchedule } from '#console/api/home.ts';
 import { Card } from '#console/components/card.tsx';
@@ -7,9 +7,12 @@ import { Name } from '#console/components/name.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { DayBar, DayScale } from '#console/pages/home/day_bar.tsx';
 import classes from '#console/pages/home/home.module.css';
-import { RemoveOverride } from '#console/pages/home/remove_override.tsx';
-import { TakeOver } from '#console/pages/home/take_over.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const RemoveOverride = lazy(() =>
+  import('#console/pages/home/remove_override.tsx').then((m) => ({ default: m.RemoveOverride })),
+);
+const TakeOver = lazy(() => import('#console/pages/home/take_over.tsx').then((m) => ({ default: m.TakeOver })));
 
 /** Who is on call now and in the next 24 hours, and buttons to take over. */
 export function WhoIsOnCall({ home: { at, schedules, scheduleCount } }: { readonly home: HomeData }) {
@@ -37,10 +40,16 @@ export function WhoIsOnCall({ home: { at, schedules, scheduleCount } }: { readon
           And {others} more {others === 1 ? 'schedule' : 'schedules'}.
         </div>
       )}
-      {takingOver !== null && <TakeOver schedule={takingOver} onClose={() => setTakingOver(null)} />}
-      {overridden?.overrideId != null && (
-        <RemoveOverride schedule={overridden} overrideId={overridden.overrideId} onClose={() => setOverridden(null)} />
-      )}
+      <Suspense>
+        {takingOver !== null && <TakeOver schedule={takingOver} onClose={() => setTakingOver(null)} />}
+        {overridden?.overrideId != null && (
+          <RemoveOverride
+            schedule={overridden}
+            overrideId={overridden.overrideId}
+            onClose={() => setOverridden(null)}
+          />
+        )}
+      </Suspense>
     </Card>
   );
 }

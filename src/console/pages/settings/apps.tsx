@@ -26,7 +26,7 @@ export function Apps() {
   const [ended, setEnded] = useState<Connection | null>(null);
   return (
     <Page
-      title="ConnectionState apps"
+      title="Connected apps"
       lead={
         isAdmin
           ? 'Agents and other MCP clients that members allowed to act in their name.'
@@ -45,7 +45,7 @@ export function Apps() {
       )}
       {data !== undefined && data.connections.length > 0 && (
         <DataTable
-          label="ConnectionState apps"
+          label="Connected apps"
           columns={columnsWith(setEnded)}
           items={data.connections}
           keyOf={({ connectionId }) => connectionId}

@@ -19,6 +19,8 @@ import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/rol
 import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Invitations } from '#console/pages/settings/invitations.tsx';
+import classes from '#console/pages/settings/invitations.module.css';
+import { OrganizationCard } from '#console/pages/settings/organization_card.tsx';
 import { SecondFactorPolicy } from '#console/pages/settings/second_factor_policy.tsx';
 import { InviteMember } from '#console/pages/settings/invite_member.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -51,7 +53,12 @@ export function Members() {
       {data !== undefined && (
         <DataTable label="Members" columns={columns} items={data.members} keyOf={({ userId }) => userId} />
       )}
-      {isAdmin && <SecondFactorPolicy />}
+      {isAdmin && (
+        <div className={classes.section}>
+          <OrganizationCard />
+          <SecondFactorPolicy />
+        </div>
+      )}
       {isAdmin && <Invitations />}
       {isInviting && <InviteMember onClose={() => setIsInviting(false)} />}
       {removed !== null && <RemoveMember member={removed} onClose={() => setRemoved(null)} />}

@@ -1,0 +1,56 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+
+import { invoke } from '#console/api/actions.ts';
+import { sessionQuery } from '#console/api/session.ts';
+import { Card } from '#console/components/card.tsx';
+import { CopyId } from '#console/components/copy_field.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { showSuccess } from '#console/components/notice.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** The name of the organization, which owners and admins may change. */
+export function OrganizationCard() {
+  const { org } = useOrganization();
+  const queryClient = useQueryClient();
+  const { form, draft } = useDraftForm({
+    form: 'rename_organization',
+    base: { name: org.name },
+    validate: { name: (name) => (name.trim() === '' ? 'An organization needs a name' : null) },
+  });
+  const renaming = useMutation({
+    mutationFn: ({ name }: typeof form.values) => invoke(org.orgId, 'rename_organization', { name: name.trim() }),
+    onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
+    async onSuccess() {
+      showSuccess('The organization was renamed.');
+      draft.done();
+      await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+    },
+  });
+  return (
+    <Card title="Organization">
+      <form onSubmit={form.onSubmit((values) => renaming.mutate(values))} noValidate>
+        <Stack gap="sm">
+          <DraftNotice draft={draft} labels={{ name: 'Name' }} />
+          <Group align="start">
+            <TextInput {...form.getInputProps('name')} label="Name of the organization" flex={1} maw={360} />
+            <Button
+              type="submit"
+              variant="default"
+              mt={24}
+              loading={renaming.isPending}
+              disabled={!form.isDirty() || draft.conflicts.length > 0}
+            >
+              Rename
+            </Button>
+          </Group>
+          <CopyId of="the organization" value={org.orgId} />
+          {renaming.isError && <ErrorAlert title="The organization was not renamed" error={renaming.error} />}
+        </Stack>
+      </form>
+    </Card>
+  );
+}
