@@ -41,7 +41,11 @@ inBrowser('setting up', () => {
     await tap(page.getByRole('button', { name: 'Send yourself a page' }));
     await tap(page.getByRole('dialog').getByRole('button', { name: 'Send the page' }));
     await page.getByRole('heading', { name: 'Test page: everything is fine' }).waitFor();
-    const sms = await phone.waitForMessage({ to: '+31612345678', body: /Test page: everything is fine/ });
+    const sms = await phone.waitForMessage({
+      timeoutMs: 30_000,
+      to: '+31612345678',
+      matching: /Test page: everything is fine/,
+    });
     expect(sms.body).toContain('checkout');
     expect(decisions).toBeLessThanOrEqual(DECISIONS_MAX);
     expect((await h.expectOk('list_teams')).teams).toMatchObject([
