@@ -75,7 +75,8 @@ test('whoever comes first of acknowledging and escalating decides: nobody is pag
     const events = timeline.map(({ event }: { event: string }) => event);
     const isPagedAfter = events.lastIndexOf('step_fired') > events.indexOf('acknowledged');
     expect(isPagedAfter).toBe(false);
-    if (statuses.includes(409)) expect(pagesOf(w, bram)).toEqual([0]);
+    const isRefused = statuses.includes(409);
+    expect(isRefused && pagesOf(w, bram)[0] !== 0, 'who is refused has paged nobody').toBe(false);
     await w.advance({ hours: 1 });
     expect(pagesOf(w, anna)).toEqual([1]);
   }
@@ -146,10 +147,12 @@ test('an acknowledged incident that is reassigned waits for somebody again, and 
 test('two people who reassign at once page one of the two, and the other hears that somebody was quicker', async () => {
   const { w, bram, dirk, reassign } = await annaIsPaged();
   const answers = await Promise.all([reassign({ userId: dirk.userId }), reassign({ userId: bram.userId })]);
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
-  expect(answers.find(({ status }) => status === 409)?.body.detail).toContain('somebody else has reassigned');
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  const refused = answers.find(({ status }) => status === 409);
+  expect(refused?.body.detail).toContain('somebody else has reassigned');
   await w.settle();
-  expect(pagesOf(w, bram, dirk).toSorted()).toEqual([0, 1]);
+  const pages = pagesOf(w, bram, dirk);
+  expect(pages.reduce((sum, count) => sum + count, 0)).toBe(1);
 });
 
 test('a reassignment that races with a step loses no page: the step fires before it, or not at all', async () => {

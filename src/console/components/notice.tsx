@@ -10,9 +10,11 @@ import { useShortcut } from '#console/shell/keyboard.ts';
 /** How long something can be undone. The server holds back its messages for as long. */
 const UNDO_MS = 10_000;
 
+const FRAME = { withBorder: true, closeButtonProps: { 'aria-label': 'Close this notice' } } as const;
+
 /** Says briefly that something was done. */
 export function showSuccess(message: ReactNode): void {
-  notifications.show({ message, color: 'green', icon: <IconCheck size={18} />, withBorder: true });
+  notifications.show({ message, color: 'green', icon: <IconCheck size={18} />, ...FRAME });
 }
 
 /** Says that something was done and offers to undo it for 10 s, by a button or the letter u. */
@@ -25,7 +27,7 @@ export function showUndoable(message: ReactNode, undo: () => void): void {
     message: <Undoable onUndo={undoOnce}>{message}</Undoable>,
     color: 'green',
     icon: <IconCheck size={18} />,
-    withBorder: true,
+    ...FRAME,
     autoClose: UNDO_MS,
   });
 }
@@ -49,7 +51,7 @@ export function showError(title: ReactNode, error: unknown): void {
     message: errorMessage(error),
     color: 'red',
     icon: <IconAlertTriangle size={18} />,
-    withBorder: true,
+    ...FRAME,
     autoClose: 12_000,
     role: 'alert',
   });

@@ -7,13 +7,13 @@ import { topicKey } from '#console/api/queries.ts';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import type { Answer } from '#console/pages/incidents/answer.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { LEVELS } from '#core/exceptions/level.ts';
+import type { Level } from '#core/exceptions/level.ts';
 
 /** Which incidents: those that the filter shows, in these statuses. */
 export interface Matching {
   readonly statuses: ('triggered' | 'acknowledged')[];
   readonly serviceId?: string;
-  readonly severity?: (typeof LEVELS)[number];
+  readonly severity?: Level;
   readonly text?: string;
 }
 

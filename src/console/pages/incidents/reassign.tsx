@@ -67,6 +67,7 @@ export function Reassign({ incident, onClose }: ReassignProps) {
         <Stack>
           <SegmentedControl
             aria-label="Reassign to"
+            size="md"
             value={kind}
             onChange={(value) => {
               setKind(value);
