@@ -58,10 +58,10 @@ inBrowser('on-call', () => {
     await page.getByRole('heading', { name: 'New schedule' }).waitFor();
     await page.getByRole('combobox', { name: 'Add a person' }).waitFor();
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');
-    await field('Tab', ...'Primary');
+    await field('Tab', ...'Primary'.split(''));
     await press('Tab', 'Tab');
     for (const name of NAMES) {
-      await field(...name.slice(0, 2));
+      await field(...name.slice(0, 2).split(''));
       await expect.poll(() => page.getByRole('option').locator('visible=true').allInnerTexts()).toEqual([name]);
       await press('Enter');
       await page.getByRole('button', { name: `Remove ${name}` }).waitFor();

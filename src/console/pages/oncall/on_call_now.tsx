@@ -64,8 +64,8 @@ export function OnCallNow() {
           {timeline !== null && <Gaps schedules={timeline.schedules} onOpen={setSelected} />}
           <Toolbar view={view} range={range} teams={timeline?.teams ?? []} team={team} onShow={show} onMove={move} />
           {timeline === null && <Skeleton height={320} radius="lg" />}
-          {timeline !== null && isSmall === true && <Agenda {...shown} timeline={timeline} />}
-          {timeline !== null && isSmall !== true && (
+          {timeline !== null && isSmall && <Agenda {...shown} timeline={timeline} />}
+          {timeline !== null && !isSmall && (
             <Timeline {...shown} timeline={timeline} onMove={move} onMark={mayEdit ? setSelected : undefined} />
           )}
           {query.hasNextPage && (

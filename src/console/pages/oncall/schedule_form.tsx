@@ -1,4 +1,4 @@
-import { Button, Group, Kbd, NativeSelect, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Kbd, NativeSelect, Select, Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 
@@ -86,10 +86,8 @@ export function ScheduleForm(props: ScheduleFormProps) {
           />
           {team}
           <PeopleOrder draft={draft} people={people} nameOf={nameOf} error={shown['turns']} onChange={onChange} />
-          <SimpleGrid cols={{ base: 1, xs: 2 }}>
-            <LengthField draft={draft} error={shown['hours']} onChange={onChange} />
-            <HandOverField draft={draft} schedule={schedule} error={shown['handOverAt']} onChange={onChange} />
-          </SimpleGrid>
+          <LengthField draft={draft} error={shown['hours']} onChange={onChange} />
+          <HandOverField draft={draft} schedule={schedule} error={shown['handOverAt']} onChange={onChange} />
           {schedule !== null && draft.turns.length > 1 && (
             <NativeSelect
               label="Who takes over then"
