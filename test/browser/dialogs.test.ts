@@ -60,7 +60,18 @@ async function createSampleData(h: ConsoleWorld, { userId, email }: Visitor, ren
       await h.context.db.sql.run(`update ${table} set name = $2 where id = $1`, [id, rename(name)]);
     }
   }
-  return { serviceId, scheduleId, incidentId, teamId, policyId, invitationPath: new URL(link).pathname.slice(1) };
+  const layout = [{ type: 'series', title: rename('Latency'), query: { metricName: 'latency' } }];
+  const wanted = { name: rename('At a glance'), serviceId, layout };
+  const { dashboardId } = await h.expectOk('create_dashboard', wanted);
+  return {
+    serviceId,
+    scheduleId,
+    incidentId,
+    teamId,
+    policyId,
+    dashboardId,
+    invitationPath: new URL(link).pathname.slice(1),
+  };
 }
 
 interface SampleIds {
@@ -69,9 +80,17 @@ interface SampleIds {
   readonly scheduleId: string;
   readonly teamId: string;
   readonly policyId: string;
+  readonly dashboardId: string;
 }
 
-const openingsOf = ({ serviceId, incidentId, scheduleId, teamId, policyId }: SampleIds): readonly Opening[] => [
+const openingsOf = ({
+  serviceId,
+  incidentId,
+  scheduleId,
+  teamId,
+  policyId,
+  dashboardId,
+}: SampleIds): readonly Opening[] => [
   ['incidents', 'Declare an incident'],
   [`incidents/${incidentId}`, 'Reassign'],
   ['', /^Search/],
@@ -98,6 +117,19 @@ const openingsOf = ({ serviceId, incidentId, scheduleId, teamId, policyId }: Sam
   [`oncall/teams/${teamId}`, /^Change /, 'Remove from the team'],
   [`oncall/teams/${teamId}`, 'Delete the team'],
   [`oncall/policies/${policyId}`, 'Delete the policy'],
+  [`explore?service=${serviceId}&metric=latency`, 'Last hour'],
+  [`explore?service=${serviceId}&metric=latency`, 'Last hour', 'From a time to a time…'],
+  [`explore?service=${serviceId}&metric=latency`, 'Add to a dashboard'],
+  [`explore?service=${serviceId}&metric=latency`, 'Copy as a call'],
+  ['dashboards', 'Create a dashboard'],
+  ['dashboards', /^What to do with /],
+  ['dashboards', /^What to do with /, 'Rename'],
+  ['dashboards', /^What to do with /, 'Delete'],
+  [`dashboards/${dashboardId}`, 'More'],
+  [`dashboards/${dashboardId}`, /in full$/],
+  // From here on, the page is being changed.
+  [`dashboards/${dashboardId}`, 'Edit', 'Add a widget'],
+  [`dashboards/${dashboardId}`, /^Change /],
   ['me', /^Remove /],
   ['me', 'Change your password'],
   ['me', 'Log out everywhere else'],
@@ -275,7 +307,7 @@ inBrowser('a right-to-left name of 118 characters', () => {
     const h = await openConsole();
     const visitor = await h.visitor({ ...LOOKS, ...screen });
     const ids = await createSampleData(h, visitor, nasty);
-    const { serviceId, scheduleId, incidentId, teamId, policyId, invitationPath } = ids;
+    const { serviceId, scheduleId, incidentId, teamId, policyId, dashboardId, invitationPath } = ids;
     const pages = [
       '',
       'incidents',
@@ -285,6 +317,8 @@ inBrowser('a right-to-left name of 118 characters', () => {
       `oncall/schedules/${scheduleId}`,
       `oncall/schedules/${scheduleId}/edit`,
       'oncall/schedules/new',
+      'dashboards',
+      `dashboards/${dashboardId}`,
       'services',
       `services/${serviceId}`,
       'oncall/teams',

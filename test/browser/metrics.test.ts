@@ -77,7 +77,7 @@ inBrowser('metrics and dashboards', () => {
     await page.getByLabel('Compare with').selectOption('day');
     await page.getByLabel('Compare with').selectOption('');
     const rule = await page.getByRole('link', { name: 'Create a rule' }).getAttribute('href');
-    expect(new URL(rule!).searchParams.get('metric')).toBe('http_request_duration_seconds{route="/pay"}');
+    expect(new URL(rule!, h.baseUrl).searchParams.get('metric')).toBe('http_request_duration_seconds{route="/pay"}');
 
     // What the address says is what is shown, also to somebody else.
     const address = page.url();
@@ -164,9 +164,8 @@ inBrowser('metrics and dashboards', () => {
     await page.getByText('Restart the queue').waitFor();
     const after = await read();
     expect(after.name).toBe('Checkout at a glance');
-    expect(after.layout.map(({ title }: { title: string }) => title).sort()).toEqual(
-      [...before.layout.map(({ title }: { title: string }) => title), 'From Bram', 'Text'].sort(),
-    );
+    const titlesOf = (layout: readonly { title: string }[]): string[] => layout.map(({ title }) => title);
+    expect(titlesOf(after.layout).sort()).toEqual([...titlesOf(before.layout), 'From Bram', 'Text'].sort());
     const sizeOf = (layout: readonly { title: string; grid: { w: number; h: number } }[]) => {
       const { w, h: height } = layout.find(({ title }) => title === 'On call')!.grid;
       return [w, height];

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
 import { axeViolations } from '#test/browser/axe.ts';
 import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
+import { givenMetrics } from '#test/kit/given_metrics.ts';
 import { openConsole, type ConsoleWorld } from '#test/browser/console_world.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
 
@@ -26,6 +27,16 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
   await h.expectOk('acknowledge_incident', { incidentId: await h.incident(serviceId, 'Disk is full') });
   await h.expectOk('resolve_incident', { incidentId: await h.incident(serviceId, 'Queue is long') });
   const [group] = await groupAndStore(h, serviceId, [eventAt(h), eventAt(h, { ago: { hours: 30 } })]);
+  const series = { labels: { route: '/pay' }, minutes: 60, everySeconds: 60 };
+  await givenMetrics(h, serviceId, { name: 'queue_depth', ...series, value: (step) => 10 + (step % 9) });
+  const query = { metricName: 'queue_depth', aggregation: 'avg' };
+  const layout = ['series', 'number', 'table', 'text', 'incidents', 'oncall', 'heatmap'].map((type) => ({
+    type,
+    title: `A ${type}`,
+    query,
+    options: { text: '# Heading\n- an item' },
+  }));
+  const dashboard = await h.expectOk('create_dashboard', { name: 'At a glance', serviceId, layout });
   return [
     ['', 'On call now'],
     ['incidents', 'Disk is full'],
@@ -48,6 +59,11 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     [`oncall/simulator?service=${serviceId}`, 'What is assumed'],
     ['services', 'checkout'],
     [`services/${serviceId}`, 'Incoming data'],
+    [`explore?service=${serviceId}`, 'queue_depth'],
+    [`explore?service=${serviceId}&metric=queue_depth&split=route&compare=day`, 'Labels of 1 series'],
+    [`explore?service=${serviceId}&metric=queue_dept`, 'Did you mean'],
+    ['dashboards', 'At a glance'],
+    [`dashboards/${dashboard.dashboardId}`, 'A widget of the type heatmap cannot be shown here.'],
     ['me', 'Where you are logged in'],
     ['settings/members', 'Joined'],
     ['settings/api-keys', 'Acts as'],

@@ -22,10 +22,13 @@ export const chartsQuery = (orgId: string, range: TimeRange, queries: readonly C
     queryFn: ({ signal }) => invoke(orgId, 'query_metrics', { ...periodOf(range), queries: [...queries] }, signal),
     enabled: queries.length > 0,
     placeholderData: keepPreviousData,
+    staleTime: FRESH_MS,
     refetchInterval: refreshMsOf(range),
   });
 
 const MINUTE_MS = 60_000;
+/** What was asked for before it was shown is not asked for again. */
+const FRESH_MS = 5_000;
 
 /** How often a range that ends now is asked for again: when about a hundredth of it has passed. */
 export function refreshMsOf(range: TimeRange): number | false {

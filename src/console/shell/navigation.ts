@@ -22,7 +22,7 @@ import {
  * in the bar at the bottom of a phone, which holds four; the others are behind More. `key` is the letter after `g`. A letter
  * that acts on a page (a, r, u, x, j, k) is never one of them: typed too slowly, it would act.
  *
- * Taken or kept free for a room to come: h i o s l e, c (metrics: charts), d (dashboards), t, m.
+ * Taken: h i o l s e, c (metrics: charts), d, t, m.
  */
 export const NAVIGATION = [
   { to: '/', label: 'Home', icon: IconHome, key: 'h', group: 'respond', isInBar: true },

@@ -94,13 +94,13 @@ export function readWidgets(layout: readonly StoredWidget[]): Widget[] {
 }
 
 export function readWidget(stored: StoredWidget, id: string): Widget {
-  const type = (stored.type ?? '').toLowerCase();
+  const type = (textOf(stored.type) ?? '').toLowerCase();
   const kind = WIDGET_KINDS.find((known) => known === type) ?? KIND_NAMES[type] ?? null;
   const options = recordOf(stored.options);
   return {
     id,
     kind,
-    title: stored.title ?? '',
+    title: textOf(stored.title) ?? '',
     queries: readQueries(stored.query),
     text: textOf(options['text']) ?? textOf(options['content']) ?? textOf(recordOf(stored.query)['text']) ?? '',
     serviceId: textOf(options['serviceId']) ?? textOf(recordOf(stored.query)['serviceId']),

@@ -1,10 +1,11 @@
 import { Button, Skeleton } from '@mantine/core';
 import { useElementSize, useMediaQuery } from '@mantine/hooks';
 import { IconArrowLeft, IconChartLine } from '@tabler/icons-react';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
+import { chartsQuery } from '#console/api/charts.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -13,7 +14,7 @@ import { RangePicker } from '#console/components/range_picker.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import { isDefault, rangeOf, searchOf, type TimeRange } from '#console/components/time_range.ts';
 import classes from '#console/pages/explore/explore.module.css';
-import type { ExploreSearch } from '#console/pages/explore/explore_search.ts';
+import { type ExploreSearch, queriesOf, withMetric } from '#console/pages/explore/explore_search.ts';
 import { MetricList } from '#console/pages/explore/metric_list.tsx';
 import { MetricView } from '#console/pages/explore/metric_view.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -25,6 +26,7 @@ export function Explore() {
   const { org } = useOrganization();
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const queryClient = useQueryClient();
   const { ref, width } = useElementSize();
   const isNarrow = useMediaQuery('(max-width: 60em)') ?? false;
   const { data, error, refetch } = useInfiniteQuery({
@@ -66,11 +68,12 @@ export function Explore() {
                   serviceId={search.service}
                   search={search}
                   onSearch={(change) => show(change)}
-                  onChoose={(metric) =>
-                    void navigate({
-                      search: ({ where: _, agg: __, split: ___, top: ____, ...kept }) => ({ ...kept, metric }),
-                    })
-                  }
+                  onChoose={(metric) => void navigate({ search: (before) => withMetric(before, metric) })}
+                  onIntend={(metric) => {
+                    // Asked for before it is pressed, so that its chart is there at once.
+                    const intended = queriesOf(withMetric(search, metric), width);
+                    if (width > 0) void queryClient.prefetchQuery(chartsQuery(org.orgId, range, intended));
+                  }}
                 />
               )}
             </aside>

@@ -63,16 +63,38 @@ export function metricNameOf({ metric = '', where = [] }: ExploreSearch): string
   return isSelector(metric) ? metric : selectorText(metric, where);
 }
 
+export function aggregationOf({ agg, metric = '' }: ExploreSearch): Aggregation {
+  return agg ?? defaultAggregation(metric);
+}
+
+/** What a metric is most likely looked at for, by the usual ending of a counter's name. */
+function defaultAggregation(metric: string): Aggregation {
+  const [name = ''] = metric.split('{', 1);
+  return /(?:_total|_count|_sum|_bucket|\.count)$/.test(name.trim()) ? 'sum' : 'avg';
+}
+
+/** Widths are asked for in these steps, so that a window that is resized asks rarely. */
+const WIDTH_STEP = 100;
+const PIXELS_MAX = 4_000;
+
 /** The queries of what the address says: the chosen period, then the one that it is compared with. */
-export function queriesOf(search: ExploreSearch, aggregation: Aggregation, pixels: number): readonly ChartQuery[] {
+export function queriesOf(search: ExploreSearch, width: number): readonly ChartQuery[] {
   const { service, metric, split, top, compare } = search;
   if (service === undefined || metric === undefined) return [];
   const query: ChartQuery = {
     serviceId: service,
     metricName: metricNameOf(search),
-    aggregation,
-    pixels,
+    aggregation: aggregationOf(search),
+    pixels: Math.min(Math.max(Math.ceil(width / WIDTH_STEP) * WIDTH_STEP, WIDTH_STEP), PIXELS_MAX),
     ...(split !== undefined && { splitBy: split, top: top ?? 5 }),
   };
   return compare === undefined ? [query] : [query, { ...query, offsetDays: COMPARISONS[compare] }];
+}
+
+/** What is shown once another metric is chosen: what was said of the one before does not fit it. */
+export function withMetric(
+  { where: _, agg: __, split: ___, top: ____, ...kept }: ExploreSearch,
+  metric: string,
+): ExploreSearch {
+  return { ...kept, metric };
 }

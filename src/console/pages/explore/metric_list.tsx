@@ -2,7 +2,7 @@ import { Button, SegmentedControl, Skeleton, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 
 import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { stepText } from '#console/api/charts.ts';
@@ -22,6 +22,8 @@ type MetricEntry = ResultOf<'describe_metrics'>['metrics'][number];
 
 /** Waits until typing pauses before it asks the server. */
 const DEBOUNCE_MS = 200;
+/** How long a pointer rests on what is about to be pressed. */
+const REST_MS = 60;
 const PREVIEW_SECONDS = 3_600;
 
 interface MetricListProps {
@@ -29,10 +31,12 @@ interface MetricListProps {
   readonly search: ExploreSearch;
   onSearch(change: Pick<ExploreSearch, 'q' | 'order'>): void;
   onChoose(metric: string): void;
+  /** The pointer or the focus rests on a metric. */
+  onIntend(metric: string): void;
 }
 
 /** The metrics of a service with their last hour, page by page. */
-export function MetricList({ serviceId, search, onSearch, onChoose }: MetricListProps) {
+export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: MetricListProps) {
   const { orgId } = useOrganization().org;
   const [typed, setTyped] = useState(search.q ?? '');
   const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
@@ -118,6 +122,7 @@ export function MetricList({ serviceId, search, onSearch, onChoose }: MetricList
             metric={metric}
             isChosen={metric.metricName === search.metric}
             onChoose={onChoose}
+            onIntend={onIntend}
           />
         ))}
       </ul>
@@ -132,11 +137,18 @@ interface MetricRowProps {
   readonly metric: MetricEntry;
   readonly isChosen: boolean;
   onChoose(metric: string): void;
+  onIntend(metric: string): void;
 }
 
-function MetricRow({ metric, isChosen, onChoose }: MetricRowProps) {
+function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
   const { metricName, aggregation, seriesCount, lastAt, lastValue, stepSeconds, preview } = metric;
   const now = useNow(60);
+  const resting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const rest = (): void => {
+    clearTimeout(resting.current);
+    resting.current = setTimeout(() => onIntend(metricName), REST_MS);
+  };
+  const leave = (): void => clearTimeout(resting.current);
   const value = lastValue === null ? null : quantityText(lastValue, measureOf(metricName, aggregation));
   const unit = aggregation === 'sum' && value !== null ? ` ${stepText(stepSeconds)}` : '';
   const age = now - Date.parse(lastAt);
@@ -148,6 +160,10 @@ function MetricRow({ metric, isChosen, onChoose }: MetricRowProps) {
         className={classes.metric}
         aria-current={isChosen || undefined}
         onClick={() => onChoose(metricName)}
+        onPointerEnter={rest}
+        onPointerLeave={leave}
+        onFocus={rest}
+        onBlur={leave}
       >
         <span className={classes.metricText}>
           <bdi className={classes.metricName} title={metricName}>

@@ -1,11 +1,11 @@
 import { Alert, Button, Group, NativeSelect, Pill, Skeleton, TextInput } from '@mantine/core';
 import { IconBellPlus, IconLayoutDashboard, IconTerminal2 } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { chartMarksQuery, chartsQuery, markersOf, seriesOf, stepText } from '#console/api/charts.ts';
-import { addressOf } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/name.tsx';
@@ -16,6 +16,7 @@ import { AddToDashboard } from '#console/pages/explore/add_to_dashboard.tsx';
 import { CopyCall } from '#console/pages/explore/copy_call.tsx';
 import classes from '#console/pages/explore/explore.module.css';
 import {
+  aggregationOf,
   COMPARISONS,
   type Comparison,
   type ExploreSearch,
@@ -37,10 +38,6 @@ interface MetricViewProps {
   onRange(range: TimeRange): void;
 }
 
-/** Widths are asked for in these steps, so that a window that is resized asks rarely. */
-const WIDTH_STEP = 100;
-const PIXELS_MAX = 4_000;
-
 /** The chart of the chosen metric, and what can be made of it. */
 export function MetricView({ search, range, width, onChange, onRange }: MetricViewProps) {
   const { org, may } = useOrganization();
@@ -53,9 +50,8 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
     placeholderData: keepPreviousData,
     retry: false,
   });
-  const aggregation = search.agg ?? defaultAggregation(metric);
-  const pixels = Math.min(Math.max(Math.ceil(width / WIDTH_STEP) * WIDTH_STEP, WIDTH_STEP), PIXELS_MAX);
-  const queries = queriesOf(search, aggregation, pixels);
+  const aggregation = aggregationOf(search);
+  const queries = queriesOf(search, width);
   const charts = useQuery(chartsQuery(org.orgId, range, queries));
   const { data, error, isPlaceholderData } = charts;
   const period = data === undefined ? null : { from: Date.parse(data.from), to: Date.parse(data.to) };
@@ -88,8 +84,9 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
         <Group gap="xs">
           {may('oncall:edit') && (
             <Button
-              component="a"
-              href={ruleAddress(search, aggregation)}
+              renderRoot={(props: object) => (
+                <Link to="/rules/new" search={{ service, metric: metricNameOf(search), aggregation }} {...props} />
+              )}
               variant="default"
               size="sm"
               leftSection={<IconBellPlus size={16} />}
@@ -238,12 +235,6 @@ const AGGREGATION_NAMES: Readonly<Record<Aggregation, string>> = {
   count: 'Number of points',
 };
 
-/** What a metric is most likely looked at for, by the usual ending of a counter's name. */
-function defaultAggregation(metric: string): Aggregation {
-  const [name = ''] = metric.split('{', 1);
-  return /(?:_total|_count|_sum|_bucket|\.count)$/.test(name.trim()) ? 'sum' : 'avg';
-}
-
 function splitOptions(
   labels: readonly { readonly label: string; readonly valueCount: number }[],
   chosen: string | undefined,
@@ -251,16 +242,6 @@ function splitOptions(
   const known = labels.map(({ label, valueCount }) => ({ value: label, label: `${label} (${valueCount})` }));
   const isMissing = chosen !== undefined && labels.every(({ label }) => label !== chosen);
   return isMissing ? [{ value: chosen, label: chosen }, ...known] : known;
-}
-
-/** The form of a new rule, filled in with what is shown. */
-function ruleAddress(search: ExploreSearch, aggregation: Aggregation): string {
-  const wanted = new URLSearchParams({
-    service: search.service ?? '',
-    metric: metricNameOf(search),
-    aggregation,
-  });
-  return addressOf(`/rules/new?${wanted.toString()}`);
 }
 
 interface NoPointsProps {
