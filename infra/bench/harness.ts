@@ -33,6 +33,9 @@ export interface BenchInstallation {
   readonly apiKey: string;
   readonly userId: string;
   readonly organizationId: string;
+  /** Of the owner, to log in to the console. */
+  readonly email: string;
+  readonly password: string;
   /** The phone simulator. */
   readonly phoneUrl: string;
   readonly dataDir: string;
@@ -94,8 +97,8 @@ export async function withInstallation<Result>(
     try {
       const { apiUrl, phoneUrl, firstRun } = await installation.start();
       if (firstRun === null || phoneUrl === null) throw new Error('the installation is not new');
-      const { apiKey, userId, organizationId } = firstRun;
-      return await work({ baseUrl: apiUrl, apiKey, userId, organizationId, phoneUrl, dataDir });
+      const { apiKey, userId, organizationId, email, password } = firstRun;
+      return await work({ baseUrl: apiUrl, apiKey, userId, organizationId, email, password, phoneUrl, dataDir });
     } finally {
       await installation.stop();
     }

@@ -41,7 +41,7 @@ export default defineConfig({
               includeDependenciesRecursively: false,
               priority: 3,
             },
-            { name: 'parts', minShareCount: 3, priority: 1 },
+            { name: 'parts', minShareCount: 8, priority: 1 },
           ],
         },
         // Browsers find a service worker by its address, which must stay the same.

@@ -97,6 +97,7 @@ const openingsOf = ({
   ['', /account and appearance$/],
   ['', /account and appearance$/, 'Keyboard shortcuts'],
   ['', /^Organization: /],
+  ['', 'Set up paging'],
   ['', /^Take over /],
   ['', /^Remove override of /],
   ['oncall', /Cleo/],
