@@ -110,7 +110,7 @@ const openingsOf = ({
   [`services/${serviceId}`, 'Rotate'],
   [`services/${serviceId}`, 'Delete'],
   ['oncall/teams', 'Create a team'],
-  ['oncall/teams', /^Add .+ to a team$/],
+  ['oncall/teams', /^Add to a team: /],
   [`oncall/teams/${teamId}`, 'Rename'],
   [`oncall/teams/${teamId}`, 'Add a member'],
   [`oncall/teams/${teamId}`, /^Change /],

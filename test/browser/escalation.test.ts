@@ -69,11 +69,11 @@ inBrowser('teams, policies and the simulator', () => {
 
     await page.getByRole('link', { name: 'Teams' }).first().click();
     await heading(page, 'Teams');
-    await page.getByRole('button', { name: 'Add Bram to a team' }).click();
+    await page.getByRole('button', { name: 'Add to a team: Bram' }).click();
     await page.getByLabel('Team', { exact: true }).selectOption('Payments');
     await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Add Bram to a team' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Add to a team: Bram' }).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Payments' }).click();
     await heading(page, 'Payments');
 

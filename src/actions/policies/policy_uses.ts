@@ -48,7 +48,7 @@ export async function readPoliciesInUse(
     return {
       ...toPolicyView(policy),
       teamName: found?.team.name ?? '',
-      ruleCount: Number(own[0]?.ruleCount ?? 0),
+      ruleCount: own[0]?.ruleCount ?? 0,
       rules: own.map(({ ruleId, name, enabled, serviceId, serviceName }) => {
         return { ruleId, name, enabled, serviceId, serviceName };
       }),

@@ -37,7 +37,7 @@ export class ReadinessReader {
       .where('s.user_id', '=', anyOf([...new Set(userIds)]))
       .groupBy('s.user_id')
       .execute();
-    return new Map(found.map(({ userId, count, since }) => [userId, { count: Number(count), since }]));
+    return new Map(found.map(({ userId, count, since }) => [userId, { count, since }]));
   }
 
   /** The last test or page of the organization that reached each of them, by channel. */

@@ -71,6 +71,7 @@ export function AddMember({ team: { teamId, name, members }, onClose }: AddMembe
               .filter(({ userId }) => !isMember.has(userId))
               .map((person) => ({ value: person.userId, label: isolateBidi(`${person.name} (${person.email})`) }))}
             searchable
+            openOnFocus={false}
             selectFirstOptionOnChange
             limit={OPTIONS_MAX}
             nothingFoundMessage="Nobody else has this name. Invite them in the settings first."

@@ -44,7 +44,7 @@ export function PeopleWithoutTeam({ text }: { readonly text: string }) {
                 size="xs"
                 variant="default"
                 onClick={() => setAdded(person)}
-                aria-label={`Add ${person.name} to a team`}
+                aria-label={`Add to a team: ${person.name}`}
               >
                 Add to a team
               </Button>

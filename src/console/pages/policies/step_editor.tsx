@@ -82,6 +82,7 @@ export function StepEditor(props: StepEditorProps) {
             value={[...step.targetUserIds]}
             onChange={(targetUserIds) => onChange({ targetUserIds })}
             searchable
+            openOnFocus={false}
             clearSearchOnChange
             hidePickedOptions
             selectFirstOptionOnChange

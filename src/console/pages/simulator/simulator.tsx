@@ -118,36 +118,16 @@ function Question({ simulation }: { readonly simulation: Simulation | undefined 
         <Button size="xs" variant="default" onClick={() => setTime(nextNight(serverNow()))}>
           Next night, 3:00
         </Button>
-        <Button
-          size="xs"
-          variant="default"
-          onClick={() => setTime(shifted(shownAt, { days: -1 }))}
-          aria-label="A day earlier"
-        >
+        <Button size="xs" variant="default" onClick={() => setTime(shifted(shownAt, { days: -1 }))}>
           − 1 day
         </Button>
-        <Button
-          size="xs"
-          variant="default"
-          onClick={() => setTime(shifted(shownAt, { hours: -1 }))}
-          aria-label="An hour earlier"
-        >
+        <Button size="xs" variant="default" onClick={() => setTime(shifted(shownAt, { hours: -1 }))}>
           − 1 h
         </Button>
-        <Button
-          size="xs"
-          variant="default"
-          onClick={() => setTime(shifted(shownAt, { hours: 1 }))}
-          aria-label="An hour later"
-        >
+        <Button size="xs" variant="default" onClick={() => setTime(shifted(shownAt, { hours: 1 }))}>
           + 1 h
         </Button>
-        <Button
-          size="xs"
-          variant="default"
-          onClick={() => setTime(shifted(shownAt, { days: 1 }))}
-          aria-label="A day later"
-        >
+        <Button size="xs" variant="default" onClick={() => setTime(shifted(shownAt, { days: 1 }))}>
           + 1 day
         </Button>
       </div>
