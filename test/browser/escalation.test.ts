@@ -20,7 +20,7 @@ async function givenTeam(h: ConsoleWorld) {
   return { anna, bram, teamId };
 }
 
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 
 /** Presses keys as a person would, and counts them. */
 function keyboardOf(page: Page) {
