@@ -45,7 +45,7 @@ inBrowser('rules', () => {
     await drag(page, 110);
     expect(await thresholdOf(page)).toBeLessThan(before);
     await page.getByText('It would have opened 2 incidents').waitFor();
-    await page.getByRole('textbox', { name: 'Pages by' }).click();
+    await page.getByPlaceholder('Nobody is paged').click();
     await page.getByRole('option', { name: 'Wake somebody' }).click();
     await page.getByText('2 pages to 1 person').waitFor();
 
@@ -125,7 +125,9 @@ inBrowser('rules', () => {
     await page.getByText('over 5 min is > 700 ms.').first().waitFor();
     expect(await page.getByLabel('Name').inputValue()).toBe('Slow');
     await page.getByRole('button', { name: 'Condition: keep yours' }).press('Enter');
-    await page.getByRole('button', { name: 'Save' }).press('Enter');
+    // Whoever moves on by Tab means what they press next.
+    await pressKeys(page, 'Tab');
+    await page.getByRole('button', { name: 'Save', disabled: false }).press('Enter');
     await page.getByRole('heading', { name: 'Slow', exact: true }).waitFor();
     expect(await rulesOf(h, serviceId)).toMatchObject([{ name: 'Slow', config: { threshold: 900 } }]);
   });

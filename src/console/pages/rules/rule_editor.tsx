@@ -161,7 +161,7 @@ function sentenceOf({ kind, config }: Pick<RuleValues, 'kind' | 'config'>): stri
 function shown(field: keyof RuleValues, value: unknown, { kind }: RuleValues): string {
   if (field === 'config') return sentenceOf({ kind, config: value as RuleValues['config'] }) ?? 'not complete';
   if (field === 'enabled') return value === true ? 'on' : 'off';
-  return value === null || value === '' ? 'none' : String(value);
+  return typeof value === 'string' && value !== '' ? value : 'none';
 }
 
 /** After the fields have shown what is wrong with them. */
