@@ -4,6 +4,7 @@ import path from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 
 import { SETTINGS } from '#entry/config.ts';
+import type { Setting } from '#kernel/config.ts';
 import { readGuideFiles, resolveLink } from '#entry/http/docs/guide_files.ts';
 import { renderGuides } from '#entry/http/docs/guide_pages.ts';
 import { type Guide, renderMarkdown } from '#entry/http/docs/render_markdown.ts';
@@ -92,7 +93,9 @@ test('every file of the repository that a guide names exists', () => {
 });
 
 test('every setting that a guide names exists', () => {
-  const settings = Object.values(SETTINGS).map(({ variable }) => variable);
+  const settings = Object.values<Setting>(SETTINGS).flatMap(({ variable, isSecret }) =>
+    isSecret === true ? [variable, `${variable}_FILE`] : [variable],
+  );
   const known = new Set([...settings, 'PHONE_PORT', 'API_KEY', 'NODE_COMPILE_CACHE']);
   for (const { file, markdown } of guides) {
     const named = [...markdown.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)].map(([, name = '']) => name);
