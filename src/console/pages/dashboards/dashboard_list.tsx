@@ -135,7 +135,11 @@ function DashboardRow({ dashboard, mayEdit }: { readonly dashboard: FoundDashboa
               <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => duplicate.mutate(dashboardId)}>
                 Duplicate
               </Menu.Item>
-              <Menu.Item leftSection={<IconTrash size={16} />} color="red" onClick={() => setOpen('delete')}>
+              <Menu.Item
+                leftSection={<IconTrash size={16} />}
+                style={{ color: 'var(--t-red)' }}
+                onClick={() => setOpen('delete')}
+              >
                 Delete
               </Menu.Item>
             </Menu.Dropdown>

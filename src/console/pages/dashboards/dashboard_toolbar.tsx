@@ -61,7 +61,7 @@ export function DashboardToolbar(props: DashboardToolbarProps) {
               <Menu.Item leftSection={<IconCopy size={16} />} onClick={onDuplicate}>
                 Duplicate
               </Menu.Item>
-              <Menu.Item leftSection={<IconTrash size={16} />} color="red" onClick={onDelete}>
+              <Menu.Item leftSection={<IconTrash size={16} />} style={{ color: 'var(--t-red)' }} onClick={onDelete}>
                 Delete
               </Menu.Item>
             </Menu.Dropdown>

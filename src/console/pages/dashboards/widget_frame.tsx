@@ -65,7 +65,11 @@ export const WidgetFrame = memo(function WidgetFrame(props: WidgetFrameProps) {
               <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => onDuplicate(id)}>
                 Duplicate
               </Menu.Item>
-              <Menu.Item leftSection={<IconTrash size={16} />} color="red" onClick={() => onRemove(id)}>
+              <Menu.Item
+                leftSection={<IconTrash size={16} />}
+                style={{ color: 'var(--t-red)' }}
+                onClick={() => onRemove(id)}
+              >
                 Remove
               </Menu.Item>
             </Menu.Dropdown>
