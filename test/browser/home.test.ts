@@ -69,6 +69,7 @@ inBrowser('home', () => {
     await page.keyboard.press('u');
     await page.getByText('You are not on call').waitFor();
     await page.getByText('The override of Primary is removed.').waitFor();
+    expect(await h.context.db.sql.rows('select 1 from schedule_overrides')).toEqual([]);
   });
 });
 
@@ -115,6 +116,7 @@ inBrowser('the way around', () => {
     await page.waitForURL('**/settings/members');
     await bar.getByRole('link', { name: 'Services' }).tap();
     await page.getByText('No service yet').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/services');
   });
 });
 
