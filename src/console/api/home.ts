@@ -4,7 +4,6 @@ import { actionQuery } from '#console/api/queries.ts';
 export type HomeData = ResultOf<'get_home'>;
 export type HomeSchedule = HomeData['schedules'][number];
 export type SetupProgress = HomeData['setup'];
-export type PagingProblems = ResultOf<'get_paging_problems'>;
 
 export const homeQuery = (orgId: string) => actionQuery(orgId, 'teams', 'get_home', {});
 export const pagingProblemsQuery = (orgId: string) => actionQuery(orgId, 'teams', 'get_paging_problems', {});

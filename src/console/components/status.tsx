@@ -22,11 +22,6 @@ export function Status({ tone, children, isUrgent = false }: StatusProps) {
   );
 }
 
-/** A label that is not a state. */
-export function Tag({ children }: { readonly children: ReactNode }) {
-  return <span className={classes.tag}>{children}</span>;
-}
-
 export const STATUS_TONES: Record<Incident['status'], Tone> = {
   triggered: 'red',
   acknowledged: 'amber',
