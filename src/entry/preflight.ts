@@ -160,7 +160,7 @@ async function askRedis(url: string, at: string): Promise<void> {
   try {
     await redis.connect();
     await redis.ping();
-    const memory = String(await redis.info('memory'));
+    const memory = await redis.info('memory');
     const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] ?? 'noeviction';
     if (policy !== 'noeviction' && !/^maxmemory:0\r?$/m.test(memory)) {
       throw new Refusal(

@@ -55,7 +55,7 @@ test('METRICS_PORT serves probes and metrics of an API process', async () => {
   expect((await get(metricsPort, '/metrics')).body).toContain('tocsin_queue_jobs');
   expect((await get(metricsPort, '/api/rest/actions')).status).toBe(404);
   await app.close();
-  await expect(get(metricsPort, '/livez')).rejects.toThrow();
+  await expect(get(metricsPort, '/livez')).rejects.toThrow('fetch failed');
 });
 
 test('a background process answers the same, is not ready without its stores, and not while it stops', async () => {

@@ -85,5 +85,6 @@ function textOf(_field: string, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (value === null || value === undefined || value === '') return 'empty';
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map((item) => textOf('', item)).join(', ');
-  return typeof value === 'object' ? JSON.stringify(value) : isolateBidi(String(value));
+  if (typeof value === 'string') return isolateBidi(value);
+  return JSON.stringify(value);
 }

@@ -151,6 +151,6 @@ function useDraftOf<Values extends object>({ stored, base, secrets = [], values,
   };
 }
 
-function without<Values extends object>(values: Values, fields: readonly string[]): Record<string, unknown> {
+function without(values: object, fields: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([field]) => !fields.includes(field)));
 }

@@ -15,12 +15,14 @@ import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/rol
 import { useOrganization } from '#console/shell/organization.tsx';
 import { ROLES } from '#kernel/permissions.ts';
 
+const START: { readonly email: string; readonly role: Role } = { email: '', role: 'responder' };
+
 export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   const { org } = useOrganization();
   const queryClient = useQueryClient();
   const { form, draft } = useDraftForm({
     form: 'create_invitation',
-    base: { email: '', role: 'responder' as Role },
+    base: START,
     validate: { email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter a mail address') },
   });
   const inviting = useMutation({
