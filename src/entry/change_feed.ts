@@ -50,11 +50,11 @@ export function createChangeFeed(db: Database, clock: Clock, log: Log): ChangeFe
     return fresh;
   };
   const endUnauthorized = async (): Promise<void> => {
-    const live = await storesOf(db.session()).changes.listLiveListeners(
-      [...subscribers.values()],
-      livenessAt(clock.now()),
-    );
-    for (const [subscriber, { sessionId, orgId }] of subscribers) {
+    // Whoever subscribes meanwhile is not among those asked about.
+    const asked = [...subscribers];
+    const listeners = asked.map(([, listener]) => listener);
+    const live = await storesOf(db.session()).changes.listLiveListeners(listeners, livenessAt(clock.now()));
+    for (const [subscriber, { sessionId, orgId }] of asked) {
       if (!live.has(`${sessionId} ${orgId}`)) subscriber.end();
     }
   };

@@ -33,7 +33,10 @@ async function fixture(w: StaffedWorld): Promise<Fixture> {
   const incidentId = await alert.trigger();
   await arrive(w, serviceId);
   const kind = { serviceId, kind: 'points', reason: 'faulty', count: 1 } as const;
-  await storesOf(w.context.db.session()).ingestRefusals.add([{ ...kind, hour: w.clock.now(), lastAt: w.clock.now() }]);
+  const stores = storesOf(w.context.db.session());
+  await stores.ingestRefusals.add([{ ...kind, hour: w.clock.now(), lastAt: w.clock.now() }]);
+  const note = { incidentId, userId: anna.userId, body: 'Looking at it', requestKey: 'first' };
+  await stores.incidentNotes.insert(note, w.clock.now());
   await w.settle();
   const { incidents } = await w.expectOk('list_incidents', { serviceId });
   const { groups } = await w.expectOk('list_exception_groups', { serviceId });
@@ -102,7 +105,8 @@ async function traces(w: StaffedWorld, { serviceId, ids }: Fixture): Promise<str
 }
 
 const EVERYWHERE =
-  'alert_rules dashboards exception_events exception_groups incident_steps incident_timeline incidents ingest_keys ingest_refusals ' +
+  'alert_rules dashboards exception_events exception_group_counts exception_groups incident_notes incident_steps ' +
+  'incident_timeline incidents ingest_keys ingest_refusals ' +
   'metric_names metric_points metric_series notifications service_capabilities services';
 
 test('a deleted service leaves only its bill and its audit log in the stores, and others lose nothing', async () => {

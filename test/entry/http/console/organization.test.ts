@@ -91,6 +91,7 @@ test('the checklist tells what is there, of every service', async () => {
     hasPagingRule: false,
     hasSentMessage: false,
     firstServiceId: null,
+    paging: null,
   };
   expect(await progress()).toEqual(nothing);
   const teamId = await w.staff.team();
@@ -104,7 +105,8 @@ test('the checklist tells what is there, of every service', async () => {
   await pointsArrive(w.runtime, alert.serviceId, [{ name: 'latency', at: w.clock.now(), value: 250 }]);
   await w.evaluate();
   const all = Object.fromEntries(Object.keys(nothing).map((part) => [part, true]));
-  expect(await progress()).toEqual({ ...all, firstServiceId });
+  const paging = expect.objectContaining({ serviceId: alert.serviceId });
+  expect(await progress()).toEqual({ ...all, firstServiceId, paging });
 });
 
 test('people change how they themselves are reached, and nobody else', async () => {
