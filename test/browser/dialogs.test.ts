@@ -176,6 +176,14 @@ async function closesByEscape(page: Page, opened: Locator): Promise<boolean> {
   return false;
 }
 
+/** What sticks out, when the page is wider than the screen. */
+const WIDER_THAN_SCREEN = `(() => {
+  const { scrollWidth, clientWidth } = document.documentElement;
+  if (scrollWidth <= clientWidth) return [];
+  const wide = [...document.querySelectorAll('main *')].filter((one) => one.getBoundingClientRect().right > clientWidth);
+  return ['wider than the screen: ' + wide.slice(0, 3).map((one) => one.outerHTML.slice(0, 200)).join(' … ')];
+})()`;
+
 /** The problems of everything that opens. Each page is loaded once. */
 async function problemsOf(
   page: Page,
@@ -190,8 +198,7 @@ async function problemsOf(
       const opened = page.locator(OVERLAY).locator('visible=true');
       for (const name of opening.slice(1)) await press(page, name);
       if (opening.length > 1) await opened.last().waitFor();
-      const isTooWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
-      const found = [...(await look(page)), ...((await page.evaluate(isTooWide)) ? ['wider than the screen'] : [])];
+      const found = [...(await look(page)), ...(await page.evaluate<string[]>(WIDER_THAN_SCREEN))];
       if (!(await closesByEscape(page, opened))) {
         found.push('stays open after Escape');
         await load(page, `${h.baseUrl}/${path}`);

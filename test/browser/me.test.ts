@@ -100,7 +100,7 @@ inBrowser('the Me page', () => {
     await page.getByRole('button', { name: 'Save' }).first().click();
     await page.getByText('Include the country code').waitFor();
     await page.getByRole('region', { name: 'Platform' }).getByLabel('Phone', { exact: true }).fill('+31 6 1234 5678');
-    await page.getByRole('switch', { name: 'Phone call' }).press('Space');
+    await page.getByRole('region', { name: 'Platform' }).getByRole('switch', { name: 'Phone call' }).press('Space');
     await page.getByRole('button', { name: 'Save' }).first().click();
     await page.getByText('Your contact details in Platform are saved.').waitFor();
     const { teams } = await h.expectOk('list_teams');

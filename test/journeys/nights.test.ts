@@ -47,28 +47,32 @@ interface Team {
   readonly slow: readonly ReadonlyMap<number, string>[];
 }
 
-test.each(NIGHTS)('$zone, $evening: everybody who is paged is on call by the wall clock', async (night) => {
-  const w = await staffedWorld();
-  const walk = walkOf(night);
-  const begin = walk.minuteOf(`${night.evening}T21:00`);
-  const changes = walk.changesBetween(begin, begin + MINUTES);
-  expect(changes).toHaveLength(1);
-  const change = changes[0]!;
-  moveTo(w, begin);
-  const team = await hire(w, night, walk, change);
-  const [namesAt, page] = [await roster(w, team), await pager(w, team)];
+test.each(NIGHTS)(
+  '$zone, $evening: everybody who is paged is on call by the wall clock',
+  { timeout: 180_000 },
+  async (night) => {
+    const w = await staffedWorld();
+    const walk = walkOf(night);
+    const begin = walk.minuteOf(`${night.evening}T21:00`);
+    const changes = walk.changesBetween(begin, begin + MINUTES);
+    expect(changes).toHaveLength(1);
+    const change = changes[0]!;
+    moveTo(w, begin);
+    const team = await hire(w, night, walk, change);
+    const [namesAt, page] = [await roster(w, team), await pager(w, team)];
 
-  for (let minute = begin; minute < begin + MINUTES; minute += 1) {
-    moveTo(w, minute);
-    const expected = team.slow.map((onCall) => onCall.get(minute));
-    expect(namesAt(w.clock.now()), `at minute ${minute - begin} of the night`).toEqual(expected);
-    if ((minute - begin) % pageEvery(minute - change) !== 0) continue;
-    expect(await asked(w, team), `when asked at minute ${minute - begin}`).toEqual(expected);
-    const phones = new Set(expected.map((userId) => team.phones.get(userId!)!));
-    expect(await page(), `paged at minute ${minute - begin}`).toEqual([...phones].toSorted());
-  }
-  await w.settle();
-});
+    for (let minute = begin; minute < begin + MINUTES; minute += 1) {
+      moveTo(w, minute);
+      const expected = team.slow.map((onCall) => onCall.get(minute));
+      expect(namesAt(w.clock.now()), `at minute ${minute - begin} of the night`).toEqual(expected);
+      if ((minute - begin) % pageEvery(minute - change) !== 0) continue;
+      expect(await asked(w, team), `when asked at minute ${minute - begin}`).toEqual(expected);
+      const phones = new Set(expected.map((userId) => team.phones.get(userId!)!));
+      expect(await page(), `paged at minute ${minute - begin}`).toEqual([...phones].toSorted());
+    }
+    await w.settle();
+  },
+);
 
 function walkOf({ zone, evening }: Night): WallWalk {
   const noon = Date.parse(`${evening}T12:00Z`);

@@ -87,15 +87,28 @@ function isOverlayOpen(): boolean {
   return [...overlays].some((element) => element.checkVisibility());
 }
 
+/** So many frames a key waits for the next row of a list that draws only what is in sight. */
+const FRAMES_MAX = 20;
+
 /** Focuses the link of the row, so that Enter opens it. */
-function moveAlongRows(by: 1 | -1): void {
+function moveAlongRows(by: 1 | -1, frames = FRAMES_MAX): void {
   const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')];
   if (rows.length === 0) return;
   const current = rows.findIndex((row) => row.contains(document.activeElement));
   const next = current === -1 ? (by === 1 ? 0 : rows.length - 1) : current + by;
+  if (frames > 0 && next === rows.length && hasRowsAfter(rows.at(-1))) {
+    rows.at(-1)?.scrollIntoView({ block: 'nearest' });
+    requestAnimationFrame(() => moveAlongRows(by, frames - 1));
+    return;
+  }
   const row = rows[Math.min(Math.max(next, 0), rows.length - 1)];
   row?.querySelector<HTMLElement>('[data-row-link]')?.focus();
   row?.scrollIntoView({ block: 'nearest' });
+}
+
+/** Whether the list goes on after this row, which is the last one that is drawn. */
+function hasRowsAfter(row: HTMLElement | undefined): boolean {
+  return Number(row?.ariaPosInSet ?? 0) < Number(row?.ariaSetSize ?? 0);
 }
 
 /** The id of the row that has the focus. */

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 
 import { findFreePort } from '#infra/embedded/free_port.ts';
 
@@ -133,5 +133,6 @@ async function isAnswered(url: string): Promise<void> {
       ({ ok }) => ok,
       () => false,
     );
-  await expect.poll(ask, { message: `${url} is not ready` }).toBe(true);
+  // Also before all tests, where nothing polls for an expectation.
+  await vi.waitFor(async () => expect(await ask(), `${url} is not ready`).toBe(true), { timeout: 30_000 });
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Menu } from '@mantine/core';
+import { ActionIcon, List, Menu } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconDotsVertical, IconPencil, IconUserMinus } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -131,6 +131,9 @@ function MemberMenu({ member: { name, userId }, isFirst, isLast, onEdit, onMove,
   );
 }
 
+/** Policies that the question before a removal lists. */
+const NAMED_MAX = 5;
+
 interface RemoveMemberProps {
   readonly team: TeamDetails;
   readonly member: TeamMember;
@@ -160,7 +163,20 @@ function RemoveMember({ team, member: { memberId, userId, name }, onClose }: Rem
     >
       The team forgets their phone number. Schedules and policies that name them stay as they are, and then reach them
       by mail and push only.
-      {naming.length > 0 && <> Policies that name them: {naming.map((policy) => policy.name).join(', ')}.</>}
+      {naming.length > 0 && (
+        <>
+          {' '}
+          Policies that name them:
+          <List size="sm" mt="xs">
+            {naming.slice(0, NAMED_MAX).map(({ policyId, name: policyName }) => (
+              <List.Item key={policyId}>
+                <Name>{policyName}</Name>
+              </List.Item>
+            ))}
+            {naming.length > NAMED_MAX && <List.Item>and {naming.length - NAMED_MAX} more</List.Item>}
+          </List>
+        </>
+      )}
     </Confirm>
   );
 }
