@@ -87,8 +87,8 @@ function isOverlayOpen(): boolean {
   return [...overlays].some((element) => element.checkVisibility());
 }
 
-/** So many frames a key waits for the next row of a list that draws only what is in sight. */
-const FRAMES_MAX = 20;
+/** So many frames a key waits for the next row of a list that draws only what is in sight, and may have to fetch it. */
+const FRAMES_MAX = 180;
 
 /** Focuses the link of the row, so that Enter opens it. */
 function moveAlongRows(by: 1 | -1, frames = FRAMES_MAX): void {

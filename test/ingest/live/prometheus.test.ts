@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -20,6 +20,7 @@ import { type ShopExporter, startShopExporter } from '#test/ingest/live/shop_exp
 import { aggregate } from '#test/kit/aggregate_model.ts';
 
 const ADDRESS = '/api/ingest/prometheus/write';
+/** `vi.waitFor` where a hook waits too: there nothing polls for an expectation. */
 const PATIENTLY = { timeout: 30_000, interval: 100 };
 
 type Service = Awaited<ReturnType<LiveWorld['given']['service']>>;
@@ -77,22 +78,21 @@ describe.skipIf(!canRun)('Prometheus, that scrapes a machine and a shop and writ
 
   async function scrapesMore(times: number): Promise<void> {
     const enough = shop.scrapes + times;
-    await expect.poll(() => shop.scrapes, PATIENTLY).toBeGreaterThanOrEqual(enough);
+    await vi.waitFor(() => expect(shop.scrapes).toBeGreaterThanOrEqual(enough), PATIENTLY);
   }
 
   async function whileQueueAnswers(fault: AppError, status: number): Promise<void> {
     w.breakQueue(fault);
-    await expect.poll(() => w.arrivals.at(-1)?.status, PATIENTLY).toBe(status);
+    await vi.waitFor(() => expect(w.arrivals.at(-1)?.status).toBe(status), PATIENTLY);
     await scrapesMore(1);
     w.breakQueue(null);
     const before = w.arrivals.length;
-    await expect
-      .poll(() => w.arrivals.slice(before).filter((arrival) => arrival.status === 204), PATIENTLY)
-      .not.toEqual([]);
+    const taken = () => w.arrivals.slice(before).filter((arrival) => arrival.status === 204);
+    await vi.waitFor(() => expect(taken()).not.toEqual([]), PATIENTLY);
   }
 
   async function deathIsNoticed(): Promise<void> {
-    await expect.poll(() => isUp(), PATIENTLY).toEqual([0, 0]);
+    await vi.waitFor(async () => expect(await isUp()).toEqual([0, 0]), PATIENTLY);
   }
 
   /** The newest `up` of both targets. */

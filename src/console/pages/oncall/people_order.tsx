@@ -41,8 +41,21 @@ export function PeopleOrder({ draft, people, nameOf, error, onChange }: PeopleOr
       focusRow(Math.min(index, turns.length - 2));
     }
   };
+  const add = (userId: string): void => {
+    onChange(withPerson(draft, userId));
+    setTyped('');
+  };
+  /** Enter while somebody types a name never saves the form, also before the list is there to choose from. */
+  const addFirstMatch = (event: KeyboardEvent): void => {
+    const isInPicker = event.target instanceof HTMLInputElement;
+    if (event.key !== 'Enter' || !isInPicker || typed === '' || event.defaultPrevented) return;
+    event.preventDefault();
+    const wanted = typed.toLowerCase();
+    const match = people.find(({ name }) => name.toLowerCase().includes(wanted));
+    if (match !== undefined) add(match.userId);
+  };
   return (
-    <div role="group" aria-labelledby={id}>
+    <div role="group" aria-labelledby={id} onKeyDown={addFirstMatch}>
       <Text id={id} size="sm" fw={500}>
         Who takes turns
       </Text>
@@ -102,9 +115,7 @@ export function PeopleOrder({ draft, people, nameOf, error, onChange }: PeopleOr
         searchValue={typed}
         onSearchChange={setTyped}
         onChange={(userId) => {
-          if (userId === null) return;
-          onChange(withPerson(draft, userId));
-          setTyped('');
+          if (userId !== null) add(userId);
         }}
         limit={OPTIONS_MAX}
         nothingFoundMessage="Nobody has this name"
