@@ -200,6 +200,7 @@ export function IncidentList() {
         <IncidentRows
           label={`${TAB_NAMES[tab]} incidents`}
           incidents={shown}
+          total={hasNextPage ? Math.max(total, shown.length + 1) : shown.length}
           areOld={isPlaceholderData}
           isSelected={({ incidentId, status }) => selected.has(incidentId) || (areAllSelected && status !== 'resolved')}
           {...(mayAnswer && { onSelect: select })}

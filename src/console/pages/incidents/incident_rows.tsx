@@ -9,6 +9,8 @@ import { IncidentRow } from '#console/pages/incidents/incident_row.tsx';
 interface IncidentRowsProps {
   readonly label: string;
   readonly incidents: readonly FoundIncident[];
+  /** With those that are not fetched yet. */
+  readonly total: number;
   /** They belong to the filter of before, and are replaced soon. */
   readonly areOld: boolean;
   readonly isSelected: (incident: FoundIncident) => boolean;
@@ -25,7 +27,7 @@ const OVERSCAN = 10;
 
 /** Any number of incidents, of which only the rows in sight are in the document. */
 export function IncidentRows(props: IncidentRowsProps) {
-  const { label, incidents, areOld, isSelected, onSelect, onAcknowledge } = props;
+  const { label, incidents, total, areOld, isSelected, onSelect, onAcknowledge } = props;
   const list = useRef<HTMLUListElement>(null);
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const top = useOffsetTop(list);
@@ -57,7 +59,7 @@ export function IncidentRows(props: IncidentRowsProps) {
           <IncidentRow
             key={incidentId}
             incident={incident}
-            measured={{ ref: rows.measureElement, index, count: incidents.length }}
+            measured={{ ref: rows.measureElement, index, count: total }}
             isSelected={isSelected(incident)}
             {...(onSelect !== undefined && {
               onSelect: (selected: boolean) => onSelect(incidentId, selected),
