@@ -20,6 +20,7 @@ const OPTIONS_MAX = 30;
 /** Who takes turns, in their order. Alt and an arrow move the row that has the focus, Delete removes it. */
 export function PeopleOrder({ draft, people, nameOf, error, onChange }: PeopleOrderProps) {
   const [typed, setTyped] = useState('');
+  const [added, setAdded] = useState(0);
   const list = useRef<HTMLOListElement>(null);
   const id = useId();
   const { turns } = draft;
@@ -44,11 +45,12 @@ export function PeopleOrder({ draft, people, nameOf, error, onChange }: PeopleOr
   const add = (userId: string): void => {
     onChange(withPerson(draft, userId));
     setTyped('');
+    setAdded(added + 1);
   };
   /** Enter while somebody types a name never saves the form, also before the list is there to choose from. */
   const addFirstMatch = (event: KeyboardEvent): void => {
     const isInPicker = event.target instanceof HTMLInputElement;
-    if (event.key !== 'Enter' || !isInPicker || typed === '' || event.defaultPrevented) return;
+    if (event.key !== 'Enter' || !isInPicker || typed === '' || event.isDefaultPrevented()) return;
     event.preventDefault();
     const wanted = typed.toLowerCase();
     const match = people.find(({ name }) => name.toLowerCase().includes(wanted));
@@ -106,6 +108,9 @@ export function PeopleOrder({ draft, people, nameOf, error, onChange }: PeopleOr
         </ol>
       )}
       <Select
+        // Begins anew after each choice: the list of before, which closes, would wipe out what is typed next.
+        key={added}
+        autoFocus={added > 0}
         aria-label="Add a person"
         placeholder="Add a person"
         searchable
