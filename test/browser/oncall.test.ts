@@ -121,6 +121,7 @@ inBrowser('on-call', () => {
     await isClosed(page);
 
     // Over the edge of the week, and back to today by one key.
+    await expect.poll(() => page.getByTitle(/^Cleo, by an override/).count()).toBe(0);
     await shift(page, 'Anna').focus();
     await page.keyboard.press('ArrowRight');
     await expect.poll(() => new URL(page.url()).searchParams.get('day')).not.toBeNull();
