@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '#test/kit/properties.ts';
 import { expect, test, vi } from 'vitest';
 
 import { createCipher } from '#auth/cipher.ts';

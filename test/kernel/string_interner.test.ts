@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
 import { StringInterner } from '#kernel/string_interner.ts';

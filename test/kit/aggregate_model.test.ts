@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import { AGGREGATIONS, type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';

@@ -14,6 +14,8 @@ const LAST_INSTANT = FAR_FUTURE.subtract({ milliseconds: 1 });
 export interface HandOvers {
   /** Never before the start of turn n - 1; FAR_FUTURE when it never comes. */
   startOf(turn: number): Instant;
+  /** True when the clock skips the time of this hand-over, so that it comes at another. */
+  isMoved(turn: number): boolean;
   /** The number of the turn that is running, or null before `startAt`. Takes the same time however far away it is. */
   turnAt(instant: Instant): number | null;
 }
@@ -46,6 +48,10 @@ export function handOversOf(startAt: Instant, timeZone: string, turnHours: numbe
     return earliest;
   }
 
+  function isMoved(turn: number): boolean {
+    return !startOf(turn).toZonedDateTimeISO(timeZone).toPlainDateTime().equals(wallOf(turn));
+  }
+
   function turnAt(instant: Instant): number | null {
     const at = isAtOrBefore(instant, LAST_INSTANT) ? instant : LAST_INSTANT;
     if (!isAtOrBefore(startAt, at)) return null;
@@ -58,5 +64,5 @@ export function handOversOf(startAt: Instant, timeZone: string, turnHours: numbe
     return turn;
   }
 
-  return { startOf, turnAt };
+  return { startOf, isMoved, turnAt };
 }

@@ -51,12 +51,16 @@ export function startForHandOver(
   return found;
 }
 
-/** The next hand-over after `now`, or the first; null when there is none. Somebody may take over from themselves. */
+/**
+ * The next hand-over after `now`, or the first; null when there is none. Somebody may take over from themselves.
+ * One whose time the clock skips is passed over: the rotation could not be counted from it.
+ */
 export function nextHandOver(rotation: Rotation, now: Instant): HandOver | null {
   const { startAt, timezone, userIds } = rotation;
   if (userIds.length === 0) return null;
   const handOvers = handOversOf(startAt, timezone, turnHoursOf(rotation));
-  const turn = (handOvers.turnAt(now) ?? -1) + 1;
+  let turn = (handOvers.turnAt(now) ?? -1) + 1;
+  while (handOvers.isMoved(turn) && !isAtOrBefore(FAR_FUTURE, handOvers.startOf(turn))) turn += 1;
   const at = handOvers.startOf(turn);
   return isAtOrBefore(FAR_FUTURE, at) ? null : { at, position: turn % userIds.length };
 }

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
 import { escalationStateOf, type StepState } from '#core/incidents/escalation_state.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import { decideMetricRule, isBehind, type OpenBreach, type RuleDecision, ruleWindow } from '#core/metrics/breach.ts';

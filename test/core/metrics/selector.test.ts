@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '#test/kit/properties.ts';
 import { RE2JS } from 're2js';
 import { describe, expect, test } from 'vitest';
 

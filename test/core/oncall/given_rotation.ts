@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '#test/kit/properties.ts';
 
 import { type IsPresent, type Rotation, type Turn, turnFinder } from '#core/oncall/rotation.ts';
 import { asId, type Id } from '#kernel/ids.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import { E164_PATTERN } from '#core/oncall/e164.ts';

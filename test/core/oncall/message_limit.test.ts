@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
 import { limitMessages, type RecentMessage, type WaitingDigest } from '#core/oncall/message_limit.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import type { Rotation, Turn } from '#core/oncall/rotation.ts';

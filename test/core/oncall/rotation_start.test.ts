@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import { onCallOfSchedule } from '#core/oncall/on_call.ts';
@@ -18,6 +18,18 @@ describe('the next hand-over', () => {
 
   test('of a rotation that has not begun is its beginning', () => {
     expect(nextHandOver(weekly, at('2025-12-01T00:00:00Z'))).toEqual({ at: weekly.startAt, position: 0 });
+  });
+
+  test('passes over one whose time the clock skips', () => {
+    const rotation = rotationOf({
+      timezone: 'America/Sao_Paulo',
+      shiftHours: 4,
+      startAt: at('2004-11-01T16:45[America/Sao_Paulo]'),
+    });
+    expect(nextHandOver(rotation, at('2004-11-01T22:00[America/Sao_Paulo]'))).toEqual({
+      at: at('2004-11-02T04:45[America/Sao_Paulo]'),
+      position: 0,
+    });
   });
 
   test('does not exist without people', () => {

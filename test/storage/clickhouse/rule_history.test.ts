@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '#test/kit/properties.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';

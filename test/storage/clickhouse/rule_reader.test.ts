@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-import fc from 'fast-check';
+import fc from '#test/kit/properties.ts';
 import { RE2JS } from 're2js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

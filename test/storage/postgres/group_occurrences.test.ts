@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '#test/kit/properties.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { LEVELS } from '#core/exceptions/level.ts';

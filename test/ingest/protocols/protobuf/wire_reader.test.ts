@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
 import { WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
