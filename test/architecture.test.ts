@@ -31,6 +31,10 @@ const RULES: Record<string, { folders: string[]; packages: string[] }> = {
   'ingest/protocols': { folders: ['ingest', 'kernel', 'core'], packages: ['*'] },
   ingest: { folders: ['ingest', 'kernel', 'core', 'storage', 'auth', 'jobs'], packages: ['node:', 'typebox'] },
   incidents: { folders: ['incidents', 'kernel', 'core', 'storage', 'jobs', 'notify'], packages: ['node:util'] },
+  exceptions: {
+    folders: ['exceptions', 'kernel', 'core', 'storage', 'auth', 'incidents', 'ingest'],
+    packages: ['node:vm'],
+  },
   actions: {
     folders: ['actions', 'kernel', 'core', 'storage', 'jobs', 'auth', 'incidents', 'notify'],
     packages: ['typebox', 'fastest-levenshtein', 'node:util'],
@@ -46,6 +50,7 @@ const RULES: Record<string, { folders: string[]; packages: string[] }> = {
       'actions',
       'auth',
       'core',
+      'exceptions',
       'incidents',
       'ingest',
       'jobs',

@@ -7,9 +7,9 @@ import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import type { DurableJobHandler } from '#storage/queue/durable_job_runner.ts';
 import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
-import { deduplicationToken } from '#workers/deduplication_token.ts';
-import { deleteOrphans } from '#workers/delete_orphans.ts';
-import { isolateFaults } from '#workers/isolate_faults.ts';
+import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
+import { deleteOrphans } from '#storage/postgres/delete_orphans.ts';
+import { isolateFaults } from '#storage/queue/isolate_faults.ts';
 
 interface StoringRuntime {
   readonly db: Database;

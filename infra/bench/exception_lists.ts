@@ -12,7 +12,7 @@ import { asId, type Id, newId, uuidOf } from '#kernel/ids.ts';
 import { PERMISSIONS } from '#kernel/permissions.ts';
 import { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { countExceptions } from '#workers/count_exceptions.ts';
+import { countExceptions } from '#exceptions/count_exceptions.ts';
 
 import { count, duration, spreadCells, spreadOf } from './figures.ts';
 import { type Bench, printInputs, printTable, timed, withStores } from './harness.ts';

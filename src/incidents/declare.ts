@@ -69,10 +69,10 @@ export async function declare(
     now,
   );
   if (incidentId === null) throw new Error(`an incident was opened under ${dedupKey} in spite of the lock`);
-  await stores.incidents.recordEvent(incidentId, 'declared', { by }, now);
+  await stores.timeline.record(incidentId, 'declared', { by }, now);
   if (timers.length === 0) {
     const reason = policy === null ? 'none_chosen' : 'no_steps';
-    await stores.incidents.recordEvent(incidentId, 'nobody_paged', { reason }, now);
+    await stores.timeline.record(incidentId, 'nobody_paged', { reason }, now);
   }
   startTimers(unit, incidentId, timers);
   return { incidentId, isNew: true };

@@ -27,7 +27,7 @@ export async function escalate(
   if (decision.kind === 'unchanged') return false;
   if (decision.kind === 'conflict') throw new AppError('conflict', REFUSED[decision.because]);
   await stores.stepTimers.expediteStep(incident.id, stepIndex, now, 'escalated');
-  await stores.incidents.recordEvent(incident.id, 'escalated', { by, stepIndex }, now);
+  await stores.timeline.record(incident.id, 'escalated', { by, stepIndex }, now);
   enqueue(runEscalationStep, { incidentId: incident.id, stepIndex, isExpedited: true });
   return true;
 }

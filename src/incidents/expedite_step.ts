@@ -28,5 +28,5 @@ export async function skipUnreachablePerson(
   userId: Id<'user'>,
 ): Promise<void> {
   const next = await expediteNextStep(unit, incident, stepIndex);
-  await unit.stores.incidents.recordEvent(incident.id, 'person_unreachable', { userId, stepIndex, next }, unit.now);
+  await unit.stores.timeline.record(incident.id, 'person_unreachable', { userId, stepIndex, next }, unit.now);
 }

@@ -66,7 +66,7 @@ async function pageRecipients(
     const next = await expediteNextStep(unit, incident, stepIndex);
     const skipped = { stepIndex, reason: nobodyReached, next, unused: unusedChannels(pages) };
     await stores.stepTimers.markSkipped(incident.id, stepIndex, nobodyReached);
-    await stores.incidents.recordEvent(incident.id, 'step_skipped', skipped, now);
+    await stores.timeline.record(incident.id, 'step_skipped', skipped, now);
     return;
   }
   const paged = Map.groupBy(
@@ -75,7 +75,7 @@ async function pageRecipients(
   );
   const named = [...paged].slice(0, NAMED_MAX).map(([userId, own]) => ({ userId, channels: own.map(channelOf) }));
   const fired = { stepIndex, people: paged.size, pages: named, unused: unusedChannels(pages) };
-  await stores.incidents.recordEvent(incident.id, 'step_fired', fired, now);
+  await stores.timeline.record(incident.id, 'step_fired', fired, now);
   for (const notificationId of ids) enqueue(deliverPage, { notificationId });
   for (const userId of unreachable) await skipUnreachablePerson(unit, incident, stepIndex, userId);
 }

@@ -56,10 +56,10 @@ export async function openIncident(unit: UnitOfWork, rule: ActiveRule, cause: Ca
     now,
   );
   if (incidentId === null) return null;
-  await stores.incidents.recordEvent(incidentId, 'triggered', { rule: rule.name, cause: cause.sentence }, now);
+  await stores.timeline.record(incidentId, 'triggered', { rule: rule.name, cause: cause.sentence }, now);
   if (timers.length === 0) {
     const reason = rule.escalationPolicyId === null ? 'no_policy' : 'no_steps';
-    await stores.incidents.recordEvent(incidentId, 'nobody_paged', { reason }, now);
+    await stores.timeline.record(incidentId, 'nobody_paged', { reason }, now);
   }
   await recordSystemChange(unit, {
     orgId: rule.orgId,

@@ -53,7 +53,7 @@ export async function reassign(
   await stores.incidents.reassign({ id: incident.id, steps, escalationPolicyId: policyId, teamId }, plan.timers, now);
   const to = target.kind === 'policy' ? { policy: target.name } : { userId: target.userId };
   const stepsLeft = target.kind === 'policy' ? 0 : plan.steps.length - 1;
-  await stores.incidents.recordEvent(incident.id, 'reassigned', { by, ...to, stepsLeft, told }, now);
+  await stores.timeline.record(incident.id, 'reassigned', { by, ...to, stepsLeft, told }, now);
   startTimers(unit, incident.id, plan.timers);
 }
 

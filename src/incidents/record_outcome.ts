@@ -73,7 +73,7 @@ async function recordPageEvents(
   event: 'page_sent' | 'page_delivered' | 'page_delayed',
   details: object = {},
 ): Promise<void> {
-  await stores.incidents.recordEvents(
+  await stores.timeline.recordAll(
     moved.flatMap(({ kind, incidentId, userId, channel, stepIndex, digestId }) => {
       if (kind !== 'page' || incidentId === null) return [];
       const data = { userId, channel, stepIndex, ...(digestId !== null && { digest: true }), ...details };
@@ -94,7 +94,7 @@ async function recordFailures(
     const incident = page.kind === 'page' ? incidents.get(page.incidentId ?? '') : undefined;
     return incident === undefined || page.stepIndex === null ? [] : [{ page, incident, stepIndex: page.stepIndex }];
   });
-  await stores.incidents.recordEvents(
+  await stores.timeline.recordAll(
     pages.map(({ page: { userId, channel, reason }, incident, stepIndex }) => {
       return { incidentId: incident.id, event: 'page_failed', data: { userId, channel, stepIndex, reason } };
     }),

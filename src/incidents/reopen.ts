@@ -23,7 +23,7 @@ export async function reopen(unit: UnitOfWork, incident: IncidentRow, by: Incide
     decision.to === 'triggered' ? await resumeEscalation(unit, incident, incident.resolvedAt ?? unit.now) : 0;
   const told = await withdrawNews(unit, incident, 'resolved', by);
   const data = { by, status: decision.to, resumedMessages, told };
-  await unit.stores.incidents.recordEvent(incident.id, 'reopened', data, unit.now);
+  await unit.stores.timeline.record(incident.id, 'reopened', data, unit.now);
   return true;
 }
 

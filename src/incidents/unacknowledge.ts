@@ -17,6 +17,6 @@ export async function unacknowledge(unit: UnitOfWork, incident: IncidentRow, by:
   await unit.stores.incidents.reopen(incident.id, 'triggered', unit.now);
   const resumedMessages = await resumeEscalation(unit, incident, incident.acknowledgedAt ?? unit.now);
   const told = await withdrawNews(unit, incident, 'acknowledged', by);
-  await unit.stores.incidents.recordEvent(incident.id, 'unacknowledged', { by, resumedMessages, told }, unit.now);
+  await unit.stores.timeline.record(incident.id, 'unacknowledged', { by, resumedMessages, told }, unit.now);
   return true;
 }

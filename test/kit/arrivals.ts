@@ -11,7 +11,7 @@ import { type Id, newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { seriesKey } from '#test/kit/points.ts';
-import type { GroupingRuntime } from '#workers/group_and_store.ts';
+import type { GroupingRuntime } from '#exceptions/grouping_runtime.ts';
 import { onGroupExceptions } from '#workers/group_exceptions.ts';
 import { onStorePoints } from '#workers/store_points.ts';
 

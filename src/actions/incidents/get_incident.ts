@@ -36,7 +36,7 @@ export const getIncident = defineAction({
     const [steps, notifications, timeline, notes] = await Promise.all([
       stores.stepTimers.listSteps([incident.id]),
       stores.notifications.listOf(incident.id),
-      stores.incidents.listTimeline(incident.id),
+      stores.timeline.list(incident.id),
       stores.incidentNotes.list(incident.id, NOTES_MAX),
     ]);
     const members = await stores.storms.listMembers(incident.id, MEMBERS_SHOWN);

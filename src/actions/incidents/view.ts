@@ -13,7 +13,8 @@ import { maskAddress } from '#core/oncall/masking.ts';
 import { NOTIFICATION_STATUSES } from '#core/oncall/recipients.ts';
 import { VIAS } from '#kernel/caller.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
-import type { IncidentRow, TimelineRow } from '#storage/postgres/incident_store.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { TimelineRow } from '#storage/postgres/incident_timeline_store.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import type { StormMember } from '#storage/postgres/storm_store.ts';
 

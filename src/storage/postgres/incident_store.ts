@@ -18,7 +18,7 @@ import {
   toColumns,
 } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { IncidentEntity, type IncidentTimelineEntity } from '#storage/postgres/entities/incidents.ts';
+import { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
@@ -55,8 +55,6 @@ interface ClearChange {
   readonly since: Temporal.Instant | null;
 }
 
-export type TimelineRow = Pick<Row<typeof IncidentTimelineEntity>, 'at' | 'event' | 'data'>;
-
 type WithService = Tables & { i: Tables['incidents']; s: Tables['services'] };
 
 const LOCK_ALL = prepared((db, { ids }: Values<{ ids: readonly Id<'incident'>[] }>) =>
@@ -67,7 +65,7 @@ const FIND_ALL = prepared((db, { orgId, ids }: Values<{ orgId: Id<'org'>; ids: r
   incidents(db).where('i.org_id', '=', orgId).where('i.id', '=', anyOf(ids)),
 );
 
-/** Incidents and what happened to them. A change of an incident locks its row first. */
+/** Incidents. A change of one locks its row first. */
 export class IncidentStore {
   readonly #session: Session;
 
@@ -319,45 +317,6 @@ export class IncidentStore {
         .whereRef('m.clear_since', 'is not distinct from', 'c.before')
         .execute();
     }
-  }
-
-  async recordEvent(incidentId: Id<'incident'>, event: string, data: object, now: Temporal.Instant): Promise<void> {
-    await this.recordEvents([{ incidentId, event, data }], now);
-  }
-
-  /** In the order given; those of incidents that are gone are dropped. */
-  async recordEvents(
-    events: readonly { readonly incidentId: Id<'incident'>; readonly event: string; readonly data: object }[],
-    now: Temporal.Instant,
-  ): Promise<void> {
-    if (events.length === 0) return;
-    const told = rowsOf('e', {
-      place: ['integer', events.map((_, index) => index)],
-      incident_id: ['text', events.map(({ incidentId }) => incidentId)],
-      event: ['text', events.map(({ event }) => event)],
-      data: ['json', events.map(({ data }) => json(data))],
-    });
-    await this.#session.db
-      .insertInto('incident_timeline')
-      .columns(['incident_id', 'at', 'event', 'data'])
-      .expression((eb) =>
-        eb
-          .selectFrom(told)
-          .innerJoin('incidents as i', 'i.id', 'e.incident_id')
-          .select(['i.id', sql`${now}::timestamptz`.as('at'), 'e.event', 'e.data'])
-          .orderBy('e.place'),
-      )
-      .execute();
-  }
-
-  async listTimeline(incidentId: Id<'incident'>): Promise<TimelineRow[]> {
-    return await this.#session.db
-      .selectFrom('incident_timeline')
-      .select(['at', 'event', 'data'])
-      .where('incident_id', '=', incidentId)
-      .orderBy('id')
-      .limit(2_000)
-      .execute();
   }
 
   async #insertTimers(id: Id<'incident'>, timers: readonly PlannedStep[]): Promise<void> {

@@ -21,6 +21,7 @@ import { IncidentContextReader } from '#storage/postgres/incident_context_reader
 import { IncidentNoteStore } from '#storage/postgres/incident_note_store.ts';
 import { IncidentSearch } from '#storage/postgres/incident_search.ts';
 import { IncidentStore } from '#storage/postgres/incident_store.ts';
+import { IncidentTimelineStore } from '#storage/postgres/incident_timeline_store.ts';
 import { IngestKeyStore } from '#storage/postgres/ingest_key_store.ts';
 import { IngestRefusalStore } from '#storage/postgres/ingest_refusal_store.ts';
 import { InvitationStore } from '#storage/postgres/invitation_store.ts';
@@ -79,6 +80,7 @@ export interface Stores {
   readonly activeRules: ActiveRuleStore;
   readonly ruleSearch: RuleSearch;
   readonly incidents: IncidentStore;
+  readonly timeline: IncidentTimelineStore;
   readonly incidentSearch: IncidentSearch;
   readonly incidentNotes: IncidentNoteStore;
   readonly incidentContext: IncidentContextReader;
@@ -135,6 +137,7 @@ export function storesOf(session: Session): Stores {
     activeRules: new ActiveRuleStore(session),
     ruleSearch: new RuleSearch(session),
     incidents: new IncidentStore(session),
+    timeline: new IncidentTimelineStore(session),
     incidentSearch: new IncidentSearch(session),
     incidentNotes: new IncidentNoteStore(session),
     incidentContext: new IncidentContextReader(session),

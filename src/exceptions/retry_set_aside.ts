@@ -1,12 +1,12 @@
+import { groupOneByOne } from '#exceptions/group_one_by_one.ts';
+import type { GroupingRuntime } from '#exceptions/grouping_runtime.ts';
+import { recordRefused } from '#exceptions/record_refused.ts';
+import { TRIED_AGAIN_AFTER_HOURS } from '#exceptions/set_aside.ts';
 import { unpackEvents } from '#ingest/packing/pack_events.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
-import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
+import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { deduplicationToken } from '#workers/deduplication_token.ts';
-import { groupOneByOne, type GroupingRuntime } from '#workers/group_and_store.ts';
-import { TRIED_AGAIN_AFTER_HOURS } from '#workers/set_aside_events.ts';
 
 /** Retried in one round, so that new events never wait for those that were set aside. */
 const ROUND_MAX = 20;
@@ -18,27 +18,28 @@ const ATTEMPT = 2;
 export async function retrySetAside(runtime: GroupingRuntime & { readonly log: Log }): Promise<void> {
   const now = runtime.clock.now();
   for (let tried = 0; tried < ROUND_MAX && (await retryNext(runtime, now)); tried += 1);
-  const store = new SetAsideStore(runtime.db.session());
-  const lost = await store.removeBefore(now.subtract({ hours: KEPT_DAYS * 24 }));
+  const stores = storesOf(runtime.db.session());
+  const lost = await stores.setAside.removeBefore(now.subtract({ hours: KEPT_DAYS * 24 }));
   if (lost.length === 0) return;
   runtime.log.error({ rows: lost.length }, `events dropped: they could not be read in ${KEPT_DAYS} days`);
-  await storesOf(runtime.db.session()).ingestRefusals.add(
-    lost.map(({ serviceId, events: count }) => {
-      return { serviceId, kind: 'events', reason: 'faulty', hour: refusalHour(now), count, lastAt: now };
-    }),
+  await recordRefused(
+    stores,
+    'faulty',
+    lost.map(({ serviceId, events }) => ({ serviceId, count: events })),
+    now,
   );
 }
 
 /** False when nothing is due. */
 async function retryNext(runtime: GroupingRuntime & { readonly log: Log }, now: Temporal.Instant): Promise<boolean> {
   const { db, log } = runtime;
-  const store = new SetAsideStore(db.session());
-  const due = await store.takeDue(now, now.add({ hours: TRIED_AGAIN_AFTER_HOURS }));
+  const { setAside } = storesOf(db.session());
+  const due = await setAside.takeDue(now, now.add({ hours: TRIED_AGAIN_AFTER_HOURS }));
   if (due === null) return false;
   const { id, serviceId, events, tries, payload } = due;
   const unread = unpackEvents(payload, runtime.eventCipher);
   const slow = await groupOneByOne(runtime, unread, { token: deduplicationToken(payload), attempt: ATTEMPT, log });
-  if (slow.length === 0) await store.remove(id);
+  if (slow.length === 0) await setAside.remove(id);
   log.info({ serviceId, events, tries, isStored: slow.length === 0 }, 'events that were set aside were tried again');
   return true;
 }

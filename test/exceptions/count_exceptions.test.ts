@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { countExceptions } from '#workers/count_exceptions.ts';
+import { countExceptions } from '#exceptions/count_exceptions.ts';
 
 let w: World;
 beforeAll(async () => {

@@ -5,6 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
+import { groupJobs } from '#exceptions/group_jobs.ts';
+import type { GroupingRuntime } from '#exceptions/grouping_runtime.ts';
+import { retrySetAside } from '#exceptions/retry_set_aside.ts';
 import type { NewOrRegressed } from '#incidents/open_exception_incidents.ts';
 import { packEvents } from '#ingest/packing/pack_events.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
@@ -18,9 +21,6 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
-import type { GroupingRuntime } from '#workers/group_and_store.ts';
-import { onGroupExceptions } from '#workers/group_exceptions.ts';
-import { retrySetAside } from '#workers/retry_set_aside.ts';
 
 const CIPHER = createCipher('a secret that is long enough');
 
@@ -56,7 +56,7 @@ async function event(message: string, extra: object = {}): Promise<SentEvent> {
 
 async function run(events: readonly SentEvent[], attempt = 1): Promise<void> {
   const accepted = events.map((sent) => ({ orgId: w.orgId, serviceId, sent }));
-  await onGroupExceptions(runtime).run(packEvents(accepted, CIPHER), { jobId: '1', attempt, log: silentLog });
+  await groupJobs(runtime)(packEvents(accepted, CIPHER), { jobId: '1', attempt, log: silentLog });
 }
 
 interface Group {
@@ -253,10 +253,11 @@ describe('an event that takes too long to read', () => {
 
   test('is given up for good after a month, and counted', async () => {
     await run([await event('poison')], 2);
+    await run([await event('poison')], 2);
     w.clock.advance({ hours: 30 * 24 + 1 });
     await retry();
     expect(await status()).toMatchObject({ events: 0 });
     const { refused } = await ingestStatus();
-    expect(refused).toMatchObject([{ kind: 'events', reason: 'faulty', count: 1 }]);
+    expect(refused).toMatchObject([{ kind: 'events', reason: 'faulty', count: 2 }]);
   });
 });

@@ -1,0 +1,82 @@
+import { titleOf } from '#core/exceptions/title.ts';
+import type { SeenEvent } from '#core/exceptions/seen_events.ts';
+import { type GroupingRuntime, readingOf } from '#exceptions/grouping_runtime.ts';
+import { groupEvents } from '#exceptions/read_events.ts';
+import { recordRefused } from '#exceptions/record_refused.ts';
+import type { NewOrRegressed } from '#incidents/open_exception_incidents.ts';
+import type { ArrivedEvent } from '#ingest/packing/pack_events.ts';
+import { isUnavailable } from '#kernel/errors.ts';
+import type { GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
+import { deleteOrphans } from '#storage/postgres/delete_orphans.ts';
+import type { SeenGroup } from '#storage/postgres/group_occurrences.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { inUnitOfWork, type UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+/**
+ * Adds events to their groups, then stores them with the ids of these groups. Runs safely twice. Events of deleted
+ * services are left out.
+ */
+export async function groupAndStore(
+  runtime: GroupingRuntime,
+  events: readonly ArrivedEvent[],
+  token: string,
+): Promise<void> {
+  const { exceptionWriter } = runtime;
+  const seen = groupEvents(readingOf(runtime), events);
+  const groups = await inUnitOfWork(runtime, async (unit) => {
+    const found = await unit.stores.exceptionGroups.upsertSeen(seen, unit.now, runtime.newGroupsPerMinute);
+    const overflowing = found.flatMap((group) => (group?.isOverflow === true ? [group] : []));
+    await recordRefused(
+      unit.stores,
+      'too_many_new_groups',
+      overflowing.map(({ serviceId }) => ({ serviceId, count: 1 })),
+      unit.now,
+    );
+    const changed = newOrRegressed(events, seen, found);
+    if (changed.length > 0) await openIncidentsOf(runtime, unit, changed);
+    return found;
+  });
+  const grouped = events.flatMap(({ serviceId, event }, index): GroupedEvent[] => {
+    const group = groups[index];
+    return group == null ? [] : [{ serviceId, groupId: group.groupId, event }];
+  });
+  await exceptionWriter.insert(grouped, token);
+  const groupIds = [...new Set(grouped.map(({ groupId }) => groupId))];
+  await storesOf(runtime.db.session()).exceptionCounts.markDue(groupIds, runtime.clock.now());
+  const serviceIds = events.map(({ serviceId }) => serviceId);
+  await deleteOrphans(runtime.db, serviceIds, (serviceId) => exceptionWriter.deleteService(serviceId));
+}
+
+/** A fault here is not caused by the events, so it must not count as theirs. */
+async function openIncidentsOf(
+  runtime: GroupingRuntime,
+  unit: UnitOfWork,
+  groups: readonly NewOrRegressed[],
+): Promise<void> {
+  try {
+    await runtime.onNewOrRegressed(unit, groups);
+  } catch (cause) {
+    if (isUnavailable(cause)) throw cause;
+    throw new Error('failed to open incidents for new groups', { cause });
+  }
+}
+
+/** One entry per group, with the fields of its first event. */
+function newOrRegressed(
+  events: readonly ArrivedEvent[],
+  seen: readonly SeenEvent[],
+  groups: readonly (SeenGroup | null)[],
+): NewOrRegressed[] {
+  const listed = new Set<SeenGroup>();
+  return groups.flatMap((group, index): NewOrRegressed[] => {
+    const [arrived, sighted] = [events[index], seen[index]];
+    if (group === null || arrived === undefined || sighted === undefined || listed.has(group)) return [];
+    const { groupId, outcome, level } = group;
+    if (outcome !== 'new' && outcome !== 'regression') return [];
+    listed.add(group);
+    const { orgId, serviceId, event } = arrived;
+    const { eventId, environment, release } = event;
+    const title = titleOf(sighted.occurrence.headline);
+    return [{ orgId, serviceId, groupId, outcome, level, title, eventId, environment, release }];
+  });
+}

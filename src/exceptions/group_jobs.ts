@@ -1,0 +1,75 @@
+import { groupAndStore } from '#exceptions/group_and_store.ts';
+import { groupOneByOne } from '#exceptions/group_one_by_one.ts';
+import { type GroupingRuntime, readingOf } from '#exceptions/grouping_runtime.ts';
+import { isEvent, readEvents } from '#exceptions/read_events.ts';
+import { recordRefused } from '#exceptions/record_refused.ts';
+import { setAsideEvents } from '#exceptions/set_aside.ts';
+import { Batcher } from '#ingest/batcher.ts';
+import { type ArrivedEvent, unpackEvents } from '#ingest/packing/pack_events.ts';
+import { retryWhileUnavailable } from '#kernel/retry.ts';
+import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import type { DurableJobHandler } from '#storage/queue/durable_job_runner.ts';
+import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
+
+/** The events of one job. */
+interface Batch {
+  readonly events: readonly ArrivedEvent[];
+  readonly token: string;
+}
+
+/**
+ * Both stores prefer few large batches, so the jobs of `EVERY_MS` are handled together. Only a busy queue waits that
+ * long, because people are paged for these events.
+ */
+const LINGER_MS = 5;
+const EVERY_MS = 400;
+const BUSY_FROM_EVENTS = 200;
+const JOBS_MAX = 48;
+const BATCH_EVENTS_MAX = 500;
+/** At most one batch of one organization at a time, so that others only wait for the one that is running. */
+export const GROUPING_CAPACITY = { items: 2 * BATCH_EVENTS_MAX, itemsOfOrg: BATCH_EVENTS_MAX, jobs: 2 * JOBS_MAX };
+
+/**
+ * Adds the events of jobs to their groups and stores them. At the first attempt, jobs are handled in batches. If that
+ * fails, or if reading takes too long, the next attempt handles each event of the job separately: see `groupOneByOne`.
+ * Events that take too long by themselves are set aside for hours.
+ */
+export function groupJobs(runtime: GroupingRuntime): DurableJobHandler['run'] {
+  const batches = new Batcher<Batch>({
+    lingerMs: LINGER_MS,
+    everyMs: EVERY_MS,
+    busyFrom: BUSY_FROM_EVENTS,
+    itemsMax: JOBS_MAX,
+    max: { bytes: Infinity, count: BATCH_EVENTS_MAX },
+    commitsMax: 1,
+    weigh: ({ events }) => ({ bytes: 0, count: events.length }),
+    commit: (collected) =>
+      retryWhileUnavailable(
+        () =>
+          groupAndStore(
+            runtime,
+            collected.flatMap(({ events }) => events),
+            deduplicationToken(...collected.map(({ token }) => token)),
+          ),
+        OUTAGE_RETRY,
+      ),
+  });
+  return async (packed, { attempt, log }) => {
+    const unread = unpackEvents(packed, runtime.eventCipher);
+    const token = deduplicationToken(packed);
+    if (attempt === 1) {
+      const read = readEvents(readingOf(runtime), unread);
+      const malformed = unread.filter((_, index) => read[index] === 'malformed');
+      await recordRefused(
+        storesOf(runtime.db.session()),
+        'faulty',
+        malformed.map(({ serviceId }) => ({ serviceId, count: 1 })),
+        runtime.clock.now(),
+      );
+      return await batches.add({ events: read.filter(isEvent), token });
+    }
+    const slow = await groupOneByOne(runtime, unread, { token, attempt, log });
+    if (slow.length > 0) await setAsideEvents(runtime, slow, log);
+  };
+}

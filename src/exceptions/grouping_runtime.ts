@@ -1,0 +1,21 @@
+import type { Cipher } from '#auth/cipher.ts';
+import { type Reading, READING } from '#exceptions/read_events.ts';
+import type { NewOrRegressed } from '#incidents/open_exception_incidents.ts';
+import type { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
+import type { UnitOfWork, UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
+
+export interface GroupingRuntime extends UnitOfWorkRuntime {
+  /** Opens events that have waited. */
+  readonly eventCipher: Pick<Cipher, 'open' | 'seal'>;
+  /** Differs from the default only in tests. */
+  readonly reading?: Partial<Reading>;
+  readonly exceptionWriter: Pick<ExceptionWriter, 'insert' | 'deleteService'>;
+  /** How many groups a service may open a minute; Infinity for no limit. */
+  readonly newGroupsPerMinute: number;
+  /** Called in the transaction that made or reopened the groups; once for each group, even if a job runs twice. */
+  readonly onNewOrRegressed: (unit: UnitOfWork, groups: readonly NewOrRegressed[]) => Promise<void>;
+}
+
+export function readingOf({ reading }: GroupingRuntime): Reading {
+  return { ...READING, ...reading };
+}

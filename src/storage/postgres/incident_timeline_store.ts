@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { json, type Row, rowsOf } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import type { IncidentTimelineEntity } from '#storage/postgres/entities/incidents.ts';
+
+export type TimelineRow = Pick<Row<typeof IncidentTimelineEntity>, 'at' | 'event' | 'data'>;
+
+/** What happened to incidents. */
+export class IncidentTimelineStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async record(incidentId: Id<'incident'>, event: string, data: object, now: Temporal.Instant): Promise<void> {
+    await this.recordAll([{ incidentId, event, data }], now);
+  }
+
+  /** In the order given; those of incidents that are gone are dropped. */
+  async recordAll(
+    events: readonly { readonly incidentId: Id<'incident'>; readonly event: string; readonly data: object }[],
+    now: Temporal.Instant,
+  ): Promise<void> {
+    if (events.length === 0) return;
+    const told = rowsOf('e', {
+      place: ['integer', events.map((_, index) => index)],
+      incident_id: ['text', events.map(({ incidentId }) => incidentId)],
+      event: ['text', events.map(({ event }) => event)],
+      data: ['json', events.map(({ data }) => json(data))],
+    });
+    await this.#session.db
+      .insertInto('incident_timeline')
+      .columns(['incident_id', 'at', 'event', 'data'])
+      .expression((eb) =>
+        eb
+          .selectFrom(told)
+          .innerJoin('incidents as i', 'i.id', 'e.incident_id')
+          .select(['i.id', sql`${now}::timestamptz`.as('at'), 'e.event', 'e.data'])
+          .orderBy('e.place'),
+      )
+      .execute();
+  }
+
+  async list(incidentId: Id<'incident'>): Promise<TimelineRow[]> {
+    return await this.#session.db
+      .selectFrom('incident_timeline')
+      .select(['at', 'event', 'data'])
+      .where('incident_id', '=', incidentId)
+      .orderBy('id')
+      .limit(2_000)
+      .execute();
+  }
+}
