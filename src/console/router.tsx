@@ -1,15 +1,26 @@
-import type { QueryClient } from '@tanstack/react-query';
 import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-  redirect,
-} from '@tanstack/react-router';
+  IconActivityHeartbeat,
+  IconApps,
+  IconBell,
+  IconBug,
+  IconCalendarUser,
+  IconChartLine,
+  IconHeartRateMonitor,
+  IconHistory,
+  IconHome,
+  IconKey,
+  IconLayoutDashboard,
+  IconReceiptEuro,
+  IconServer2,
+  IconSettings,
+  IconUserCircle,
+  IconUsers,
+} from '@tabler/icons-react';
+import type { QueryClient } from '@tanstack/react-query';
+import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 
 import { BASE } from '#console/api/http.ts';
-import { sessionQuery } from '#console/api/session.ts';
+import { outside } from '#console/outside_routes.ts';
 import { readEventPlace, readExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
 import { readAuditFilter } from '#console/pages/settings/audit_filter.ts';
 import { readDashboardListSearch, readDashboardSearch } from '#console/pages/dashboards/dashboard_search.ts';
@@ -19,68 +30,47 @@ import { readTimelineFilter } from '#console/pages/oncall/timeline_filter.ts';
 import { readServiceFilter } from '#console/pages/services/service_filter.ts';
 import { readRuleFilter, readRuleStart } from '#console/pages/rules/rule_filter.ts';
 import { readSimulatorSearch } from '#console/pages/simulator/simulator_search.ts';
+import { requireSession, root } from '#console/root_route.ts';
 import { ErrorPage } from '#console/shell/error_page.tsx';
+import { type NavigationEntry, NavigationContext, type SettingsEntry } from '#console/shell/navigation.ts';
 import { NotFound, NotFoundPage } from '#console/shell/not_found.tsx';
 import { Shell } from '#console/shell/shell.tsx';
 import { PAGES, SETTINGS_PAGES } from '#core/console/pages.ts';
 
-interface Context {
-  readonly queryClient: QueryClient;
-}
+/** The pages that every page links to, in this order. Taken: h i o l s e, c (metrics: charts), d, t, m. */
+export const MAIN_NAVIGATION: readonly NavigationEntry[] = [
+  { to: PAGES.home, label: 'Home', icon: IconHome, key: 'h', group: 'respond', isInBar: true },
+  { to: PAGES.incidents, label: 'Incidents', icon: IconBell, key: 'i', group: 'respond', isInBar: true },
+  { to: PAGES.onCall, label: 'On-call', icon: IconCalendarUser, key: 'o', group: 'respond', isInBar: true },
+  { to: PAGES.rules, label: 'Rules', icon: IconActivityHeartbeat, key: 'l', group: 'watch', isInBar: false },
+  { to: PAGES.services, label: 'Services', icon: IconServer2, key: 's', group: 'watch', isInBar: true },
+  { to: PAGES.exceptions, label: 'Exceptions', icon: IconBug, key: 'e', group: 'watch', isInBar: false },
+  { to: PAGES.explore, label: 'Metrics', icon: IconChartLine, key: 'c', group: 'watch', isInBar: false },
+  { to: PAGES.dashboards, label: 'Dashboards', icon: IconLayoutDashboard, key: 'd', group: 'watch', isInBar: false },
+  { to: PAGES.settings, label: 'Settings', icon: IconSettings, key: 't', group: 'own', isInBar: false },
+  { to: PAGES.me, label: 'Me', icon: IconUserCircle, key: 'm', group: 'own', isInBar: false },
+];
 
-const root = createRootRouteWithContext<Context>()({ component: Outlet });
+const SETTINGS_NAVIGATION: readonly SettingsEntry[] = [
+  { to: `${PAGES.settings}${SETTINGS_PAGES.members}`, label: 'Members', icon: IconUsers, isForAdmins: false },
+  { to: `${PAGES.settings}${SETTINGS_PAGES.apiKeys}`, label: 'API keys', icon: IconKey, isForAdmins: false },
+  { to: `${PAGES.settings}${SETTINGS_PAGES.apps}`, label: 'Connected apps', icon: IconApps, isForAdmins: false },
+  { to: `${PAGES.settings}${SETTINGS_PAGES.audit}`, label: 'Audit log', icon: IconHistory, isForAdmins: true },
+  { to: `${PAGES.settings}${SETTINGS_PAGES.billing}`, label: 'Billing', icon: IconReceiptEuro, isForAdmins: true },
+  { to: `${PAGES.settings}${SETTINGS_PAGES.delivery}`, label: 'Delivery', icon: IconHeartRateMonitor, isForAdmins: false },
+];
 
-/** Where to go after logging in. Only a path within the application is accepted. */
-const readNext = (search: Record<string, unknown>): { next?: string } => {
-  const { next } = search;
-  return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : {};
-};
-
-const outside = [
-  createRoute({
-    getParentRoute: () => root,
-    path: PAGES.signIn,
-    validateSearch: readNext,
-    component: lazyRouteComponent(() => import('#console/pages/sign_in/login.tsx'), 'Login'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: PAGES.askForReset,
-    component: lazyRouteComponent(
-      () => import('#console/pages/sign_in/request_password_reset.tsx'),
-      'RequestPasswordReset',
-    ),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: PAGES.resetPassword,
-    component: lazyRouteComponent(() => import('#console/pages/sign_in/reset_password.tsx'), 'ResetPassword'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: PAGES.invitation,
-    component: lazyRouteComponent(() => import('#console/pages/sign_in/accept_invitation.tsx'), 'AcceptInvitation'),
-  }),
-] as const;
-
-/** For pages that need a login. */
-const requireSession = async (queryClient: QueryClient, href: string): Promise<void> => {
-  const session = await queryClient.ensureQueryData(sessionQuery);
-  if (session === null) throw redirect({ to: PAGES.signIn, search: href === '/' ? {} : { next: href } });
-};
-
-const connect = createRoute({
-  getParentRoute: () => root,
-  path: PAGES.connect,
-  beforeLoad: async ({ context, location }) => await requireSession(context.queryClient, location.href),
-  component: lazyRouteComponent(() => import('#console/pages/sign_in/connect.tsx'), 'Connect'),
-});
+const NAVIGATION = { main: MAIN_NAVIGATION, settings: SETTINGS_NAVIGATION };
 
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
   beforeLoad: async ({ context, location }) => await requireSession(context.queryClient, location.href),
-  component: Shell,
+  component: () => (
+    <NavigationContext value={NAVIGATION}>
+      <Shell />
+    </NavigationContext>
+  ),
   notFoundComponent: NotFound,
 });
 
@@ -302,7 +292,7 @@ const pageRoutes = [
   ...schedules,
 ] as const;
 
-const routeTree = root.addChildren([...outside, connect, inside.addChildren(pageRoutes)]);
+const routeTree = root.addChildren([...outside, inside.addChildren(pageRoutes)]);
 
 export function createConsoleRouter(queryClient: QueryClient) {
   return createRouter({

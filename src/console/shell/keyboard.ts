@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 
-import { NAVIGATION } from '#console/shell/navigation.ts';
+import { useNavigation } from '#console/shell/navigation.ts';
 
 const OFF = 'tocsin-keys-off';
 /** How long `g` waits for the letter of a page. */
@@ -45,6 +45,7 @@ interface Shortcuts {
  */
 export function useShortcuts({ onHelp, isOpening }: Shortcuts): void {
   const navigate = useNavigate();
+  const { main } = useNavigation();
   useEffect(() => {
     let goUntil = 0;
     const onKey = (event: KeyboardEvent): void => {
@@ -64,7 +65,7 @@ export function useShortcuts({ onHelp, isOpening }: Shortcuts): void {
       if (event.repeat) return;
       if (key === 'g') goUntil = timeStamp + SEQUENCE_MS;
       else if (isGoing) {
-        const page = NAVIGATION.find((candidate) => candidate.key === key);
+        const page = main.find((candidate) => candidate.key === key);
         if (page === undefined) return;
         event.preventDefault();
         void navigate({ to: page.to });
@@ -73,7 +74,7 @@ export function useShortcuts({ onHelp, isOpening }: Shortcuts): void {
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
-  }, [navigate, onHelp, isOpening]);
+  }, [navigate, main, onHelp, isOpening]);
 }
 
 function isTyping(target: EventTarget | null): boolean {

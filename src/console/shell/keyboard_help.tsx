@@ -3,11 +3,12 @@ import { Fragment, useState } from 'react';
 
 import { Dialog } from '#console/components/dialog.tsx';
 import { areShortcutsEnabled, setShortcutsEnabled } from '#console/shell/keyboard.ts';
-import { NAVIGATION } from '#console/shell/navigation.ts';
+import { useNavigation } from '#console/shell/navigation.ts';
 
-const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
-  [['Ctrl', 'K'], 'Search and go anywhere'],
-  ...NAVIGATION.map(({ key, label }) => [['g', key], label] as const),
+type Shortcut = readonly [keys: readonly string[], what: string];
+
+const SEARCH: Shortcut = [['Ctrl', 'K'], 'Search and go anywhere'];
+const ON_PAGES: readonly Shortcut[] = [
   [['j'], 'Next row'],
   [['k'], 'Previous row'],
   [['Enter'], 'Open the row'],
@@ -30,7 +31,9 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
 ];
 
 export function KeyboardHelp({ onClose }: { readonly onClose: () => void }) {
+  const { main } = useNavigation();
   const [areOn, setAreOn] = useState(areShortcutsEnabled);
+  const toPages = main.map(({ key, label }): Shortcut => [['g', key], label]);
   const turn = (on: boolean): void => {
     setShortcutsEnabled(on);
     setAreOn(on);
@@ -39,7 +42,7 @@ export function KeyboardHelp({ onClose }: { readonly onClose: () => void }) {
     <Dialog onClose={onClose} title="Keyboard shortcuts">
       <Table verticalSpacing={6} aria-label="Keyboard shortcuts">
         <Table.Tbody>
-          {KEYS.map(([keys, what]) => (
+          {[SEARCH, ...toPages, ...ON_PAGES].map(([keys, what]) => (
             <Table.Tr key={what}>
               <Table.Td>{what}</Table.Td>
               <Table.Td ta="right">

@@ -11,7 +11,7 @@ import { useEffect, useState } from 'react';
 import { incidentSearchQuery } from '#console/api/incidents.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
-import { NAVIGATION, SETTINGS_NAVIGATION } from '#console/shell/navigation.ts';
+import { useNavigation } from '#console/shell/navigation.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const RESULTS_MAX = 12;
@@ -64,7 +64,8 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
 function usePages(): SpotlightActionGroupData {
   const navigate = useNavigate();
   const { isAdmin } = useOrganization();
-  const pages = [...NAVIGATION, ...SETTINGS_NAVIGATION.filter(({ isForAdmins }) => isAdmin || !isForAdmins)];
+  const { main, settings } = useNavigation();
+  const pages = [...main, ...settings.filter(({ isForAdmins }) => isAdmin || !isForAdmins)];
   return {
     group: 'Pages',
     actions: pages.map(({ to, label, icon: Icon }) => ({

@@ -4,29 +4,30 @@ import { useLocation } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 
 import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
-import { NAVIGATION } from '#console/shell/navigation.ts';
-import { Place } from '#console/shell/place.tsx';
+import { useNavigation } from '#console/shell/navigation.ts';
+import { NavigationLink } from '#console/shell/navigation_link.tsx';
 import classes from '#console/shell/shell.module.css';
 
 const loadSheet = () => import('#console/shell/phone_sheet.tsx');
 const PhoneSheet = lazy(() => loadSheet().then((m) => ({ default: m.PhoneSheet })));
 
-const IN_BAR = NAVIGATION.filter(({ isInBar }) => isInBar);
-
-/** The bar at the bottom of a phone: the rooms needed most, and a sheet with the others. */
+/** The bar at the bottom of a phone: the pages needed most, and a sheet with the others. */
 export function PhoneNavigation() {
   const [isOpen, setIsOpen] = useState(false);
   const close = (): void => setIsOpen(false);
   useCloseOnBack(isOpen, close);
+  const { main } = useNavigation();
   const { pathname } = useLocation();
-  const isElsewhere = NAVIGATION.some(({ to, isInBar }) => !isInBar && `${pathname}/`.startsWith(`${to}/`));
+  const isElsewhere = main.some(({ to, isInBar }) => !isInBar && `${pathname}/`.startsWith(`${to}/`));
   return (
     <nav className={classes.bottom} aria-label="Main navigation, on a phone">
-      {IN_BAR.map((place) => (
-        <Place key={place.to} place={place} />
-      ))}
+      {main
+        .filter(({ isInBar }) => isInBar)
+        .map((entry) => (
+          <NavigationLink key={entry.to} entry={entry} />
+        ))}
       <UnstyledButton
-        className={classes.place}
+        className={classes.link}
         data-status={isElsewhere ? 'active' : undefined}
         aria-haspopup="dialog"
         aria-expanded={isOpen}

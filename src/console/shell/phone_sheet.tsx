@@ -1,13 +1,12 @@
 import { Modal } from '@mantine/core';
 
-import { NAVIGATION } from '#console/shell/navigation.ts';
-import { Place } from '#console/shell/place.tsx';
+import { useNavigation } from '#console/shell/navigation.ts';
+import { NavigationLink } from '#console/shell/navigation_link.tsx';
 import classes from '#console/shell/shell.module.css';
 
-const BEHIND_MORE = NAVIGATION.filter(({ isInBar }) => !isInBar);
-
-/** The rooms that the bar of a phone has no place for. */
+/** The main pages that are not in the bar of a phone. */
 export function PhoneSheet({ onClose }: { readonly onClose: () => void }) {
+  const behindMore = useNavigation().main.filter(({ isInBar }) => !isInBar);
   return (
     <Modal
       opened
@@ -17,9 +16,9 @@ export function PhoneSheet({ onClose }: { readonly onClose: () => void }) {
       classNames={{ inner: classes.sheetInner, content: classes.sheet }}
       transitionProps={{ transition: 'slide-up', duration: 150 }}
     >
-      <div className={classes.sheetPlaces}>
-        {BEHIND_MORE.map((place) => (
-          <Place key={place.to} place={place} onClick={onClose} />
+      <div className={classes.sheetLinks}>
+        {behindMore.map((entry) => (
+          <NavigationLink key={entry.to} entry={entry} onClick={onClose} />
         ))}
       </div>
     </Modal>

@@ -1,18 +1,21 @@
-import { NAVIGATION } from '#console/shell/navigation.ts';
-import { Place } from '#console/shell/place.tsx';
+import { useNavigation } from '#console/shell/navigation.ts';
+import { NavigationLink } from '#console/shell/navigation_link.tsx';
 import classes from '#console/shell/shell.module.css';
 
 const GROUPS = ['respond', 'watch', 'own'] as const;
 
-/** All rooms, at the side of a desktop. */
+/** All main pages, at the side of a desktop. */
 export function SideNavigation() {
+  const { main } = useNavigation();
   return (
     <nav aria-label="Main navigation">
       {GROUPS.map((group) => (
         <div key={group} className={classes.group}>
-          {NAVIGATION.filter((place) => place.group === group).map((place) => (
-            <Place key={place.to} place={place} />
-          ))}
+          {main
+            .filter((entry) => entry.group === group)
+            .map((entry) => (
+              <NavigationLink key={entry.to} entry={entry} />
+            ))}
         </div>
       ))}
     </nav>

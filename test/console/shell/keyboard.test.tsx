@@ -1,8 +1,10 @@
 // @vitest-environment happy-dom
+import { IconBell } from '@tabler/icons-react';
 import { act, cleanup, fireEvent, screen, waitFor } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { focusedRowId, setShortcutsEnabled, useShortcut, useShortcuts } from '#console/shell/keyboard.ts';
+import { NavigationContext } from '#console/shell/navigation.ts';
 import { renderInRouter } from '#test/console/in_router.tsx';
 
 const onHelp = vi.fn<() => void>();
@@ -27,6 +29,14 @@ function Page() {
     </main>
   );
 }
+
+const incidents = { to: '/incidents', label: 'Incidents', icon: IconBell, key: 'i', group: 'respond', isInBar: true } as const;
+
+const PageWithNavigation = () => (
+  <NavigationContext value={{ main: [incidents], settings: [] }}>
+    <Page />
+  </NavigationContext>
+);
 
 const press = (key: string, init: KeyboardEventInit = {}, target: Element = document.body): void =>
   act(() => void fireEvent.keyDown(target, { key, ...init }));
@@ -76,7 +86,7 @@ describe('shortcuts', () => {
   });
 
   test('g and a letter open a page; a letter that names none does nothing, also no other shortcut', async () => {
-    const { router } = await renderInRouter(Page, ['/incidents']);
+    const { router } = await renderInRouter(PageWithNavigation, ['/incidents']);
     press('g');
     press('a');
     expect([onAcknowledge.mock.calls.length, router.state.location.pathname]).toEqual([0, '/']);

@@ -2,12 +2,13 @@ import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 
 import classes from '#console/pages/settings/settings.module.css';
-import { SETTINGS_NAVIGATION } from '#console/shell/navigation.ts';
+import { useNavigation } from '#console/shell/navigation.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Settings of the organization. */
 export function Settings() {
   const { isAdmin } = useOrganization();
+  const { settings } = useNavigation();
   const nav = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
   // On a phone not all tabs fit.
@@ -18,12 +19,14 @@ export function Settings() {
     <>
       <div className={classes.strip}>
         <nav ref={nav} className={classes.nav} aria-label="Settings">
-          {SETTINGS_NAVIGATION.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map(({ to, label, icon: Icon }) => (
-            <Link key={to} to={to} className={classes.tab}>
-              <Icon size={17} stroke={1.75} aria-hidden />
-              {label}
-            </Link>
-          ))}
+          {settings
+            .filter(({ isForAdmins }) => isAdmin || !isForAdmins)
+            .map(({ to, label, icon: Icon }) => (
+              <Link key={to} to={to} className={classes.tab}>
+                <Icon size={17} stroke={1.75} aria-hidden />
+                {label}
+              </Link>
+            ))}
         </nav>
       </div>
       <Outlet />

@@ -1,0 +1,17 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { createRootRouteWithContext, Outlet, redirect } from '@tanstack/react-router';
+
+import { sessionQuery } from '#console/api/session.ts';
+import { PAGES } from '#core/console/pages.ts';
+
+interface Context {
+  readonly queryClient: QueryClient;
+}
+
+export const root = createRootRouteWithContext<Context>()({ component: Outlet });
+
+/** For pages that need a login. */
+export const requireSession = async (queryClient: QueryClient, href: string): Promise<void> => {
+  const session = await queryClient.ensureQueryData(sessionQuery);
+  if (session === null) throw redirect({ to: PAGES.signIn, search: href === '/' ? {} : { next: href } });
+};
