@@ -24,7 +24,7 @@ const RULES: Record<string, { folders: string[]; packages: string[] }> = {
     packages: ['@mikro-orm/', 'kysely', 'pg', '@clickhouse/client', 'ioredis', 'bullmq', 'p-limit', 'typebox', 'node:'],
   },
   auth: {
-    folders: ['auth', 'kernel', 'storage'],
+    folders: ['auth', 'kernel', 'core', 'storage'],
     packages: ['oidc-provider', 'lru-cache', 'p-limit', '@zxcvbn-ts/', '@simplewebauthn/server', 'otpauth', 'node:'],
   },
   notify: { folders: ['notify', 'kernel', 'core'], packages: ['twilio', 'nodemailer', 'web-push', 'tlds', 'node:'] },

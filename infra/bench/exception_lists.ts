@@ -7,7 +7,7 @@ import { listExceptionGroups } from '#actions/exceptions/list_exception_groups.t
 import type { AnyOperation } from '#actions/action_context.ts';
 import { type ExceptionEvent, serializeEvent } from '#core/exceptions/event.ts';
 import type { AppContext } from '#entry/compose.ts';
-import type { Caller } from '#kernel/caller.ts';
+import type { Caller } from '#core/access/caller.ts';
 import { asId, type Id, newId, uuidOf } from '#kernel/ids.ts';
 import { PERMISSIONS } from '#kernel/permissions.ts';
 import { Temporal } from '#kernel/time.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { FirstRun } from '#entry/first_run.ts';
 import { isMigrated } from '#entry/migrated_by.ts';
 import type { Config } from '#entry/config.ts';
-import { inboundSmsUrl } from '#notify/twilio/callback_url.ts';
+import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
 
 import { deriveSecret, readOrCreateAppSecret } from './app_secret.ts';
 import { findFreePort } from './free_port.ts';

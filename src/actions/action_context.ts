@@ -7,7 +7,7 @@ import type { Visitor } from '#auth/sessions.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import type { Senders } from '#core/oncall/contact_card.ts';
 import type { AccountOperation, Action, ConsoleOperation } from '#kernel/action.ts';
-import type { Caller, RequestOrigin } from '#kernel/caller.ts';
+import type { Caller, RequestOrigin } from '#core/access/caller.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';

@@ -1,5 +1,6 @@
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
-import type { Actor, Caller, Via } from '#kernel/caller.ts';
+import type { Actor, Caller } from '#core/access/caller.ts';
+import type { Via } from '#core/access/via.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { PERMISSIONS, type Permission, ROLE_PERMISSIONS } from '#kernel/permissions.ts';

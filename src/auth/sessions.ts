@@ -1,5 +1,5 @@
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
-import type { Caller } from '#kernel/caller.ts';
+import type { Caller } from '#core/access/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { isManagerRole, type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS } from '#kernel/permissions.ts';

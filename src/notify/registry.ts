@@ -2,13 +2,17 @@ import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
 import type { ValuesOf } from '#kernel/config.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender } from '#notify/channel_sender.ts';
+import { callReports } from '#notify/channels/call/reports.ts';
 import { callSender } from '#notify/channels/call/sender.ts';
 import { emailSender } from '#notify/channels/email/sender.ts';
 import { type PushPost, pushSender, type PushSubscriptions } from '#notify/channels/push/sender.ts';
 import type { VapidKeys } from '#notify/channels/push/vapid.ts';
+import { smsReports } from '#notify/channels/sms/reports.ts';
 import { smsSender } from '#notify/channels/sms/sender.ts';
 import type { MailServer } from '#notify/mail/send_mail.ts';
 import { MAIL_SETTINGS } from '#notify/mail/settings.ts';
+import type { ReportCallback } from '#notify/provider_callbacks.ts';
+import { twilioCallbacks } from '#notify/twilio/callbacks.ts';
 import { createTwilioClient, type TwilioAccount, type TwilioClient } from '#notify/twilio/client.ts';
 import { TWILIO_SETTINGS } from '#notify/twilio/settings.ts';
 
@@ -42,6 +46,12 @@ const SENDERS: Readonly<Record<Channel, (context: SenderContext) => ChannelSende
   push: ({ push, mail, links, baseUrl }) => pushSender({ ...push, mailFrom: mail?.from ?? null, baseUrl }, links),
   email: ({ mail, links, baseUrl }) => mail && emailSender(mail, links, baseUrl),
 };
+
+/** What providers report of messages; see `ReportCallback`. */
+export function reportCallbacks({ twilio }: Pick<NotifySettings, 'twilio'>): readonly ReportCallback[] {
+  const provider = twilioCallbacks(twilio);
+  return [smsReports(provider), callReports(provider)];
+}
 
 export function createSenders({ twilio: account, ...settings }: NotifySettings): Senders {
   const twilio = account && { account, client: createTwilioClient(account) };

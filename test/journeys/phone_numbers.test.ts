@@ -1,7 +1,7 @@
 import twilio from 'twilio';
 import { expect, test } from 'vitest';
 
-import { inboundSmsUrl } from '#notify/twilio/callback_url.ts';
+import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
 import { type Browser, givePassword, signedIn } from '#test/kit/browser.ts';
 import { SERVICE_NUMBER, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 

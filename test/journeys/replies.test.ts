@@ -1,7 +1,7 @@
 import twilio from 'twilio';
 import { describe, expect, test } from 'vitest';
 
-import { inboundSmsUrl } from '#notify/twilio/callback_url.ts';
+import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { SERVICE_NUMBER, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 

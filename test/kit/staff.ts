@@ -8,7 +8,7 @@ import { openIncident } from '#incidents/open_incident.ts';
 import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { inboundSmsUrl } from '#notify/twilio/callback_url.ts';
+import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { TestClock } from '#test/kit/clock.ts';
 import { rolesRuntime, type RolesRuntime, startJobs } from '#test/kit/roles.ts';

@@ -1,4 +1,5 @@
-import type { RequestOrigin, Via } from '#kernel/caller.ts';
+import type { RequestOrigin } from '#core/access/caller.ts';
+import type { Via } from '#core/access/via.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';

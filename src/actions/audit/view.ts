@@ -3,7 +3,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { parseInstant } from '#core/oncall/parse_instant.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
-import { VIAS } from '#kernel/caller.ts';
+import { VIAS } from '#core/access/via.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { AuditFilter, AuditLine } from '#storage/postgres/audit_reader.ts';
 

@@ -11,7 +11,7 @@ import { timelineText } from '#core/incidents/timeline_text.ts';
 import { CHANNELS } from '#core/oncall/channel.ts';
 import { maskAddress } from '#core/oncall/masking.ts';
 import { NOTIFICATION_STATUSES } from '#core/oncall/recipients.ts';
-import { VIAS } from '#kernel/caller.ts';
+import { VIAS } from '#core/access/via.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { TimelineRow } from '#storage/postgres/incident_timeline_store.ts';

@@ -1,5 +1,5 @@
 import { callerUser } from '#actions/me/caller_user.ts';
-import type { Caller } from '#kernel/caller.ts';
+import type { Caller } from '#core/access/caller.ts';
 import type { Id } from '#kernel/ids.ts';
 
 /** Whose keys and connections a person may see and end: everybody's (null) if they manage the organization, else their own. */

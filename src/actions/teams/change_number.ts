@@ -1,7 +1,7 @@
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
-import type { Caller } from '#kernel/caller.ts';
+import type { Caller } from '#core/access/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { NewNotification } from '#storage/postgres/notification_store.ts';

@@ -1,7 +1,7 @@
 import { mayChange } from '#auth/oauth/scopes.ts';
 import { isAccessToken } from '#auth/oauth/tokens.ts';
 import { hashSecret } from '#auth/secret_text.ts';
-import type { Caller, RequestOrigin } from '#kernel/caller.ts';
+import type { Caller, RequestOrigin } from '#core/access/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';

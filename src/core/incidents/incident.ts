@@ -1,4 +1,5 @@
-import type { Actor, Via } from '#kernel/caller.ts';
+import type { Actor } from '#core/access/caller.ts';
+import type { Via } from '#core/access/via.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 export const INCIDENT_STATUSES = ['triggered', 'acknowledged', 'resolved'] as const;

@@ -1,4 +1,4 @@
-import type { Via } from '#kernel/caller.ts';
+import { type Via, wayOf } from '#core/access/via.ts';
 
 /** Who acknowledged or resolved an incident: an `IncidentActor`, or what a view shows of it. */
 interface ActorFields {
@@ -29,20 +29,8 @@ export function actorText(by: ActorFields, nameOf: NameOf): string {
   const name = actorName(by, nameOf);
   if (by.userId === undefined && by.apiKeyId === undefined) return name;
   if (by.apiKeyName !== undefined || by.clientName !== undefined) return by.via === 'mcp' ? `${name} (MCP)` : name;
-  return `${name} by ${WAYS[by.via]}`;
+  return `${name} by ${wayOf(by.via).by}`;
 }
-
-const WAYS: Readonly<Record<Via, string>> = {
-  rest: 'the API',
-  mcp: 'an agent (MCP)',
-  console: 'the console',
-  cli: 'the command line',
-  sms: 'SMS',
-  call: 'phone',
-  push: 'push',
-  email: 'mail',
-  rule: 'a rule',
-};
 
 function quoted(name: string): string {
   return `"${name}"`;

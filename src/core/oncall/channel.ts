@@ -1,4 +1,3 @@
-import type { Via } from '#kernel/caller.ts';
 import { keysOf } from '#kernel/keys_of.ts';
 
 /** Who carries the messages of a channel, after "Sent". */
@@ -35,8 +34,6 @@ interface ChannelDeclaration {
   readonly provider: Exclude<Provider, 'simulator'>;
   /** What the operator sets to have it; empty when nothing is needed. */
   readonly settings: string;
-  /** How an answer by a link in its message is recorded. */
-  readonly linkVia: Via;
 }
 
 const TWILIO_SETTINGS = 'TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM';
@@ -55,7 +52,6 @@ export const CHANNEL_DECLARATIONS = {
     preference: 'smsEnabled',
     provider: 'twilio',
     settings: TWILIO_SETTINGS,
-    linkVia: 'sms',
   },
   call: {
     title: 'Phone call',
@@ -69,7 +65,6 @@ export const CHANNEL_DECLARATIONS = {
     preference: 'callEnabled',
     provider: 'twilio',
     settings: TWILIO_SETTINGS,
-    linkVia: 'call',
   },
   push: {
     title: 'Push',
@@ -83,7 +78,6 @@ export const CHANNEL_DECLARATIONS = {
     preference: 'pushEnabled',
     provider: 'web-push',
     settings: '',
-    linkVia: 'push',
   },
   email: {
     title: 'Mail',
@@ -97,7 +91,6 @@ export const CHANNEL_DECLARATIONS = {
     preference: 'emailEnabled',
     provider: 'smtp',
     settings: 'SMTP_URL and MAIL_FROM',
-    linkVia: 'email',
   },
 } as const satisfies Record<string, ChannelDeclaration>;
 

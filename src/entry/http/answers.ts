@@ -11,8 +11,7 @@ import { type Answer, ANSWER_PATH, haveLinksExpired, SHORT_ANSWER_PATH } from '#
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import { type Stores, storesOf } from '#storage/postgres/stores.ts';
-import { declarationOf } from '#core/oncall/channel.ts';
-import type { Via } from '#kernel/caller.ts';
+import type { Via } from '#core/access/via.ts';
 
 interface Params {
   readonly answer: string;
@@ -201,7 +200,7 @@ function linkTo({ config }: AppContext, incidents: readonly IncidentRow[]): NonN
 const NOTHING_LEFT = 'There is nothing left to do here.';
 
 function viaOf(notification: NotificationRow | null): Via {
-  return notification === null ? 'email' : declarationOf(notification.channel).linkVia;
+  return notification === null ? 'email' : notification.channel;
 }
 
 const FORGED: AnswerPage = {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import { senderOf } from '#entry/http/sender.ts';
-import type { Caller } from '#kernel/caller.ts';
+import type { Caller } from '#core/access/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { LimitLog } from '#kernel/limit_log.ts';

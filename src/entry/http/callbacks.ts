@@ -1,20 +1,19 @@
 import formbody from '@fastify/formbody';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
+import type { Channel } from '#core/oncall/channel.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { recordRefusal } from '#entry/http/record_refusal.ts';
 import { answerSms } from '#entry/http/sms_replies.ts';
 import { answerDigit, answerPin, answerVoice } from '#entry/http/voice.ts';
 import { recordOutcome } from '#incidents/record_outcome.ts';
-import type { Via } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
-import type { CallbackName } from '#notify/twilio/callback_url.ts';
-import { callOf, isEndOfCall, reportOfCall } from '#notify/channels/call/reports.ts';
-import { reportOfSms } from '#notify/channels/sms/reports.ts';
-import type { DeliveryReport } from '#notify/delivery_report.ts';
-import { type Fields, parseFields } from '#notify/twilio/form.ts';
-import { isSignedByTwilio } from '#notify/twilio/signature.ts';
+import { callOf } from '#notify/channels/call/reports.ts';
+import { VOICE } from '#notify/channels/call/voice.ts';
+import type { CallbackProvider, Fields, ReportCallback } from '#notify/provider_callbacks.ts';
+import { reportCallbacks } from '#notify/registry.ts';
+import { twilioCallbacks } from '#notify/twilio/callbacks.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
@@ -25,78 +24,83 @@ const STALE_HOURS = 24;
 /** Call-backs may overtake one another, but not for long: what a call says or asks after its end is a replay. */
 const OVERTAKING_MINUTES = 5;
 
-const VIA: Record<CallbackName, Via> = {
-  'sms-status': 'sms',
-  voice: 'call',
-  'voice-digit': 'call',
-  'voice-pin-acknowledge': 'call',
-  'voice-pin-resolve': 'call',
-  'call-status': 'call',
-};
+/** A call-back about one message. */
+interface MessageCallback {
+  readonly provider: CallbackProvider;
+  readonly channel: Channel;
+  readonly name: string;
+  /** Whether it is asked while a call lasts, and so never after its end. */
+  readonly isDuringCall: boolean;
+  /** The body of the answer. */
+  answer(notification: NotificationRow, fields: Fields): Promise<string>;
+}
 
 /**
- * What Twilio calls: delivery reports, what to say in a call, which digit was pressed, and replies by SMS. Everything
- * unsigned, stale or of a call that is over is 403 and audited where it names a message. Whoever acts this way acts
- * through the same actions, as the person paged.
+ * What providers call: reports of messages, which channels declare; what to say in a call and which digit was pressed;
+ * replies by SMS. A request that is unsigned, too old, or of a call that is over gets 403, and an audit row where it names
+ * a message. People who answer this way act through the same actions as everybody, as the person who was paged.
  */
 export async function mountCallbacks(root: FastifyInstance, context: AppContext): Promise<void> {
+  const twilio = twilioCallbacks(context.twilio);
   await root.register(async (app) => {
     await app.register(formbody, { bodyLimit: ANONYMOUS_BODY_BYTES_MAX });
 
-    const take = async (notification: NotificationRow, report: DeliveryReport | null): Promise<string> => {
-      if (report !== null) await inUnitOfWork(context.actions, (unit) => recordOutcome(unit, notification, report));
-      return '<Response/>';
-    };
-    onMessage(app, context, 'sms-status', (notification, fields) => take(notification, reportOfSms(fields)));
-    onMessage(app, context, 'call-status', async (notification, fields) => {
-      await noteEndOfCall(context, notification, fields);
-      return await take(notification, reportOfCall(fields));
-    });
-    onMessage(app, context, 'voice', (notification, fields) => answerVoice(context, notification, fields));
-    onMessage(app, context, 'voice-digit', (notification, fields) => answerDigit(context, notification, fields));
-    onMessage(app, context, 'voice-pin-acknowledge', (notification, fields) =>
-      answerPin(context, notification, fields, 'acknowledge'),
-    );
-    onMessage(app, context, 'voice-pin-resolve', (notification, fields) =>
-      answerPin(context, notification, fields, 'resolve'),
-    );
+    for (const callback of reportCallbacks(context)) {
+      const answer = (notification: NotificationRow, fields: Fields) =>
+        takeReport(context, callback, notification, fields);
+      mount(app, context, { ...callback, isDuringCall: false, answer });
+    }
+
+    const onVoice = (name: string, ask: (notification: NotificationRow, fields: Fields) => Promise<string>): void =>
+      mount(app, context, { provider: twilio, channel: 'call', name, isDuringCall: true, answer: ask });
+    onVoice(VOICE.say, (notification, fields) => answerVoice(context, notification, fields));
+    onVoice(VOICE.digit, (notification, fields) => answerDigit(context, notification, fields));
+    for (const answer of ['acknowledge', 'resolve'] as const) {
+      onVoice(VOICE.pin(answer), (notification, fields) => answerPin(context, notification, fields, answer));
+    }
 
     app.post('/api/callbacks/twilio/sms', async (request, reply) => {
-      const fields = await signedFields(context, request, { action: 'reply_by_sms', via: 'sms' });
-      return sendTwiml(reply, await answerSms(context, request, fields));
+      const fields = await authenticFields(context, request, twilio, { action: 'reply_by_sms', channel: 'sms' });
+      return reply.type(twilio.contentType).send(await answerSms(context, request, fields));
     });
   });
 }
 
-/** A call-back about one message. */
-function onMessage(
-  app: FastifyInstance,
-  context: AppContext,
-  name: CallbackName,
-  answer: (notification: NotificationRow, fields: Fields) => Promise<string>,
-): void {
-  app.post<{ Params: { id: string } }>(`/api/callbacks/twilio/${name}/:id`, async (request, reply) => {
-    const what = { action: `report_${name.replaceAll('-', '_')}`, via: VIA[name], notificationId: request.params.id };
-    const fields = await signedFields(context, request, what);
-    const notification = await storesOf(context.db.session()).notifications.find(request.params.id);
+function mount(app: FastifyInstance, context: AppContext, callback: MessageCallback): void {
+  const { provider, channel, name, isDuringCall, answer } = callback;
+  app.post<{ Params: { id: string } }>(`/api/callbacks/${provider.name}/${name}/:id`, async (request, reply) => {
+    const { id } = request.params;
+    const action = `report_${name.replaceAll('-', '_')}`;
+    const fields = await authenticFields(context, request, provider, { action, channel, notificationId: id });
+    const notification = await storesOf(context.db.session()).notifications.find(id);
     if (notification === null) throw new AppError('not_found', 'no such message');
+    const refuse = (why: string) => recordRefusal(context, request, { action, via: channel, notification, why });
     const oldest = context.clock.now().subtract({ hours: STALE_HOURS });
     if (notification.createdAt.epochMilliseconds < oldest.epochMilliseconds) {
-      await recordRefusal(context, request, { ...what, notification, why: 'stale call-back' });
+      await refuse('stale call-back');
       throw new AppError('forbidden', 'this message is too old for a delivery report');
     }
-    if (name.startsWith('voice') && (await isCallLongOver(context, fields))) {
-      await recordRefusal(context, request, { ...what, notification, why: 'replayed call-back' });
+    if (isDuringCall && (await isCallLongOver(context, fields))) {
+      await refuse('replayed call-back');
       throw new AppError('forbidden', 'this call has ended');
     }
-    return sendTwiml(reply, await answer(notification, fields));
+    return reply.type(provider.contentType).send(await answer(notification, fields));
   });
 }
 
-async function noteEndOfCall(context: AppContext, { id }: NotificationRow, fields: Fields): Promise<void> {
-  const call = callOf(fields);
-  if (call === null || !isEndOfCall(fields)) return;
-  await storesOf(context.db.session()).endedCalls.note(call, id, context.clock.now());
+async function takeReport(
+  context: AppContext,
+  { provider, reportOf, endedCallOf }: ReportCallback,
+  notification: NotificationRow,
+  fields: Fields,
+): Promise<string> {
+  const call = endedCallOf?.(fields) ?? null;
+  if (call !== null) {
+    await storesOf(context.db.session()).endedCalls.note(call, notification.id, context.clock.now());
+  }
+  const report = reportOf(fields);
+  if (report !== null) await inUnitOfWork(context.actions, (unit) => recordOutcome(unit, notification, report));
+  return provider.received;
 }
 
 async function isCallLongOver(context: AppContext, fields: Fields): Promise<boolean> {
@@ -106,28 +110,29 @@ async function isCallLongOver(context: AppContext, fields: Fields): Promise<bool
   return endedAt.add({ minutes: OVERTAKING_MINUTES }).epochMilliseconds < context.clock.now().epochMilliseconds;
 }
 
-function sendTwiml(reply: FastifyReply, twiml: string): FastifyReply {
-  return reply.type('text/xml; charset=utf-8').send(twiml);
-}
-
-async function signedFields(
+async function authenticFields(
   context: AppContext,
   request: FastifyRequest,
-  what: { action: string; via: Via; notificationId?: string },
+  provider: CallbackProvider,
+  { action, channel, notificationId }: { action: string; channel: Channel; notificationId?: string },
 ): Promise<Fields> {
   const fields = parseFields(request.body ?? {});
   if (fields === null) throw invalidInput([{ path: '', message: 'send each field of the form once' }]);
-  const signature = request.headers['x-twilio-signature'];
-  const publicUrl = context.config.baseUrl + request.url;
-  const isSigned =
-    context.twilio !== null &&
-    typeof signature === 'string' &&
-    isSignedByTwilio(context.twilio.authToken, signature, publicUrl, fields);
-  if (!isSigned) {
+  const url = context.config.baseUrl + request.url;
+  if (!(await provider.isAuthentic({ url, headers: request.headers, fields }))) {
     const { notifications } = storesOf(context.db.session());
-    const notification = what.notificationId === undefined ? null : await notifications.find(what.notificationId);
-    await recordRefusal(context, request, { ...what, notification, why: 'unsigned call-back' });
+    const notification = notificationId === undefined ? null : await notifications.find(notificationId);
+    await recordRefusal(context, request, { action, via: channel, notification, why: 'unsigned call-back' });
     throw new AppError('forbidden', 'the signature of this callback is missing or wrong');
   }
   return fields;
+}
+
+/** Null when a field is there twice, or there is no form. */
+function parseFields(body: unknown): Fields | null {
+  if (typeof body !== 'object' || body === null) return null;
+  const entries = Object.entries(body);
+  return entries.every((entry): entry is [string, string] => typeof entry[1] === 'string')
+    ? Object.fromEntries(entries)
+    : null;
 }

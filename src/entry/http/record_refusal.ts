@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 
 import { recordRefusedAnswer } from '#actions/audit/record_refused_answer.ts';
 import type { AppContext } from '#entry/compose.ts';
-import type { Via } from '#kernel/caller.ts';
+import type { Via } from '#core/access/via.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 
 /** What was asked for in the name of a message, and refused. */

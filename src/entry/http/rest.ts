@@ -12,7 +12,7 @@ import { ACTION_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
 import { setSender } from '#entry/http/sender.ts';
-import type { Caller, RequestOrigin } from '#kernel/caller.ts';
+import type { Caller, RequestOrigin } from '#core/access/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';

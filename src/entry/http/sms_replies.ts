@@ -6,7 +6,7 @@ import type { AppContext } from '#entry/compose.ts';
 import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answer_as_person.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { type InboundSms, inboundSms } from '#notify/channels/sms/reports.ts';
-import type { Fields } from '#notify/twilio/form.ts';
+import type { Fields } from '#notify/provider_callbacks.ts';
 import { replyBySms } from '#notify/twilio/twiml.ts';
 import type { PagedAtNumber } from '#storage/postgres/phone_number_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';

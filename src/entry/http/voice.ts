@@ -5,9 +5,10 @@ import { listIncidentsOf } from '#incidents/incidents_of_notification.ts';
 import { type Outcome, recordOutcome } from '#incidents/record_outcome.ts';
 import { writeMessage } from '#incidents/write_message.ts';
 import type { Answer } from '#notify/answer_link.ts';
-import { callbackUrl } from '#notify/twilio/callback_url.ts';
+import { VOICE } from '#notify/channels/call/voice.ts';
 import { answeredCall } from '#notify/channels/call/reports.ts';
-import type { Fields } from '#notify/twilio/form.ts';
+import type { Fields } from '#notify/provider_callbacks.ts';
+import { callbackUrl } from '#notify/twilio/callbacks.ts';
 import { askForDigit, askForPin, sayAndHangUp } from '#notify/twilio/twiml.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -35,7 +36,7 @@ export async function answerDigit(context: AppContext, notification: Notificatio
   if (answer === null) return await ask(context, notification);
   const stores = storesOf(context.db.session());
   if ((await stores.phoneNumbers.findPin(userId)) === null) return await applyAnswer(context, notification, answer);
-  return askForPin(callbackUrl(context.config.baseUrl, `voice-pin-${answer}`, notification.id));
+  return askForPin(callbackUrl(context.config.baseUrl, VOICE.pin(answer), notification.id));
 }
 
 /** The PIN that was typed after 1 or 2. */
@@ -53,7 +54,7 @@ export async function answerPin(
       return await applyAnswer(context, notification, answer);
     case 'missing':
     case 'wrong':
-      return askForPin(callbackUrl(context.config.baseUrl, `voice-pin-${answer}`, notification.id));
+      return askForPin(callbackUrl(context.config.baseUrl, VOICE.pin(answer), notification.id));
     case 'locked':
       return sayAndHangUp('Too many wrong PINs. Try again in 15 minutes, or use the console.');
   }
@@ -70,5 +71,5 @@ async function applyAnswer(context: AppContext, notification: NotificationRow, a
 async function ask(context: AppContext, notification: NotificationRow): Promise<string> {
   const outgoing = await writeMessage(storesOf(context.db.session()), notification);
   if (outgoing === null) return sayAndHangUp('This is Tocsin. The incident is gone. No need to act.');
-  return askForDigit(outgoing.message, callbackUrl(context.config.baseUrl, 'voice-digit', notification.id));
+  return askForDigit(outgoing.message, callbackUrl(context.config.baseUrl, VOICE.digit, notification.id));
 }

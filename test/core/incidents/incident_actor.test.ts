@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 
 import { toIncidentActor } from '#core/incidents/incident.ts';
 import { actorText } from '#core/incidents/incident_actor.ts';
-import type { Actor, Via } from '#kernel/caller.ts';
+import type { Actor } from '#core/access/caller.ts';
+import type { Via } from '#core/access/via.ts';
 import type { Id } from '#kernel/ids.ts';
 
 const ANNA = { kind: 'user', userId: 'user_a' as Id<'user'>, apiKeyId: null } as const;

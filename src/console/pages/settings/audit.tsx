@@ -22,7 +22,7 @@ import classes from '#console/pages/settings/audit.module.css';
 import { AuditDetails, whoText, viaText } from '#console/pages/settings/audit_details.tsx';
 import { type AuditFilter, auditInput } from '#console/pages/settings/audit_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { VIAS } from '#kernel/caller.ts';
+import { VIAS } from '#core/access/via.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
 const route = getRouteApi('/inside/settings/audit');

@@ -4,7 +4,7 @@ import { isolateBidi } from '#console/components/bidi.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Sentence } from '#console/components/name.tsx';
 import classes from '#console/pages/settings/audit.module.css';
-import type { Via } from '#kernel/caller.ts';
+import { VIAS, wayOf } from '#core/access/via.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
   system: 'Tocsin itself',
@@ -21,21 +21,9 @@ export function whoText({ actor, apiKey, connection }: AuditEntry): string {
   return keyName === null ? name : `${name}, with ${keyName}`;
 }
 
-const WAYS: Readonly<Record<string, string>> = {
-  rest: 'API',
-  mcp: 'MCP',
-  console: 'console',
-  cli: 'command line',
-  sms: 'SMS',
-  call: 'phone',
-  push: 'push',
-  email: 'mail',
-  rule: 'rule',
-  system: 'system',
-} satisfies Record<Via | 'system', string>;
-
 export function viaText({ via }: AuditEntry): string {
-  return WAYS[via] ?? via;
+  const known = VIAS.find((candidate) => candidate === via);
+  return known === undefined ? via : wayOf(known).title;
 }
 
 interface AuditDetailsProps {

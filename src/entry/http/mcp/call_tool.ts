@@ -7,7 +7,7 @@ import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { nextStepAfter } from '#entry/http/mcp/next_step.ts';
 import { untrustedTextIn, warningAbout } from '#entry/http/mcp/untrusted_text.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
-import type { Caller, RequestOrigin } from '#kernel/caller.ts';
+import type { Caller, RequestOrigin } from '#core/access/caller.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 

@@ -1,7 +1,7 @@
 import type { AnyAction } from '#actions/action_context.ts';
 import { ACTIONS } from '#actions/registry.ts';
 import { type ActionRuntime, requirePermission } from '#actions/run_action.ts';
-import type { Caller, RequestOrigin } from '#kernel/caller.ts';
+import type { Caller, RequestOrigin } from '#core/access/caller.ts';
 
 const ACTIONS_BY_NAME: ReadonlyMap<unknown, AnyAction> = new Map(ACTIONS.map((action) => [action.name, action]));
 

@@ -1,6 +1,6 @@
 import type { ServerEventBus } from '@modelcontextprotocol/server';
 
-import type { Caller } from '#kernel/caller.ts';
+import type { Caller } from '#core/access/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 
 const STREAMS_MAX = 200;

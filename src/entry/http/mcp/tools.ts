@@ -4,7 +4,7 @@ import type { AnyAction } from '#actions/action_context.ts';
 import { ACTIONS } from '#actions/registry.ts';
 import { toInputSchema, toOutputSchema } from '#entry/http/mcp/tool_schemas.ts';
 import type { Effect } from '#kernel/action.ts';
-import type { Caller } from '#kernel/caller.ts';
+import type { Caller } from '#core/access/caller.ts';
 
 /** What clients ask people about before a call. Nothing is done outside of the product; what is no read may count twice. */
 const ANNOTATIONS: Readonly<Record<Effect, ToolAnnotations>> = {

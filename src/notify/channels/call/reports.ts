@@ -1,5 +1,5 @@
 import type { DeliveryReport } from '#notify/delivery_report.ts';
-import type { Fields } from '#notify/twilio/form.ts';
+import type { CallbackProvider, Fields, ReportCallback } from '#notify/provider_callbacks.ts';
 
 /** Why the call reached nobody, by `CallStatus` at its end. */
 const CALL_FAILURES: Readonly<Record<string, string>> = {
@@ -9,12 +9,24 @@ const CALL_FAILURES: Readonly<Record<string, string>> = {
   canceled: 'call_cancelled',
 };
 
+export const CALL_STATUS = 'call-status';
+
+export function callReports(provider: CallbackProvider): ReportCallback {
+  return {
+    channel: 'call',
+    provider,
+    name: CALL_STATUS,
+    reportOf,
+    endedCallOf: (fields) => (isEndOfCall(fields) ? callOf(fields) : null),
+  };
+}
+
 /**
  * `CallStatus` when a call is placed and at its end; null for one that changes nothing. `completed` alone says nothing:
  * voicemail completes as well, so only a call that a person answered counts as delivered, and what a machine answered
  * has failed to reach anybody.
  */
-export function reportOfCall(fields: Fields): DeliveryReport | null {
+function reportOf(fields: Fields): DeliveryReport | null {
   const { providerId, isMachine } = answeredCall(fields);
   const status = fields['CallStatus'] ?? '';
   if (status === 'initiated') return { status: 'sent', reason: null, providerId };
@@ -40,7 +52,7 @@ export function callOf(fields: Fields): string | null {
 }
 
 /** Whether a status report is that of the end of its call, however it ended. */
-export function isEndOfCall(fields: Fields): boolean {
+function isEndOfCall(fields: Fields): boolean {
   const status = fields['CallStatus'] ?? '';
   return status === 'completed' || Object.hasOwn(CALL_FAILURES, status);
 }

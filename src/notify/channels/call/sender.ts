@@ -1,5 +1,7 @@
 import type { ChannelSender } from '#notify/channel_sender.ts';
-import { callbackUrl } from '#notify/twilio/callback_url.ts';
+import { CALL_STATUS } from '#notify/channels/call/reports.ts';
+import { VOICE } from '#notify/channels/call/voice.ts';
+import { callbackUrl } from '#notify/twilio/callbacks.ts';
 import type { TwilioAccount, TwilioClient } from '#notify/twilio/client.ts';
 import { LOOKED_AT_MAX, twilioSender } from '#notify/twilio/twilio_sender.ts';
 
@@ -12,9 +14,9 @@ export function callSender(client: TwilioClient, { from }: TwilioAccount, baseUr
       twilio.calls.create({
         to: outgoing.to ?? '',
         from,
-        url: callbackUrl(baseUrl, 'voice', outgoing.notificationId),
+        url: callbackUrl(baseUrl, VOICE.say, outgoing.notificationId),
         method: 'POST',
-        statusCallback: callbackUrl(baseUrl, 'call-status', outgoing.notificationId),
+        statusCallback: callbackUrl(baseUrl, CALL_STATUS, outgoing.notificationId),
         statusCallbackEvent: ['initiated', 'completed'],
         statusCallbackMethod: 'POST',
         machineDetection: 'Enable',

@@ -1,5 +1,5 @@
 import type { DeliveryReport } from '#notify/delivery_report.ts';
-import type { Fields } from '#notify/twilio/form.ts';
+import type { CallbackProvider, Fields, ReportCallback } from '#notify/provider_callbacks.ts';
 
 /** Why a message was not delivered, by Twilio's code. */
 const SMS_FAILURES: Readonly<Record<string, string>> = {
@@ -11,11 +11,17 @@ const SMS_FAILURES: Readonly<Record<string, string>> = {
   '30008': 'carrier_fault',
 };
 
+export const SMS_STATUS = 'sms-status';
+
+export function smsReports(provider: CallbackProvider): ReportCallback {
+  return { channel: 'sms', provider, name: SMS_STATUS, reportOf };
+}
+
 /**
  * `MessageStatus` of a message (https://www.twilio.com/docs/messaging/api/message-resource); null for one that
  * changes nothing.
  */
-export function reportOfSms(fields: Fields): DeliveryReport | null {
+function reportOf(fields: Fields): DeliveryReport | null {
   const providerId = fields['MessageSid'] ?? null;
   switch (fields['MessageStatus']) {
     case 'accepted':

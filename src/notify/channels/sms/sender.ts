@@ -1,8 +1,9 @@
 import type { ChannelSender } from '#notify/channel_sender.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { OutgoingMessage } from '#notify/message.ts';
+import { SMS_STATUS } from '#notify/channels/sms/reports.ts';
 import { smsText } from '#notify/channels/sms/text.ts';
-import { callbackUrl } from '#notify/twilio/callback_url.ts';
+import { callbackUrl } from '#notify/twilio/callbacks.ts';
 import type { TwilioAccount, TwilioClient } from '#notify/twilio/client.ts';
 import { LOOKED_AT_MAX, twilioSender } from '#notify/twilio/twilio_sender.ts';
 
@@ -23,7 +24,7 @@ export function smsSender(
         to: outgoing.to ?? '',
         from,
         body: textOf(outgoing),
-        statusCallback: callbackUrl(baseUrl, 'sms-status', outgoing.notificationId),
+        statusCallback: callbackUrl(baseUrl, SMS_STATUS, outgoing.notificationId),
         validityPeriod: VALIDITY_SECONDS,
       }),
     async list(twilio, outgoing, dateSentAfter) {

@@ -1,10 +1,6 @@
+import type { Via } from '#core/access/via.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { OperationPermission } from '#kernel/permissions.ts';
-
-/** The way a change came in; it is shown in incidents and in the audit log. */
-export const VIAS = ['rest', 'mcp', 'console', 'cli', 'sms', 'call', 'push', 'email', 'rule'] as const;
-
-export type Via = (typeof VIAS)[number];
 
 /** A connected app, under the name that it had when it acted. */
 export interface ThroughConnection {

@@ -1,0 +1,24 @@
+import { type Channel, CHANNELS, declarationOf, isChannel } from '#core/oncall/channel.ts';
+import { keysOf } from '#kernel/keys_of.ts';
+
+/** The ways a change comes in beside the channels. `by` stands after "by", `title` stands alone. */
+const WAYS = {
+  rest: { by: 'the API', title: 'API' },
+  mcp: { by: 'an agent (MCP)', title: 'MCP' },
+  console: { by: 'the console', title: 'console' },
+  cli: { by: 'the command line', title: 'command line' },
+} as const;
+
+const RULE = { by: 'a rule', title: 'rule' };
+
+/** The way a change came in; it is shown in incidents and in the audit log. */
+export type Via = keyof typeof WAYS | Channel | 'rule';
+
+export const VIAS: readonly Via[] = [...keysOf(WAYS), ...CHANNELS, 'rule'];
+
+export function wayOf(via: Via): { readonly by: string; readonly title: string } {
+  if (via === 'rule') return RULE;
+  if (!isChannel(via)) return WAYS[via];
+  const { by } = declarationOf(via);
+  return { by, title: by };
+}
