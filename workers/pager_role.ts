@@ -46,7 +46,7 @@ export function pagerRuntime({ db, clock, log, outbox, senders, config }: Founda
   };
 }
 
-/** No page waits for much longer than this, whatever delays the jobs. */
+/** No page waits for much longer than this, even when the jobs are late. */
 const SWEEP_MS = 1_000;
 /** Publishes the jobs of a process that opened an incident and died or hangs. */
 const OUTBOX_MS = 1_000;

@@ -50,7 +50,7 @@ export function createChangeFeed(db: Database, clock: Clock, log: Log): ChangeFe
     return fresh;
   };
   const endUnauthorized = async (): Promise<void> => {
-    // Whoever subscribes meanwhile is not among those asked about.
+    // A browser that subscribes meanwhile is not among those asked about.
     const asked = [...subscribers];
     const listeners = asked.map(([, listener]) => listener);
     const live = await storesOf(db.session()).changes.listLiveListeners(listeners, livenessAt(clock.now()));

@@ -58,7 +58,7 @@ function readText(file: string, onFailure: (reason: string) => void): string | n
   }
 }
 
-/** Why links that leave this program would lead nowhere, and what to set; null when they are fine. */
+/** Why links in messages would not work for others, and what to set; null when they work. */
 export function linksWarning(environment: Environment = processEnvironment()): string | null {
   const { host, baseUrl } = loadConfig(environment);
   if (environment['BASE_URL'] || !EVERY_ADDRESS.has(host)) return null;

@@ -26,8 +26,8 @@ export interface Seen {
 }
 
 /**
- * Gives an incident, which the caller has locked, to other people, who are paged at once; it waits for somebody again if
- * it was acknowledged. A step of before that is just firing has fired, or does not fire any more. Throws `conflict` when
+ * Gives an incident, which the caller has locked, to other people, who are paged at once; it is triggered again if it was
+ * acknowledged. An earlier step that is just firing has fired, or no longer fires. Throws `conflict` when
  * the incident is resolved, or is not as the person saw it: two people who reassign at once do not page two policies.
  */
 export async function reassign(

@@ -208,11 +208,11 @@ inBrowser('teams, policies and the simulator', () => {
     const h = await openConsole({ settings: twilio });
     await givenTeam(h);
     const { page } = await h.visitor({ path: '/oncall/policies', viewport: PHONE, hasTouch: true });
-    await page.getByRole('button', { name: /^Wake whoever is on call, then everybody/ }).tap();
+    await page.getByRole('button', { name: /^Wake the people on call, then everybody/ }).tap();
     await heading(page, 'Create a policy');
     await page.getByRole('group', { name: 'Step 3 now' }).getByText('Bram').waitFor();
     await page.getByRole('button', { name: 'Create' }).tap();
-    await heading(page, 'Wake whoever is on call');
+    await heading(page, 'Wake the people on call');
     await page.getByText('No rule pages by this policy yet.').waitFor();
     const [{ policyId }] = (await h.expectOk('list_teams')).teams[0].escalationPolicies;
     const { serviceId } = await h.given.service({ name: 'checkout' });
@@ -237,13 +237,13 @@ inBrowser('teams, policies and the simulator', () => {
     await other.page.getByText('Primary: Anna').first().waitFor();
     expect(await other.page.getByLabel('Time', { exact: true }).inputValue()).toBe('2026-12-24T03:00');
     await other.page.goto(`${h.baseUrl}/oncall/policies/${policyId}`);
-    await heading(other.page, 'Wake whoever is on call');
+    await heading(other.page, 'Wake the people on call');
     expect(await other.page.getByRole('button', { name: /^(?:Edit|Delete)/ }).count()).toBe(0);
 
     await page.goto(`${h.baseUrl}/oncall/policies/${policyId}`);
     await page.getByRole('button', { name: 'Delete the policy' }).tap();
     await page.getByText('The 1 rule that uses it stays').waitFor();
-    await page.getByLabel('Type Wake whoever is on call to confirm').fill('Wake whoever is on call');
+    await page.getByLabel('Type Wake the people on call to confirm').fill('Wake the people on call');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).tap();
     await page.getByText('No policy yet').waitFor();
   });

@@ -187,7 +187,7 @@ inBrowser('incidents', () => {
     await expect
       .poll(shown)
       .toEqual([
-        expect.stringMatching(/^Step 1: Immediately whoever is on call in Platform Skipped at .+: nobody is on call$/i),
+        expect.stringMatching(/^Step 1: Immediately the people on call in Platform Skipped at .+: nobody is on call$/i),
         expect.stringMatching(/^Step 2: After 30 min you \((?:sent|on its way)\) Fired at .+, early$/),
         expect.stringMatching(/^3 Step 3: After 1 h you$/),
       ]);

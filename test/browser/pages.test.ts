@@ -55,7 +55,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     ['oncall/policies', 'Wake somebody'],
     ['oncall/policies/new', 'Repeat all steps'],
     [`oncall/policies/${policyId}`, 'If an incident opened now'],
-    [`oncall/policies/${policyId}/edit`, 'Whoever is on call then'],
+    [`oncall/policies/${policyId}/edit`, 'The people on call then'],
     [`oncall/simulator?service=${serviceId}`, 'What is assumed'],
     ['services', 'checkout'],
     [`services/${serviceId}`, 'Incoming data'],

@@ -93,7 +93,7 @@ const StepRecordView = Type.Object({
   }),
   channels: Type.Array(Type.Enum([...CHANNELS])),
   targetUserIds: Type.Array(IdText),
-  useSchedule: Type.Boolean({ description: 'also whoever is on call in `teamId` when it fires' }),
+  useSchedule: Type.Boolean({ description: 'also the people on call in `teamId` when it fires' }),
   dueAt: Timestamp,
   isBroughtForward: Type.Boolean({
     description: 'true when it is due before its time: the step before it reached nobody, or not everybody',

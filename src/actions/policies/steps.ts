@@ -16,7 +16,7 @@ export const StepInput = Type.Object(
     channels: Type.Array(ChannelName, { minItems: 1, maxItems: CHANNELS_MAX }),
     targetUserIds: Type.Optional(Type.Array(IdText, { maxItems: USERS_MAX })),
     useSchedule: Type.Optional(
-      Type.Boolean({ description: 'also whoever is on call in the team of the policy when the step fires' }),
+      Type.Boolean({ description: 'also the people on call in the team of the policy when the step fires' }),
     ),
   },
   CLOSED,

@@ -9,5 +9,5 @@ export interface LiveChange {
   readonly ids: readonly string[] | null;
 }
 
-/** More of one topic are not named: whoever shows them loads their lists again. */
+/** More of one topic are not named: the browser then loads its lists again. */
 export const LIVE_IDS_MAX = 50;

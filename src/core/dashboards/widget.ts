@@ -82,7 +82,7 @@ export const WIDGET_SIZES: Readonly<Record<WidgetKind, { readonly w: number; rea
   oncall: { w: 4, h: 4 },
 };
 
-/** Reads every widget of a layout, whoever made it. */
+/** Reads every widget of a layout that the console or a caller of the API has made. */
 export function readWidgets(layout: readonly StoredWidget[]): Widget[] {
   const known = new Set<string>();
   return layout.map((stored, index) => {

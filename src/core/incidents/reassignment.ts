@@ -25,7 +25,7 @@ export interface Standing {
   readonly acknowledgedAt: Instant | null;
 }
 
-/** An incident has no more steps than this, whoever reassigns it how often. */
+/** An incident has no more steps than this, however often it is reassigned. */
 export const INCIDENT_STEPS_MAX = 400;
 
 /** After an acknowledgement, so long the person alone is asked before the policy goes on. */

@@ -28,7 +28,7 @@ export interface EscalationCost {
 
 /**
  * Whom these incidents would have paged while they were open and nobody answered: the decisions of the engine, with the
- * policy and the contacts of today and whoever was on call then.
+ * policy and the contacts of today, and the people who were on call then.
  */
 export function escalationCost(
   setting: EscalationSetting,

@@ -7,7 +7,7 @@ import type { IsPresent, Rotation } from './rotation.ts';
 import type { Shift } from './shift.ts';
 
 const DAYS_AHEAD = 90;
-/** A rotation by the hour reaches four days with it: whoever takes turns that short looks no further. */
+/** A rotation by the hour reaches four days with it, which is enough for people with turns that short. */
 const SHIFTS_LOOKED_AT = 100;
 
 interface Whose {

@@ -103,7 +103,7 @@ async function readShortAnswer(
   return await readIncidents(stores, 'acknowledge', notification);
 }
 
-/** Whoever reads somebody's SMS still lacks the PIN, if they have set one: the link needs it as a reply does. */
+/** Somebody who reads another person's SMS still lacks their PIN: if one is set, the link needs it as a reply does. */
 async function hasPin({ db }: AppContext, { notification }: ReadAnswer): Promise<boolean> {
   return (await storesOf(db.session()).phoneNumbers.findPin(notification.userId)) !== null;
 }

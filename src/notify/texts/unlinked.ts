@@ -14,7 +14,7 @@ const HOST = new RegExp(`[\\p{L}\\p{N}_-]+(?:[${DOTS}][\\p{L}\\p{N}_-]+)+`, 'gu'
 
 /**
  * The text with nothing in it that a phone or a mail program would make a link of. Titles of incidents are what senders
- * wrote: anybody who has seen a DSN could otherwise have us send a link of theirs to whoever is on call.
+ * wrote: anybody who has seen a DSN could otherwise have us send a link of theirs to the people on call.
  *
  * It reads as people write such addresses to each other, in letters that an SMS has: `https:// evil(.)example/login`. Names
  * with dots in them that are no hosts, such as `checkout.latency` or `java.lang.Error`, stay as they are. Done again it

@@ -27,7 +27,7 @@ export class CalendarFeedStore {
     return feed ?? null;
   }
 
-  /** The secret alone allows reading the schedule, of whatever organization. */
+  /** The secret alone allows reading the schedule, of any organization. */
   async findBySecret(secretHash: Buffer): Promise<CalendarFeedRow | null> {
     return (await this.#live().where('f.secret_hash', '=', secretHash).executeTakeFirst()) ?? null;
   }

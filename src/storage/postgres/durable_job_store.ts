@@ -20,7 +20,7 @@ interface Owner {
   readonly serviceId: string;
 }
 
-/** A job whose bytes exist nowhere else. */
+/** A job that is the only copy of its data. */
 export interface DurableJob extends Owner {
   readonly jobId: string;
   /** Points, or events. */

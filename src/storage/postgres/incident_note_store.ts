@@ -10,7 +10,7 @@ export type NoteRow = Pick<Row<typeof IncidentNoteEntity>, (typeof SHOWN)[number
 
 export type NewNote = Pick<Row<typeof IncidentNoteEntity>, 'incidentId' | 'userId' | 'body' | 'requestKey'>;
 
-/** Notes on incidents. Whoever changes them has locked the incident. */
+/** Notes on incidents. Lock the incident before you change them. */
 export class IncidentNoteStore {
   readonly #session: Session;
 

@@ -119,8 +119,8 @@ export class PhoneNumberStore {
 
   /**
    * Whom a message from this number may speak for, in every organization: people who were paged at it by SMS or call, and
-   * people who have confirmed it and were paged in another way. Those who have confirmed it come first; whoever has
-   * confirmed other numbers and not this one is left out. Of one incident number, or with null of all that wait for an
+   * people who have confirmed it and were paged in another way. Those who have confirmed it come first; people
+   * who have confirmed only other numbers are left out. Of one incident number, or with null of all that wait for an
    * answer. Several organizations may have an incident of the number: the one that is open is meant, and of several that
    * are the one that was paged about last.
    */

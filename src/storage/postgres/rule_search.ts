@@ -86,7 +86,7 @@ export class RuleSearch {
       .execute();
   }
 
-  /** Whatever state the filter asks for. */
+  /** Of any state, also one that the filter does not ask for. */
   async countByState(
     orgId: Id<'org'>,
     filter: RuleFilter,

@@ -44,7 +44,7 @@ export function SendPage({ serviceId, policyId, onClose }: SendPageProps) {
       onConfirm={() => sending.mutate()}
       onClose={onClose}
     >
-      This opens an incident that pages whoever is on call now, as a real one would. Answer it from your phone, or
+      This opens an incident that pages the people on call now, as a real one would. Answer it from your phone, or
       acknowledge it on the page that opens.
     </Confirm>
   );

@@ -22,7 +22,7 @@ export function whoText(
   team: string | null,
   nameOf: (userId: string) => string,
 ): string {
-  const onCall = team === null ? 'whoever is on call' : `whoever is on call in ${isolateBidi(team)}`;
+  const onCall = team === null ? 'the people on call' : `the people on call in ${isolateBidi(team)}`;
   const planned = [...targetUserIds.map(nameOf), ...(useSchedule ? [onCall] : [])];
   return planned.length === 0 ? 'nobody' : planned.join(', ');
 }

@@ -50,7 +50,7 @@ export function LastResolved() {
   if (data === undefined) return null;
   const last = data.pages[0]?.incidents[0];
   if (last?.resolvedAt == null)
-    return 'There have been no incidents yet. When a rule fires, the incident shows here and pages whoever is on call.';
+    return 'There have been no incidents yet. When a rule fires, the incident shows here and pages the people on call.';
   const { incidentId, title, resolvedAt } = last;
   return (
     <>

@@ -50,7 +50,7 @@ function CalendarFeed({ scheduleId, name, onClose }: CalendarProps & { readonly 
       <Stack>
         <Text size="sm">
           Give this secret address to your calendar program as a subscription. It shows who is on call, and follows
-          every change within the hour. Whoever knows the address can read the schedule, until you revoke it.
+          every change within the hour. Anybody who knows the address can read the schedule, until you revoke it.
         </Text>
         {showing.data !== undefined && <CopyField label="Calendar address" value={showing.data.url} />}
         {showing.isError && <ErrorAlert title="The address could not be shown" error={showing.error} />}

@@ -71,7 +71,7 @@ function Form({ schedule, nameOf }: FormProps) {
   const show = (field: keyof ScheduleDraft, value: unknown): string => {
     if (field === 'turns') return (value as readonly Turn[]).map(({ userId }) => nameOf(userId)).join(', ');
     if (field === 'hours') return lengthText(Number(value));
-    if (field === 'handOverTo') return value === null ? 'whoever is next' : `person ${Number(value) + 1}`;
+    if (field === 'handOverTo') return value === null ? 'the next person' : `person ${Number(value) + 1}`;
     return String(value).replace('T', ' ');
   };
   return (

@@ -31,7 +31,7 @@ export function OverrideList({ selection: { since, until }, schedule, nameOf, ma
           <span className={classes.text}>
             Override: <Name>{nameOf(userId)}</Name>
             {isSameTime(startAt, endAt) ? '' : `, ${spanText(Date.parse(startAt), Date.parse(endAt))}`}
-            {asked === overrideId && <div>Without it, pages go to whoever is on call then. This cannot be undone.</div>}
+            {asked === overrideId && <div>Without it, pages go to the people on call then. This cannot be undone.</div>}
           </span>
           {mayChange && asked !== overrideId && (
             <Button

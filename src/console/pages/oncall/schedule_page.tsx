@@ -168,7 +168,7 @@ function DeleteCard({ schedule: { scheduleId, name } }: { readonly schedule: Sho
       rows={
         <Row
           title="Delete the schedule"
-          sub="With its overrides. Policies that page whoever is on call in the team no longer page these people."
+          sub="With its overrides. Policies that page the people on call in the team no longer page these people."
         >
           <Button color="red" variant="light" onClick={() => setIsOpen(true)}>
             Delete

@@ -40,7 +40,7 @@ export function NewPolicy() {
             </Button>
           }
         >
-          It pages whoever is on call in the schedules of its team.
+          It pages the people on call in the schedules of its team.
         </EmptyState>
       )}
       {data !== undefined && data.teams.length > 0 && may('oncall:edit') && <Form teams={data.teams} />}

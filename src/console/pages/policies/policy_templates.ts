@@ -12,9 +12,9 @@ const onCallOnly = { targetUserIds: [], useSchedule: true } as const;
 
 export const POLICY_TEMPLATES: readonly PolicyTemplate[] = [
   {
-    title: 'Wake whoever is on call, then everybody',
+    title: 'Wake the people on call, then everybody',
     about: 'Push and SMS at once, a call after 5 minutes, the whole team after 15.',
-    name: 'Wake whoever is on call',
+    name: 'Wake the people on call',
     steps: (memberIds) => [
       { key: 0, afterMinutes: 0, channels: ['push', 'sms'], ...onCallOnly },
       { key: 1, afterMinutes: 5, channels: ['push', 'sms', 'call'], ...onCallOnly },
@@ -28,7 +28,7 @@ export const POLICY_TEMPLATES: readonly PolicyTemplate[] = [
     ],
   },
   {
-    title: 'Wake whoever is on call, again and again',
+    title: 'Wake the people on call, again and again',
     about: 'Push, SMS and a call at once, after 5, 10 and 20 minutes.',
     name: 'Call until somebody answers',
     steps: () =>
@@ -41,8 +41,8 @@ export const POLICY_TEMPLATES: readonly PolicyTemplate[] = [
   },
   {
     title: 'Wake nobody',
-    about: 'One mail to whoever is on call, for what can wait until the morning.',
-    name: 'Mail whoever is on call',
+    about: 'One mail to the people on call, for what can wait until the morning.',
+    name: 'Mail the people on call',
     steps: () => [{ key: 0, afterMinutes: 0, channels: ['email'], ...onCallOnly }],
   },
 ];

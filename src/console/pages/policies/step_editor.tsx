@@ -94,7 +94,7 @@ export function StepEditor(props: StepEditorProps) {
         {isOutOfOrder && <p className={classes.hint}>Fires before a step that stands above it.</p>}
         <Checkbox
           data-focus="on_call"
-          label="Whoever is on call then"
+          label="The people on call then"
           checked={step.useSchedule}
           onChange={(event) => onChange({ useSchedule: event.currentTarget.checked })}
         />

@@ -18,7 +18,7 @@ export function nextStepAfter(error: AppError, action: AnyAction): string {
     case 'rate_limited':
       return `Nothing was changed. Call again in ${error.retryAfterSeconds ?? 1} s.`;
     case 'internal':
-      return 'Do not repeat the call as it is. Report the request id to whoever runs Tocsin.';
+      return 'Do not repeat the call as it is. Report the request id to the operator of Tocsin.';
     case 'second_factor_required':
     case 'step_up_required':
     case 'unauthenticated':

@@ -29,7 +29,7 @@ const times = (steps: readonly DraftStep[]) => steps.map(({ afterMinutes }) => a
 const whom = (steps: readonly DraftStep[]) => steps.map(({ targetUserIds }) => targetUserIds[0]);
 
 describe('the editor of a policy', () => {
-  test('begins with whoever is on call, and adds steps at equal distances', () => {
+  test('begins with the people on call, and adds steps at equal distances', () => {
     const first = addStep([]);
     expect(first).toMatchObject([{ afterMinutes: 0, useSchedule: true, targetUserIds: [] }]);
     expect(times(addStep(addStep(first)))).toEqual([0, 5, 10]);
