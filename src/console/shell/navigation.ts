@@ -3,11 +3,15 @@ import { createContext, useContext } from 'react';
 
 import type { PAGES, SETTINGS_PAGES } from '#core/console/pages.ts';
 
-type WithoutParameters<Path extends string> = Path extends `${string}$${string}` ? never : Path;
+type Page = (typeof PAGES)[keyof typeof PAGES];
+type SettingsPage = `${typeof PAGES.settings}${(typeof SETTINGS_PAGES)[keyof typeof SETTINGS_PAGES]}`;
+
+/** The address of a page that needs no id. */
+export type FixedPath = Exclude<Page, `${string}$${string}`> | SettingsPage;
 
 /** A page that every page links to. */
 export interface NavigationEntry {
-  readonly to: WithoutParameters<(typeof PAGES)[keyof typeof PAGES]>;
+  readonly to: FixedPath;
   readonly label: string;
   readonly icon: Icon;
   /** The letter after `g`. One that acts on a page (a, r, u, x, j, k) is never taken: typed too slowly, it would act. */
@@ -20,7 +24,7 @@ export interface NavigationEntry {
 
 /** A page of the settings. */
 export interface SettingsEntry {
-  readonly to: `${typeof PAGES.settings}${(typeof SETTINGS_PAGES)[keyof typeof SETTINGS_PAGES]}`;
+  readonly to: SettingsPage;
   readonly label: string;
   readonly icon: Icon;
   readonly isForAdmins: boolean;

@@ -6,8 +6,10 @@ import { useRef, useState } from 'react';
 
 import { type GroupStatus, groupSearchQuery } from '#console/api/exceptions.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import bar from '#console/components/filter_bar.module.css';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
+import { SelectionBar } from '#console/components/selection_bar.tsx';
 import {
   type ExceptionFilter,
   GROUP_TABS,
@@ -17,7 +19,6 @@ import {
   NO_FILTER,
   toGroupSearch,
 } from '#console/pages/exceptions/exception_filter.ts';
-import classes from '#console/pages/exceptions/exception_list.module.css';
 import { ExceptionRows } from '#console/pages/exceptions/exception_rows.tsx';
 import { Filters } from '#console/pages/exceptions/filters.tsx';
 import { STATUS_NAMES } from '#console/pages/exceptions/group_status.tsx';
@@ -95,14 +96,14 @@ export function ExceptionList() {
 
   return (
     <Page title="Exceptions">
-      <div className={classes.bar}>
-        <nav className={classes.tabs} aria-label="Exceptions by status">
+      <div className={bar.bar}>
+        <nav className={bar.tabs} aria-label="Exceptions by status">
           {GROUP_TABS.map((value) => (
             <Link
               key={value}
               to="/exceptions"
               search={(before) => ({ ...before, status: value === 'unresolved' ? undefined : value })}
-              className={classes.tab}
+              className={bar.tab}
               aria-current={value === tab ? 'page' : undefined}
               onClick={() => setSelected(new Set())}
             >
@@ -147,7 +148,7 @@ export function ExceptionList() {
         />
       )}
       {selectedIds.length > 0 && (
-        <div className={classes.selection} role="region" aria-label="Selected exceptions">
+        <SelectionBar label="Selected exceptions">
           <Text size="sm" fw={560} className="numbers">
             {selectedIds.length.toLocaleString()} selected
           </Text>
@@ -164,7 +165,7 @@ export function ExceptionList() {
           <Button size="sm" variant="subtle" color="gray" onClick={() => setSelected(new Set())}>
             Clear
           </Button>
-        </div>
+        </SelectionBar>
       )}
     </Page>
   );

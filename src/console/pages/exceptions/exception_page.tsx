@@ -1,5 +1,5 @@
 import { Button, Skeleton, Stack } from '@mantine/core';
-import { IconArrowLeft, IconBellPlus, IconBugOff } from '@tabler/icons-react';
+import { IconBellPlus, IconBugOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
@@ -8,13 +8,13 @@ import { addressOf, isApiError } from '#console/api/http.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/name.tsx';
+import { Back, ItemActions, ItemPage } from '#console/components/item_page.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { DaysChart } from '#console/pages/exceptions/days_chart.tsx';
 import { EventCard } from '#console/pages/exceptions/event_card.tsx';
-import classes from '#console/pages/exceptions/exception_page.module.css';
 import { GroupStatusBadge } from '#console/pages/exceptions/group_status.tsx';
 import { GroupingCard, IncidentsCard, OriginsCard, SimilarCard } from '#console/pages/exceptions/overview_cards.tsx';
 import { TagsCard } from '#console/pages/exceptions/tags_card.tsx';
@@ -31,11 +31,7 @@ export function ExceptionPage() {
   const { groupId } = route.useParams();
   const { org } = useOrganization();
   const { data, error, refetch } = useQuery({ ...overviewQuery(org.orgId, groupId), refetchInterval: REFRESH_MS });
-  const back = (
-    <Link to="/exceptions" className={classes.back}>
-      <IconArrowLeft size={16} aria-hidden /> Exceptions
-    </Link>
-  );
+  const back = <Back to="/exceptions">Exceptions</Back>;
   if (data !== undefined) return <Exception key={groupId} overview={data} back={back} />;
   return (
     <Page title="Exception" above={back}>
@@ -62,33 +58,29 @@ function Exception({ overview, back }: { readonly overview: ExceptionOverview; r
   const showDay = (day: string | undefined): void =>
     void navigate({ search: day === undefined ? {} : { day }, replace: true });
   return (
-    <div className={classes.exception}>
-      <Page
-        title={overview.title}
-        above={back}
-        lead={<Facts overview={overview} />}
-        actions={<Actions overview={overview} mayTriage={may('exceptions:edit')} mayCreateRule={may('oncall:edit')} />}
-      >
-        <div className={classes.columns}>
-          <div>
-            <DaysChart days={overview.days} shown={search.day} onDay={showDay} />
-            <EventCard
-              overview={overview}
-              address={search}
-              onAddress={(address) => void navigate({ search: address, replace: true })}
-              onDay={showDay}
-            />
-          </div>
-          <div>
-            <IncidentsCard overview={overview} />
-            <OriginsCard overview={overview} />
-            <TagsCard overview={overview} />
-            <SimilarCard overview={overview} />
-            <GroupingCard overview={overview} />
-          </div>
-        </div>
-      </Page>
-    </div>
+    <ItemPage
+      title={overview.title}
+      back={back}
+      facts={<Facts overview={overview} />}
+      actions={<Actions overview={overview} mayTriage={may('exceptions:edit')} mayCreateRule={may('oncall:edit')} />}
+    >
+      <div>
+        <DaysChart days={overview.days} shown={search.day} onDay={showDay} />
+        <EventCard
+          overview={overview}
+          address={search}
+          onAddress={(address) => void navigate({ search: address, replace: true })}
+          onDay={showDay}
+        />
+      </div>
+      <div>
+        <IncidentsCard overview={overview} />
+        <OriginsCard overview={overview} />
+        <TagsCard overview={overview} />
+        <SimilarCard overview={overview} />
+        <GroupingCard overview={overview} />
+      </div>
+    </ItemPage>
   );
 }
 
@@ -104,7 +96,7 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
   const { status, severity, serviceId, serviceName, eventCount, userCount, firstSeenAt, lastSeenAt } = overview;
   const { isHandled, isNew, regressedAt, trend, resolvedInRelease, statusChangedAt } = overview;
   return (
-    <div className={classes.facts}>
+    <>
       <GroupStatusBadge status={status} />
       {regressedAt !== null && <Status tone="amber">back again</Status>}
       {isNew && regressedAt === null && <Status tone="blue">new</Status>}
@@ -130,7 +122,7 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
           )}
         </span>
       )}
-    </div>
+    </>
   );
 }
 
@@ -154,7 +146,7 @@ function Actions({ overview: { groupId, serviceId, status }, mayTriage, mayCreat
   useShortcut('i', set('ignored'));
   useShortcut('o', set('unresolved'));
   return (
-    <div className={classes.actions}>
+    <ItemActions>
       {mayTriage && status !== 'resolved' && <Button onClick={set('resolved')}>Resolve</Button>}
       {mayTriage && status !== 'ignored' && (
         <Button variant="default" onClick={set('ignored')}>
@@ -176,6 +168,6 @@ function Actions({ overview: { groupId, serviceId, status }, mayTriage, mayCreat
           Create rule
         </Button>
       )}
-    </div>
+    </ItemActions>
   );
 }

@@ -9,7 +9,7 @@ import { actionQuery } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import type { ExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
-import classes from '#console/pages/exceptions/exception_list.module.css';
+import classes from '#console/pages/exceptions/filters.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { GROUP_SORTS, type GroupSort } from '#core/exceptions/group_sort.ts';
 import { LEVELS } from '#core/exceptions/level.ts';

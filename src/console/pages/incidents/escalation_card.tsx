@@ -7,6 +7,7 @@ import type { IncidentWithLog } from '#console/api/actions.ts';
 import { teamsQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ChannelIcon } from '#console/components/channel.tsx';
+import { Bullet, Step, Steps } from '#console/components/steps.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { useNow } from '#console/components/use_now.ts';
 import { countdownText, durationText } from '#console/components/time_text.ts';
@@ -23,7 +24,7 @@ import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
 const Reassign = lazy(() => import('#console/pages/incidents/reassign.tsx').then((m) => ({ default: m.Reassign })));
 
 type Escalation = IncidentWithLog['escalation'];
-type Step = Escalation['steps'][number];
+type PolicyStep = Escalation['steps'][number];
 
 /** The steps as they were when the incident opened, the outcome of each, and the time until the next one. */
 export function EscalationCard({ incident }: { readonly incident: IncidentWithLog }) {
@@ -52,7 +53,7 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
     >
       <Progress incident={incident} />
       {escalation.steps.length > 0 && (
-        <ol className={classes.steps}>
+        <Steps className={classes.steps}>
           {escalation.steps.map((step, place) => {
             const before = escalation.steps[place - 1]?.countsFrom ?? triggeredAt;
             return (
@@ -65,7 +66,7 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
               />
             );
           })}
-        </ol>
+        </Steps>
       )}
       <Suspense>{isReassigning && <Reassign incident={incident} onClose={() => setIsReassigning(false)} />}</Suspense>
     </Card>
@@ -88,7 +89,7 @@ function TakeBack({ incidentId }: { readonly incidentId: string }) {
 }
 
 interface StepItemProps {
-  readonly step: Step;
+  readonly step: PolicyStep;
   readonly isNext: boolean;
   /** The first step that came with a reassignment. */
   readonly isAfterReassignment: boolean;
@@ -99,10 +100,8 @@ interface StepItemProps {
 function StepItem({ step, isNext, isAfterReassignment, team }: StepItemProps) {
   const { index, state, afterMinutes, channels, countsFrom } = step;
   return (
-    <li className={classes.step} data-state={isNext ? 'next' : state}>
-      <span className={classes.bullet} aria-hidden>
-        {bulletOf(step)}
-      </span>
+    <Step>
+      <Bullet tone={isNext ? 'due' : TONES[state]}>{bulletOf(step)}</Bullet>
       <div>
         {isAfterReassignment && (
           <div className={classes.reassigned}>
@@ -128,11 +127,16 @@ function StepItem({ step, isNext, isAfterReassignment, team }: StepItemProps) {
           <Outcome step={step} />
         </div>
       </div>
-    </li>
+    </Step>
   );
 }
 
-function bulletOf({ state, index }: Step) {
+const TONES = { fired: 'blue', skipped: 'red', cancelled: 'dashed', pending: 'plain' } as const satisfies Record<
+  PolicyStep['state'],
+  string
+>;
+
+function bulletOf({ state, index }: PolicyStep) {
   switch (state) {
     case 'fired':
       return <IconCheck size={13} stroke={2.5} />;
@@ -145,7 +149,7 @@ function bulletOf({ state, index }: Step) {
   }
 }
 
-const PERSON_WORDS: Record<Step['people'][number]['status'], string> = {
+const PERSON_WORDS: Record<PolicyStep['people'][number]['status'], string> = {
   delivered: 'reached',
   sent: 'sent',
   queued: 'on its way',

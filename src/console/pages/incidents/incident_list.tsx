@@ -7,6 +7,7 @@ import { lazy, Suspense, useState } from 'react';
 
 import { incidentCountsQuery, incidentSearchQuery } from '#console/api/incidents.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import bar from '#console/components/filter_bar.module.css';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
@@ -24,7 +25,7 @@ import { NoIncidents } from '#console/pages/incidents/no_incidents.tsx';
 import type { Answer } from '#console/pages/incidents/answer.ts';
 import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
 import type { Matching } from '#console/pages/incidents/answer_matching.ts';
-import { SelectionBar } from '#console/pages/incidents/selection_bar.tsx';
+import { IncidentSelection } from '#console/pages/incidents/incident_selection.tsx';
 import { focusedRowId, useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -152,14 +153,14 @@ export function IncidentList() {
         )
       }
     >
-      <div className={classes.bar}>
-        <nav className={classes.tabs} aria-label="Incidents by status">
+      <div className={bar.bar}>
+        <nav className={bar.tabs} aria-label="Incidents by status">
           {INCIDENT_TABS.map((value) => (
             <Link
               key={value}
               to="/incidents"
               search={(before) => ({ ...before, status: value === 'open' ? undefined : value })}
-              className={classes.tab}
+              className={bar.tab}
               aria-current={value === tab ? 'page' : undefined}
               onClick={clear}
             >
@@ -211,7 +212,7 @@ export function IncidentList() {
         <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetchingNextPage} hasFailed={isFetchNextPageError} />
       )}
       {(selectedIds.length > 0 || areAllSelected) && (
-        <SelectionBar
+        <IncidentSelection
           count={selectedIds.length}
           total={total}
           areAllSelected={areAllSelected}

@@ -1,5 +1,4 @@
 import { Button, Skeleton, Stack } from '@mantine/core';
-import { IconArrowLeft } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
@@ -11,11 +10,11 @@ import { serviceSearchQuery } from '#console/api/services.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Name } from '#console/components/name.tsx';
+import { Back, ItemActions, ItemPage } from '#console/components/item_page.tsx';
 import { Page } from '#console/components/page.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
 import { FindInOtherOrganizations } from '#console/pages/incidents/find_in_other_organizations.tsx';
-import classes from '#console/pages/incidents/incident_page.module.css';
 import { NotificationLog } from '#console/pages/incidents/notification_log.tsx';
 import { useMemberNames } from '#console/pages/incidents/use_member_names.ts';
 import type { Answer } from '#console/pages/incidents/answer.ts';
@@ -44,11 +43,7 @@ export function IncidentPage() {
     ...incidentQuery(org.orgId, incidentId),
     refetchInterval: ({ state }) => (state.data?.status === 'resolved' ? false : REFRESH_MS),
   });
-  const back = (
-    <Link to="/incidents" className={classes.back}>
-      <IconArrowLeft size={16} aria-hidden /> Incidents
-    </Link>
-  );
+  const back = <Back to="/incidents">Incidents</Back>;
   if (data !== undefined) return <Incident key={incidentId} incident={data} back={back} />;
   return (
     <Page title="Incident" above={back}>
@@ -67,32 +62,28 @@ export function IncidentPage() {
 function Incident({ incident, back }: { readonly incident: IncidentWithLog; readonly back: React.ReactNode }) {
   const { may } = useOrganization();
   return (
-    <div className={classes.incident}>
-      <Page
-        title={incident.title}
-        above={back}
-        lead={<Facts incident={incident} />}
-        actions={
-          may('oncall:edit') &&
-          (incident.status === 'resolved' ? <Reopen incident={incident} /> : <Answers incident={incident} />)
-        }
-      >
-        <div className={classes.columns}>
-          <div>
-            <IncidentCause incident={incident} />
-            <StormMembers incident={incident} />
-            <Timeline incident={incident} />
-            <Suspense>
-              <IncidentContext incident={incident} />
-            </Suspense>
-          </div>
-          <div>
-            <EscalationCard incident={incident} />
-            <NotificationLog notifications={incident.notifications} />
-          </div>
-        </div>
-      </Page>
-    </div>
+    <ItemPage
+      title={incident.title}
+      back={back}
+      facts={<Facts incident={incident} />}
+      actions={
+        may('oncall:edit') &&
+        (incident.status === 'resolved' ? <Reopen incident={incident} /> : <Answers incident={incident} />)
+      }
+    >
+      <div>
+        <IncidentCause incident={incident} />
+        <StormMembers incident={incident} />
+        <Timeline incident={incident} />
+        <Suspense>
+          <IncidentContext incident={incident} />
+        </Suspense>
+      </div>
+      <div>
+        <EscalationCard incident={incident} />
+        <NotificationLog notifications={incident.notifications} />
+      </div>
+    </ItemPage>
   );
 }
 
@@ -105,7 +96,7 @@ function Facts({ incident }: { readonly incident: IncidentWithLog }) {
   const nameOf = useMemberNames();
   const service = data?.pages[0]?.services[0];
   return (
-    <div className={classes.facts}>
+    <>
       <IncidentStatus status={status} />
       <Link to="/services/$serviceId" params={{ serviceId }}>
         <Name>{service?.name ?? 'Service'}</Name>
@@ -126,7 +117,7 @@ function Facts({ incident }: { readonly incident: IncidentWithLog }) {
           resolved by {actorName(resolvedBy, nameOf)} <Timestamp at={resolvedAt} />
         </span>
       )}
-    </div>
+    </>
   );
 }
 
@@ -136,7 +127,7 @@ function Answers({ incident: { incidentId, status } }: { readonly incident: Inci
   useShortcut('a', answer('acknowledge'));
   useShortcut('r', answer('resolve'));
   return (
-    <div className={classes.actions}>
+    <ItemActions isLarge>
       {status === 'triggered' && (
         <Button
           onClick={answer('acknowledge')}
@@ -148,7 +139,7 @@ function Answers({ incident: { incidentId, status } }: { readonly incident: Inci
       <Button variant="default" onClick={answer('resolve')}>
         Resolve
       </Button>
-    </div>
+    </ItemActions>
   );
 }
 
@@ -156,7 +147,7 @@ function Answers({ incident: { incidentId, status } }: { readonly incident: Inci
 function Reopen({ incident: { incidentId } }: { readonly incident: IncidentWithLog }) {
   const undoing = useUndoAnswers();
   return (
-    <div className={classes.actions}>
+    <ItemActions isLarge>
       <Button
         variant="default"
         onClick={() => undoing.mutate({ answer: 'resolve', incidentIds: [incidentId] })}
@@ -164,6 +155,6 @@ function Reopen({ incident: { incidentId } }: { readonly incident: IncidentWithL
       >
         Reopen
       </Button>
-    </div>
+    </ItemActions>
   );
 }

@@ -1,27 +1,20 @@
-import { Link, Outlet } from '@tanstack/react-router';
+import { Outlet } from '@tanstack/react-router';
 
-import classes from '#console/pages/oncall/on_call.module.css';
-import { ON_CALL_TABS } from '#console/pages/oncall/tabs.ts';
+import { PageTabs } from '#console/components/page_tabs.tsx';
 import { PAGES } from '#core/console/pages.ts';
+
+const TABS = [
+  { to: PAGES.onCall, label: 'On call now' },
+  { to: PAGES.teams, label: 'Teams' },
+  { to: PAGES.policies, label: 'Policies' },
+  { to: PAGES.simulator, label: 'Simulator' },
+] as const;
 
 /** The frame of the pages of on-call that have a tab. */
 export function OnCall() {
   return (
     <>
-      <div className={classes.strip}>
-        <nav className={classes.nav} aria-label="On-call">
-          {ON_CALL_TABS.map(({ to, label }) => (
-            <Link
-              key={to}
-              to={to}
-              activeOptions={{ exact: to === PAGES.onCall, includeSearch: false }}
-              className={classes.tab}
-            >
-              {label}
-            </Link>
-          ))}
-        </nav>
-      </div>
+      <PageTabs label="On-call" tabs={TABS} exact={PAGES.onCall} />
       <Outlet />
     </>
   );

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { SimulatedStep } from '#console/api/team_pages.ts';
 import { ChannelIcon } from '#console/components/channel.tsx';
 import { Name } from '#console/components/name.tsx';
+import { Bullet, Step, Steps } from '#console/components/steps.tsx';
 import { durationText } from '#console/components/time_text.ts';
 import { whyUnused } from '#console/components/unused_channel.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
@@ -20,12 +21,10 @@ interface EscalationFlowProps {
 /** The steps one below the other: when each fires, whom it pages and how, and why not. */
 export function EscalationFlow({ steps, hasClock = false }: EscalationFlowProps) {
   return (
-    <ol className={classes.steps}>
+    <Steps className={classes.steps}>
       {steps.map((step) => (
-        <li key={step.step} className={classes.step} data-state={stateOf(step)}>
-          <span className={classes.bullet} aria-hidden>
-            {step.step + 1}
-          </span>
+        <Step key={step.step}>
+          <Bullet tone={TONES[stateOf(step)]}>{step.step + 1}</Bullet>
           <div className={classes.content}>
             <div className={classes.when}>
               <span className="hidden-text">Step {step.step + 1}: </span>
@@ -38,9 +37,9 @@ export function EscalationFlow({ steps, hasClock = false }: EscalationFlowProps)
             </div>
             <StepDetails step={step} />
           </div>
-        </li>
+        </Step>
       ))}
-    </ol>
+    </Steps>
   );
 }
 
@@ -48,7 +47,9 @@ export function waitText(afterMinutes: number): string {
   return afterMinutes === 0 ? 'Immediately' : `After ${durationText(afterMinutes * 60_000)}`;
 }
 
-type State = 'reached' | 'partly' | 'nobody' | 'never';
+const TONES = { reached: 'blue', partly: 'amber', nobody: 'red', never: 'dashed' } as const;
+
+type State = keyof typeof TONES;
 
 function stateOf({ firesAt, nobodyReached, people }: SimulatedStep): State {
   if (firesAt === null) return 'never';

@@ -12,6 +12,7 @@ import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import type { Draft } from '#console/components/use_draft.ts';
 import { waitText } from '#console/pages/policies/escalation_flow.tsx';
+import { Steps } from '#console/components/steps.tsx';
 import classes from '#console/pages/policies/policy_editor.module.css';
 import {
   addStep,
@@ -128,7 +129,7 @@ export function PolicyForm(props: PolicyFormProps) {
           />
         )}
       </div>
-      <ol className={classes.steps} ref={list}>
+      <Steps className={classes.steps} ref={list} goesOn>
         {steps.map((step, index) => (
           <StepEditor
             key={step.key}
@@ -144,7 +145,7 @@ export function PolicyForm(props: PolicyFormProps) {
             onRemove={() => setSteps(removeStep(steps, step.key))}
           />
         ))}
-      </ol>
+      </Steps>
       {shown.steps !== undefined && (
         <p className={classes.hint} role="alert">
           {shown.steps}

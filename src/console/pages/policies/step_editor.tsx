@@ -4,6 +4,7 @@ import type { KeyboardEvent } from 'react';
 
 import type { SimulatedStep } from '#console/api/team_pages.ts';
 import { SHOWN_CHANNELS } from '#console/components/channel.tsx';
+import { Bullet, Step } from '#console/components/steps.tsx';
 import { StepDetails } from '#console/pages/policies/escalation_flow.tsx';
 import classes from '#console/pages/policies/policy_editor.module.css';
 import type { DraftStep } from '#console/pages/policies/policy_draft.ts';
@@ -56,10 +57,10 @@ export function StepEditor(props: StepEditorProps) {
     onMove(event.key === 'ArrowUp' ? -1 : 1, focused ?? 'people');
   };
   return (
-    <li className={classes.step} data-step={step.key} onKeyDownCapture={moveByKey}>
-      <span className={classes.bullet} aria-hidden>
+    <Step data-step={step.key} onKeyDownCapture={moveByKey}>
+      <Bullet tone="blue" className={classes.bullet}>
         {index + 1}
-      </span>
+      </Bullet>
       <div className={classes.fields} role="group" aria-label={name}>
         <div className={classes.line}>
           <NumberInput
@@ -159,6 +160,6 @@ export function StepEditor(props: StepEditorProps) {
           </div>
         )}
       </div>
-    </li>
+    </Step>
   );
 }

@@ -2,11 +2,11 @@ import { Button, Text } from '@mantine/core';
 import { useState } from 'react';
 
 import { Confirm } from '#console/components/confirm.tsx';
+import { SelectionBar } from '#console/components/selection_bar.tsx';
 import type { Answer } from '#console/pages/incidents/answer.ts';
 import { type Matching, useAnswerMatching } from '#console/pages/incidents/answer_matching.ts';
-import classes from '#console/pages/incidents/incident_list.module.css';
 
-interface SelectionBarProps {
+interface IncidentSelectionProps {
   /** How many rows are selected. */
   readonly count: number;
   /** How many open incidents match the filter, shown or not. */
@@ -19,7 +19,7 @@ interface SelectionBarProps {
 }
 
 /** What can be done with the selected incidents: a few rows, or all that match. */
-export function SelectionBar(props: SelectionBarProps) {
+export function IncidentSelection(props: IncidentSelectionProps) {
   const { count, total, areAllSelected, matching, onSelectAll, onClear, onAnswer } = props;
   const { answering, done, stop } = useAnswerMatching();
   const [isAsking, setIsAsking] = useState(false);
@@ -27,7 +27,7 @@ export function SelectionBar(props: SelectionBarProps) {
   const number = (areAllSelected ? total : count).toLocaleString();
   if (answering.isPending) {
     return (
-      <div className={classes.selection} role="status" aria-label="Answering incidents">
+      <SelectionBar label="Answering incidents" isBusy>
         <Text size="sm" fw={560} className="numbers">
           {done.toLocaleString()} of {number}{' '}
           {answering.variables.answer === 'acknowledge' ? 'acknowledged' : 'resolved'}
@@ -35,11 +35,11 @@ export function SelectionBar(props: SelectionBarProps) {
         <Button size="sm" variant="default" onClick={stop}>
           Stop
         </Button>
-      </div>
+      </SelectionBar>
     );
   }
   return (
-    <div className={classes.selection} role="region" aria-label="Selected incidents">
+    <SelectionBar label="Selected incidents">
       <Text size="sm" fw={560} className="numbers">
         {areAllSelected ? `All ${number} selected` : `${number} selected`}
       </Text>
@@ -73,6 +73,6 @@ export function SelectionBar(props: SelectionBarProps) {
           undone one by one only, by reopening them.
         </Confirm>
       )}
-    </div>
+    </SelectionBar>
   );
 }

@@ -1,0 +1,56 @@
+import { IconArrowLeft } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+
+import classes from '#console/components/item_page.module.css';
+import { Page } from '#console/components/page.tsx';
+import type { FixedPath } from '#console/shell/navigation.ts';
+
+interface BackProps {
+  readonly to: FixedPath;
+  readonly children: string;
+}
+
+/** A link to the list that the item is in. */
+export function Back({ to, children }: BackProps) {
+  return (
+    <Link to={to} className={classes.back}>
+      <IconArrowLeft size={16} aria-hidden /> {children}
+    </Link>
+  );
+}
+
+interface ItemPageProps {
+  readonly title: string;
+  readonly back: ReactNode;
+  /** In a line below the title. */
+  readonly facts: ReactNode;
+  readonly actions: ReactNode;
+  /** Two columns, below each other where there is no room for both. */
+  readonly children: ReactNode;
+}
+
+/** The page of one thing of a list. On a phone its actions are at the bottom, within reach of a thumb. */
+export function ItemPage({ title, back, facts, actions, children }: ItemPageProps) {
+  return (
+    <div className={classes.item}>
+      <Page title={title} above={back} lead={<div className={classes.facts}>{facts}</div>} actions={actions}>
+        <div className={classes.columns}>{children}</div>
+      </Page>
+    </div>
+  );
+}
+
+interface ItemActionsProps {
+  /** Larger on a phone, where there are only two. */
+  readonly isLarge?: boolean;
+  readonly children: ReactNode;
+}
+
+export function ItemActions({ isLarge = false, children }: ItemActionsProps) {
+  return (
+    <div className={classes.actions} data-large={isLarge || undefined}>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+import { Button, Group, Stack } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { named } from '#console/components/name.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
+import {
+  CONTACT_LABELS,
+  CONTACT_VALIDATION,
+  ContactFields,
+  type ContactValues,
+  NEW_CONTACT,
+  toPhone,
+} from '#console/pages/oncall_teams/member_fields.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+type Membership = { teamId: string; userId: string } & ContactValues;
+
+interface MembershipDialogProps {
+  readonly title: string;
+  /** What is chosen already: the team, or the person. */
+  readonly chosen: { readonly teamId: string } | { readonly userId: string };
+  /** What is left to choose. */
+  readonly asked: { readonly name: 'teamId' | 'userId'; readonly fault: string };
+  readonly field: (form: UseFormReturnType<Membership>) => ReactNode;
+  readonly teamNameOf: (teamId: string) => string;
+  readonly onClose: () => void;
+}
+
+/** Gives a person a place in a team, and with it a phone number. */
+export function MembershipDialog({ title, chosen, asked, field, teamNameOf, onClose }: MembershipDialogProps) {
+  const { org } = useOrganization();
+  const queryClient = useQueryClient();
+  const base: Membership = { teamId: '', userId: '', ...NEW_CONTACT, ...chosen };
+  const { form, draft } = useDraftForm({
+    form: `add_team_member ${base.teamId}${base.userId}`,
+    base,
+    validate: { ...CONTACT_VALIDATION, [asked.name]: (id: string) => (id === '' ? asked.fault : null) },
+  });
+  const adding = useMutation({
+    mutationFn: ({ phone, ...values }: Membership) => {
+      const number = toPhone(phone);
+      return invoke(org.orgId, 'add_team_member', { ...values, ...(number !== null && { phone: number }) });
+    },
+    async onSuccess(member, { teamId }) {
+      draft.done();
+      showSuccess(named`${member.name} is in ${teamNameOf(teamId)}.`);
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+    },
+    onError: (error) => form.setErrors(faultsAtFields(error, form.values)),
+  });
+  return (
+    <Dialog onClose={onClose} title={title}>
+      <form onSubmit={form.onSubmit((values) => adding.mutate(values))} noValidate>
+        <Stack>
+          <DraftNotice draft={draft} labels={{ teamId: 'Team', userId: 'Person', ...CONTACT_LABELS }} />
+          {field(form)}
+          <ContactFields form={form} />
+          {adding.isError && <ErrorAlert title="Nobody was added" error={adding.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={adding.isPending}>
+              Add
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
