@@ -23,10 +23,10 @@ export function importsBelow(...folders: readonly string[]): Import[] {
   return folders.flatMap((folder) => sourceFiles(folder).flatMap(importsOf));
 }
 
-/** Every TypeScript file below the folder. */
-export function sourceFiles(folder: string): string[] {
+/** Every TypeScript file below the folder, or every file of another kind. */
+export function sourceFiles(folder: string, kind = /\.tsx?$/): string[] {
   return readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules'))
+    .filter((name) => kind.test(name) && !name.includes('node_modules'))
     .map((name) => path.join(folder, name));
 }
 

@@ -16,7 +16,7 @@ interface Parts {
 
 /** The web page of the phones: `/` lists them, `/?number=+…` shows one. */
 export async function phonePage(app: FastifyInstance, { exchange, live }: Parts): Promise<void> {
-  const stylesheet = asset('phone.css');
+  const stylesheet = asset('phone.css') + asset('call.css');
   const script = asset('phone.js');
   const icon = asset('phone.svg');
   app.get('/phone.svg', (_request, reply) => reply.type('image/svg+xml').send(icon));

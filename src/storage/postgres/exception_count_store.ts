@@ -1,4 +1,11 @@
-import { type Expression, type RawBuilder, sql } from 'kysely';
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type OnConflictDatabase,
+  type OnConflictTables,
+  type RawBuilder,
+  sql,
+} from 'kysely';
 
 import { type GroupTally, outdatedAt } from '#core/exceptions/group_counts.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -8,6 +15,7 @@ import type { Session } from '#storage/postgres/database.ts';
 import { ExceptionGroupCountsEntity } from '#storage/postgres/entities/exceptions.ts';
 import type { GroupPlace } from '#storage/postgres/exception_group_store.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
+import type { Tables } from '#storage/postgres/tables.ts';
 
 export type GroupCountsRow = Row<typeof ExceptionGroupCountsEntity>;
 
@@ -24,9 +32,11 @@ export interface CountedGroup {
 /** Who counts has this long; a group whose count never came is taken again. */
 const TAKEN = { minutes: 2 };
 
+type WithExcluded = OnConflictDatabase<Tables, 'exception_group_counts'>;
+
 /** When a group that was marked is due: after its rest. */
-function soonest(): RawBuilder<Temporal.Instant> {
-  return sql`greatest(excluded.due_at, exception_group_counts.rests_until)`;
+function soonest({ fn }: ExpressionBuilder<WithExcluded, OnConflictTables<'exception_group_counts'>>) {
+  return fn<Temporal.Instant>('greatest', ['excluded.due_at', 'exception_group_counts.rests_until']);
 }
 
 /** A group that rests is due after that; one that is due already stays so. */
@@ -45,9 +55,12 @@ const MARK_DUE = prepared(
       .onConflict((conflict) =>
         conflict
           .column('group_id')
-          .doUpdateSet({ due_at: soonest() })
-          .where(({ eb, or }) =>
-            or([eb('exception_group_counts.due_at', 'is', null), eb('exception_group_counts.due_at', '>', soonest())]),
+          .doUpdateSet((eb) => ({ due_at: soonest(eb) }))
+          .where((eb) =>
+            eb.or([
+              eb('exception_group_counts.due_at', 'is', null),
+              eb('exception_group_counts.due_at', '>', soonest(eb)),
+            ]),
           ),
       ),
 );
@@ -102,7 +115,7 @@ export class ExceptionCountStore {
           )
           .orderBy('g.id'),
       )
-      .onConflict((conflict) => conflict.column('group_id').doUpdateSet({ due_at: soonest() }))
+      .onConflict((conflict) => conflict.column('group_id').doUpdateSet((eb) => ({ due_at: soonest(eb) })))
       .execute();
   }
 

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type Expression, type RawBuilder, sql } from 'kysely';
 
 import type { GroupSort } from '#core/exceptions/group_sort.ts';
 import type { Level } from '#core/exceptions/level.ts';
@@ -45,13 +45,12 @@ export class ExceptionGroupSearch {
     now: Temporal.Instant,
   ): Promise<FoundGroup[]> {
     const { sort, after, limit } = page;
-    const value = SORTED_BY[sort];
     let found = this.#found(orgId, filter, now);
-    if (after !== null) found = found.where(isBehind(sort, after));
+    if (after !== null) found = found.where(({ ref }) => isBehind(sort, after, ref));
     return await found
       .select(['g.id', 'g.service_id as serviceId', 's.retention_exceptions as retentionDays', 's.name as serviceName'])
-      .select(value.number.as('value'))
-      .orderBy(value.column, 'desc')
+      .select(({ ref }) => numberOf(sort, ref).as('value'))
+      .orderBy(({ ref }) => orderOf(sort, ref), 'desc')
       .orderBy('g.id', 'desc')
       .limit(limit)
       .execute();
@@ -167,21 +166,33 @@ export class ExceptionGroupSearch {
   }
 }
 
-/** What rows are ordered by, so that an index serves it where there is one, and the same as a number. */
-const SORTED_BY = {
-  last: { column: sql<Temporal.Instant>`g.last_seen_at`, number: millisecondsOf('g.last_seen_at') },
-  first: { column: sql<Temporal.Instant>`g.first_seen_at`, number: millisecondsOf('g.first_seen_at') },
-  events: { column: sql<number>`coalesce(c.events, 0)`, number: sql<number>`coalesce(c.events, 0)` },
-  users: { column: sql<number>`coalesce(c.users, 0)`, number: sql<number>`coalesce(c.users, 0)` },
-} as const satisfies Record<GroupSort, object>;
+/** The columns that rows are ordered by, in the query that finds them. */
+type Ref = (column: 'g.last_seen_at' | 'g.first_seen_at' | 'g.id' | 'c.events' | 'c.users') => Expression<unknown>;
 
-function millisecondsOf(column: 'g.last_seen_at' | 'g.first_seen_at') {
-  return sql<number>`(extract(epoch from ${sql.ref(column)}) * 1000)::bigint`;
+/** What rows are ordered by, so that an index serves it where there is one. */
+function orderOf(sort: GroupSort, ref: Ref): Expression<unknown> {
+  switch (sort) {
+    case 'last':
+      return ref('g.last_seen_at');
+    case 'first':
+      return ref('g.first_seen_at');
+    case 'events':
+    case 'users':
+      return sql`coalesce(${ref(`c.${sort}`)}, 0)`;
+  }
 }
 
-function isBehind(sort: GroupSort, { value, id }: SortedPlace) {
-  const { column } = SORTED_BY[sort];
-  const isTime = sort === 'last' || sort === 'first';
-  const than = isTime ? sql`to_timestamp(${value}::double precision / 1000)::timestamptz(3)` : sql`${value}::bigint`;
-  return sql<boolean>`(${column}, g.id) < (${than}, ${asId('group', id)})`;
+const isTime = (sort: GroupSort): boolean => sort === 'last' || sort === 'first';
+
+/** The same as a number. */
+function numberOf(sort: GroupSort, ref: Ref): RawBuilder<number> {
+  const order = orderOf(sort, ref);
+  return isTime(sort) ? sql<number>`(extract(epoch from ${order}) * 1000)::bigint` : sql<number>`${order}`;
+}
+
+function isBehind(sort: GroupSort, { value, id }: SortedPlace, ref: Ref): RawBuilder<boolean> {
+  const than = isTime(sort)
+    ? sql`to_timestamp(${value}::double precision / 1000)::timestamptz(3)`
+    : sql`${value}::bigint`;
+  return sql<boolean>`(${orderOf(sort, ref)}, ${ref('g.id')}) < (${than}, ${asId('group', id)})`;
 }
