@@ -28,7 +28,7 @@ interface Address {
 }
 
 /**
- * A listener of its own for orchestrators and scrapers, which no proxy shows to the world: `/livez` (the process answers,
+ * A listener of its own for orchestrators and scrapers, which no proxy makes public: `/livez` (the process answers,
  * whatever the stores do), `/readyz` (200 or 503) and `/metrics`.
  */
 export async function openProcessPort(

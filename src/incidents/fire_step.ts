@@ -16,7 +16,7 @@ export interface EscalationRuntime extends UnitOfWorkRuntime {
   readonly configured: ReadonlySet<Channel>;
 }
 
-/** A timeline names no more people or channels of one step. */
+/** The most people or channels that a timeline names of one step. */
 const NAMED_MAX = 20;
 
 /**

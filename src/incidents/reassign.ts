@@ -70,7 +70,7 @@ function requireAsSeen({ status, steps }: IncidentRow, seen: Seen): void {
   }
 }
 
-/** It waits for somebody again. Who has heard that it was acknowledged hears that it is not. */
+/** It is triggered again. People who were told that it was acknowledged are told that it is not. */
 async function takeBack(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<string[]> {
   await unit.stores.incidents.reopen(incident.id, 'triggered', unit.now);
   return await withdrawNews(unit, incident, 'acknowledged', by);

@@ -11,7 +11,7 @@ export interface TimelineDetails {
 
 /**
  * What follows when an incident is acknowledged or resolved: no further step fires, pages that have not left are
- * cancelled, and everyone who got an SMS about it hears of it.
+ * cancelled, and everyone who got an SMS about it is told.
  */
 export async function stopEscalation(
   unit: UnitOfWork,

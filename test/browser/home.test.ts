@@ -99,7 +99,7 @@ inBrowser('the way around', () => {
     expect((await h.expectOk('list_incidents', { status: 'triggered' })).incidents).toHaveLength(1);
   });
 
-  test('has the rooms needed most in the bar of a phone, and all others one tap further', async () => {
+  test('has the pages needed most in the bar of a phone, and all others one tap further', async () => {
     const h = await openConsole();
     const { page } = await h.visitor({ path: '/', viewport: PHONE, isMobile: true, hasTouch: true });
     const bar = page.getByRole('navigation', { name: 'Main navigation, on a phone' });

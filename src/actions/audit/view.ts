@@ -44,7 +44,7 @@ export const AuditEntryView = Type.Object({
 
 export type AuditEntryView = Static<typeof AuditEntryView>;
 
-/** Throws `invalid_input` for times that are none. */
+/** Throws `invalid_input` for texts that are not times. */
 export function parseFilter({ from, to, ...others }: Static<TObject<typeof FILTER_FIELDS>>): AuditFilter {
   return { ...others, ...(from && { from: parseTime(from, 'from') }), ...(to && { to: parseTime(to, 'to') }) };
 }

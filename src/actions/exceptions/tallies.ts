@@ -10,7 +10,7 @@ import type { GroupPlace } from '#storage/postgres/exception_group_store.ts';
 const COUNTED_AT_ONCE_MAX = 20_000;
 
 /**
- * What was counted over the events of these groups. Counts that are known to be outdated are made anew where that is
+ * What was counted over the events of these groups. Counts that are known to be outdated are made again where that is
  * fast; those of groups with very many events are a few seconds old while events keep coming.
  */
 export async function readTallies(

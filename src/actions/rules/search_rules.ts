@@ -29,7 +29,7 @@ const FoundRuleView = Type.Object({
 
 type FoundRule = Static<typeof FoundRuleView>;
 
-/** What the room of rules lists, and one rule of it: however many there are, none is out of reach. */
+/** What the page of rules lists, and one rule of it: however many there are, each can be found. */
 export const searchRules = defineAction({
   name: 'search_rules',
   consoleOnly: true,

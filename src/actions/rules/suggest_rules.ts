@@ -23,7 +23,7 @@ const SuggestionView = Type.Object({
 
 type Suggestion = Static<typeof SuggestionView>;
 
-/** What the room of rules offers while it is empty. */
+/** What the page of rules offers while there is no rule. */
 export const suggestRules = defineAction({
   name: 'suggest_rules',
   consoleOnly: true,

@@ -53,7 +53,7 @@ export function toWholeTeamView(
 
 export const PersonOnCallView = Type.Object({ userId: IdText, name: Type.String() });
 
-/** A line of a list names no more. */
+/** The most that one row of a list names. */
 const ON_CALL_SHOWN_MAX = 20;
 
 /** The people on call now, over all schedules of the team. */

@@ -34,7 +34,7 @@ const ALONE_MINUTES = 5;
 /**
  * A policy begins with its first step now. A person is paged at once, and what is left of the escalation stays behind
  * them: each step at its time, and after an acknowledgement from where it stopped. So a page that this person misses
- * reaches the next. Steps of before do not fire any more.
+ * reaches the next. Earlier steps no longer fire.
  */
 export function planReassignment(standing: Standing, to: Assignee, now: Instant): Reassignment {
   const countsFrom = toTimestamp(now);

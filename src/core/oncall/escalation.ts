@@ -39,8 +39,8 @@ export function planSteps(steps: readonly Timed[], triggeredAt: Instant): Planne
 /**
  * The step that fires at once when this one reaches nobody or the last channel of a person has failed: the next in time,
  * and among equal times in the order of the policy. Null after the last one. Asked of the snapshot, never of timers that
- * may have been brought forward, so that several answers for one step agree. A step of before a reassignment is followed
- * by none of those that came with it.
+ * may have been brought forward, so that several answers for one step agree. A step from before a reassignment is
+ * followed by none of those that came with it.
  */
 export function stepAfter(steps: readonly Timed[], stepIndex: number): number | null {
   const order = [...steps.keys()]

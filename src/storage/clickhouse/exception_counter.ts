@@ -10,7 +10,7 @@ export interface GroupScope {
   readonly keptSince: Temporal.Instant;
 }
 
-/** Sets of 64 bits are much faster than those of ids or texts; no count of ours comes near a collision. */
+/** Sets of 64 bits are much faster than those of ids or texts; our counts are far too small for collisions. */
 export const EVENTS = 'uniqExact(cityHash64(event_id))';
 export const USERS = "uniqExactIf(cityHash64(user_key), user_key != '')";
 

@@ -122,7 +122,7 @@ export class ConnectionStore {
     return await this.#removing().where('c.user_id', '=', userId).execute();
   }
 
-  /** Removes those of before then that no token and no code can open any more, at most so many. */
+  /** Removes up to so many older ones that no token and no code can open any more. */
   async removeDead(before: Temporal.Instant, now: Temporal.Instant, limit: number): Promise<ConnectionRow[]> {
     return await this.#removing()
       .where('c.id', 'in', (eb) =>

@@ -238,7 +238,7 @@ export class IncidentStore {
       .execute();
   }
 
-  /** Adds steps, with their timers, to those that the incident has; the timers of these fire no more. */
+  /** Adds steps, with their timers, to those that the incident has; the timers of the earlier ones no longer fire. */
   async reassign(
     incident: Pick<IncidentRow, 'id' | 'steps' | 'escalationPolicyId' | 'teamId'>,
     timers: readonly PlannedStep[],

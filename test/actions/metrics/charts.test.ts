@@ -162,7 +162,7 @@ describe('a chart', () => {
     expect(foreign.results).toMatchObject([{ series: [], nearest: [], fault: results[3].fault }]);
   });
 
-  test('of a period that is none is refused, with what to do', async () => {
+  test('of a malformed period is refused, with what to do', async () => {
     const queries = [{ serviceId, metricName: 'm' }];
     for (const [period, path] of [
       [{ from: '2027-03-09T00:00:00Z' }, 'to'],

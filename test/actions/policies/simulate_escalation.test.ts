@@ -297,7 +297,7 @@ describe('the simulator of the console', () => {
     expect(await simulate({})).toMatchObject({ rules: [], simulated: null });
   });
 
-  test('refuses what is no time, and a rule of another service', async () => {
+  test('refuses a malformed time, and a rule of another service', async () => {
     const { w, simulate, ruleId } = await givenRule();
     await expect(simulate({ at: 'tonight' })).rejects.toMatchObject({ code: 'invalid_input' });
     const other = await w.given.service({ name: 'search' });

@@ -65,7 +65,7 @@ describe('reassigning to a person', () => {
     const plan = planReassignment(standing, anna, TRIGGERED.add({ minutes: 4 }));
     const steps = [...standing.steps, ...plan.steps];
     expect([3, 4, 5].map((index) => stepAfter(steps, index))).toEqual([4, 5, null]);
-    expect(stepAfter(steps, 0), 'a step of before brings forward none of these').toBe(1);
+    expect(stepAfter(steps, 0), 'an earlier step brings forward none of these').toBe(1);
   });
 });
 

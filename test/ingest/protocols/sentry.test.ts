@@ -177,7 +177,7 @@ describe('an envelope', () => {
     ['with a length and no newline at the end', `{}\n{"type":"event","length":${length}}\n${event}`],
     ['with a length that is too long', `{}\n{"type":"event","length":${length + 900}}\n${event}\n`],
     ['with a length that lies', `{}\n{"type":"event","length":5}\n${event}\n{"type":"session"}\n{}\n`],
-    ['with a length that is none', `{}\n{"type":"event","length":"x"}\n${event}\n`],
+    ['with a malformed length', `{}\n{"type":"event","length":"x"}\n${event}\n`],
     ['with blank lines', `{}\n\n\n{"type":"event"}\n${event}\n\n\n`],
     ['with carriage returns', `{}\r\n{"type":"event"}\r\n${event}\r\n`],
     ['behind a binary attachment', `{}\n{"type":"attachment","length":6}\na\nb\n\u0000c\n{"type":"event"}\n${event}`],

@@ -89,7 +89,7 @@ describe('a service that has as many series as it may', () => {
     expect(answer.json()).toMatchObject({ accepted: 1, rejected: 2, errors: [{ places: ['line 1', 'line 3'] }] });
   });
 
-  test('hears of it as a partial success of OTLP', async () => {
+  test('is told as a partial success of OTLP', async () => {
     const answer = await sendOtlp(['x', 'a', 'y']);
     expect(answer).toMatchObject({ statusCode: 200 });
     expect(answer.body).toContain('2 points refused: a new series beyond the 3');

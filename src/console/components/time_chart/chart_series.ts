@@ -108,7 +108,7 @@ export function valueNear(
   return Math.abs(found.at - at) <= withinMs ? found : null;
 }
 
-/** What somebody who does not see the chart hears of it. */
+/** The chart in a sentence, for screen readers. */
 export function summaryOf(
   series: readonly ChartSeries[],
   valueText: (value: number) => string,

@@ -11,7 +11,7 @@ interface IncidentRowsProps {
   readonly incidents: readonly FoundIncident[];
   /** With those that are not fetched yet. */
   readonly total: number;
-  /** They belong to the filter of before, and are replaced soon. */
+  /** They belong to the previous filter, and are replaced soon. */
   readonly areOld: boolean;
   readonly isSelected: (incident: FoundIncident) => boolean;
   /** Without it the person may not answer incidents. */

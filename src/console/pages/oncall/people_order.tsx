@@ -108,7 +108,7 @@ export function PeopleOrder({ draft, people, nameOf, error, onChange }: PeopleOr
         </ol>
       )}
       <Select
-        // Begins anew after each choice: the list of before, which closes, would wipe out what is typed next.
+        // A new field after each choice: the previous list, which is closing, would clear what is typed next.
         key={added}
         autoFocus={added > 0}
         aria-label="Add a person"

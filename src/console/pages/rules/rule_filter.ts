@@ -23,7 +23,7 @@ export function readRuleFilter(search: Record<string, unknown>): RuleFilter {
   };
 }
 
-/** What the form for a new rule begins with, as an address says it: other rooms lead here with what they show. */
+/** What the form for a new rule begins with, as an address says it: other pages link here with what they show. */
 export interface RuleStart {
   readonly kind?: RuleKind;
   readonly service?: string;

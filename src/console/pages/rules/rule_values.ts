@@ -34,7 +34,7 @@ export function emptyConfig(kind: RuleKind): ConfigValues {
   );
 }
 
-/** What a field begins with that has no default of its own. */
+/** The first value of a field without a default. */
 const FIRST: ConfigValues = { comparator: '>' };
 
 export function valuesOfRule({ name, kind, serviceId, config, escalationPolicyId, enabled }: Rule): RuleValues {

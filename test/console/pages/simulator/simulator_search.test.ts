@@ -8,7 +8,7 @@ import {
   toLocalInput,
 } from '#console/pages/simulator/simulator_search.ts';
 
-test('the address holds a service, a rule and a time; what is no time is left out', () => {
+test('the address holds a service, a rule and a time; a malformed time is left out', () => {
   expect(readSimulatorSearch({ service: 's', rule: 'r', at: '2026-03-04T03:00+01:00' })).toEqual({
     service: 's',
     rule: 'r',

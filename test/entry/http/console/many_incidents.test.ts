@@ -105,7 +105,7 @@ test('services are found by name, and those with open incidents say how many', a
   expect(faulty).toMatchObject({ status: 400, body: { errors: [{ path: 'cursor' }] } });
 });
 
-test('a cursor that is none is told', async () => {
+test('a malformed cursor is refused', async () => {
   for (const cursor of ['', 'x', 'open.1.incident_01kdwm4a1b2c3d4e5f6g7h8j9k', `resolved.1e9.${resolved[0]}`]) {
     const answer = await browser.post(`/organizations/${w.orgId}/actions/search_incidents`, { cursor });
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: 'cursor' }] } });

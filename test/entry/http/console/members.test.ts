@@ -119,7 +119,7 @@ test('members are listed with their teams and with what keeps pages from them', 
   expect(listed[1].warnings).toEqual([]);
 });
 
-test('a removed member is on call nowhere and is paged no more, not even by messages in the queue', async () => {
+test('a removed member is no longer on call and no longer paged, not even by messages in the queue', async () => {
   const w = await staffedWorld({ jobs: false });
   await givePassword(w, w.owner.userId);
   const browser = await signedIn(w, w.owner.email);
