@@ -28,8 +28,8 @@ export interface ConsoleWorld extends World {
   readonly post: MailServer;
   /** A page of a browser without a session. */
   stranger(options?: BrowserContextOptions): Promise<Page>;
-  /** A new member of the organization who is logged in and at this path. */
-  visitor(options?: { role?: Role; name?: string; path?: string } & BrowserContextOptions): Promise<Visitor>;
+  /** A new member of the organization, or `as` somebody again, who is logged in and at this path. */
+  visitor(options?: { role?: Role; name?: string; path?: string; as?: Visitor } & BrowserContextOptions): Promise<Visitor>;
   /** Opens an incident the way a breached rule of this service does. */
   incident(
     serviceId: Id<'service'>,
@@ -68,8 +68,8 @@ export async function openConsole({ path = '', publicUrl, port, settings: own }:
       const context = await openContext({ baseURL: `${baseUrl}/`, ...options });
       return await context.newPage();
     },
-    async visitor({ role = 'owner', name = 'Olga', path: start = '', ...options } = {}) {
-      const person = await givenPerson(w, { role, name });
+    async visitor({ role = 'owner', name = 'Olga', path: start = '', as, ...options } = {}) {
+      const person = as ?? (await givenPerson(w, { role, name }));
       const [cookieName = '', value = ''] = ((await signedIn(w, person.email)).cookie ?? '').split('=');
       const context = await openContext({ baseURL: `${baseUrl}/`, ...options });
       await context.addCookies([{ name: cookieName, value, url: new URL(baseUrl).origin }]);

@@ -16,7 +16,7 @@ export const removeMember = defineAction({
   consoleOnly: true,
   stepUp: true,
   summary:
-    'Remove a member, which owners and admins may, or leave, which everybody may but the last owner. From the next request on the person is no member and is paged no more. Keys of the organization, such as those that the person made, can be revoked in the same step.',
+    'Remove a member, which owners and admins may, or leave, which everybody may but the last owner. From the next request on the person is no longer a member and is not paged. Keys of the organization, such as those that the person made, can be revoked in the same step.',
   permission: 'organization:view',
   effect: 'delete',
   input: Type.Object(
