@@ -207,7 +207,9 @@ describe('one pipeline', () => {
 
 /** Names of columns in the text of a query, where the compiler does not see that one was renamed. */
 function columnsInText(source: string): string[] {
-  const texts = [...source.matchAll(/\bsql(?:<[^`]*>)?`([^`]*)`/g)].map(([, text = '']) => text.replaceAll(/\$\{[^}]*\}/g, ''));
+  const texts = [...source.matchAll(/\bsql(?:<[^`]*>)?`([^`]*)`/g)].map(([, text = '']) =>
+    text.replaceAll(/\$\{[^}]*\}/g, ''),
+  );
   return texts.flatMap((text) => text.match(/\b[a-z_]+\.[a-z_]+\b/g) ?? []);
 }
 
@@ -215,7 +217,9 @@ test('queries of PostgreSQL name columns where the compiler sees them', () => {
   const files = sourceFiles('src/storage/postgres');
   expect(files.length).toBeGreaterThan(50);
   expect(files.flatMap((file) => columnsInText(readSource(file)).map((column) => `${file}: ${column}`))).toEqual([]);
-  expect(columnsInText("sql<number>`(extract(epoch from g.first_seen_at) * ${ref('g.id')})`")).toEqual(['g.first_seen_at']);
+  expect(columnsInText("sql<number>`(extract(epoch from g.first_seen_at) * ${ref('g.id')})`")).toEqual([
+    'g.first_seen_at',
+  ]);
 });
 
 test('no file has more than 400 lines', () => {

@@ -57,7 +57,12 @@ const SETTINGS_NAVIGATION: readonly SettingsEntry[] = [
   { to: `${PAGES.settings}${SETTINGS_PAGES.apps}`, label: 'Connected apps', icon: IconApps, isForAdmins: false },
   { to: `${PAGES.settings}${SETTINGS_PAGES.audit}`, label: 'Audit log', icon: IconHistory, isForAdmins: true },
   { to: `${PAGES.settings}${SETTINGS_PAGES.billing}`, label: 'Billing', icon: IconReceiptEuro, isForAdmins: true },
-  { to: `${PAGES.settings}${SETTINGS_PAGES.delivery}`, label: 'Delivery', icon: IconHeartRateMonitor, isForAdmins: false },
+  {
+    to: `${PAGES.settings}${SETTINGS_PAGES.delivery}`,
+    label: 'Delivery',
+    icon: IconHeartRateMonitor,
+    isForAdmins: false,
+  },
 ];
 
 const NAVIGATION = { main: MAIN_NAVIGATION, settings: SETTINGS_NAVIGATION };

@@ -1,4 +1,3 @@
-import { groupOneByOne } from '#exceptions/group_one_by_one.ts';
 import type { GroupingRuntime } from '#exceptions/grouping_runtime.ts';
 import { type AcceptedEvent, packEvents } from '#ingest/packing/pack_events.ts';
 import type { Log } from '#kernel/log.ts';

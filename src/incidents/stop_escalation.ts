@@ -25,12 +25,7 @@ export async function stopEscalation(
   const cancelled = await stores.notifications.cancelQueued(incident.id, status, now);
   const recipients = await stores.notifications.listSmsRecipients(incident.id);
   const told = await notifyOthers(unit, incident, recipients, status, by);
-  await stores.timeline.record(
-    incident.id,
-    status,
-    { by, ...details, cancelledMessages: cancelled.length, told },
-    now,
-  );
+  await stores.timeline.record(incident.id, status, { by, ...details, cancelledMessages: cancelled.length, told }, now);
   // What a person did is audited as the action that they called.
   if ('system' in by) {
     await recordSystemChange(unit, {

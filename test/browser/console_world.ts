@@ -29,7 +29,9 @@ export interface ConsoleWorld extends World {
   /** A page of a browser without a session. */
   stranger(options?: BrowserContextOptions): Promise<Page>;
   /** A new member of the organization, or `as` somebody again, who is logged in and at this path. */
-  visitor(options?: { role?: Role; name?: string; path?: string; as?: Visitor } & BrowserContextOptions): Promise<Visitor>;
+  visitor(
+    options?: { role?: Role; name?: string; path?: string; as?: Visitor } & BrowserContextOptions,
+  ): Promise<Visitor>;
   /** Opens an incident the way a breached rule of this service does. */
   incident(
     serviceId: Id<'service'>,

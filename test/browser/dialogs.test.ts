@@ -4,7 +4,14 @@ import { expect, test } from 'vitest';
 import { axeViolations } from '#test/browser/axe.ts';
 import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
-import { createSampleData, type Opening, openingsOf, OVERLAY, problemsOf, type SampleIds } from '#test/browser/openings.ts';
+import {
+  createSampleData,
+  type Opening,
+  openingsOf,
+  OVERLAY,
+  problemsOf,
+  type SampleIds,
+} from '#test/browser/openings.ts';
 
 const LOOKS = { colorScheme: 'light', reducedMotion: 'reduce' } as const;
 

@@ -24,12 +24,7 @@ export function PageTabs({ label, tabs, exact }: PageTabsProps) {
     <div className={classes.strip}>
       <nav ref={nav} className={classes.nav} aria-label={label}>
         {tabs.map(({ to, label: name, icon: Icon }) => (
-          <Link
-            key={to}
-            to={to}
-            activeOptions={{ exact: to === exact, includeSearch: false }}
-            className={classes.tab}
-          >
+          <Link key={to} to={to} activeOptions={{ exact: to === exact, includeSearch: false }} className={classes.tab}>
             {Icon !== undefined && <Icon size={17} stroke={1.75} aria-hidden />}
             {name}
           </Link>

@@ -30,7 +30,14 @@ function Page() {
   );
 }
 
-const incidents = { to: '/incidents', label: 'Incidents', icon: IconBell, key: 'i', group: 'respond', isInBar: true } as const;
+const incidents = {
+  to: '/incidents',
+  label: 'Incidents',
+  icon: IconBell,
+  key: 'i',
+  group: 'respond',
+  isInBar: true,
+} as const;
 
 const PageWithNavigation = () => (
   <NavigationContext value={{ main: [incidents], settings: [] }}>

@@ -25,7 +25,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 type Membership = { teamId: string; userId: string } & ContactValues;
 
 interface MembershipDialogProps {
-  readonly title: string;
+  readonly title: ReactNode;
   /** What is chosen already: the team, or the person. */
   readonly chosen: { readonly teamId: string } | { readonly userId: string };
   /** What is left to choose. */
