@@ -1,24 +1,7 @@
-import { IconArrowLeft } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
 import classes from '#console/components/item_page.module.css';
 import { Page } from '#console/components/page.tsx';
-import type { FixedPath } from '#console/shell/navigation.ts';
-
-interface BackProps {
-  readonly to: FixedPath;
-  readonly children: string;
-}
-
-/** A link to the list that the item is in. */
-export function Back({ to, children }: BackProps) {
-  return (
-    <Link to={to} className={classes.back}>
-      <IconArrowLeft size={16} aria-hidden /> {children}
-    </Link>
-  );
-}
 
 interface ItemPageProps {
   readonly title: string;

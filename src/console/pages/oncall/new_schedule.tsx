@@ -1,9 +1,9 @@
 import { NativeSelect, Skeleton, TextInput } from '@mantine/core';
-import { IconArrowLeft } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import { Back } from '#console/components/back.tsx';
 import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { teamsQuery, topicKey } from '#console/api/queries.ts';
@@ -14,7 +14,6 @@ import { named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { useDraftState } from '#console/components/use_draft.ts';
-import incidentClasses from '#console/pages/incidents/incident_page.module.css';
 import { newDraft, rotationInput, SCHEDULE_LABELS, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 import { ScheduleForm } from '#console/pages/oncall/schedule_form.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -23,14 +22,7 @@ export function NewSchedule() {
   const { org, may } = useOrganization();
   const { data, error, refetch } = useQuery(teamsQuery(org.orgId));
   return (
-    <Page
-      title="New schedule"
-      above={
-        <Link to="/oncall" className={incidentClasses.back}>
-          <IconArrowLeft size={16} aria-hidden /> On-call
-        </Link>
-      }
-    >
+    <Page title="New schedule" above={<Back to="/oncall">On-call</Back>}>
       {!may('oncall:edit') && <p>Your role may not create a schedule. Ask an owner or an admin.</p>}
       {may('oncall:edit') && error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {may('oncall:edit') && error === null && data === undefined && <Skeleton height={420} radius="lg" />}

@@ -1,13 +1,12 @@
 import { Skeleton, Stack } from '@mantine/core';
-import { IconArrowLeft, IconCalendarOff } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
+import { IconCalendarOff } from '@tabler/icons-react';
 import { type ReactNode, useMemo, useState } from 'react';
 
+import { Back } from '#console/components/back.tsx';
 import { serverNow } from '#console/api/http.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Page } from '#console/components/page.tsx';
-import incidentClasses from '#console/pages/incidents/incident_page.module.css';
 import { rangeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { type ShownSchedule, type ShownTimeline, useTimeline } from '#console/pages/oncall/use_timeline.ts';
 
@@ -26,11 +25,7 @@ export function ScheduleFrame({ scheduleId, title, lead, actions, children }: Sc
   const range = useNextDays();
   const { timeline, query } = useTimeline(range, { scheduleId });
   const schedule = timeline?.schedules.find((found) => found.scheduleId === scheduleId);
-  const back = (
-    <Link to="/oncall" className={incidentClasses.back}>
-      <IconArrowLeft size={16} aria-hidden /> On-call
-    </Link>
-  );
+  const back = <Back to="/oncall">On-call</Back>;
   if (schedule !== undefined && timeline !== null) {
     return (
       <Page title={title(schedule.name)} above={back} lead={lead?.(schedule)} actions={actions?.(schedule)}>

@@ -1,9 +1,10 @@
 import { Button, Skeleton } from '@mantine/core';
-import { IconArrowLeft, IconPencil, IconTrash, IconUserPlus, IconUsersGroup } from '@tabler/icons-react';
+import { IconPencil, IconTrash, IconUserPlus, IconUsersGroup } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import { Back } from '#console/components/back.tsx';
 import { isApiError } from '#console/api/http.ts';
 import { type TeamDetails, teamQuery } from '#console/api/team_pages.ts';
 import { Card, Row } from '#console/components/card.tsx';
@@ -13,7 +14,6 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { Name } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
-import incidentClasses from '#console/pages/incidents/incident_page.module.css';
 import { AddMember } from '#console/pages/oncall_teams/add_member.tsx';
 import { DeleteTeam } from '#console/pages/oncall_teams/delete_team.tsx';
 import { Members } from '#console/pages/oncall_teams/members.tsx';
@@ -29,11 +29,7 @@ export function TeamPage() {
   const { teamId } = route.useParams();
   const { org } = useOrganization();
   const { data, error, refetch } = useQuery(teamQuery(org.orgId, teamId));
-  const back = (
-    <Link to="/oncall/teams" className={incidentClasses.back}>
-      <IconArrowLeft size={16} aria-hidden /> Teams
-    </Link>
-  );
+  const back = <Back to="/oncall/teams">Teams</Back>;
   if (data !== undefined && !isApiError(error, 404)) return <Team key={teamId} team={data} back={back} />;
   return (
     <Page title="Team" above={back}>

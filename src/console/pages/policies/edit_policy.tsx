@@ -1,9 +1,9 @@
 import { Skeleton } from '@mantine/core';
-import { IconArrowLeft } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 
+import { Back } from '#console/components/back.tsx';
 import { invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
@@ -13,7 +13,6 @@ import { Name, named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { useDraftState } from '#console/components/use_draft.ts';
-import incidentClasses from '#console/pages/incidents/incident_page.module.css';
 import { type PolicyDraft, toDraftSteps, toStepInputs } from '#console/pages/policies/policy_draft.ts';
 import { PolicyForm } from '#console/pages/policies/policy_form.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -28,9 +27,9 @@ export function EditPolicy() {
     <Page
       title={data === undefined ? 'Edit a policy' : `Edit ${data.name}`}
       above={
-        <Link to="/oncall/policies/$policyId" params={{ policyId }} className={incidentClasses.back}>
-          <IconArrowLeft size={16} aria-hidden /> {data === undefined ? 'Policy' : <Name>{data.name}</Name>}
-        </Link>
+        <Back to="/oncall/policies/$policyId" params={{ policyId }}>
+          {data === undefined ? 'Policy' : <Name>{data.name}</Name>}
+        </Back>
       }
       lead="Minutes count from the trigger of an incident. Open incidents keep the steps that they began with."
     >

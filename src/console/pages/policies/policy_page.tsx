@@ -1,9 +1,10 @@
 import { Button, Skeleton } from '@mantine/core';
-import { IconArrowLeft, IconPencil, IconPlayerPlay, IconStairsUp, IconTrash } from '@tabler/icons-react';
+import { IconPencil, IconPlayerPlay, IconStairsUp, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import { Back } from '#console/components/back.tsx';
 import { isApiError } from '#console/api/http.ts';
 import { type PolicyDetails, policyQuery } from '#console/api/team_pages.ts';
 import { Card, Row } from '#console/components/card.tsx';
@@ -14,7 +15,6 @@ import { Name } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
-import incidentClasses from '#console/pages/incidents/incident_page.module.css';
 import { DeletePolicy } from '#console/pages/policies/delete_policy.tsx';
 import { EscalationFlow } from '#console/pages/policies/escalation_flow.tsx';
 import classes from '#console/pages/policies/policy_page.module.css';
@@ -25,11 +25,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 const route = getRouteApi('/inside/oncall/policies/$policyId');
 
 export function BackToPolicies() {
-  return (
-    <Link to="/oncall/policies" className={incidentClasses.back}>
-      <IconArrowLeft size={16} aria-hidden /> Policies
-    </Link>
-  );
+  return <Back to="/oncall/policies">Policies</Back>;
 }
 
 /** A policy: its steps from top to bottom, whom each would page now, and what uses it. */

@@ -1,8 +1,9 @@
 import { Skeleton } from '@mantine/core';
-import { IconActivityHeartbeat, IconArrowLeft } from '@tabler/icons-react';
+import { IconActivityHeartbeat } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 
+import { Back } from '#console/components/back.tsx';
 import { invoke, type Rule } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { refreshRules, ruleQuery } from '#console/api/rules.ts';
@@ -12,7 +13,6 @@ import { Name, named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
-import incidentClasses from '#console/pages/incidents/incident_page.module.css';
 import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
 import { faultsOf, type RuleValues, valuesOfRule } from '#console/pages/rules/rule_values.ts';
 import { serverFaults } from '#console/pages/rules/server_faults.ts';
@@ -74,9 +74,9 @@ function Editor({ rule }: { readonly rule: Rule }) {
     <RuleEditor
       title="Edit the rule"
       above={
-        <Link to="/rules/$ruleId" params={{ ruleId }} className={incidentClasses.back}>
-          <IconArrowLeft size={16} aria-hidden /> <Name>{rule.name}</Name>
-        </Link>
+        <Back to="/rules/$ruleId" params={{ ruleId }}>
+          <Name>{rule.name}</Name>
+        </Back>
       }
       form={form}
       draft={draft}

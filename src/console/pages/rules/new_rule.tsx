@@ -1,8 +1,8 @@
 import { Skeleton } from '@mantine/core';
-import { IconArrowLeft } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 
+import { Back } from '#console/components/back.tsx';
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { ruleQuery } from '#console/api/rules.ts';
@@ -10,7 +10,6 @@ import { named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
-import incidentClasses from '#console/pages/incidents/incident_page.module.css';
 import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
 import { faultsOf, type RuleValues, valuesOfRule, valuesOfStart } from '#console/pages/rules/rule_values.ts';
 import { serverFaults } from '#console/pages/rules/server_faults.ts';
@@ -25,7 +24,7 @@ export function NewRule() {
   const { data, isLoading } = useQuery({ ...ruleQuery(orgId, start.copy ?? ''), enabled: start.copy !== undefined });
   if (isLoading) {
     return (
-      <Page title="Create a rule" above={<Back />}>
+      <Page title="Create a rule" above={<Back to="/rules">Rules</Back>}>
         <Skeleton height={420} radius="lg" />
       </Page>
     );
@@ -35,14 +34,6 @@ export function NewRule() {
       ? valuesOfStart(start)
       : { ...valuesOfRule(data), name: `${data.name} (copy)`, enabled: true };
   return <Editor key={JSON.stringify(start)} base={base} name={`create_alert_rule ${JSON.stringify(start)}`} />;
-}
-
-function Back() {
-  return (
-    <Link to="/rules" className={incidentClasses.back}>
-      <IconArrowLeft size={16} aria-hidden /> Rules
-    </Link>
-  );
 }
 
 function Editor({ base, name }: { readonly base: RuleValues; readonly name: string }) {
@@ -71,7 +62,7 @@ function Editor({ base, name }: { readonly base: RuleValues; readonly name: stri
   return (
     <RuleEditor
       title="Create a rule"
-      above={<Back />}
+      above={<Back to="/rules">Rules</Back>}
       form={form}
       draft={draft}
       isNew

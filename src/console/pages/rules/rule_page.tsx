@@ -1,9 +1,10 @@
 import { Button, Group, Skeleton, Stack, Switch } from '@mantine/core';
-import { IconActivityHeartbeat, IconArrowLeft, IconCopy, IconPencil, IconTrash } from '@tabler/icons-react';
+import { IconActivityHeartbeat, IconCopy, IconPencil, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import { Back } from '#console/components/back.tsx';
 import type { Rule } from '#console/api/actions.ts';
 import { ruleQuery } from '#console/api/rules.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
@@ -14,7 +15,6 @@ import { Name } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
-import incidentClasses from '#console/pages/incidents/incident_page.module.css';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
 import { RuleIncidents } from '#console/pages/rules/rule_incidents.tsx';
 import classes from '#console/pages/rules/rule_page.module.css';
@@ -32,11 +32,7 @@ export function RulePage() {
   const { ruleId } = route.useParams();
   const { org } = useOrganization();
   const { data, error, refetch } = useQuery(ruleQuery(org.orgId, ruleId));
-  const back = (
-    <Link to="/rules" className={incidentClasses.back}>
-      <IconArrowLeft size={16} aria-hidden /> Rules
-    </Link>
-  );
+  const back = <Back to="/rules">Rules</Back>;
   if (data !== undefined && data !== null) return <LoadedRule key={ruleId} rule={data} back={back} />;
   return (
     <Page title="Rule" above={back}>

@@ -1,16 +1,16 @@
 import { Button, Skeleton, Stack } from '@mantine/core';
-import { IconArrowLeft, IconPencil, IconServerOff } from '@tabler/icons-react';
+import { IconPencil, IconServerOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import { Back } from '#console/components/back.tsx';
 import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { serviceQuery } from '#console/api/queries.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Page } from '#console/components/page.tsx';
-import incidentClasses from '#console/pages/incidents/incident_page.module.css';
 import { CapabilitiesCard } from '#console/pages/services/capabilities_card.tsx';
 import { DangerCard } from '#console/pages/services/danger_card.tsx';
 import { EditService } from '#console/pages/services/edit_service.tsx';
@@ -26,11 +26,7 @@ export function ServicePage() {
   const { serviceId } = route.useParams();
   const { org } = useOrganization();
   const { data, error, refetch } = useQuery(serviceQuery(org.orgId, serviceId));
-  const back = (
-    <Link to="/services" className={incidentClasses.back}>
-      <IconArrowLeft size={16} aria-hidden /> Services
-    </Link>
-  );
+  const back = <Back to="/services">Services</Back>;
   if (data !== undefined) return <Service key={serviceId} service={data} back={back} />;
   return (
     <Page title="Service" above={back}>
