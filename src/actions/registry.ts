@@ -49,6 +49,8 @@ import { listExceptionGroups } from '#actions/exceptions/list_exception_groups.t
 import { listExceptionOrigins } from '#actions/exceptions/list_exception_origins.ts';
 import { setExceptionStatus } from '#actions/exceptions/set_exception_status.ts';
 import { setExceptionStatuses } from '#actions/exceptions/set_exception_statuses.ts';
+import { setMatchingStatuses } from '#actions/exceptions/set_matching_statuses.ts';
+import { undoExceptionStatuses } from '#actions/exceptions/undo_exception_statuses.ts';
 import { getHome } from '#actions/home/get_home.ts';
 import { setUpPaging } from '#actions/home/set_up_paging.ts';
 import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
@@ -64,6 +66,7 @@ import { getIncident } from '#actions/incidents/get_incident.ts';
 import { getIncidentContext } from '#actions/incidents/get_incident_context.ts';
 import { listAssignees } from '#actions/incidents/list_assignees.ts';
 import { listIncidents } from '#actions/incidents/list_incidents.ts';
+import { listMovedMetrics } from '#actions/incidents/list_moved_metrics.ts';
 import { reassignIncident } from '#actions/incidents/reassign_incident.ts';
 import { reopenIncident } from '#actions/incidents/reopen_incident.ts';
 import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
@@ -78,6 +81,9 @@ import { deletePushSubscription } from '#actions/me/delete_push_subscription.ts'
 import { getContactCard } from '#actions/me/get_contact_card.ts';
 import { getMe } from '#actions/me/get_me.ts';
 import { getTestNotification } from '#actions/me/get_test_notification.ts';
+import { getOwnCalendar } from '#actions/me/get_own_calendar.ts';
+import { renewOwnCalendar } from '#actions/me/renew_own_calendar.ts';
+import { revokeOwnCalendar } from '#actions/me/revoke_own_calendar.ts';
 import { requestPhoneCode } from '#actions/me/request_phone_code.ts';
 import { sendTestNotification } from '#actions/me/send_test_notification.ts';
 import { setReplyPin } from '#actions/me/set_reply_pin.ts';
@@ -248,6 +254,7 @@ const WITHIN_ORGANIZATIONS = [
   editIncidentNote,
   deleteIncidentNote,
   getIncidentContext,
+  listMovedMetrics,
   deleteScheduleOverride,
   getOnCallTimeline,
   previewRotation,
@@ -299,8 +306,13 @@ const WITHIN_ORGANIZATIONS = [
   listExceptionEvents,
   listExceptionOrigins,
   setExceptionStatuses,
+  setMatchingStatuses,
+  undoExceptionStatuses,
   getMe,
   getContactCard,
+  getOwnCalendar,
+  renewOwnCalendar,
+  revokeOwnCalendar,
   updateOwnContact,
   createPushSubscription,
   deletePushSubscription,

@@ -10,6 +10,7 @@ import {
   IconHome,
   IconKey,
   IconLayoutDashboard,
+  IconPlug,
   IconReceiptEuro,
   IconServer2,
   IconSettings,
@@ -21,7 +22,9 @@ import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tansta
 
 import { BASE } from '#console/api/http.ts';
 import { outside } from '#console/outside_routes.ts';
+import { readTextSearch } from '#console/components/text_search.ts';
 import { readEventPlace, readExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
+import { readIntegrationSearch } from '#console/pages/settings/integration_search.ts';
 import { readAuditFilter } from '#console/pages/settings/audit_filter.ts';
 import { readDashboardListSearch, readDashboardSearch } from '#console/pages/dashboards/dashboard_search.ts';
 import { readExploreSearch } from '#console/pages/explore/explore_search.ts';
@@ -61,6 +64,12 @@ const SETTINGS_NAVIGATION: readonly SettingsEntry[] = [
     to: `${PAGES.settings}${SETTINGS_PAGES.delivery}`,
     label: 'Delivery',
     icon: IconHeartRateMonitor,
+    isForAdmins: false,
+  },
+  {
+    to: `${PAGES.settings}${SETTINGS_PAGES.integrations}`,
+    label: 'Integrations',
+    icon: IconPlug,
     isForAdmins: false,
   },
 ];
@@ -124,6 +133,12 @@ const settingsRoutes = [
     path: SETTINGS_PAGES.delivery,
     component: lazyRouteComponent(() => import('#console/pages/settings/delivery.tsx'), 'Delivery'),
   }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: SETTINGS_PAGES.integrations,
+    validateSearch: readIntegrationSearch,
+    component: lazyRouteComponent(() => import('#console/pages/settings/integrations.tsx'), 'Integrations'),
+  }),
 ] as const;
 
 /** The frame of the pages of on-call that have a tab. */
@@ -143,11 +158,13 @@ const onCallRoutes = [
   createRoute({
     getParentRoute: () => onCall,
     path: PAGES.teams,
+    validateSearch: readTextSearch,
     component: lazyRouteComponent(() => import('#console/pages/oncall_teams/team_list.tsx'), 'TeamList'),
   }),
   createRoute({
     getParentRoute: () => onCall,
     path: PAGES.policies,
+    validateSearch: readTextSearch,
     component: lazyRouteComponent(() => import('#console/pages/policies/policy_list.tsx'), 'PolicyList'),
   }),
   createRoute({

@@ -12,7 +12,7 @@ export interface Source {
 }
 
 /**
- * Adds firings of one policy to the storm that takes members now, or opens a new storm. A storm takes members until none
+ * Adds firings of one policy to the storm that takes members now, whoever has it by now, or opens a new storm. A storm takes members until none
  * has come for the minutes of the limit; the next storm pages again.
  */
 export async function joinStorm(
@@ -25,7 +25,7 @@ export async function joinStorm(
   const [first] = firings;
   if (first === undefined) return;
   const { rule, cause } = first;
-  const current = await stores.storms.lockCurrent(source, rule.escalationPolicyId, now);
+  const current = await stores.storms.lockCurrent(source, stormKey(source, rule), now);
   const stormId =
     current?.id ?? (await openIncident(unit, rule, stormCause(rule, cause, limit, now.epochMilliseconds)));
   if (stormId === null) throw new Error('another storm was opened in the same millisecond');
@@ -56,8 +56,13 @@ function stormCause(rule: ActiveRule, cause: Cause, { incidents, minutes }: Inci
   return {
     ...cause,
     exceptionGroupId: null,
-    dedupKey: `storm.${rule.serviceId}.${cause.kind}.${rule.escalationPolicyId ?? 'none'}.${nowMs}`,
+    dedupKey: `${stormKey({ serviceId: rule.serviceId, kind: cause.kind }, rule)}${nowMs}`,
     details: {},
     sentence: `more than ${incidents} incidents of this service within ${minutes} min; this one stands for those that follow`,
   };
+}
+
+/** What the keys of all storms of a policy begin with. It stays when people reassign a storm, which goes on for its rules. */
+function stormKey({ serviceId, kind }: Source, { escalationPolicyId }: ActiveRule): string {
+  return `storm.${serviceId}.${kind}.${escalationPolicyId ?? 'none'}.`;
 }

@@ -98,7 +98,7 @@ inBrowser('exceptions', () => {
       'CardDeclined: event 2 of CardDeclined\n    at charge (shop/payments.py:42)',
     );
     const rule = page.getByRole('link', { name: 'Create rule' });
-    expect(await rule.getAttribute('href')).toContain(`/rules/new?serviceId=${serviceId}&kind=exception`);
+    expect(await rule.getAttribute('href')).toContain(`/rules/new?service=${serviceId}&kind=exception`);
     await page
       .getByRole('region', { name: 'Similar exceptions' })
       .getByRole('link', { name: /^Middle/ })
@@ -219,6 +219,18 @@ inBrowser('exceptions', () => {
     expect((await ignore.boundingBox())!.height).toBeGreaterThanOrEqual(44);
     await finger.tap(await centerOf(ignore), 2_000);
     await page.getByText('Exception ignored.').waitFor();
+
+    const otto = await h.visitor({ name: 'Otto', path: '/exceptions', viewport: DESK });
+    await otto.page.getByRole('checkbox', { name: /^Select all/ }).check();
+    await otto.page.getByRole('button', { name: 'Select all 699' }).click();
+    await otto.page.getByText('All 699 selected').waitFor();
+    await otto.page.getByRole('button', { name: 'Resolve', exact: true }).click();
+    await otto.page.getByRole('button', { name: 'Resolve 699' }).click();
+    await otto.page.getByText('699 exceptions resolved.').waitFor();
+    expect(await statusOf(h, groups.at(-1)!.groupId)).toBe('resolved');
+    await otto.page.getByRole('button', { name: 'Undo' }).click();
+    await otto.page.getByText('Undone.').waitFor();
+    expect(await statusOf(h, groups.at(-1)!.groupId)).toBe('unresolved');
 
     const vera = await h.visitor({ role: 'viewer', name: 'Vera', path: '/exceptions', viewport: DESK });
     await rows(vera.page).first().waitFor();

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';
@@ -303,6 +303,43 @@ inBrowser('incidents', () => {
     await page.getByLabel('Note', { exact: true }).fill('The primary lags.');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('listitem').filter({ hasText: 'The primary lags.' }).getByText('edited').waitFor();
+  });
+
+  test('a person declares an incident, escalates and reassigns it with a thumb', async () => {
+    const h = await openConsole();
+    await h.given.service({ name: 'checkout' });
+    const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
+    const touch = { viewport: PHONE, isMobile: true, hasTouch: true, serviceWorkers: 'block' } as const;
+    const { page, userId } = await h.visitor({ ...touch, role: 'responder', path: '/incidents' });
+    await givenPerson(h, { role: 'responder', name: 'Bram' });
+    const byMail = (afterMinutes: number) => ({ afterMinutes, channels: ['email'], targetUserIds: [userId] });
+    const steps = [byMail(0), byMail(30)];
+    await h.expectOk('create_escalation_policy', { teamId, name: 'Wake me', steps });
+    await page.getByText('All quiet').waitFor();
+    const finger = await touchScreen(page);
+    const tap = async (name: string, within: Page | Locator = page): Promise<void> => {
+      const button = within.getByRole('button', { name, exact: true });
+      await button.scrollIntoViewIfNeeded();
+      expect((await button.boundingBox())!.height).toBeGreaterThanOrEqual(44);
+      await finger.tap(await centerOf(button), 2_000);
+    };
+    await tap('Declare an incident');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('What is wrong').fill('Nobody can pay');
+    await dialog.getByRole('combobox', { name: 'Service' }).tap();
+    await page.getByRole('option', { name: 'checkout' }).tap();
+    await dialog.getByLabel('Who is paged').selectOption({ label: 'Wake me (Platform)' });
+    await tap('Declare and page', dialog);
+    await page.getByRole('heading', { name: 'Nobody can pay' }).waitFor();
+    await page.getByText('until step 2 of 2').waitFor();
+    await tap('Escalate now');
+    await tap('Escalate now', dialog);
+    await dialog.waitFor({ state: 'detached' });
+    await tap('Reassign');
+    await dialog.getByRole('combobox', { name: 'Person' }).tap();
+    await page.getByRole('option', { name: 'Bram' }).tap();
+    await tap('Reassign and page', dialog);
+    await page.getByText('Reassigned to Bram by Olga').waitFor();
   });
 
   test('all of 10,000 incidents can be reached and answered, and keys stay quick', { timeout: 240_000 }, async () => {

@@ -212,8 +212,15 @@ inBrowser('metrics and dashboards', () => {
     await page.getByRole('heading', { name: 'Dashboards', exact: true }).waitFor();
     await page.getByRole('button', { name: 'What to do with Checkout (copy)' }).click();
     await page.getByRole('menuitem', { name: 'Rename' }).click();
-    await page.getByRole('dialog').getByLabel('Name').fill('Second');
-    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+    const renaming = page.getByRole('dialog', { name: 'Rename the dashboard' });
+    await renaming.getByLabel('Name').fill('Second');
+    const { dashboards } = await h.expectOk('list_dashboards');
+    const copy = dashboards.find(({ name }: { name: string }) => name === 'Checkout (copy)');
+    await h.expectOk('update_dashboard', { dashboardId: copy.dashboardId, name: 'Renamed by Bram' });
+    await renaming.getByRole('alert', { name: 'Somebody else changed this' }).getByText('Renamed by Bram').waitFor();
+    expect(await renaming.getByRole('button', { name: 'Rename' }).isDisabled()).toBe(true);
+    await renaming.getByRole('button', { name: 'Name: keep yours' }).click();
+    await renaming.getByRole('button', { name: 'Rename' }).click();
     await page.getByRole('link', { name: 'Second' }).waitFor();
     await page.getByRole('button', { name: 'What to do with Second' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();

@@ -105,6 +105,29 @@ inBrowser('services', () => {
     await page.getByText('no data yet').waitFor();
   });
 
+  test('500 services are found, and the last of them is reached with few rows in the document', async () => {
+    const h = await openConsole();
+    await h.context.db.sql.run(
+      `insert into services (id, org_id, name, environment, retention_metrics, retention_exceptions, retention_oncall, created_at, updated_at)
+       select 'service_' || lpad(n::text, 26, '0'), $1, 'service ' || lpad(n::text, 3, '0'), 'production', 30, 30, 30, now(), now()
+       from generate_series(1, 500) n`,
+      [h.orgId],
+    );
+    const { page } = await h.visitor({ path: '/services' });
+    await page.getByText('500 services').waitFor();
+    const last = page.getByRole('link', { name: 'service 500' });
+    const toTheEnd = async (): Promise<number> => {
+      await page.evaluate('window.scrollTo(0, document.documentElement.scrollHeight)');
+      return await last.count();
+    };
+    await expect.poll(toTheEnd).toBe(1);
+    expect(await page.locator('main [data-row]').count()).toBeLessThan(100);
+    await page.getByLabel('Find a service').fill('service 33');
+    await page.getByText('10 services').waitFor();
+    await expect.poll(() => page.locator('main [data-row]').count()).toBe(10);
+    expect(new URL(page.url()).searchParams.get('text')).toBe('service 33');
+  });
+
   test('arriving and refused data are shown, and a viewer cannot change the service', async () => {
     const h = await openConsole();
     const service = await h.given.service({ name: 'checkout' });

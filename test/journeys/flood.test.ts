@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 
+import { reassignIncident } from '#actions/incidents/reassign_incident.ts';
 import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { eventsArrive, pointsArrive } from '#test/kit/arrivals.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Alert, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 
@@ -73,6 +75,26 @@ describe('a service that opens more incidents than its limit', () => {
     expect(group.triage).toMatchObject({ isNew: true, openIncidentId: storm.incidentId });
 
     expect(await limitsMet(w, storm.serviceId)).toMatchObject([{ reason: 'too_many_incidents', count: 12 }]);
+  });
+
+  test('goes on with the same storm after somebody has given it to others, and pages nobody of before again', async () => {
+    const { w, anna, teamId, flood, texts, storms } = await annaInAFlood();
+    const bram = await w.staff.responder(teamId, 'Bram');
+    const other = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [bram.userId] }]);
+    await flood(9);
+    await w.advance({ minutes: 2 });
+    const [storm] = await storms();
+    const { status, escalation } = await w.expectOk('get_incident', { incidentId: storm.incidentId });
+    const caller = memberCaller(w.orgId, anna.userId, 'responder');
+    const seen = { status, stepCount: escalation.stepCount };
+    const input = { incidentId: storm.incidentId, to: { policyId: other.policyId }, seen };
+    await runOperation(w, reassignIncident, caller, input);
+    await w.settle();
+    const before = texts().length;
+    await flood(4);
+    await w.advance({ minutes: 2 });
+    expect(await storms()).toMatchObject([{ incidentId: storm.incidentId, occurrences: 10 }]);
+    expect(texts()).toHaveLength(before);
   });
 
   test('opens separate incidents again after the flood, and the next flood pages again', async () => {

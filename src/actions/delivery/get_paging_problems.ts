@@ -18,7 +18,12 @@ export const getPagingProblems = defineAction({
   summary: 'Show why pages might not arrive: channels that fail or are missing, and the warnings of all teams.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object(
+    {
+      withoutGaps: Type.Optional(Type.Boolean({ description: 'leave out the warnings of gaps in schedules' })),
+    },
+    CLOSED,
+  ),
   result: Type.Object({
     missing: Type.Array(ChannelName, {
       description: 'channels that escalation policies use but that are not set up on this server',
@@ -31,18 +36,26 @@ export const getPagingProblems = defineAction({
       }),
       { description: 'channels whose provider refused the last message or did not answer, and has taken none since' },
     ),
-    warnings: Type.Array(Type.Object({ teamId: IdText, teamName: Type.String(), message: Type.String() }), {
-      description: `at most ${WARNINGS_MAX}`,
-    }),
+    warnings: Type.Array(
+      Type.Object({
+        teamId: IdText,
+        teamName: Type.String(),
+        message: Type.String(),
+        policyId: nullable(IdText),
+      }),
+      { description: `at most ${WARNINGS_MAX}` },
+    ),
     warningCount: Type.Integer({ minimum: 0 }),
   }),
-  example: {},
-  async handle(_input, context) {
+  example: { withoutGaps: true },
+  async handle({ withoutGaps = false }, context) {
     const { caller, stores, now, configuredChannels } = context;
     const teams = await readTeams(await stores.teams.list(caller.orgId, LIST_LIMIT), context);
     const found = await readWarnings(teams, context);
     const warnings = teams.flatMap(({ team }, index) =>
-      (found[index] ?? []).map(({ message }) => ({ teamId: team.id, teamName: team.name, message })),
+      (found[index] ?? [])
+        .filter(({ kind }) => !withoutGaps || kind !== 'schedule_gap')
+        .map(({ message, policyId = null }) => ({ teamId: team.id, teamName: team.name, message, policyId })),
     );
     const used = new Set(
       teams.flatMap(({ policies }) => policies.flatMap(({ steps }) => steps.flatMap(({ channels }) => channels))),

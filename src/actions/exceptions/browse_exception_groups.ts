@@ -1,15 +1,14 @@
 import { Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { BrowsedGroupView, toBrowsedGroupView } from '#actions/exceptions/browsed_group.ts';
 import { readTallies } from '#actions/exceptions/tallies.ts';
-import { GroupStatusName, LevelName } from '#actions/exceptions/view.ts';
+import { GROUP_FILTER_FIELDS, toGroupFilter } from '#actions/exceptions/group_filter.ts';
+import { GroupStatusName } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
 import { lastDays } from '#core/exceptions/group_counts.ts';
 import { GROUP_SORTS, type GroupSort } from '#core/exceptions/group_sort.ts';
-import type { Level } from '#core/exceptions/level.ts';
-import type { GroupStatus } from '#core/exceptions/group_status.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { SortedPlace } from '#storage/postgres/exception_group_search.ts';
@@ -17,8 +16,6 @@ import type { SortedPlace } from '#storage/postgres/exception_group_search.ts';
 const DAYS = 14;
 const LIMIT = 50;
 const LIMIT_MAX = 200;
-
-const OriginText = Type.String({ minLength: 1, maxLength: 200 });
 
 /** What the console lists: however many groups there are, none is out of reach. */
 export const browseExceptionGroups = defineAction({
@@ -31,14 +28,8 @@ export const browseExceptionGroups = defineAction({
   effect: 'read',
   input: Type.Object(
     {
-      serviceId: Type.Optional(IdText),
+      ...GROUP_FILTER_FIELDS,
       status: Type.Optional(GroupStatusName),
-      severity: Type.Optional(LevelName),
-      environment: Type.Optional(OriginText),
-      release: Type.Optional(OriginText),
-      text: Type.Optional(
-        Type.String({ maxLength: 200, description: 'part of the title, the type or the place in the code' }),
-      ),
       groupIds: Type.Optional(
         Type.Array(IdText, {
           maxItems: LIMIT_MAX,
@@ -73,8 +64,9 @@ export const browseExceptionGroups = defineAction({
   async handle({ sort = 'last', cursor, limit = LIMIT, ...wanted }, context) {
     const { caller, stores, now } = context;
     const after = cursor === undefined ? null : parseCursor(cursor, sort);
-    const filter = await toFilter(wanted, context);
-    const named = wanted.groupIds?.map((id) => asId('group', id));
+    const { status, groupIds, ...fields } = wanted;
+    const filter = { ...(await toGroupFilter(fields, context)), status };
+    const named = groupIds?.map((id) => asId('group', id));
     const listed = named === undefined ? filter : { ...filter, groupIds: bothOf(named, filter.groupIds) };
     const [found, counts] = await Promise.all([
       stores.exceptionSearch.list(caller.orgId, listed, { sort, after, limit: limit + 1 }, now),
@@ -99,27 +91,6 @@ export const browseExceptionGroups = defineAction({
     };
   },
 });
-
-interface Wanted {
-  readonly serviceId?: string;
-  readonly status?: GroupStatus;
-  readonly severity?: Level;
-  readonly environment?: string;
-  readonly release?: string;
-  readonly text?: string;
-  readonly groupIds?: readonly string[];
-}
-
-async function toFilter(
-  { serviceId, environment, release, text, status, severity }: Wanted,
-  { caller, stores, exceptions, now }: ActionContext,
-) {
-  const service = serviceId === undefined ? null : await stores.services.get(caller.orgId, serviceId);
-  const filter = { serviceId: service?.id, status, severity, text: text?.trim() === '' ? undefined : text?.trim() };
-  if (environment === undefined && release === undefined) return { ...filter, groupIds: undefined };
-  const services = await stores.exceptionSearch.listServices(caller.orgId, service?.id ?? null, now);
-  return { ...filter, groupIds: await exceptions.counter.listGroups(services, { environment, release }) };
-}
 
 function bothOf(some: readonly Id<'group'>[], others: readonly Id<'group'>[] | undefined): readonly Id<'group'>[] {
   const wanted = new Set(some);

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { changeGroupStatus } from '#actions/exceptions/change_group_status.ts';
+import { ChangedGroupView, changeGroupStatuses } from '#actions/exceptions/change_group_statuses.ts';
 import { GroupStatusName } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 
@@ -27,25 +27,11 @@ export const setExceptionStatuses = defineAction({
     CLOSED,
   ),
   result: Type.Object({
-    changed: Type.Array(Type.Object({ groupId: IdText, before: GroupStatusName, status: GroupStatusName }), {
-      description: 'without those that had the status already',
-    }),
+    changed: Type.Array(ChangedGroupView, { description: 'without those that had the status already' }),
     resolvedIncidentIds: Type.Array(IdText),
   }),
   example: { changes: [{ groupId: EXAMPLE_IDS.groupId, status: 'resolved' }] },
   async handle({ changes }, context) {
-    const { caller, stores } = context;
-    const wanted = new Map(changes.map(({ groupId, status }) => [groupId, status]));
-    const changed = [];
-    const resolvedIncidentIds: string[] = [];
-    await stores.exceptionGroups.lockInOrder(caller.orgId, [...wanted.keys()]);
-    for (const [groupId, status] of wanted) {
-      const result = await changeGroupStatus(groupId, status, context);
-      resolvedIncidentIds.push(...result.resolvedIncidentIds);
-      if (result.before.status !== result.after.status) {
-        changed.push({ groupId, before: result.before.status, status: result.after.status });
-      }
-    }
-    return { changed, resolvedIncidentIds };
+    return await changeGroupStatuses(new Map(changes.map(({ groupId, status }) => [groupId, status])), context);
   },
 });

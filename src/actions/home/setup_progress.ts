@@ -8,6 +8,7 @@ import { callerUser } from '#actions/me/caller_user.ts';
 export const SetupProgressView = Type.Object({
   hasService: Type.Boolean(),
   hasData: Type.Boolean({ description: 'some service has sent metrics or exceptions that are still kept' }),
+  hasTeam: Type.Boolean({ description: 'there is a team, complete or not' }),
   hasTeamWithPolicy: Type.Boolean({ description: 'there is a team with a member and an escalation policy' }),
   canBeReached: Type.Boolean({ description: 'the caller has a phone number or a subscribed browser' }),
   hasPagingRule: Type.Boolean({ description: 'there is an enabled alert rule with an escalation policy' }),

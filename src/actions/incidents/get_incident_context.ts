@@ -62,6 +62,9 @@ const ContextView = Type.Object({
       at: Timestamp,
     }),
   ),
+  releases: Type.Array(Type.Object({ release: Type.String(), at: Timestamp }), {
+    description: 'of the service, whose first exception came from two hours before the trigger on; newest first',
+  }),
   neighbours: Type.Array(Type.Object({ ...Listed, serviceName: Type.String() }), {
     description: 'other incidents that opened within a quarter of an hour',
   }),
@@ -71,24 +74,26 @@ export const getIncidentContext = defineAction({
   name: 'get_incident_context',
   consoleOnly: true,
   summary:
-    'What else is known around an incident: similar ones and how they ended, what was changed shortly before, new ' +
-    'exceptions and other incidents at the same time.',
+    'What else is known around an incident: similar ones and how they ended, what was changed and released shortly ' +
+    'before, new exceptions and other incidents at the same time.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object({ incidentId: IdText }, CLOSED),
   result: ContextView,
   example: { incidentId: EXAMPLE_IDS.incidentId },
   async handle({ incidentId }, context) {
-    const { caller, stores, now } = context;
+    const { caller, stores, exceptions, now } = context;
     const incident = await stores.incidents.get(caller.orgId, incidentId, now);
     const around = {
       from: incident.triggeredAt.subtract({ minutes: AROUND_MINUTES }),
       to: incident.triggeredAt.add({ minutes: AROUND_MINUTES }),
     };
-    const [similar, changes, groups, neighbours] = await Promise.all([
+    const before = incident.triggeredAt.subtract({ minutes: CHANGES_BEFORE_MINUTES });
+    const [similar, changes, groups, releases, neighbours] = await Promise.all([
       readSimilar(incident, context),
       readChanges(incident, context),
       stores.incidentContext.listNewGroups(caller.orgId, around, SHOWN),
+      exceptions.listNewReleases([incident.serviceId], { from: before, to: around.to }, SHOWN),
       stores.incidentContext.listNeighbours(incident, around, SHOWN),
     ]);
     return {
@@ -97,6 +102,7 @@ export const getIncidentContext = defineAction({
       newGroups: groups
         .filter(({ groupId }) => groupId !== incident.exceptionGroupId)
         .map(({ createdAt, ...group }) => ({ ...group, at: toTimestamp(createdAt) })),
+      releases: releases.map(({ release, at }) => ({ release, at: toTimestamp(at) })),
       neighbours: neighbours.map((other) => ({ ...other, triggeredAt: toTimestamp(other.triggeredAt) })),
     };
   },

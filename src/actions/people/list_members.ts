@@ -5,6 +5,7 @@ import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
 import { contactsOf } from '#core/oncall/contact.ts';
 import { isReachable } from '#core/oncall/reachability.ts';
+import type { Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { MemberOfOrganization } from '#storage/postgres/people_store.ts';
 import type { TeamMemberOfTeam } from '#storage/postgres/team_store.ts';
@@ -39,10 +40,19 @@ export const listMembers = defineAction({
       return contact === undefined || !isReachable(contact, configuredChannels);
     };
     const placesOf = Map.groupBy(places, ({ userId }) => userId);
+    const withoutTeam = people.filter(({ userId }) => !placesOf.has(userId)).map(({ userId }) => userId);
+    const reachable = [...(await stores.people.listReachable(caller.orgId, withoutTeam)).values()];
+    const ownContacts = contactsOf(reachable, subscribers, []);
+    const isReachedByOwn = (userId: Id<'user'>): boolean => {
+      const contact = ownContacts.get(userId);
+      return contact === undefined || isReachable(contact, configuredChannels);
+    };
     return {
       members: people.map((person) => {
         const own = placesOf.get(person.userId) ?? [];
-        return toView(person, own, own.filter(isUnreached));
+        const warnings = own.filter(isUnreached).map(({ teamName }) => unreached(`${person.name} in ${teamName}`));
+        if (!isReachedByOwn(person.userId)) warnings.push(unreached(person.name));
+        return toView(person, own, warnings);
       }),
     };
   },
@@ -51,7 +61,7 @@ export const listMembers = defineAction({
 function toView(
   { userId, name, email, role, joinedAt }: MemberOfOrganization,
   places: readonly TeamMemberOfTeam[],
-  unreached: readonly TeamMemberOfTeam[],
+  warnings: string[],
 ): Static<typeof OrganizationMemberView> {
   return {
     userId,
@@ -60,9 +70,10 @@ function toView(
     role,
     joinedAt: toTimestamp(joinedAt),
     teams: places.map(({ teamId, teamName }) => ({ teamId, name: teamName })),
-    warnings: unreached.map(
-      ({ teamName }) =>
-        `Nothing reaches ${name} in ${teamName}: each channel is off, lacks an address, or is not set up.`,
-    ),
+    warnings,
   };
+}
+
+function unreached(whom: string): string {
+  return `Nothing reaches ${whom}: each channel is off, lacks an address, or is not set up.`;
 }

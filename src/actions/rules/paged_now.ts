@@ -47,7 +47,7 @@ export async function readPagedNow(
       ...policies.flatMap(({ steps }) => steps.flatMap(({ targetUserIds }) => targetUserIds)),
     ]),
   ];
-  const people = await stores.people.listPeople(orgId, userIds);
+  const people = await stores.people.listReachable(orgId, userIds);
   const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
   return new Map(
     policies.map((policy) => {

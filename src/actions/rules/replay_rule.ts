@@ -106,7 +106,7 @@ async function readCost(
   const userIds = [...people.values(), ...policy.steps.flatMap(({ targetUserIds }) => targetUserIds)].map((one) =>
     typeof one === 'string' ? one : one.userId,
   );
-  const known = await stores.people.listPeople(orgId, userIds);
+  const known = await stores.people.listReachable(orgId, userIds);
   const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
   const members = await stores.teams.listMembers(orgId, [policy.teamId]);
   const zoneOf = (userId: Id<'user'>): string => {

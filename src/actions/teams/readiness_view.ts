@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { nullable, Timestamp } from '#actions/fields.ts';
 import { ChannelName } from '#actions/policies/view.ts';
-import { contactsOf } from '#core/oncall/contact.ts';
+import { contactsOf, type Preferences } from '#core/oncall/contact.ts';
 import { maskPhone } from '#core/oncall/masking.ts';
 import { judgeReadiness } from '#core/oncall/readiness.ts';
 import { CHANNEL_READINESS, READINESS_ANSWERS, READINESS_REASONS } from '#core/oncall/readiness_words.ts';
@@ -11,7 +11,6 @@ import { keysOf } from '#kernel/keys_of.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
 import type { Person } from '#storage/postgres/people_store.ts';
-import type { TeamMemberWithPerson } from '#storage/postgres/team_store.ts';
 
 export const ReadinessView = Type.Object({
   answer: Type.Enum([...READINESS_ANSWERS], { description: 'whether a page at night would wake the person' }),
@@ -29,23 +28,34 @@ export const ReadinessView = Type.Object({
 
 type Readiness = Static<typeof ReadinessView>;
 
-/** Answers for any of these people, and for members by the settings of their team; in two queries for all of them. */
+/** How a team reaches one of its members. */
+type TeamSettings = Preferences & { readonly userId: Id<'user'> };
+
+/**
+ * Answers for any of these people: for members by the settings of their team, else by what they have said for other
+ * teams. In four queries for all of them.
+ */
 export async function readReadiness(
   people: readonly Pick<Person, 'userId' | 'email'>[],
   { caller, stores, configuredChannels, now }: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels' | 'now'>,
-): Promise<(person: Pick<Person, 'userId' | 'email'>, member: TeamMemberWithPerson | null) => Readiness> {
+): Promise<(person: Pick<Person, 'userId' | 'email'>, member: TeamSettings | null) => Readiness> {
   const userIds = people.map(({ userId }) => userId);
   const devices = await stores.readiness.listDevices(userIds);
   const arrivals = Map.groupBy(await stores.readiness.listArrivals(caller.orgId, userIds), ({ userId }) => userId);
   const subscribers = new Set(devices.keys());
+  const reachable = await stores.people.listReachable(caller.orgId, userIds);
+  const confirmed = await stores.phoneNumbers.listConfirmedOf(userIds);
   return (person, member) => {
-    const contact = contactsOf([person], subscribers, member === null ? [] : [member]).get(person.userId);
-    if (contact === undefined) throw new Error(`no contact was made for ${person.userId}`);
-    const own = devices.get(person.userId);
+    const { userId, email } = person;
+    const known = reachable.get(userId);
+    const account = { userId, email, ...(known !== undefined && { own: known.own }) };
+    const contact = contactsOf([account], subscribers, member === null ? [] : [member]).get(userId);
+    if (contact === undefined) throw new Error(`no contact was made for ${userId}`);
+    const own = devices.get(userId);
     const reach = {
       contact,
-      isPhoneConfirmed: member?.phoneConfirmed ?? false,
-      arrivals: arrivals.get(person.userId) ?? [],
+      isPhoneConfirmed: contact.phone !== null && (confirmed.get(userId)?.has(contact.phone) ?? false),
+      arrivals: arrivals.get(userId) ?? [],
       devicesSince: own?.since ?? null,
     };
     const { answer, reasons, channels } = judgeReadiness(reach, configuredChannels, now);

@@ -18,7 +18,7 @@ const PersonView = Type.Object({
   readiness: ReadinessView,
 });
 
-/** A step or an override may name them all the same: then only their mail address and devices are known. */
+/** A step or an override may name them all the same: then they are reached as they have said for other teams. */
 export const searchPeopleWithoutTeam = defineAction({
   name: 'search_people_without_team',
   consoleOnly: true,

@@ -42,4 +42,5 @@ export const SETTINGS_PAGES = {
   audit: '/audit',
   billing: '/billing',
   delivery: '/delivery',
+  integrations: '/integrations',
 } as const;

@@ -8,12 +8,24 @@ export const CHANNEL_READINESS = ['ready', 'off', 'no_address', 'not_configured'
 
 export type ChannelReadiness = (typeof CHANNEL_READINESS)[number];
 
-/** What keeps the answer from being a plain yes, as sentences. */
+/** What keeps the answer from being a plain yes, as sentences about somebody, and as told to themselves. */
 export const READINESS_REASONS = {
-  no_waking_channel: 'No SMS, call or push reaches them. Mail alone wakes nobody.',
-  number_not_confirmed: 'They have not confirmed that the phone number is theirs.',
-  never_proved: 'No test or page has arrived at their present number or devices.',
-  proof_too_old: 'The last test or page that arrived is older than 90 days.',
+  no_waking_channel: {
+    them: 'No SMS, call or push reaches them. Mail alone wakes nobody.',
+    you: 'No SMS, call or push reaches you. Mail alone wakes nobody: add a phone number or this device.',
+  },
+  number_not_confirmed: {
+    them: 'They have not confirmed that the phone number is theirs.',
+    you: 'You have not confirmed that the phone number is yours.',
+  },
+  never_proved: {
+    them: 'No test or page has arrived at their present number or devices.',
+    you: 'No test or page has arrived at your present number or devices: send yourself a test.',
+  },
+  proof_too_old: {
+    them: 'The last test or page that arrived is older than 90 days.',
+    you: 'The last test or page that arrived is older than 90 days: send yourself a test.',
+  },
 } as const;
 
 export type ReadinessReason = keyof typeof READINESS_REASONS;

@@ -6,30 +6,29 @@ import ical, { ICalCalendarMethod, ICalEventTransparency } from 'ical-generator'
 import { calendarSecretHash } from '#auth/calendar_secret.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toDate } from '#kernel/time.ts';
-import type { ScheduleShifts } from '#storage/postgres/on_call_reader.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { type Stores, storesOf } from '#storage/postgres/stores.ts';
 
 const DAYS_BACK = 14;
 const DAYS_AHEAD = 90;
 /** An hourly rotation of that time; a calendar with more is of no use to anybody. */
 const SHIFTS_MAX = 2_500;
+/** Of all the schedules of one person together. */
+const SHIFTS_LOOKED_AT = 4_000;
 const REFRESH_SECONDS = 3_600;
 const FRESH_SECONDS = 300;
 
-/** `GET /api/calendar/{secret}.ics`: who is on call in a schedule, for calendar programs (RFC 5545). */
+/** `GET /api/calendar/{secret}.ics`: who is on call in a schedule, or one person's shifts, for calendar programs (RFC 5545). */
 export function mountCalendar(app: FastifyInstance, context: AppContext): void {
   app.get<{ Params: { file: string } }>('/api/calendar/:file', async (request, reply) => {
     const { file } = request.params;
     const secretHash = file.endsWith('.ics') ? calendarSecretHash(file.slice(0, -'.ics'.length)) : null;
-    const stores = storesOf(context.db.session());
-    const feed = secretHash && (await stores.calendarFeeds.findBySecret(secretHash));
     const now = context.clock.now();
-    const [from, to] = [now.subtract({ hours: DAYS_BACK * 24 }), now.add({ hours: DAYS_AHEAD * 24 })];
-    const found =
-      feed && (await stores.onCall.ofSchedule(feed.orgId, feed.scheduleId, { from, to, limit: SHIFTS_MAX }));
+    const range = { from: now.subtract({ hours: DAYS_BACK * 24 }), to: now.add({ hours: DAYS_AHEAD * 24 }) };
+    const found = secretHash && (await readCalendar(storesOf(context.db.session()), secretHash, range));
     if (!found) throw new AppError('not_found', 'no calendar has this address; it may have been revoked');
-    const text = render(found, to, new URL(context.config.baseUrl).hostname);
+    const text = render(found, range.to, new URL(context.config.baseUrl).hostname);
     const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
     void reply.headers({ etag, 'cache-control': `private, max-age=${FRESH_SECONDS}` });
     if (request.headers['if-none-match'] === etag) return reply.code(304).send();
@@ -37,28 +36,108 @@ export function mountCalendar(app: FastifyInstance, context: AppContext): void {
   });
 }
 
+interface CalendarEvent {
+  readonly scheduleId: Id<'schedule'>;
+  readonly userId: Id<'user'>;
+  readonly since: Temporal.Instant;
+  readonly until: Temporal.Instant | null;
+  readonly changedAt: Temporal.Instant;
+  readonly summary: string;
+  readonly description: string;
+}
+
+interface Calendar {
+  readonly name: string;
+  readonly about: string | null;
+  /** null: calendar programs show their own zone. */
+  readonly timezone: string | null;
+  readonly events: readonly CalendarEvent[];
+}
+
+interface TimeRange {
+  readonly from: Temporal.Instant;
+  readonly to: Temporal.Instant;
+}
+
+async function readCalendar(stores: Stores, secretHash: Buffer, range: TimeRange): Promise<Calendar | null> {
+  const feed = await stores.calendarFeeds.findBySecret(secretHash);
+  if (feed !== null) return await readSchedule(stores, feed, range);
+  const own = await stores.ownCalendars.findBySecret(secretHash);
+  return own && (await readPerson(stores, own, range));
+}
+
+interface OfSchedule {
+  readonly orgId: Id<'org'>;
+  readonly scheduleId: Id<'schedule'>;
+}
+
+async function readSchedule(stores: Stores, { orgId, scheduleId }: OfSchedule, range: TimeRange) {
+  const found = await stores.onCall.ofSchedule(orgId, scheduleId, { ...range, limit: SHIFTS_MAX });
+  if (found === null) return null;
+  const { schedule, shifts, people, changedAt } = found;
+  return {
+    name: `On call: ${schedule.name}`,
+    about: null,
+    timezone: schedule.timezone,
+    events: shifts.map(({ source, ...shift }) => ({
+      ...shift,
+      scheduleId,
+      changedAt,
+      summary: `${people.get(shift.userId)?.name ?? 'somebody'} is on call`,
+      description: source === 'override' ? `${schedule.name}, in place of the rotation` : schedule.name,
+    })),
+  };
+}
+
+interface OfPerson {
+  readonly orgId: Id<'org'>;
+  readonly userId: Id<'user'>;
+}
+
+/** Of every schedule. */
+async function readPerson(stores: Stores, { orgId, userId }: OfPerson, range: TimeRange): Promise<Calendar | null> {
+  const found = await stores.onCall.ofPerson(orgId, userId, { ...range, limit: SHIFTS_LOOKED_AT });
+  if (found === null) return null;
+  const teamIds = found.schedules.map(({ schedule }) => schedule.teamId);
+  const teams = new Map((await stores.teams.findAll(orgId, teamIds)).map(({ id, name }) => [id, name]));
+  return {
+    name: `On call: ${found.person.name}`,
+    about: found.isComplete ? null : 'There are too many shifts to show all of them.',
+    timezone: null,
+    events: found.schedules.flatMap(({ schedule, shifts, changedAt }) =>
+      shifts.map(({ source, ...shift }) => ({
+        ...shift,
+        scheduleId: schedule.id,
+        changedAt,
+        summary: `On call: ${schedule.name}`,
+        description: `${teams.get(schedule.teamId) ?? ''}${source === 'override' ? ', in place of the rotation' : ''}`,
+      })),
+    ),
+  };
+}
+
 /**
  * The same schedule gives the same text, so that nothing changes in a calendar unless the schedule did: events are known
  * by when they begin and whose they are, and stamped with the last change. All times are UTC.
  */
-function render({ schedule, shifts, people, changedAt }: ScheduleShifts, to: Temporal.Instant, host: string): string {
+function render({ name, about, timezone, events }: Calendar, to: Temporal.Instant, host: string): string {
   const calendar = ical({
-    name: `On call: ${schedule.name}`,
+    name,
+    ...(about !== null && { description: about }),
     prodId: { company: 'Tocsin', product: 'on-call' },
     method: ICalCalendarMethod.PUBLISH,
     ttl: REFRESH_SECONDS,
-    x: { 'X-WR-TIMEZONE': schedule.timezone },
+    ...(timezone !== null && { x: { 'X-WR-TIMEZONE': timezone } }),
   });
-  for (const { userId, source, since, until } of shifts) {
-    const name = people.get(userId)?.name ?? 'somebody';
+  for (const { scheduleId, userId, since, until, changedAt, summary, description } of events) {
     calendar.createEvent({
-      id: `${schedule.id}-${since.epochMilliseconds}-${userId}@${host}`,
+      id: `${scheduleId}-${since.epochMilliseconds}-${userId}@${host}`,
       stamp: toDate(changedAt),
       lastModified: toDate(changedAt),
       start: toDate(since),
       end: toDate(until ?? to),
-      summary: `${name} is on call`,
-      description: source === 'override' ? `${schedule.name}, in place of the rotation` : schedule.name,
+      summary,
+      description,
       transparency: ICalEventTransparency.TRANSPARENT,
     });
   }

@@ -17,6 +17,10 @@ export interface GroupSearchFilter {
   /** Part of the title, the type or the place in the code, in any case. */
   readonly text?: string | undefined;
   readonly groupIds?: readonly Id<'group'>[] | undefined;
+  /** Any of them. */
+  readonly statuses?: readonly GroupStatus[] | undefined;
+  /** No others than those that were there then. */
+  readonly createdUntil?: Temporal.Instant | undefined;
 }
 
 /** A place in the order of a list: the number that it is sorted by, times in epoch milliseconds. */
@@ -134,7 +138,7 @@ export class ExceptionGroupSearch {
 
   /** What a service keeps is computed once a service, not once a group. */
   #found(orgId: Id<'org'>, filter: GroupSearchFilter, now: Temporal.Instant) {
-    const { serviceId, status, severity, text, groupIds } = filter;
+    const { serviceId, status, statuses, severity, text, groupIds, createdUntil } = filter;
     let found = this.#session.db
       .with(
         (cte) => cte('kept').materialized(),
@@ -154,6 +158,8 @@ export class ExceptionGroupSearch {
       .where('g.org_id', '=', orgId);
     if (serviceId !== undefined) found = found.where('g.service_id', '=', serviceId);
     if (status !== undefined) found = found.where('g.status', '=', status);
+    if (statuses !== undefined) found = found.where('g.status', '=', anyOf(statuses));
+    if (createdUntil !== undefined) found = found.where('g.created_at', '<=', createdUntil);
     if (severity !== undefined) found = found.where('g.level', '=', severity);
     if (groupIds !== undefined) found = found.where('g.id', '=', anyOf(groupIds));
     if (text !== undefined) {

@@ -7,7 +7,7 @@ import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { allBut, anyOf, columns, daysBefore, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { ExceptionGroupEntity } from '#storage/postgres/entities/exceptions.ts';
+import { ExceptionGroupEntity, GroupDecisionEntity } from '#storage/postgres/entities/exceptions.ts';
 import { GroupOccurrences, type SeenGroup } from '#storage/postgres/group_occurrences.ts';
 
 /** How long the service keeps events. */
@@ -37,6 +37,9 @@ export interface ListedGroupRow extends Pick<ExceptionGroupRow, (typeof LISTED)[
   readonly createdAt: string;
   readonly updatedAt: string;
 }
+
+/** What a decision replaces. */
+const REPLACED = ['status', 'statusChangedAt', 'resolvedInRelease', 'regressedAt'] as const;
 
 export interface GroupFilter {
   readonly serviceId: Id<'service'> | null;
@@ -115,7 +118,48 @@ export class ExceptionGroupStore {
       .set(toColumns(ExceptionGroupEntity, change))
       .where('id', '=', before.id)
       .execute();
+    await this.#rememberReplaced(before, now);
     return { before, after: { ...before, ...change } };
+  }
+
+  /**
+   * Gives a group back what the decision of that time has replaced; null when anybody or an event has changed its status
+   * since. The row is locked from here to the end of the transaction.
+   */
+  async undoStatus(
+    orgId: Id<'org'>,
+    groupId: string,
+    decidedAt: Temporal.Instant,
+    now: Temporal.Instant,
+  ): Promise<{ before: ExceptionGroupRow; after: ExceptionGroupRow } | null> {
+    const before = found(await this.#visible(orgId, groupId, now).forUpdate('g').executeTakeFirst());
+    if (!before.statusChangedAt.equals(decidedAt)) return null;
+    const replaced = await this.#session.db
+      .deleteFrom('group_decisions as d')
+      .where('d.group_id', '=', before.id)
+      .where('d.decided_at', '=', decidedAt)
+      .returning(columns(GroupDecisionEntity, 'd', REPLACED))
+      .executeTakeFirst();
+    if (replaced === undefined) return null;
+    const change = { ...replaced, updatedAt: now };
+    await this.#session.db
+      .updateTable('exception_groups')
+      .set(toColumns(ExceptionGroupEntity, change))
+      .where('id', '=', before.id)
+      .execute();
+    return { before, after: { ...before, ...change } };
+  }
+
+  async #rememberReplaced(
+    { id: groupId, status, statusChangedAt, resolvedInRelease, regressedAt }: ExceptionGroupRow,
+    decidedAt: Temporal.Instant,
+  ): Promise<void> {
+    const replaced = { decidedAt, status, statusChangedAt, resolvedInRelease, regressedAt };
+    await this.#session.db
+      .insertInto('group_decisions')
+      .values(toColumns(GroupDecisionEntity, { groupId, ...replaced }))
+      .onConflict((conflict) => conflict.column('group_id').doUpdateSet(toColumns(GroupDecisionEntity, replaced)))
+      .execute();
   }
 
   /** Locks several groups in the order in which workers do, so that neither waits for the other for ever. */

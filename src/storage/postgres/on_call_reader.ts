@@ -31,6 +31,15 @@ export interface ScheduleShifts {
   readonly changedAt: Temporal.Instant;
 }
 
+/** What one person is on call for, over all schedules. */
+export interface ShiftsOfPerson {
+  readonly person: Person;
+  /** Those that name them, oldest first, each with their shifts only. */
+  readonly schedules: readonly Omit<ScheduleShifts, 'people'>[];
+  /** False when there were too many schedules or shifts to look at. */
+  readonly isComplete: boolean;
+}
+
 /** `[from, to)`, and the most shifts of a schedule. */
 interface TimeRange {
   readonly from: Temporal.Instant;
@@ -46,6 +55,9 @@ export interface ScheduleOverTime extends ScheduleOnCall {
 
 /** Overrides that ended longer ago no longer count when it is said since when somebody is on call. */
 const OVERRIDES_REMEMBERED_HOURS = 400 * 24;
+
+/** The schedules of one person that are looked at. */
+const SCHEDULES_OF_PERSON_MAX = 50;
 
 /** Who is on call: the rows that `core/oncall` decides from, and its decision. */
 export class OnCallReader {
@@ -121,6 +133,29 @@ export class OnCallReader {
     return { schedules: found, people };
   }
 
+  /**
+   * The shifts of one person in every schedule that overlap `[from, to)`. About `limit` shifts are looked at, whosever
+   * they are. Null when they are no member.
+   */
+  async ofPerson(orgId: Id<'org'>, userId: Id<'user'>, { from, to, limit }: TimeRange): Promise<ShiftsOfPerson | null> {
+    const person = (await this.#people.listPeople(orgId, [userId])).get(userId);
+    if (person === undefined) return null;
+    const rows = await this.#schedules.listNaming(orgId, userId, { after: from, limit: SCHEDULES_OF_PERSON_MAX + 1 });
+    const schedules = rows.slice(0, SCHEDULES_OF_PERSON_MAX);
+    const share = Math.max(1, Math.floor(limit / Math.max(1, schedules.length)));
+    const found = await this.overTime(orgId, schedules, { from, to, at: from, limit: share });
+    const isCut = found.schedules.some(({ shifts }) => shifts.length === share && endsBefore(shifts.at(-1), to));
+    return {
+      person,
+      schedules: found.schedules.map(({ schedule, overrides, shifts }) => ({
+        schedule,
+        shifts: shifts.filter((shift) => shift.userId === userId),
+        changedAt: lastChange(schedule, overrides),
+      })),
+      isComplete: rows.length === schedules.length && !isCut,
+    };
+  }
+
   /** At most `limit` shifts that overlap `[from, to)`; null when the organization has no such schedule. */
   async ofSchedule(
     orgId: Id<'org'>,
@@ -137,8 +172,14 @@ export class OnCallReader {
     ]);
     const isPresent = (userId: Id<'user'>) => people.has(userId);
     const shifts = finalShiftsBetween(rotationOf(schedule), overrides, from, to, isPresent, limit);
-    const changes = overrides.map(({ createdAt }) => createdAt);
-    const changedAt = changes.reduce((last, at) => (isAtOrBefore(last, at) ? at : last), schedule.updatedAt);
-    return { schedule, shifts, people, changedAt };
+    return { schedule, shifts, people, changedAt: lastChange(schedule, overrides) };
   }
+}
+
+function lastChange({ updatedAt }: ScheduleRow, overrides: readonly Override[]): Temporal.Instant {
+  return overrides.reduce((last, { createdAt }) => (isAtOrBefore(last, createdAt) ? createdAt : last), updatedAt);
+}
+
+function endsBefore(shift: Shift | undefined, to: Temporal.Instant): boolean {
+  return shift !== undefined && shift.until !== null && !isAtOrBefore(to, shift.until);
 }

@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
+import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { PhoneCodeEntity, ReplyPinEntity } from '#storage/postgres/entities/messages.ts';
 
@@ -46,6 +46,17 @@ export class PhoneNumberStore {
       .limit(100)
       .execute();
     return numbers.map(({ phone }) => phone);
+  }
+
+  /** The confirmed numbers of each of these people who has any. */
+  async listConfirmedOf(userIds: readonly Id<'user'>[]): Promise<Map<Id<'user'>, ReadonlySet<string>>> {
+    const numbers = await this.#session.db
+      .selectFrom('confirmed_numbers as c')
+      .select(['c.user_id as userId', 'c.phone'])
+      .where('c.user_id', '=', anyOf([...new Set(userIds)]))
+      .execute();
+    const byUser = Map.groupBy(numbers, ({ userId }) => userId);
+    return new Map([...byUser].map(([userId, own]) => [userId, new Set(own.map(({ phone }) => phone))]));
   }
 
   async confirm(userId: Id<'user'>, phone: string, now: Temporal.Instant): Promise<void> {

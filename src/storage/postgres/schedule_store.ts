@@ -1,11 +1,12 @@
 import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
 
 import type { Override } from '#core/oncall/overrides.ts';
 import type { Rotation } from '#core/oncall/rotation.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns } from '#storage/postgres/columns.ts';
+import { anyOf, columns, json } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ScheduleEntity, ScheduleOverrideEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
@@ -48,6 +49,30 @@ export class ScheduleStore {
       .where('s.org_id', '=', orgId)
       .where('s.team_id', '=', anyOf(teamIds))
       .orderBy('s.id')
+      .execute();
+  }
+
+  /** At most `limit` schedules that name somebody in their rotation or in an override that ends after `after`, oldest first. */
+  async listNaming(
+    orgId: Id<'org'>,
+    userId: Id<'user'>,
+    { after, limit }: { readonly after: Temporal.Instant; readonly limit: number },
+  ): Promise<ScheduleRow[]> {
+    return await this.#session.db
+      .selectFrom('schedules as s')
+      .select(columns(ScheduleEntity, 's'))
+      .where('s.org_id', '=', orgId)
+      .where(({ exists, or, ref, selectFrom }) => {
+        const names = sql<boolean>`${ref('s.rotation_config')}::jsonb @> ${json({ userIds: [userId] })}::jsonb`;
+        const override = selectFrom('schedule_overrides as o')
+          .select('o.id')
+          .whereRef('o.schedule_id', '=', 's.id')
+          .where('o.user_id', '=', userId)
+          .where('o.end_at', '>', after);
+        return or([names, exists(override)]);
+      })
+      .orderBy('s.id')
+      .limit(limit)
       .execute();
   }
 

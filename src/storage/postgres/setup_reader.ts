@@ -5,6 +5,7 @@ import type { Session } from '#storage/postgres/database.ts';
 export interface SetupParts {
   readonly hasService: boolean;
   readonly hasExceptions: boolean;
+  readonly hasTeam: boolean;
   /** A team with a member and an escalation policy. */
   readonly hasTeamWithPolicy: boolean;
   /** An enabled alert rule that has an escalation policy. */
@@ -49,9 +50,8 @@ export class SetupReader {
     const { db } = this.#session;
     const services = db.selectFrom('services as s').where('s.org_id', '=', orgId).where('s.deleted_at', 'is', null);
     const exceptions = services.innerJoin('exception_groups as g', 'g.service_id', 's.id');
-    const teams = db
-      .selectFrom('teams as t')
-      .where('t.org_id', '=', orgId)
+    const anyTeams = db.selectFrom('teams as t').where('t.org_id', '=', orgId);
+    const teams = anyTeams
       .where(({ exists, selectFrom }) =>
         exists(selectFrom('team_members as m').select('m.id').whereRef('m.team_id', '=', 't.id')),
       )
@@ -70,6 +70,7 @@ export class SetupReader {
       .selectNoFrom(({ exists }) => [
         exists(services.select('s.id')).$castTo<boolean>().as('hasService'),
         exists(exceptions.select('g.id')).$castTo<boolean>().as('hasExceptions'),
+        exists(anyTeams.select('t.id')).$castTo<boolean>().as('hasTeam'),
         exists(teams.select('t.id')).$castTo<boolean>().as('hasTeamWithPolicy'),
         exists(rules.select('r.id')).$castTo<boolean>().as('hasPagingRule'),
         exists(messages.select('id')).$castTo<boolean>().as('hasSentMessage'),

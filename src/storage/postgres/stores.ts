@@ -30,6 +30,7 @@ import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { NotificationStore } from '#storage/postgres/notification_store.ts';
 import { OAuthRecordStore } from '#storage/postgres/oauth_record_store.ts';
 import { OnCallReader } from '#storage/postgres/on_call_reader.ts';
+import { OwnCalendarStore } from '#storage/postgres/own_calendar_store.ts';
 import { PagerSignsReader } from '#storage/postgres/pager_signs_reader.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';
 import { PasswordResetStore } from '#storage/postgres/password_reset_store.ts';
@@ -74,6 +75,7 @@ export interface Stores {
   readonly teams: TeamStore;
   readonly schedules: ScheduleStore;
   readonly calendarFeeds: CalendarFeedStore;
+  readonly ownCalendars: OwnCalendarStore;
   readonly onCall: OnCallReader;
   readonly policies: PolicyStore;
   readonly alertRules: AlertRuleStore;
@@ -131,6 +133,7 @@ export function storesOf(session: Session): Stores {
     teams: new TeamStore(session),
     schedules,
     calendarFeeds: new CalendarFeedStore(session),
+    ownCalendars: new OwnCalendarStore(session),
     onCall: new OnCallReader(schedules, people),
     policies: new PolicyStore(session),
     alertRules: new AlertRuleStore(session),

@@ -98,10 +98,10 @@ export class StormStore {
     return new Set(open.map(({ dedup_key }) => dedup_key));
   }
 
-  /** The storm that accepts members now, locked until the transaction ends. */
+  /** The storm that accepts members now, of those whose key begins so; locked until the transaction ends. */
   async lockCurrent(
     { serviceId, kind }: Source,
-    policyId: Id<'policy'> | null,
+    keyStart: string,
     now: Temporal.Instant,
   ): Promise<{ readonly id: Id<'incident'>; readonly severity: string } | null> {
     const storm = await this.#session.db
@@ -109,7 +109,7 @@ export class StormStore {
       .select(['id', 'severity'])
       .where('service_id', '=', serviceId)
       .where('kind', '=', kind)
-      .where('escalation_policy_id', 'is not distinct from', policyId)
+      .where(({ fn, val }) => fn<boolean>('starts_with', ['dedup_key', val(keyStart)]))
       .where('status', '<>', 'resolved')
       .where('storm_until', '>', now)
       .orderBy('triggered_at', 'desc')

@@ -11,6 +11,7 @@ import {
 import {
   ExceptionGroupCountsEntity,
   ExceptionGroupEntity,
+  GroupDecisionEntity,
   SetAsideEventsEntity,
 } from '#storage/postgres/entities/exceptions.ts';
 import {
@@ -32,6 +33,7 @@ import {
 import {
   AlertRuleEntity,
   CalendarFeedEntity,
+  OwnCalendarEntity,
   PolicyEntity,
   ScheduleEntity,
   ScheduleOverrideEntity,
@@ -94,12 +96,14 @@ export const ENTITIES = [
   SeriesDayEntity,
   ExceptionGroupEntity,
   ExceptionGroupCountsEntity,
+  GroupDecisionEntity,
   SetAsideEventsEntity,
   TeamEntity,
   TeamMemberEntity,
   ScheduleEntity,
   ScheduleOverrideEntity,
   CalendarFeedEntity,
+  OwnCalendarEntity,
   PolicyEntity,
   AlertRuleEntity,
   IncidentEntity,

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 
 import { getIncidentContext } from '#actions/incidents/get_incident_context.ts';
+import { listMovedMetrics } from '#actions/incidents/list_moved_metrics.ts';
 import { eventsArrive } from '#test/kit/arrivals.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
+import { givenMetrics } from '#test/kit/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 
@@ -55,6 +57,44 @@ test('it says what was changed shortly before, and which exceptions and incident
   ]);
   expect(newGroups).toMatchObject([{ title: 'no route to the index', serviceName: 'search' }]);
   expect(neighbours).toMatchObject([{ title: 'no route to the index', serviceName: 'search', status: 'triggered' }]);
+});
+
+test('it names the releases whose first exception came shortly before, and links new exceptions', async () => {
+  const { w, alert } = await anAlert();
+  const event = (release: string) => exceptionEvent(w.clock.now(), { exceptions: [], message: 'declined', release });
+  const arrive = (release: string) =>
+    eventsArrive(w.runtime, { orgId: w.orgId, serviceId: alert.serviceId }, [event(release)]);
+  await arrive('1.0.0');
+  w.clock.advance({ hours: 3 });
+  await arrive('1.0.0');
+  await arrive('1.1.0');
+  w.clock.advance({ minutes: 20 });
+  const incidentId = await alert.trigger();
+  const { releases } = await contextOf(w, incidentId);
+  expect(releases).toEqual([{ release: '1.1.0', at: expect.any(String) }]);
+});
+
+test('it lists the metrics that left their usual range when the incident opened, and no others', async () => {
+  const { w, alert } = await anAlert();
+  const { serviceId } = alert;
+  const series = { minutes: 80, everySeconds: 60 };
+  await givenMetrics(
+    w,
+    serviceId,
+    { name: 'queue_depth', ...series, value: (step) => (step < 78 ? 10 + (step % 3) : 90) },
+    { name: 'cpu_ratio', ...series, value: (step) => 0.4 + (step % 5) / 100 },
+  );
+  const incidentId = await alert.trigger();
+  const caller = memberCaller(w.orgId, w.owner.userId, 'viewer');
+  const { metrics, lookedAt, total } = await runOperation(w, listMovedMetrics, caller, { incidentId });
+  expect(metrics).toMatchObject([{ metricName: 'queue_depth', aggregation: 'avg' }]);
+  expect(Math.round(metrics[0].before)).toBe(11);
+  expect(metrics[0].after).toBeGreaterThan(30);
+  expect(lookedAt).toBe(total);
+  const other = await w.given.organization('Umbrella');
+  await expect(
+    runOperation(w, listMovedMetrics, { ...caller, orgId: other.orgId }, { incidentId }),
+  ).rejects.toMatchObject({ code: 'not_found' });
 });
 
 test('the context of an incident of another organization is not found', async () => {

@@ -13,6 +13,7 @@ import { parseSelector } from '#core/metrics/selector.ts';
 import { selectorText } from '#core/metrics/selector_text.ts';
 import type { Id } from '#kernel/ids.ts';
 import { newId } from '#kernel/ids.ts';
+import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -283,6 +284,25 @@ test('incidents that were open in a period are marked, those of others are not',
   await expect(run(listChartMarks, { serviceIds: [], from: 'x', to: 'y' })).rejects.toMatchObject({
     code: 'invalid_input',
   });
+});
+
+test('a release is marked where its first exception was, and not where it had been seen before', async () => {
+  const event = (release: string, minutes: number) => eventAt(w, { release, ago: { minutes } });
+  await groupAndStore(w, serviceId, [
+    event('1.0.0', 600),
+    event('1.0.0', 20),
+    event('1.1.0', 30),
+    event('1.1.0', 10),
+    event('', 5),
+  ]);
+  const marks = (minutes: number) => {
+    const [from, to] = [w.clock.now().subtract({ minutes }), w.clock.now()].map(String);
+    return run(listChartMarks, { serviceIds: [serviceId], from, to });
+  };
+  const at = w.clock.now().subtract({ minutes: 30 }).toString({ smallestUnit: 'millisecond' });
+  expect((await marks(60)).releases).toEqual([{ release: '1.1.0', serviceId, at }]);
+  expect((await marks(25)).releases).toEqual([]);
+  expect((await marks(601)).releases.map(({ release }: { release: string }) => release)).toEqual(['1.1.0', '1.0.0']);
 });
 
 test('a misspelt name is answered with the nearest', () => {

@@ -1,6 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
+import { listMembers } from '#actions/people/list_members.ts';
+import { getMe } from '#actions/me/get_me.ts';
 import { getTeam } from '#actions/teams/get_team.ts';
 import { searchPeopleWithoutTeam } from '#actions/teams/search_people_without_team.ts';
 import { searchTeams } from '#actions/teams/search_teams.ts';
@@ -125,4 +127,38 @@ test('people in no team are found page by page, with how they are reached all th
   const rest = await run(searchPeopleWithoutTeam, { limit: 2, cursor: first.nextCursor });
   expect(names(rest)).not.toContain('Anna');
   expect(names(await run(searchPeopleWithoutTeam, { text: 'CLE' }))).toEqual(['Cleo']);
+});
+
+test('who is in no team is judged by the number that they have given for other teams', async () => {
+  const cleo = await w.given.user({ name: 'Cleo' });
+  const found = async () => (await run(searchPeopleWithoutTeam, { text: 'Cleo' })).people[0].readiness;
+  expect(await found()).toMatchObject({ answer: 'no', reasons: ['no_waking_channel'] });
+  await w.context.db.sql.run('update memberships set phone = $2 where user_id = $1', [cleo.userId, PHONE]);
+  expect(await found()).toMatchObject({ answer: 'unproved', reasons: ['never_proved', 'number_not_confirmed'] });
+  await w.context.db.sql.run('insert into confirmed_numbers (user_id, phone, confirmed_at) values ($1, $2, $3)', [
+    cleo.userId,
+    PHONE,
+    w.clock.now().toString(),
+  ]);
+  await arrived(cleo.userId, 3);
+  expect(await found()).toMatchObject({ answer: 'yes', reasons: [] });
+});
+
+test('people see whether a page would wake them, in each team and in others', async () => {
+  const { teams, ownReadiness } = await run(getMe, {}, 'viewer', anna.userId);
+  expect(teams).toMatchObject([{ name: 'Payments', readiness: { answer: 'unproved' } }]);
+  expect(ownReadiness).toMatchObject({ answer: 'no', reasons: ['no_waking_channel'] });
+  await arrived(anna.userId, 3);
+  expect((await run(getMe, {}, 'viewer', anna.userId)).teams[0].readiness.answer).toBe('yes');
+});
+
+test('the list of members warns of those in no team whom nothing reaches, unless they have given a number', async () => {
+  const cleo = await w.given.user({ name: 'Cleo' });
+  const warnings = async () => {
+    const { members } = await run(listMembers, {});
+    return members.find(({ userId }: { userId: string }) => userId === cleo.userId).warnings;
+  };
+  expect(await warnings()).toEqual(['Nothing reaches Cleo: each channel is off, lacks an address, or is not set up.']);
+  await w.context.db.sql.run('update memberships set phone = $2 where user_id = $1', [cleo.userId, PHONE]);
+  expect(await warnings()).toEqual([]);
 });

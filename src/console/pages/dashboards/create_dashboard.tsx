@@ -1,14 +1,16 @@
 import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { newWidgetId } from '#console/api/dashboards.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
+import { nameFault } from '#console/pages/dashboards/dashboard_dialogs.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { templateOf } from '#core/dashboards/template.ts';
 import { toLayout } from '#core/dashboards/widget.ts';
@@ -16,18 +18,25 @@ import { toLayout } from '#core/dashboards/widget.ts';
 /** As many metrics as the template looks at. */
 const METRICS = 50;
 
+interface Created {
+  readonly name: string;
+  readonly serviceId: string | null;
+  readonly isFilled: boolean;
+}
+
 export function CreateDashboard({ onClose }: { readonly onClose: () => void }) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const [name, setName] = useState('');
-  const [serviceId, setServiceId] = useState<string | undefined>();
-  const [isFilled, setIsFilled] = useState(true);
-  const [isSent, setIsSent] = useState(false);
+  const { form, draft } = useDraftForm<Created>({
+    form: 'create_dashboard',
+    base: { name: '', serviceId: null, isFilled: true },
+    validate: { name: nameFault },
+  });
   const creating = useMutation({
-    async mutationFn() {
+    async mutationFn({ name, serviceId, isFilled }: Created) {
       const wanted = name.trim();
-      if (serviceId === undefined) return await invoke(orgId, 'create_dashboard', { name: wanted });
+      if (serviceId === null) return await invoke(orgId, 'create_dashboard', { name: wanted });
       const metrics = isFilled
         ? (await invoke(orgId, 'describe_metrics', { serviceId, limit: METRICS })).metrics
         : null;
@@ -35,49 +44,50 @@ export function CreateDashboard({ onClose }: { readonly onClose: () => void }) {
       return await invoke(orgId, 'create_dashboard', { name: wanted, serviceId, layout });
     },
     async onSuccess({ dashboardId }) {
+      draft.done();
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
       await navigate({ to: '/dashboards/$dashboardId', params: { dashboardId } });
     },
   });
+  const { serviceId } = form.values;
   return (
     <Dialog title="Create a dashboard" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          setIsSent(true);
-          if (name.trim() !== '') creating.mutate();
-        }}
-      >
+      <form onSubmit={form.onSubmit((values) => creating.mutate(values))} noValidate>
         <Stack>
-          <TextInput
-            label="Name"
-            value={name}
-            maxLength={500}
-            error={isSent && name.trim() === '' ? 'Give the dashboard a name.' : null}
-            onChange={(event) => setName(event.currentTarget.value)}
-            data-autofocus
+          <DraftNotice
+            draft={draft}
+            labels={{ name: 'Name', serviceId: 'Service', isFilled: 'Begin with what it sends' }}
           />
+          <TextInput {...form.getInputProps('name')} label="Name" maxLength={500} data-autofocus />
           <div>
             <Text size="sm" fw={560} mb={4}>
               Service
             </Text>
-            <ServicePicker value={serviceId} onChange={setServiceId} />
+            <ServicePicker
+              value={serviceId ?? undefined}
+              onChange={(chosen) => form.setFieldValue('serviceId', chosen ?? null)}
+            />
             <Text size="xs" c="dimmed" mt={4}>
               Widgets then need not name it, and the dashboard is deleted with it. Without one, the dashboard is for the
               whole organization.
             </Text>
           </div>
-          {serviceId !== undefined && (
+          {serviceId !== null && (
             <Checkbox
               label="Begin with what this service sends"
               description="Charts of its most telling metrics, its incidents, and who is on call."
-              checked={isFilled}
-              onChange={(event) => setIsFilled(event.currentTarget.checked)}
+              {...form.getInputProps('isFilled', { type: 'checkbox' })}
             />
           )}
           {creating.isError && <ErrorAlert title="The dashboard was not created" error={creating.error} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
+            <Button
+              variant="default"
+              onClick={() => {
+                draft.startOver();
+                onClose();
+              }}
+            >
               Cancel
             </Button>
             <Button type="submit" loading={creating.isPending}>

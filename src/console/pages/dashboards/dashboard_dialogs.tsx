@@ -7,9 +7,11 @@ import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Confirm } from '#console/components/confirm.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { named } from '#console/components/name.tsx';
 import { showError, showSuccess } from '#console/components/notice.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface DashboardDialogProps {
@@ -18,42 +20,61 @@ interface DashboardDialogProps {
   readonly onClose: () => void;
 }
 
-export function RenameDashboard({ dashboardId, name, onClose }: DashboardDialogProps) {
+interface RenameDashboardProps extends DashboardDialogProps {
+  /** When the list read it. */
+  readonly updatedAt: string;
+}
+
+/** Somebody else may rename it meanwhile: then both names are shown. What else they change is left alone. */
+export function RenameDashboard({ dashboardId, name, updatedAt, onClose }: RenameDashboardProps) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
-  const [typed, setTyped] = useState(name);
-  const [isSent, setIsSent] = useState(false);
+  const [saved, setSaved] = useState({ name, updatedAt });
+  const current = saved.updatedAt < updatedAt ? { name, updatedAt } : saved;
+  const { form, draft } = useDraftForm({
+    form: `rename_dashboard ${dashboardId}`,
+    base: { name: current.name },
+    validate: { name: nameFault },
+  });
   const renaming = useMutation({
-    mutationFn: () => invoke(orgId, 'update_dashboard', { dashboardId, name: typed.trim() }),
-    async onSuccess() {
+    async mutationFn(typed: string) {
+      let seen = current;
+      for (let tries = 0; tries < RENAME_TRIES; tries += 1) {
+        const input = { dashboardId, readAt: seen.updatedAt, name: typed };
+        const { isSaved, dashboard } = await invoke(orgId, 'save_dashboard', input);
+        if (isSaved) return true;
+        const isRenamed = dashboard.name !== seen.name;
+        seen = { name: dashboard.name, updatedAt: dashboard.updatedAt };
+        setSaved(seen);
+        if (isRenamed) return false;
+      }
+      throw new Error('Somebody else is changing this dashboard. Try again in a moment.');
+    },
+    async onSuccess(isSaved) {
+      if (!isSaved) return;
+      draft.done();
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
       onClose();
     },
   });
   return (
     <Dialog title="Rename the dashboard" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          setIsSent(true);
-          if (typed.trim() !== '') renaming.mutate();
-        }}
-      >
+      <form onSubmit={form.onSubmit(({ name: typed }) => renaming.mutate(typed.trim()))} noValidate>
         <Stack>
-          <TextInput
-            label="Name"
-            value={typed}
-            maxLength={500}
-            error={isSent && typed.trim() === '' ? 'Give the dashboard a name.' : null}
-            onChange={(event) => setTyped(event.currentTarget.value)}
-            data-autofocus
-          />
+          <DraftNotice draft={draft} labels={{ name: 'Name' }} />
+          <TextInput {...form.getInputProps('name')} label="Name" maxLength={500} data-autofocus />
           {renaming.isError && <ErrorAlert title="It was not renamed" error={renaming.error} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
+            <Button
+              variant="default"
+              onClick={() => {
+                draft.startOver();
+                onClose();
+              }}
+            >
               Cancel
             </Button>
-            <Button type="submit" loading={renaming.isPending}>
+            <Button type="submit" loading={renaming.isPending} disabled={draft.conflicts.length > 0}>
               Rename
             </Button>
           </Group>
@@ -61,6 +82,13 @@ export function RenameDashboard({ dashboardId, name, onClose }: DashboardDialogP
       </form>
     </Dialog>
   );
+}
+
+/** Each try is beaten only by somebody who saves at the same moment. */
+const RENAME_TRIES = 5;
+
+export function nameFault(name: string): string | null {
+  return name.trim() === '' ? 'Give the dashboard a name.' : null;
 }
 
 export function DeleteDashboard({ dashboardId, name, onClose }: DashboardDialogProps) {

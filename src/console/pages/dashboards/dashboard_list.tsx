@@ -1,4 +1,4 @@
-import { Button, Group, Menu, TextInput, ActionIcon, Skeleton } from '@mantine/core';
+import { Button, Group, Menu, ActionIcon, Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import {
   IconCopy,
@@ -21,6 +21,7 @@ import { LoadMore } from '#console/components/load_more.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
+import { SearchField } from '#console/components/search_field.tsx';
 import { CreateDashboard } from '#console/pages/dashboards/create_dashboard.tsx';
 import {
   DeleteDashboard,
@@ -64,17 +65,12 @@ export function DashboardList() {
         </EmptyState>
       ) : (
         <>
-          <TextInput
-            mb="md"
-            maw="24rem"
-            aria-label="Search dashboards"
+          <SearchField
+            isAlone
+            label="Search dashboards"
             placeholder="Search"
-            leftSection={<IconSearch size={16} />}
             value={q}
-            onChange={(event) => {
-              const { value } = event.currentTarget;
-              void navigate({ search: value === '' ? {} : { q: value }, replace: true });
-            }}
+            onChange={(wanted) => void navigate({ search: wanted === undefined ? {} : { q: wanted }, replace: true })}
           />
           {data === undefined && error === null && <Skeleton height={260} radius="lg" />}
           {isEmpty && <EmptyState icon={<IconSearch size={24} />} title="No dashboard has this name" />}
@@ -146,7 +142,9 @@ function DashboardRow({ dashboard, mayEdit }: { readonly dashboard: FoundDashboa
           </Menu>
         </Group>
       )}
-      {open === 'rename' && <RenameDashboard dashboardId={dashboardId} name={name} onClose={() => setOpen(null)} />}
+      {open === 'rename' && (
+        <RenameDashboard dashboardId={dashboardId} name={name} updatedAt={updatedAt} onClose={() => setOpen(null)} />
+      )}
       {open === 'delete' && <DeleteDashboard dashboardId={dashboardId} name={name} onClose={() => setOpen(null)} />}
     </Row>
   );

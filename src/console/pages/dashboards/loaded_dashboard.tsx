@@ -321,6 +321,7 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
       )}
       {editor !== null && (
         <WidgetEditor
+          dashboardId={dashboardId}
           widget={editor.widget}
           dashboardServiceId={serviceId}
           onSave={applyEditor}

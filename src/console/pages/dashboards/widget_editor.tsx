@@ -6,7 +6,9 @@ import { useState } from 'react';
 import { teamsQuery } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
+import { useDraftState } from '#console/components/use_draft.ts';
 import { MetricField } from '#console/pages/dashboards/metric_field.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import {
@@ -28,6 +30,7 @@ export const KIND_TITLES: Readonly<Record<WidgetKind, string>> = {
 };
 
 interface WidgetEditorProps {
+  readonly dashboardId: string;
   /** Null makes a new one. */
   readonly widget: Widget | null;
   readonly dashboardServiceId: string | null;
@@ -37,18 +40,36 @@ interface WidgetEditorProps {
 
 const EMPTY_QUERY: WidgetQuery = { serviceId: null, metricName: '', aggregation: 'avg', splitBy: null, top: 5 };
 const QUERIES_MAX = 10;
+const LABELS = {
+  kind: 'Kind',
+  title: 'Title',
+  queries: 'Lines',
+  text: 'Text',
+  serviceId: 'Service',
+  teamId: 'Team',
+};
+
+function factsOf(widget: Widget | null): WidgetFacts {
+  const { kind, title = '', queries = [], text = '', serviceId = null, teamId = null } = widget ?? {};
+  return {
+    kind: kind ?? 'series',
+    title,
+    queries: queries.length === 0 ? [EMPTY_QUERY] : queries,
+    text,
+    serviceId,
+    teamId,
+  };
+}
 
 /** All that a person can say of a widget. */
-export function WidgetEditor({ widget, dashboardServiceId, onSave, onClose }: WidgetEditorProps) {
+export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, onClose }: WidgetEditorProps) {
   const { orgId } = useOrganization().org;
-  const [kind, setKind] = useState<WidgetKind>(widget?.kind ?? 'series');
-  const [title, setTitle] = useState(widget?.title ?? '');
-  const [queries, setQueries] = useState<readonly WidgetQuery[]>(
-    widget !== null && widget.queries.length > 0 ? widget.queries : [EMPTY_QUERY],
-  );
-  const [text, setText] = useState(widget?.text ?? '');
-  const [serviceId, setServiceId] = useState(widget?.serviceId ?? null);
-  const [teamId, setTeamId] = useState(widget?.teamId ?? null);
+  const [values, setValues, draft] = useDraftState<WidgetFacts>({
+    form: `widget ${dashboardId} ${widget?.id ?? 'new'}`,
+    base: factsOf(widget),
+  });
+  const { kind, title, queries, text, serviceId, teamId } = values;
+  const change = (part: Partial<WidgetFacts>): void => setValues({ ...values, ...part });
   const [isSent, setIsSent] = useState(false);
   const { data: teams } = useQuery({ ...teamsQuery(orgId), enabled: kind === 'oncall' });
   const isMetric = kind === 'series' || kind === 'number' || kind === 'table';
@@ -61,13 +82,14 @@ export function WidgetEditor({ widget, dashboardServiceId, onSave, onClose }: Wi
     (!isMetric ||
       shown.every((query) => query.metricName.trim() !== '' && (query.serviceId ?? dashboardServiceId) !== null)) &&
     (kind !== 'text' || text.trim() !== '');
-  const setQuery = (index: number, change: Partial<WidgetQuery>): void =>
-    setQueries(queries.map((query, place) => (place === index ? { ...query, ...change } : query)));
+  const setQuery = (index: number, part: Partial<WidgetQuery>): void =>
+    change({ queries: queries.map((query, place) => (place === index ? { ...query, ...part } : query)) });
   const save = (): void => {
     setIsSent(true);
     if (!isComplete) return;
     const [first] = shown;
     const usual = isMetric ? (first?.metricName ?? '') : kind === 'text' ? 'Text' : KIND_TITLES[kind];
+    draft.done();
     onSave({
       kind,
       title: title.trim() === '' ? usual : title.trim(),
@@ -86,11 +108,14 @@ export function WidgetEditor({ widget, dashboardServiceId, onSave, onClose }: Wi
         }}
       >
         <Stack>
+          <DraftNotice draft={draft} labels={LABELS} />
           <NativeSelect
             label="Kind"
             value={kind}
             data={WIDGET_KINDS.map((value) => ({ value, label: KIND_TITLES[value] }))}
-            onChange={(event) => setKind(WIDGET_KINDS.find((known) => known === event.currentTarget.value) ?? 'series')}
+            onChange={(event) =>
+              change({ kind: WIDGET_KINDS.find((known) => known === event.currentTarget.value) ?? 'series' })
+            }
             data-autofocus
           />
           <TextInput
@@ -98,7 +123,7 @@ export function WidgetEditor({ widget, dashboardServiceId, onSave, onClose }: Wi
             placeholder="Named after what it shows"
             value={title}
             maxLength={200}
-            onChange={(event) => setTitle(event.currentTarget.value)}
+            onChange={(event) => change({ title: event.currentTarget.value })}
           />
           {isMetric &&
             shown.map((query, index) => (
@@ -148,7 +173,7 @@ export function WidgetEditor({ widget, dashboardServiceId, onSave, onClose }: Wi
                     <Button
                       variant="default"
                       leftSection={<IconTrash size={16} />}
-                      onClick={() => setQueries(queries.filter((_, place) => place !== index))}
+                      onClick={() => change({ queries: queries.filter((_, place) => place !== index) })}
                     >
                       Remove line
                     </Button>
@@ -160,7 +185,9 @@ export function WidgetEditor({ widget, dashboardServiceId, onSave, onClose }: Wi
             <Button
               variant="subtle"
               leftSection={<IconPlus size={16} />}
-              onClick={() => setQueries([...queries, { ...EMPTY_QUERY, serviceId: queries.at(-1)?.serviceId ?? null }])}
+              onClick={() =>
+                change({ queries: [...queries, { ...EMPTY_QUERY, serviceId: queries.at(-1)?.serviceId ?? null }] })
+              }
             >
               Add a line
             </Button>
@@ -175,11 +202,11 @@ export function WidgetEditor({ widget, dashboardServiceId, onSave, onClose }: Wi
               maxLength={4_000}
               value={text}
               error={isSent && text.trim() === '' ? 'Write something.' : null}
-              onChange={(event) => setText(event.currentTarget.value)}
+              onChange={(event) => change({ text: event.currentTarget.value })}
             />
           )}
           {kind === 'incidents' && (
-            <ServicePicker value={serviceId ?? undefined} onChange={(next) => setServiceId(next ?? null)} />
+            <ServicePicker value={serviceId ?? undefined} onChange={(next) => change({ serviceId: next ?? null })} />
           )}
           {kind === 'oncall' && (
             <NativeSelect
@@ -189,11 +216,17 @@ export function WidgetEditor({ widget, dashboardServiceId, onSave, onClose }: Wi
                 { value: '', label: 'All teams' },
                 ...(teams?.teams ?? []).map((team) => ({ value: team.teamId, label: isolateBidi(team.name) })),
               ]}
-              onChange={(event) => setTeamId(event.currentTarget.value || null)}
+              onChange={(event) => change({ teamId: event.currentTarget.value || null })}
             />
           )}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
+            <Button
+              variant="default"
+              onClick={() => {
+                draft.startOver();
+                onClose();
+              }}
+            >
               Cancel
             </Button>
             <Button type="submit">{widget === null ? 'Add' : 'Apply'}</Button>

@@ -55,6 +55,13 @@ export function toGroupSearch(filter: ExceptionFilter, text: string | undefined)
   };
 }
 
+/** The same for all that match: in the statuses of the tab. */
+export function toMatching(filter: ExceptionFilter, text: string | undefined) {
+  const { status: _status, sort: _sort, ...search } = toGroupSearch(filter, text);
+  const { status: tab = 'unresolved' } = filter;
+  return { ...search, statuses: GROUP_STATUSES.filter((status) => isInTab(status, tab)) };
+}
+
 export function isFiltered({ service, severity, environment, release, q }: ExceptionFilter): boolean {
   return [service, severity, environment, release, q].some((value) => value !== undefined);
 }
@@ -82,4 +89,9 @@ export function readEventPlace({ event, day }: Record<string, unknown>): EventAd
     ...(typeof event === 'string' && /^\d{1,13}\.[\da-f]{32}$/.test(event) && { event }),
     ...(typeof day === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(day) && { day }),
   };
+}
+
+/** How many there are in the tab. */
+export function totalOf(counts: Readonly<Record<GroupStatus, number>>, tab: GroupTab): number {
+  return GROUP_STATUSES.filter((status) => isInTab(status, tab)).reduce((sum, status) => sum + counts[status], 0);
 }

@@ -1,4 +1,4 @@
-import { Button, Skeleton, Text } from '@mantine/core';
+import { Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -9,7 +9,6 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import bar from '#console/components/filter_bar.module.css';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
-import { SelectionBar } from '#console/components/selection_bar.tsx';
 import {
   type ExceptionFilter,
   GROUP_TABS,
@@ -18,8 +17,11 @@ import {
   isInTab,
   NO_FILTER,
   toGroupSearch,
+  toMatching,
+  totalOf,
 } from '#console/pages/exceptions/exception_filter.ts';
 import { ExceptionRows } from '#console/pages/exceptions/exception_rows.tsx';
+import { ExceptionSelection } from '#console/pages/exceptions/exception_selection.tsx';
 import { Filters } from '#console/pages/exceptions/filters.tsx';
 import { STATUS_NAMES } from '#console/pages/exceptions/group_status.tsx';
 import { NoExceptions } from '#console/pages/exceptions/no_exceptions.tsx';
@@ -34,16 +36,6 @@ const TAB_NAMES: Record<GroupTab, string> = { ...STATUS_NAMES, all: 'All' };
 /** Waits until typing pauses before it asks the server. */
 const DEBOUNCE_MS = 150;
 
-/** What a person may do with groups of the tab. */
-const OFFERED: Record<GroupTab, readonly GroupStatus[]> = {
-  unresolved: ['resolved', 'ignored'],
-  resolved: ['unresolved', 'ignored'],
-  ignored: ['unresolved', 'resolved'],
-  all: ['resolved', 'ignored', 'unresolved'],
-};
-
-const VERBS: Record<GroupStatus, string> = { resolved: 'Resolve', ignored: 'Ignore', unresolved: 'Reopen' };
-
 export function ExceptionList() {
   const { org, may } = useOrganization();
   const filter = route.useSearch();
@@ -55,6 +47,11 @@ export function ExceptionList() {
     placeholderData: keepPreviousData,
   });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [areAllSelected, setAreAllSelected] = useState(false);
+  const clear = (): void => {
+    setSelected(new Set());
+    setAreAllSelected(false);
+  };
   const setting = useSetStatus();
   const searchField = useRef<HTMLInputElement>(null);
 
@@ -66,19 +63,22 @@ export function ExceptionList() {
   const mayTriage = may('exceptions:edit');
 
   const show = (change: Partial<ExceptionFilter>): void => {
-    setSelected(new Set());
+    clear();
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   };
   const select = (groupIds: readonly string[], isSelected: boolean): void => {
     const chosen = new Set(groupIds);
+    setAreAllSelected(false);
     setSelected((before) => (isSelected ? before.union(chosen) : before.difference(chosen)));
   };
   const set = (status: GroupStatus, groupIds: readonly string[]): void => {
     if (!mayTriage || groupIds.length === 0) return;
     setting.mutate({ groupIds, status });
-    setSelected(new Set());
+    clear();
   };
   const setByKey = (status: GroupStatus) => () => {
+    // All that match are changed by the buttons, which ask first.
+    if (areAllSelected) return;
     const focused = focusedRowId();
     set(status, selectedIds.length > 0 ? selectedIds : focused === null ? [] : [focused]);
   };
@@ -105,7 +105,7 @@ export function ExceptionList() {
               search={(before) => ({ ...before, status: value === 'unresolved' ? undefined : value })}
               className={bar.tab}
               aria-current={value === tab ? 'page' : undefined}
-              onClick={() => setSelected(new Set())}
+              onClick={clear}
             >
               {TAB_NAMES[value]}
               {counts !== undefined && <span>{totalOf(counts, value).toLocaleString()}</span>}
@@ -134,7 +134,7 @@ export function ExceptionList() {
           total={total}
           sort={sort}
           onSort={(next) => show({ sort: next })}
-          selected={selected}
+          selected={areAllSelected ? new Set(shown.map(({ groupId }) => groupId)) : selected}
           onSelect={mayTriage ? select : undefined}
           showsStatus={tab === 'all'}
           isOld={isPlaceholderData}
@@ -147,30 +147,18 @@ export function ExceptionList() {
           hasFailed={list.isFetchNextPageError}
         />
       )}
-      {selectedIds.length > 0 && (
-        <SelectionBar label="Selected exceptions">
-          <Text size="sm" fw={560} className="numbers">
-            {selectedIds.length.toLocaleString()} selected
-          </Text>
-          {OFFERED[tab].map((status, index) => (
-            <Button
-              key={status}
-              size="sm"
-              variant={index === 0 ? 'filled' : 'default'}
-              onClick={() => set(status, selectedIds)}
-            >
-              {VERBS[status]}
-            </Button>
-          ))}
-          <Button size="sm" variant="subtle" color="gray" onClick={() => setSelected(new Set())}>
-            Clear
-          </Button>
-        </SelectionBar>
+      {counts !== undefined && (selectedIds.length > 0 || areAllSelected) && (
+        <ExceptionSelection
+          tab={tab}
+          count={selectedIds.length}
+          counts={counts}
+          areAllSelected={areAllSelected}
+          matching={toMatching(filter, filter.q)}
+          onSelectAll={() => setAreAllSelected(true)}
+          onClear={clear}
+          onSet={(status) => set(status, selectedIds)}
+        />
       )}
     </Page>
   );
-}
-
-function totalOf(counts: Record<GroupStatus, number>, tab: GroupTab): number {
-  return tab === 'all' ? counts.unresolved + counts.resolved + counts.ignored : counts[tab];
 }

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
 import { type ExceptionOverview, type GroupStatus, overviewQuery } from '#console/api/exceptions.ts';
-import { addressOf, isApiError } from '#console/api/http.ts';
+import { isApiError } from '#console/api/http.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/name.tsx';
@@ -161,10 +161,9 @@ function Actions({ overview: { groupId, serviceId, status }, mayTriage, mayCreat
       )}
       {mayCreateRule && (
         <Button
-          component="a"
-          href={addressOf(`rules/new?serviceId=${encodeURIComponent(serviceId)}&kind=exception`)}
           variant="default"
           leftSection={<IconBellPlus size={16} />}
+          renderRoot={(props) => <Link to="/rules/new" search={{ service: serviceId, kind: 'exception' }} {...props} />}
         >
           Create rule
         </Button>

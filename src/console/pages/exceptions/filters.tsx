@@ -1,12 +1,13 @@
-import { Button, Group, NativeSelect, Select, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { IconFilter, IconSearch } from '@tabler/icons-react';
+import { IconFilter } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
 
 import { originsQuery } from '#console/api/exceptions.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
+import { SearchField } from '#console/components/search_field.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import type { ExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
 import classes from '#console/pages/exceptions/filters.module.css';
@@ -80,14 +81,12 @@ export function Filters({ filter, onChange, searchField }: FiltersProps) {
           data={GROUP_SORTS.map((value) => ({ value, label: SORT_NAMES[value] }))}
         />
       </div>
-      <TextInput
+      <SearchField
         ref={searchField}
-        aria-label="Search exceptions"
+        label="Search exceptions"
         placeholder="Title, type or function"
-        leftSection={<IconSearch size={16} />}
-        value={filter.q ?? ''}
-        maxLength={200}
-        onChange={(event) => onChange({ q: event.currentTarget.value || undefined })}
+        value={filter.q}
+        onChange={(q) => onChange({ q })}
       />
     </Group>
   );

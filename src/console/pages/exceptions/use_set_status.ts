@@ -19,7 +19,7 @@ type Changed = ResultOf<'set_exception_statuses'>;
 /** The server takes so many at once. */
 const CHUNK = 200;
 
-const PAST: Record<GroupStatus, string> = { unresolved: 'reopened', resolved: 'resolved', ignored: 'ignored' };
+export const PAST: Record<GroupStatus, string> = { unresolved: 'reopened', resolved: 'resolved', ignored: 'ignored' };
 
 /**
  * Resolves, ignores or reopens groups, and offers to undo it, which also reopens the incidents that were resolved with
@@ -55,19 +55,22 @@ export function useSetStatus() {
   });
 }
 
-/** They return to the status that each had before. */
-function useUndoStatus() {
+/** Each is again what it was before, unless it was changed since. */
+export function useUndoStatus() {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
   return useMutation({
     async mutationFn({ changed, resolvedIncidentIds }: Changed) {
-      await setStatuses(
-        orgId,
-        changed.map(({ groupId, before }) => ({ groupId, status: before })),
-      );
+      let unchanged = 0;
+      for (let from = 0; from < changed.length; from += CHUNK) {
+        const changes = changed.slice(from, from + CHUNK).map(({ groupId, changedAt }) => ({ groupId, changedAt }));
+        unchanged += (await invoke(orgId, 'undo_exception_statuses', { changes })).unchanged;
+      }
       for (const incidentId of resolvedIncidentIds) await invoke(orgId, 'reopen_incident', { incidentId });
+      return unchanged;
     },
-    onSuccess: () => showSuccess('Undone.'),
+    onSuccess: (unchanged) =>
+      showSuccess(unchanged === 0 ? 'Undone.' : `Undone, but ${unchanged} had changed meanwhile and stay as they are.`),
     onError: (error) => showError('This could not be undone completely', error),
     onSettled: (_done, _error, { changed }) =>
       refreshExceptions(

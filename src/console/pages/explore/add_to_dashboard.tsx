@@ -9,7 +9,9 @@ import { dashboardSearchQuery, newWidgetId } from '#console/api/dashboards.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { useDraftState } from '#console/components/use_draft.ts';
 import { type ExploreSearch, metricNameOf } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { newWidget } from '#core/dashboards/template.ts';
@@ -28,15 +30,31 @@ const DEBOUNCE_MS = 150;
 /** How often the widget is added anew because somebody else was saving at the same time. */
 const TRIES = 5;
 
+interface Entered {
+  readonly title: string;
+  readonly kind: 'series' | 'number';
+  readonly dashboardId: string | null;
+  readonly newName: string;
+}
+
+const LABELS = {
+  title: 'Title of the widget',
+  kind: 'Shown as',
+  dashboardId: 'Dashboard',
+  newName: 'Name of the dashboard',
+};
+
 /** Makes a widget of what is shown: on a dashboard that there is, or on a new one. */
 export function AddToDashboard({ search, aggregation, name, onClose }: AddToDashboardProps) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const [title, setTitle] = useState(name);
-  const [kind, setKind] = useState<'series' | 'number'>('series');
-  const [dashboardId, setDashboardId] = useState<string | null>(null);
-  const [newName, setNewName] = useState('');
+  const [values, setValues, draft] = useDraftState<Entered>({
+    form: `add_to_dashboard ${JSON.stringify(search)}`,
+    base: { title: name, kind: 'series', dashboardId: null, newName: '' },
+  });
+  const { title, kind, dashboardId, newName } = values;
+  const change = (part: Partial<Entered>): void => setValues({ ...values, ...part });
   const [typed, setTyped] = useState('');
   const [isSent, setIsSent] = useState(false);
   const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
@@ -77,6 +95,7 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
       throw new Error('others are saving this dashboard again and again');
     },
     async onSuccess(added) {
+      draft.done();
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
       await navigate({ to: '/dashboards/$dashboardId', params: { dashboardId: added } });
     },
@@ -95,6 +114,7 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
         }}
       >
         <Stack>
+          <DraftNotice draft={draft} labels={LABELS} />
           <Select
             label="Dashboard"
             placeholder="Choose a dashboard"
@@ -103,7 +123,7 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
               ...found.map((one) => ({ value: one.dashboardId, label: isolateBidi(one.name) })),
             ]}
             value={dashboardId}
-            onChange={setDashboardId}
+            onChange={(chosen) => change({ dashboardId: chosen })}
             searchable
             searchValue={typed}
             onSearchChange={setTyped}
@@ -117,7 +137,7 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
               value={newName}
               maxLength={500}
               error={nameFault}
-              onChange={(event) => setNewName(event.currentTarget.value)}
+              onChange={(event) => change({ newName: event.currentTarget.value })}
             />
           )}
           <TextInput
@@ -125,12 +145,12 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
             value={title}
             maxLength={200}
             error={titleFault}
-            onChange={(event) => setTitle(event.currentTarget.value)}
+            onChange={(event) => change({ title: event.currentTarget.value })}
           />
           <Radio.Group
             label="Shown as"
             value={kind}
-            onChange={(value) => setKind(value === 'number' ? 'number' : 'series')}
+            onChange={(value) => change({ kind: value === 'number' ? 'number' : 'series' })}
           >
             <Group mt={6}>
               <Radio value="series" label="Chart" />
@@ -139,7 +159,13 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
           </Radio.Group>
           {adding.isError && <ErrorAlert title="The widget was not added" error={adding.error} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
+            <Button
+              variant="default"
+              onClick={() => {
+                draft.startOver();
+                onClose();
+              }}
+            >
               Cancel
             </Button>
             <Button type="submit" loading={adding.isPending}>

@@ -22,7 +22,12 @@ interface Step {
   readonly isDone: boolean;
 }
 
-export function isComplete({ firstServiceId: _service, paging: _paging, ...steps }: SetupProgress): boolean {
+export function isComplete({
+  firstServiceId: _service,
+  paging: _paging,
+  hasTeam: _team,
+  ...steps
+}: SetupProgress): boolean {
   return Object.values(steps).every(Boolean);
 }
 
@@ -35,7 +40,7 @@ export function SetupChecklist({ progress }: { readonly progress: SetupProgress 
   const canSetUp = may('services:edit') && may('oncall:edit');
   if (isComplete(progress)) return null;
   const done = steps.filter(({ isDone }) => isDone).length;
-  const isStart = !progress.hasTeamWithPolicy && !progress.hasPagingRule;
+  const isStart = !progress.hasTeam && !progress.hasPagingRule;
   return (
     <Card
       title="Set up"
@@ -69,6 +74,7 @@ export function SetupChecklist({ progress }: { readonly progress: SetupProgress 
 function stepsOf(progress: SetupProgress, open: (dialog: OpenDialog) => void): readonly Step[] {
   const { firstServiceId } = progress;
   const setUpPaging = <TextButton onClick={() => open('paging')}>Set up paging</TextButton>;
+  const service = firstServiceId === null ? {} : { service: firstServiceId };
   return [
     {
       title: 'Create a service',
@@ -81,7 +87,11 @@ function stepsOf(progress: SetupProgress, open: (dialog: OpenDialog) => void): r
     },
     {
       title: 'Create a team with a schedule and an escalation policy',
-      how: <>{setUpPaging}: decide who is paged, and how</>,
+      how: progress.hasTeam ? (
+        <Link to="/oncall/teams">Complete your team: it needs a member and an escalation policy</Link>
+      ) : (
+        <>{setUpPaging}: decide who is paged, and how</>
+      ),
       isDone: progress.hasTeamWithPolicy,
     },
     {
@@ -91,7 +101,14 @@ function stepsOf(progress: SetupProgress, open: (dialog: OpenDialog) => void): r
     },
     {
       title: 'Create an alert rule that pages somebody',
-      how: <>{setUpPaging}. Until then, no new incident pages anybody.</>,
+      how: (
+        <>
+          <Link to="/rules/new" search={service}>
+            Say when it fires and who is paged
+          </Link>
+          . Until then, no new incident pages anybody.
+        </>
+      ),
       isDone: progress.hasPagingRule,
     },
     {

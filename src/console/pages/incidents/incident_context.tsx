@@ -10,6 +10,7 @@ import { Name } from '#console/components/name.tsx';
 import { STATUS_TONES, Status } from '#console/components/status.tsx';
 import { durationText } from '#console/components/time_text.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
+import { MovedMetrics } from '#console/pages/incidents/moved_metrics.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 type Context = ResultOf<'get_incident_context'>;
@@ -26,7 +27,8 @@ export function IncidentContext({ incident }: { readonly incident: IncidentWithL
   return (
     <>
       <Similar similar={data.similar} />
-      <Around context={data} />
+      <Around serviceId={incident.serviceId} context={data} />
+      <MovedMetrics incident={incident} />
     </>
   );
 }
@@ -69,8 +71,8 @@ function Similar({ similar }: Pick<Context, 'similar'>) {
 }
 
 /** Changes, new exceptions and other incidents, in the order of time. */
-function Around({ context }: { readonly context: Context }) {
-  const { changes, newGroups, neighbours } = context;
+function Around({ serviceId, context }: { readonly serviceId: string; readonly context: Context }) {
+  const { changes, newGroups, releases, neighbours } = context;
   const entries: { readonly at: string; readonly key: string; readonly row: ReactNode }[] = [
     ...changes.map(({ at, action, by, target, targetName }) => ({
       at,
@@ -92,12 +94,27 @@ function Around({ context }: { readonly context: Context }) {
       key: groupId,
       row: (
         <>
-          New exception in <Name>{serviceName}</Name>: <Name>{title}</Name>
+          New exception in <Name>{serviceName}</Name>:{' '}
+          <Link to="/exceptions/$groupId" params={{ groupId }}>
+            <Name>{title}</Name>
+          </Link>
           {release !== null && (
             <>
               , release <Name>{release}</Name>
             </>
           )}
+        </>
+      ),
+    })),
+    ...releases.map(({ release, at }) => ({
+      at,
+      key: `release ${release}`,
+      row: (
+        <>
+          First exception of release{' '}
+          <Link to="/exceptions" search={{ service: serviceId, release, status: 'all' }}>
+            <Name>{release}</Name>
+          </Link>
         </>
       ),
     })),
@@ -117,7 +134,7 @@ function Around({ context }: { readonly context: Context }) {
   return (
     <Card
       title="What else happened"
-      about="Changes of the service, its rules and the policy; new exceptions and other incidents within 15 minutes."
+      about="Changes of the service, its rules and the policy, and its new releases, from two hours before; new exceptions and other incidents within 15 minutes."
       rows={entries
         .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
         .map(({ key, at, row }) => (

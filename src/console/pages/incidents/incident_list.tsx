@@ -1,6 +1,6 @@
-import { Button, Group, NativeSelect, Skeleton, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { IconPlus, IconSearch } from '@tabler/icons-react';
+import { IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
@@ -10,6 +10,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import bar from '#console/components/filter_bar.module.css';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
+import { SearchField } from '#console/components/search_field.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import {
   countOfTab,
@@ -177,12 +178,11 @@ export function IncidentList() {
             onChange={(event) => show({ severity: SEVERITIES.find((known) => known === event.currentTarget.value) })}
             data={[{ value: '', label: 'Any severity' }, ...SEVERITIES]}
           />
-          <TextInput
-            aria-label="Search incidents"
+          <SearchField
+            label="Search incidents"
             placeholder="Title or number"
-            leftSection={<IconSearch size={16} />}
-            value={filter.q ?? ''}
-            onChange={(event) => show({ q: event.currentTarget.value || undefined })}
+            value={filter.q}
+            onChange={(q) => show({ q })}
           />
         </Group>
       </div>

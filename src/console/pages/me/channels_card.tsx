@@ -1,8 +1,10 @@
 import { Button } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import type { Channel, Me, TestNotification } from '#console/api/organization.ts';
+import { topicKey } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { SHOWN_CHANNELS, ChannelIcon } from '#console/components/channel.tsx';
 import { phonesOf } from '#console/pages/me/phones_of.ts';
@@ -126,7 +128,13 @@ function TestResult({ sent }: { readonly sent: TestNotification }) {
       return isOver || Date.now() - Date.parse(sent.updatedAt) > POLL_UNTIL_MS ? false : POLL_MS;
     },
   });
-  const [tone, word] = RESULTS[data.status];
+  const queryClient = useQueryClient();
+  const { status } = data;
+  // What has arrived proves that the person can be woken.
+  useEffect(() => {
+    if (status === 'delivered') void queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
+  }, [queryClient, orgId, status]);
+  const [tone, word] = RESULTS[status];
   return (
     <div>
       <Status tone={tone}>

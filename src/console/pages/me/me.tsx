@@ -8,6 +8,7 @@ import { Page } from '#console/components/page.tsx';
 import { AccountCard } from '#console/pages/me/account_card.tsx';
 import { ChannelsCard } from '#console/pages/me/channels_card.tsx';
 import { ContactCard } from '#console/pages/me/contact_card.tsx';
+import { ReadinessCard } from '#console/pages/me/readiness_card.tsx';
 import { RepliesCard } from '#console/pages/me/replies_card.tsx';
 import { DevicesCard } from '#console/pages/me/devices_card.tsx';
 import { SecondFactorCard } from '#console/pages/me/second_factor_card.tsx';
@@ -31,6 +32,7 @@ export function MePage() {
       )}
       {data !== undefined && (
         <>
+          <ReadinessCard me={data} />
           <ChannelsCard me={data} />
           <DevicesCard me={data} />
           <SilenceCard />

@@ -6,25 +6,25 @@ import { Name } from '#console/components/name.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { useNow } from '#console/components/use_now.ts';
-import { CalendarButton } from '#console/pages/me/calendar_button.tsx';
+import { OwnCalendarButton } from '#console/pages/me/own_calendar.tsx';
 
 /** When the person is on call, and their shifts in a calendar program. */
 export function ShiftsCard({ shifts }: { readonly shifts: Me['shifts'] }) {
   const now = new Date(useNow(5)).toISOString();
   if (shifts.length === 0) {
     return (
-      <Card title="Your shifts">
+      <Card title="Your shifts" action={<OwnCalendarButton />}>
         <Text size="sm" c="dimmed">
           You have no shift in the next 90 days.
         </Text>
       </Card>
     );
   }
-  const schedules = new Map(shifts.map(({ scheduleId, scheduleName }) => [scheduleId, scheduleName]));
   return (
     <Card
       title="Your shifts"
       about="Those of the next 90 days."
+      action={<OwnCalendarButton />}
       rows={shifts.map(({ scheduleId, scheduleName, teamName, since, until, source }) => (
         <Row
           key={`${scheduleId} ${since}`}
@@ -57,10 +57,6 @@ export function ShiftsCard({ shifts }: { readonly shifts: Me['shifts'] }) {
           )}
         </Row>
       ))}
-    >
-      {[...schedules].map(([scheduleId, scheduleName]) => (
-        <CalendarButton key={scheduleId} scheduleId={scheduleId} name={scheduleName} />
-      ))}
-    </Card>
+    />
   );
 }

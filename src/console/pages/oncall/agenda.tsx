@@ -86,7 +86,13 @@ function ScheduleAgenda({ schedule, nameOf, selections, now, onOpen, isWithoutHe
           const { since, until, source, userId: person } = selection;
           return (
             <li key={since}>
-              <button type="button" className={classes.shift} data-source={source} onClick={() => onOpen(selection)}>
+              <button
+                type="button"
+                className={classes.shift}
+                data-source={source}
+                data-past={until !== null && until <= now ? '' : undefined}
+                onClick={() => onOpen(selection)}
+              >
                 <span className={classes.who} data-mine={person === userId ? '' : undefined}>
                   <Name>{person === userId ? 'You' : nameOf(person)}</Name>
                   {source === 'override' && ' (override)'}

@@ -9,12 +9,14 @@ import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
+import { OwnCalendarButton } from '#console/pages/me/own_calendar.tsx';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
 import { Gaps } from '#console/pages/oncall/gaps.tsx';
 import classes from '#console/pages/oncall/on_call_now.module.css';
 import type { Selection } from '#console/pages/oncall/selection.ts';
 import { ShiftDialog } from '#console/pages/oncall/shift_dialog.tsx';
 import { viewerZone } from '#console/pages/oncall/span_text.ts';
+import { TeamWarnings } from '#console/pages/oncall/team_warnings.tsx';
 import { Timeline } from '#console/pages/oncall/timeline.tsx';
 import { type TimelineFilter, TIMELINE_VIEWS, type TimelineView } from '#console/pages/oncall/timeline_filter.ts';
 import {
@@ -49,18 +51,45 @@ export function OnCallNow() {
   const isEmpty = timeline?.total === 0 && team === undefined;
   const shown = { range, isStale: query.isPlaceholderData, onOpen: setSelected };
   return (
-    <Page title="On-call" lead="Who is on call, now and later." actions={isEmpty ? undefined : create}>
+    <Page
+      title="On-call"
+      lead="Who is on call, now and later."
+      actions={
+        isEmpty ? undefined : (
+          <>
+            <OwnCalendarButton />
+            {create}
+          </>
+        )
+      }
+    >
       {query.error !== null && timeline === null && (
         <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />
       )}
       {isEmpty && (
-        <EmptyState icon={<IconCalendarUser size={24} />} title="No schedule yet" actions={create}>
+        <EmptyState
+          icon={<IconCalendarUser size={24} />}
+          title="No schedule yet"
+          actions={
+            create && (
+              <>
+                {create}
+                {timeline.teams.length === 0 && (
+                  <Button component={Link} to="/oncall/teams" variant="default">
+                    Create a team
+                  </Button>
+                )}
+              </>
+            )
+          }
+        >
           A schedule says whose turn it is to be paged, and when turns change hands.
           {!mayEdit && ' Your role may not create one: ask an editor.'}
         </EmptyState>
       )}
       {!isEmpty && query.error === null && (
         <>
+          <TeamWarnings teamId={team} />
           {timeline !== null && <Gaps schedules={timeline.schedules} onOpen={setSelected} />}
           <Toolbar view={view} range={range} teams={timeline?.teams ?? []} team={team} onShow={show} onMove={move} />
           {timeline === null && <Skeleton height={320} radius="lg" />}

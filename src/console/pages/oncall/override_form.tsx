@@ -5,8 +5,10 @@ import { useState } from 'react';
 import { serverNow } from '#console/api/http.ts';
 import { membersQuery } from '#console/api/organization.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
+import { useDraftState } from '#console/components/use_draft.ts';
 import { Name } from '#console/components/name.tsx';
 import { readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';
 import classes from '#console/pages/oncall/override_form.module.css';
@@ -26,6 +28,16 @@ interface OverrideFormProps {
 const CLOSE_PEOPLE_MAX = 6;
 const DAY_MS = 24 * 60 * 60_000;
 
+/** null: as the shift that was chosen. */
+interface Entered {
+  readonly userId: string | null;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+const NOTHING: Entered = { userId: null, from: null, to: null };
+const LABELS = { userId: 'Who is on call', from: 'From', to: 'Until' };
+
 /** Puts somebody on call for the shift or for a part of it. */
 export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFormProps) {
   const { org, session } = useOrganization();
@@ -33,11 +45,23 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
   const memberName = (id: string) => members.find(({ userId }) => userId === id)?.name ?? nameOf(id);
   const [start] = useState(() => Math.max(selection.since, serverNow()));
   const end = selection.until ?? start + DAY_MS;
-  const [userId, setUserId] = useState<string | null>(null);
-  const [from, setFrom] = useState(() => toLocalField(start));
-  const [to, setTo] = useState(() => toLocalField(end));
+  const [values, setValues, draft] = useDraftState<Entered>({
+    form: `create_schedule_override ${schedule.scheduleId} ${selection.since}`,
+    base: NOTHING,
+  });
+  const { userId } = values;
+  const from = values.from ?? toLocalField(start);
+  const to = values.to ?? toLocalField(end);
+  const setUserId = (id: string | null): void => setValues({ ...values, userId: id });
   const [isChecked, setIsChecked] = useState(false);
-  const putting = usePutOnCall(schedule, onDone, memberName);
+  const putting = usePutOnCall(
+    schedule,
+    () => {
+      draft.done();
+      onDone();
+    },
+    memberName,
+  );
 
   const startAt = readOrKeep(from, start);
   const endAt = readOrKeep(to, end);
@@ -68,6 +92,7 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
       }}
     >
       <Stack gap="sm">
+        <DraftNotice draft={draft} labels={LABELS} />
         <Radio.Group
           label="Put on call instead"
           value={userId !== null && close.includes(userId) ? userId : null}
@@ -104,20 +129,26 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
             label="From"
             type="datetime-local"
             value={from}
-            onChange={({ currentTarget }) => setFrom(currentTarget.value)}
+            onChange={({ currentTarget }) => setValues({ ...values, from: currentTarget.value })}
             error={faults.from}
           />
           <TextInput
             label="Until"
             type="datetime-local"
             value={to}
-            onChange={({ currentTarget }) => setTo(currentTarget.value)}
+            onChange={({ currentTarget }) => setValues({ ...values, to: currentTarget.value })}
             error={faults.to}
           />
         </SimpleGrid>
         {putting.isError && <ErrorAlert title="Nothing was changed" error={putting.error} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onDone}>
+          <Button
+            variant="default"
+            onClick={() => {
+              draft.startOver();
+              onDone();
+            }}
+          >
             Cancel
           </Button>
           <Button type="submit" loading={putting.isPending}>

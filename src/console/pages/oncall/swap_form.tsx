@@ -6,9 +6,11 @@ import { invoke } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name, named } from '#console/components/name.tsx';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
+import { useDraftState } from '#console/components/use_draft.ts';
 import { selectionsOf } from '#console/pages/oncall/selection.ts';
 import { spanText } from '#console/pages/oncall/span_text.ts';
 import { type ShownSchedule, useTimeline } from '#console/pages/oncall/use_timeline.ts';
@@ -37,8 +39,14 @@ export function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormPr
   const [now] = useState(() => serverNow());
   const range = useMemo(() => ({ from: now, to: now + DAYS_AHEAD * DAY_MS }), [now]);
   const { timeline, query } = useTimeline(range, { scheduleId });
-  const [chosen, setChosen] = useState('');
-  const swapping = useSwap(name, onDone);
+  const [{ chosen }, setValues, draft] = useDraftState({
+    form: `swap_shifts ${scheduleId} ${shift.since}`,
+    base: { chosen: '' },
+  });
+  const swapping = useSwap(name, () => {
+    draft.done();
+    onDone();
+  });
   const own = { ...shift, since: Math.max(shift.since, now) };
   const [loaded] = timeline?.schedules ?? [];
   const others = loaded === undefined ? [] : swappableShifts(loaded, range, own);
@@ -55,6 +63,7 @@ export function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormPr
       }}
     >
       <Stack gap="sm">
+        <DraftNotice draft={draft} labels={{ chosen: 'Swap with' }} />
         {other === undefined ? (
           <Text size="sm">Nobody else has a shift in the next {DAYS_AHEAD} days.</Text>
         ) : (
@@ -63,7 +72,7 @@ export function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormPr
               label="Swap with"
               data-autofocus
               value={String(other.since)}
-              onChange={({ currentTarget }) => setChosen(currentTarget.value)}
+              onChange={({ currentTarget }) => setValues({ chosen: currentTarget.value })}
               data={others.map(({ userId, since, until }) => ({
                 value: String(since),
                 label: `${isolateBidi(nameIn(userId))}, ${spanText(since, until)}`,
@@ -81,7 +90,13 @@ export function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormPr
         )}
         {swapping.isError && <ErrorAlert title="The shifts were not swapped" error={swapping.error} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onBack}>
+          <Button
+            variant="default"
+            onClick={() => {
+              draft.startOver();
+              onBack();
+            }}
+          >
             Back
           </Button>
           <Button type="submit" disabled={other === undefined} loading={swapping.isPending}>

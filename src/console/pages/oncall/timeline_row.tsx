@@ -53,6 +53,7 @@ export const TimelineRow = memo(function TimelineRow(props: TimelineRowProps) {
               className={classes.shift}
               data-since={since}
               data-source={source}
+              data-past={until !== null && until <= now ? '' : undefined}
               tabIndex={index === Math.max(0, current) ? 0 : -1}
               style={{ left: `${left}%`, width: `${placeOf(until ?? range.to, range) - left}%` }}
               title={label}

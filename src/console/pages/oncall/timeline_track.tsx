@@ -36,19 +36,22 @@ export function TimelineTrack({ range, selections, userId, now, shownUntil, chil
         {range.days.slice(1).map(({ start }) => (
           <line key={start} className={classes.day} x1={at(start)} x2={at(start)} y1="0" y2="100%" />
         ))}
-        {selections.map(({ source, since, until, userId: person }, index) => (
-          <rect
-            key={since}
-            className={classes[source]}
-            data-mine={person === userId ? '' : undefined}
-            data-narrow={isNarrow(since, until) ? index % 2 : undefined}
-            x={at(since)}
-            y="12%"
-            width={width(since, until)}
-            height="76%"
-            rx="4"
-          />
-        ))}
+        {selections
+          .flatMap((selection) => partsOf(selection, now))
+          .map(({ source, since, until, userId: person }, index) => (
+            <rect
+              key={since}
+              className={classes[source]}
+              data-past={until !== null && until <= now ? '' : undefined}
+              data-mine={person === userId ? '' : undefined}
+              data-narrow={isNarrow(since, until) ? index % 2 : undefined}
+              x={at(since)}
+              y="12%"
+              width={width(since, until)}
+              height="76%"
+              rx="4"
+            />
+          ))}
         {shownUntil !== undefined && (
           <rect className={classes.unknown} x={at(shownUntil)} y="0" width={width(shownUntil, null)} height="100%" />
         )}
@@ -59,6 +62,16 @@ export function TimelineTrack({ range, selections, userId, now, shownUntil, chil
       {children}
     </div>
   );
+}
+
+/** What is over of a gap cannot be mended: it is drawn apart from what is to come. */
+function partsOf(selection: Selection, now: number): readonly Selection[] {
+  const { source, since, until } = selection;
+  if (source !== 'gap' || now <= since || (until !== null && until <= now)) return [selection];
+  return [
+    { ...selection, until: now },
+    { ...selection, since: now },
+  ];
 }
 
 function isWeekend(start: number): boolean {

@@ -10,7 +10,7 @@ import { AddToTeam } from '#console/pages/oncall_teams/add_to_team.tsx';
 import { ReadinessDetails, ReadinessStatus } from '#console/pages/oncall_teams/readiness.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** People whom only a step or an override can name: of them, mail and devices are known. */
+/** People whom only a step or an override can name. */
 export function PeopleWithoutTeam({ text }: { readonly text: string }) {
   const { org, may } = useOrganization();
   const [added, setAdded] = useState<PersonWithoutTeam | null>(null);
@@ -23,7 +23,7 @@ export function PeopleWithoutTeam({ text }: { readonly text: string }) {
     <>
       <Card
         title="In no team"
-        about="A phone number belongs to a place in a team. Until then pages find these people by mail and on their devices."
+        about="A step or an override can name them. Pages find them by the number that they have given on their own page, by mail and on their devices."
         rows={people.map((person) => (
           <Row
             key={person.userId}

@@ -30,7 +30,7 @@ export function ReadinessDetails({ readiness }: { readonly readiness: Readiness 
       </div>
       {reasons.filter(isNews).map((reason) => (
         <div key={reason} className={classes.reason}>
-          {READINESS_REASONS[reason]}
+          {READINESS_REASONS[reason].them}
         </div>
       ))}
     </>

@@ -1,8 +1,8 @@
-import { Button, Skeleton, TextInput } from '@mantine/core';
+import { Button, Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconSearch, IconUsersGroup } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { type FoundTeam, teamSearchQuery } from '#console/api/team_pages.ts';
@@ -13,11 +13,14 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
+import { SearchField } from '#console/components/search_field.tsx';
 import { Status } from '#console/components/status.tsx';
 import { CreateTeam } from '#console/pages/oncall_teams/create_team.tsx';
 import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
 import { PeopleWithoutTeam } from '#console/pages/oncall_teams/people_without_team.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/on-call/oncall/teams');
 
 const DEBOUNCE_MS = 150;
 
@@ -55,8 +58,9 @@ const COLUMNS: readonly Column<FoundTeam>[] = [
 /** The teams, and the people who are in none: who is on call, and whom a page would wake. */
 export function TeamList() {
   const { org, may } = useOrganization();
-  const [typed, setTyped] = useState('');
-  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const { q = '' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [text] = useDebouncedValue(q.trim(), DEBOUNCE_MS);
   const [isCreating, setIsCreating] = useState(false);
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
     useInfiniteQuery(teamSearchQuery(org.orgId, text));
@@ -73,13 +77,12 @@ export function TeamList() {
       lead="Who is on call together, and whether a page at night would wake them."
       actions={!isEmpty && create}
     >
-      <TextInput
-        className={classes.search ?? ''}
-        aria-label="Search teams and people"
+      <SearchField
+        isAlone
+        label="Search teams and people"
         placeholder="Search teams and people"
-        leftSection={<IconSearch size={16} aria-hidden />}
-        value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
+        value={q}
+        onChange={(wanted) => void navigate({ search: wanted === undefined ? {} : { q: wanted }, replace: true })}
       />
       {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Skeleton height={180} radius="lg" />}

@@ -1,9 +1,8 @@
-import { Button, Skeleton, TextInput } from '@mantine/core';
+import { Button, Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconSearch, IconStairsUp } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { getRouteApi, Link } from '@tanstack/react-router';
 
 import { type PolicyInUse, policySearchQuery } from '#console/api/team_pages.ts';
 import { type Column, DataTable } from '#console/components/data_table.tsx';
@@ -12,10 +11,13 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
+import { SearchField } from '#console/components/search_field.tsx';
 import { Status } from '#console/components/status.tsx';
 import { durationText } from '#console/components/time_text.ts';
 import { Templates } from '#console/pages/policies/templates.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/on-call/oncall/policies');
 
 const DEBOUNCE_MS = 150;
 
@@ -39,9 +41,9 @@ const COLUMNS: readonly Column<PolicyInUse>[] = [
 /** Every escalation policy: where it is used, and whether it would reach somebody now. */
 export function PolicyList() {
   const { org, may } = useOrganization();
-  const navigate = useNavigate();
-  const [typed, setTyped] = useState('');
-  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const { q = '' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [text] = useDebouncedValue(q.trim(), DEBOUNCE_MS);
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
     useInfiniteQuery(policySearchQuery(org.orgId, text));
   const policies = data?.pages.flatMap((page) => page.policies);
@@ -61,15 +63,13 @@ export function PolicyList() {
         )
       }
     >
-      {!(isEmpty && typed === '') && (
-        <TextInput
-          aria-label="Search policies"
+      {!(isEmpty && q === '') && (
+        <SearchField
+          isAlone
+          label="Search policies"
           placeholder="Search policies"
-          leftSection={<IconSearch size={16} aria-hidden />}
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-          maw={320}
-          mb="md"
+          value={q}
+          onChange={(wanted) => void navigate({ search: wanted === undefined ? {} : { q: wanted }, replace: true })}
         />
       )}
       {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}

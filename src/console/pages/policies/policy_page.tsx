@@ -105,7 +105,7 @@ function Policy({ policy }: { readonly policy: PolicyDetails }) {
           )}
         </Card>
         <div>
-          <UsedBy rules={rules} ruleCount={ruleCount} />
+          <UsedBy policyId={policyId} rules={rules} ruleCount={ruleCount} />
           <Card title="Policy">
             <CopyId of={name} value={policyId} />
             {mayEdit && (
@@ -133,11 +133,16 @@ function warningsBesideSteps({ warnings }: PolicyDetails): string[] {
   return warnings.filter(({ kind }) => kind !== 'step_reaches_nobody').map(({ message }) => message);
 }
 
-function UsedBy({ rules, ruleCount }: Pick<PolicyDetails, 'rules' | 'ruleCount'>) {
+function UsedBy({ policyId, rules, ruleCount }: Pick<PolicyDetails, 'policyId' | 'rules' | 'ruleCount'>) {
   if (ruleCount === 0) {
     return (
       <Card title="Used by">
-        <p className={classes.none}>No rule pages by this policy yet. Choose it in an alert rule.</p>
+        <p className={classes.none}>
+          No rule pages by this policy yet.{' '}
+          <Link to="/rules/new" search={{ policy: policyId }}>
+            Create a rule
+          </Link>
+        </p>
       </Card>
     );
   }
@@ -148,7 +153,11 @@ function UsedBy({ rules, ruleCount }: Pick<PolicyDetails, 'rules' | 'ruleCount'>
       rows={rules.map(({ ruleId, name, enabled, serviceId, serviceName }) => (
         <Row
           key={ruleId}
-          title={<Name>{name}</Name>}
+          title={
+            <Link to="/rules/$ruleId" params={{ ruleId }}>
+              <Name>{name}</Name>
+            </Link>
+          }
           sub={
             <Link to="/services/$serviceId" params={{ serviceId }}>
               <Name>{serviceName}</Name>

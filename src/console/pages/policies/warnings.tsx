@@ -26,6 +26,6 @@ export function Warnings({ messages }: WarningsProps) {
 }
 
 /** The server writes times in UTC. */
-function inLocalTime(message: string): string {
+export function inLocalTime(message: string): string {
   return message.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, (at) => dateTimeText(at));
 }

@@ -1,7 +1,11 @@
-import { ActionIcon, Button, NativeSelect, TextInput } from '@mantine/core';
+import { ActionIcon, Autocomplete, Button, NativeSelect } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconX } from '@tabler/icons-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
+import { actionQuery } from '#console/api/queries.ts';
 import classes from '#console/pages/rules/rule_editor.module.css';
+import { useOrganization } from '#console/shell/organization.tsx';
 import type { LabelMatcher, MatchOperator } from '#core/metrics/read_selector.ts';
 
 const OPERATORS: readonly { readonly value: MatchOperator; readonly label: string }[] = [
@@ -19,7 +23,8 @@ interface LabelFieldsProps {
 }
 
 /** Which series of the metric count: those whose labels meet every line. */
-export function LabelFields({ matchers, onChange }: LabelFieldsProps) {
+export function LabelFields({ serviceId, metricName, matchers, onChange }: LabelFieldsProps) {
+  const known = useKnownLabels(serviceId, metricName);
   const change = (index: number, part: Partial<LabelMatcher>): void =>
     onChange(matchers.map((matcher, place) => (place === index ? { ...matcher, ...part } : matcher)));
   return (
@@ -29,11 +34,15 @@ export function LabelFields({ matchers, onChange }: LabelFieldsProps) {
         // Lines have no identity of their own.
         // eslint-disable-next-line react/no-array-index-key
         <div key={index} className={classes.matcher}>
-          <TextInput
+          <Autocomplete
             aria-label={`Label ${index + 1}`}
             placeholder="label"
             value={label}
-            onChange={(event) => change(index, { label: event.currentTarget.value })}
+            onChange={(text) => change(index, { label: text })}
+            data={[...known.keys()]}
+            limit={OPTIONS_MAX}
+            spellCheck={false}
+            autoCapitalize="none"
           />
           <NativeSelect
             aria-label={`Comparison of label ${index + 1}`}
@@ -44,11 +53,15 @@ export function LabelFields({ matchers, onChange }: LabelFieldsProps) {
               if (chosen !== undefined) change(index, { operator: chosen.value });
             }}
           />
-          <TextInput
+          <Autocomplete
             aria-label={`Value of label ${index + 1}`}
             placeholder="value"
             value={value}
-            onChange={(event) => change(index, { value: event.currentTarget.value })}
+            onChange={(text) => change(index, { value: text })}
+            data={[...(known.get(label) ?? [])]}
+            limit={OPTIONS_MAX}
+            spellCheck={false}
+            autoCapitalize="none"
           />
           <ActionIcon
             variant="subtle"
@@ -71,4 +84,27 @@ export function LabelFields({ matchers, onChange }: LabelFieldsProps) {
       </Button>
     </fieldset>
   );
+}
+
+const OPTIONS_MAX = 20;
+/** The most frequent values of each label. */
+const VALUES_MAX = 200;
+const DEBOUNCE_MS = 300;
+
+/** The labels that series of the metric bear, each with its values: those that arrived in the last day. */
+function useKnownLabels(serviceId: string | null, metricName: string): ReadonlyMap<string, readonly string[]> {
+  const { orgId } = useOrganization().org;
+  const [name] = useDebouncedValue(metricName.trim(), DEBOUNCE_MS);
+  const { data } = useQuery({
+    ...actionQuery(orgId, 'services', 'describe_labels', {
+      serviceId: serviceId ?? '',
+      metricName: name,
+      valuesMax: VALUES_MAX,
+    }),
+    enabled: serviceId !== null && name !== '',
+    staleTime: 60_000,
+    retry: false,
+    placeholderData: keepPreviousData,
+  });
+  return new Map(data?.labels.map(({ label, values }) => [label, values.map(({ value }) => value)]));
 }

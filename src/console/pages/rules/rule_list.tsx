@@ -1,6 +1,6 @@
-import { Button, Group, NativeSelect, Skeleton, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { IconPlus, IconSearch } from '@tabler/icons-react';
+import { IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -10,6 +10,7 @@ import { ruleSearchQuery } from '#console/api/rules.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
+import { SearchField } from '#console/components/search_field.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import listClasses from '#console/pages/incidents/incident_list.module.css';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
@@ -94,12 +95,11 @@ export function RuleList() {
                 ...RULE_KIND_NAMES.map((kind) => ({ value: kind, label: RULE_KINDS[kind].title })),
               ]}
             />
-            <TextInput
-              aria-label="Search rules"
+            <SearchField
+              label="Search rules"
               placeholder="Name or metric"
-              leftSection={<IconSearch size={16} />}
-              value={filter.q ?? ''}
-              onChange={(event) => show({ q: event.currentTarget.value || undefined })}
+              value={filter.q}
+              onChange={(q) => show({ q })}
             />
           </Group>
         </div>

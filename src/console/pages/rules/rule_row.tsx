@@ -20,7 +20,7 @@ interface RuleRowProps {
 
 /** One rule of the list. All of the row leads to it; what can be pressed within lies above. */
 export function RuleRow({ rule, mayEdit, onSwitch, onDelete }: RuleRowProps) {
-  const { ruleId, name, serviceName, enabled, lastFiredAt, firedCount } = rule;
+  const { ruleId, name, serviceName, status, enabled, lastFiredAt, firedCount } = rule;
   const [tone, word] = stateOf(rule);
   return (
     <>
@@ -40,7 +40,9 @@ export function RuleRow({ rule, mayEdit, onSwitch, onDelete }: RuleRowProps) {
         </div>
       </div>
       <div className={classes.fired}>
-        {lastFiredAt === null ? (
+        {status === 'capability_disabled' ? (
+          'a capability of the service is off'
+        ) : lastFiredAt === null ? (
           'never fired'
         ) : (
           <>

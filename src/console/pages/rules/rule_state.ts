@@ -18,7 +18,7 @@ const TONES: Readonly<Record<RuleState, Tone>> = {
 
 /** How a rule stands, as a word with its colour. */
 export function stateOf(rule: Pick<Rule, 'state' | 'status' | 'waitingForData'>): readonly [Tone, string] {
-  if (rule.status === 'capability_disabled') return ['gray', 'Capability off'];
+  if (rule.status === 'capability_disabled') return ['gray', STATE_NAMES.disabled];
   if (rule.state === 'waiting_for_data' && rule.waitingForData === null) return ['amber', 'No data yet'];
   return [TONES[rule.state], STATE_NAMES[rule.state]];
 }

@@ -113,7 +113,7 @@ function toSentryOperation(kind: string, summary: string, mediaType: string): Js
 const CALENDAR: JsonSchema = {
   operationId: 'calendar_feed',
   tags: ['Operation'],
-  summary: 'Who is on call in a schedule, as iCalendar',
+  summary: 'Who is on call in a schedule, or all shifts of one person, as iCalendar',
   description:
     'For calendar programs (RFC 5545), under an address that is secret and can be revoked: from 14 days back to 90 days ahead.',
   security: [],

@@ -36,6 +36,20 @@ export const ExceptionGroupEntity = defineEntity({
   },
 });
 
+/** What the last decision of a person about a group has replaced. */
+export const GroupDecisionEntity = defineEntity({
+  name: 'GroupDecision',
+  tableName: 'group_decisions',
+  properties: {
+    groupId: id<'group'>().primary(),
+    decidedAt: instant(),
+    status: text<GroupStatus>(),
+    statusChangedAt: instant(),
+    resolvedInRelease: p.text().strictNullable(),
+    regressedAt: instant().strictNullable(),
+  },
+});
+
 /** What was counted over the events of a group. Only what counts writes it, so it holds up nobody who writes groups. */
 export const ExceptionGroupCountsEntity = defineEntity({
   name: 'ExceptionGroupCounts',

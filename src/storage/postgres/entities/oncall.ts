@@ -91,6 +91,19 @@ export const CalendarFeedEntity = defineEntity({
   },
 });
 
+/** The secret address of one person's shifts over all schedules. */
+export const OwnCalendarEntity = defineEntity({
+  name: 'OwnCalendar',
+  tableName: 'own_calendars',
+  properties: {
+    orgId: id<'org'>().primary(),
+    userId: id<'user'>().primary(),
+    secretHash: bytes(),
+    secretSealed: bytes(),
+    createdAt: instant(),
+  },
+});
+
 export const PolicyEntity = defineEntity({
   name: 'EscalationPolicy',
   tableName: 'escalation_policies',

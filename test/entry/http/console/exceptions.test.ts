@@ -180,19 +180,79 @@ test('a selection is decided as one, its incidents are resolved with it, and all
   const changes = [first, second].map((groupId) => ({ groupId, status: 'resolved' }));
   const done = await invoke('set_exception_statuses', { changes }, editor);
   expect(done.changed).toEqual([
-    { groupId: first, before: 'unresolved', status: 'resolved' },
-    { groupId: second, before: 'ignored', status: 'resolved' },
+    { groupId: first, before: 'unresolved', status: 'resolved', changedAt: expect.any(String) },
+    { groupId: second, before: 'ignored', status: 'resolved', changedAt: expect.any(String) },
   ]);
-  const undo = done.changed.map(({ groupId, before }: Record<string, string>) => ({ groupId, status: before }));
-  await invoke('set_exception_statuses', { changes: undo }, editor);
+  expect(await invoke('undo_exception_statuses', { changes: undoOf(done) }, editor)).toMatchObject({ unchanged: 0 });
   const { groups } = await invoke('browse_exception_groups', { serviceId: other });
   expect(groups.map(({ status }: { status: string }) => status).toSorted()).toEqual(['ignored', 'unresolved']);
   const rows = await w.context.db.sql.rows<{ target: string }>(
-    `select target from audit_log where action = 'set_exception_statuses' and target = any($1)`,
+    `select target from audit_log where action like '%_exception_statuses' and target = any($1)`,
     [[first, second]],
   );
   expect(rows).toHaveLength(5);
   expect(await viewer.invoke(w.orgId, 'set_exception_statuses', { changes })).toMatchObject({ status: 403 });
+});
+
+interface Changed {
+  readonly changed: readonly { readonly groupId: string; readonly changedAt: string }[];
+}
+
+const undoOf = ({ changed }: Changed) => changed.map(({ groupId, changedAt }) => ({ groupId, changedAt }));
+
+test('what is undone is again what it was: that it had come back, and since when', async () => {
+  const { serviceId: other } = await w.given.service({ name: 'undone' });
+  const groupId = await send(eventsOf('Back', 1), other);
+  const change = (status: string) => invoke('set_exception_statuses', { changes: [{ groupId, status }] }, editor);
+  const read = async () => (await invoke('browse_exception_groups', { serviceId: other })).groups[0];
+  await change('resolved');
+  w.clock.advance({ minutes: 1 });
+  await send(eventsOf('Back', 1), other);
+  const back = await read();
+  expect(back).toMatchObject({ status: 'unresolved', regressedAt: expect.any(String) });
+  w.clock.advance({ minutes: 1 });
+  const done = await change('resolved');
+  expect(await read()).toMatchObject({ status: 'resolved', regressedAt: null });
+  const undone = await invoke('undo_exception_statuses', { changes: undoOf(done) }, editor);
+  expect(undone).toEqual({ undone: [{ groupId, status: 'unresolved' }], unchanged: 0 });
+  const { regressedAt, statusChangedAt } = back;
+  expect(await read()).toMatchObject({ status: 'unresolved', regressedAt, statusChangedAt });
+
+  expect(await invoke('undo_exception_statuses', { changes: undoOf(done) }, editor)).toEqual({
+    undone: [],
+    unchanged: 1,
+  });
+  const ignored = await change('ignored');
+  w.clock.advance({ minutes: 1 });
+  await change('resolved');
+  expect(await invoke('undo_exception_statuses', { changes: undoOf(ignored) }, editor)).toMatchObject({ unchanged: 1 });
+  expect(await read()).toMatchObject({ status: 'resolved' });
+});
+
+test('all that match are decided slice by slice, also those that no page shows, and what comes meanwhile is left', async () => {
+  const { serviceId: other } = await w.given.service({ name: 'many' });
+  await send(eventsOf('Spared', 1, { level: 'warning' }), other);
+  const events = Array.from({ length: 130 }, (_, index) => eventsOf(`Kind${'abcdefghij'[index % 10]}${index}`, 1)[0]!);
+  await send(
+    events.map((event, index) => ({ ...event, fingerprint: [`many ${index}`] })),
+    other,
+  );
+  const createdUntil = w.clock.now().toString();
+  w.clock.advance({ seconds: 1 });
+  await send(eventsOf('Later', 1), other);
+  const matching = { serviceId: other, severity: 'error', statuses: ['unresolved'], createdUntil };
+  const first = await invoke('set_matching_statuses', { status: 'resolved', matching }, editor);
+  expect(first).toMatchObject({ left: 30 });
+  expect(first.changed).toHaveLength(100);
+  const second = await invoke('set_matching_statuses', { status: 'resolved', matching }, editor);
+  expect(second).toMatchObject({ left: 0 });
+  expect(second.changed).toHaveLength(30);
+  const { counts } = await invoke('browse_exception_groups', { serviceId: other });
+  expect(counts).toEqual({ unresolved: 2, resolved: 130, ignored: 0 });
+  const none = await invoke('set_matching_statuses', { status: 'resolved', matching }, editor);
+  expect(none).toEqual({ changed: [], resolvedIncidentIds: [], left: 0 });
+  const refused = await viewer.invoke(w.orgId, 'set_matching_statuses', { status: 'resolved', matching });
+  expect(refused).toMatchObject({ status: 403 });
 });
 
 test('groups of another organization are not found, and change nothing', async () => {

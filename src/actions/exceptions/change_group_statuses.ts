@@ -1,0 +1,34 @@
+import { type Static, Type } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { changeGroupStatus } from '#actions/exceptions/change_group_status.ts';
+import { GroupStatusName } from '#actions/exceptions/view.ts';
+import { IdText, Timestamp } from '#actions/fields.ts';
+import type { GroupStatus } from '#core/exceptions/group_status.ts';
+import { toTimestamp } from '#kernel/time.ts';
+
+export const ChangedGroupView = Type.Object({
+  groupId: IdText,
+  before: GroupStatusName,
+  status: GroupStatusName,
+  changedAt: Timestamp,
+});
+
+/** Several groups as `changeGroupStatus` does one, locked in one order. Says which were changed. */
+export async function changeGroupStatuses(
+  wanted: ReadonlyMap<string, GroupStatus>,
+  context: ActionContext,
+): Promise<{ changed: Static<typeof ChangedGroupView>[]; resolvedIncidentIds: string[] }> {
+  const { caller, stores } = context;
+  const changed: Static<typeof ChangedGroupView>[] = [];
+  const resolvedIncidentIds: string[] = [];
+  await stores.exceptionGroups.lockInOrder(caller.orgId, [...wanted.keys()]);
+  for (const [groupId, status] of wanted) {
+    const { before, after, ...result } = await changeGroupStatus(groupId, status, context);
+    resolvedIncidentIds.push(...result.resolvedIncidentIds);
+    if (before.status === after.status) continue;
+    const changedAt = toTimestamp(after.statusChangedAt);
+    changed.push({ groupId, before: before.status, status: after.status, changedAt });
+  }
+  return { changed, resolvedIncidentIds };
+}

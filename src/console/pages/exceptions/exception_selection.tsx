@@ -1,0 +1,101 @@
+import { Button, Text } from '@mantine/core';
+import { useState } from 'react';
+
+import type { GroupStatus } from '#console/api/exceptions.ts';
+import { Confirm } from '#console/components/confirm.tsx';
+import { SelectionBar } from '#console/components/selection_bar.tsx';
+import { type GroupTab, totalOf } from '#console/pages/exceptions/exception_filter.ts';
+import { countText } from '#console/pages/exceptions/count_text.ts';
+import { type MatchingGroups, useSetMatching } from '#console/pages/exceptions/use_set_matching.ts';
+import { PAST } from '#console/pages/exceptions/use_set_status.ts';
+
+/** What a person may do with groups of the tab. */
+const OFFERED: Record<GroupTab, readonly GroupStatus[]> = {
+  unresolved: ['resolved', 'ignored'],
+  resolved: ['unresolved', 'ignored'],
+  ignored: ['unresolved', 'resolved'],
+  all: ['resolved', 'ignored', 'unresolved'],
+};
+
+const VERBS: Record<GroupStatus, string> = { resolved: 'Resolve', ignored: 'Ignore', unresolved: 'Reopen' };
+
+interface ExceptionSelectionProps {
+  readonly tab: GroupTab;
+  /** How many rows are selected. */
+  readonly count: number;
+  /** How many exceptions match the filter, loaded or not, by their status. */
+  readonly counts: Readonly<Record<GroupStatus, number>>;
+  readonly areAllSelected: boolean;
+  readonly matching: MatchingGroups;
+  readonly onSelectAll: () => void;
+  readonly onClear: () => void;
+  readonly onSet: (status: GroupStatus) => void;
+}
+
+/** What can be done with the selected exceptions: a few rows, or all that match. */
+export function ExceptionSelection(props: ExceptionSelectionProps) {
+  const { tab, count, counts, areAllSelected, matching, onSelectAll, onClear, onSet } = props;
+  const { setting, done, stop } = useSetMatching();
+  const [asked, setAsked] = useState<GroupStatus | null>(null);
+  const [startedWith, setStartedWith] = useState(0);
+  const total = totalOf(counts, tab);
+  const number = (areAllSelected ? total : count).toLocaleString();
+  /** Those that have the status already are not changed. */
+  const changing = asked === null ? 0 : total - (tab === 'all' ? counts[asked] : 0);
+  if (setting.isPending) {
+    return (
+      <SelectionBar label="Changing exceptions" isBusy>
+        <Text size="sm" fw={560} className="numbers">
+          {done.toLocaleString()} of {startedWith.toLocaleString()} {PAST[setting.variables.status]}
+        </Text>
+        <Button size="sm" variant="default" onClick={stop}>
+          Stop
+        </Button>
+      </SelectionBar>
+    );
+  }
+  return (
+    <SelectionBar label="Selected exceptions">
+      <Text size="sm" fw={560} className="numbers">
+        {areAllSelected ? `All ${number} selected` : `${number} selected`}
+      </Text>
+      {!areAllSelected && total > count && (
+        <Button size="sm" variant="subtle" onClick={onSelectAll}>
+          Select all {total.toLocaleString()}
+        </Button>
+      )}
+      {OFFERED[tab].map((status, index) => (
+        <Button
+          key={status}
+          size="sm"
+          variant={index === 0 ? 'filled' : 'default'}
+          onClick={() => (areAllSelected ? setAsked(status) : onSet(status))}
+        >
+          {VERBS[status]}
+        </Button>
+      ))}
+      <Button size="sm" variant="subtle" color="gray" onClick={onClear}>
+        Clear
+      </Button>
+      {asked !== null && (
+        <Confirm
+          title={`${VERBS[asked]} ${countText(changing, 'exception')}?`}
+          button={`${VERBS[asked]} ${changing.toLocaleString()}`}
+          isHarmless
+          isPending={false}
+          error={null}
+          onClose={() => setAsked(null)}
+          onConfirm={() => {
+            setStartedWith(changing);
+            setting.mutate({ status: asked, matching }, { onSuccess: onClear });
+            setAsked(null);
+          }}
+        >
+          All that match the filter are changed, loaded or not.
+          {asked === 'unresolved' ? '' : ' Their open incidents are resolved with them.'} You can stop it, and undo it
+          for ten seconds afterwards.
+        </Confirm>
+      )}
+    </SelectionBar>
+  );
+}

@@ -1,0 +1,118 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { IconCalendar } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { Confirm } from '#console/components/confirm.tsx';
+import { CopyField } from '#console/components/copy_field.tsx';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const TITLE = 'Your shifts in your calendar';
+
+/** Shows the secret address under which a calendar program reads all shifts of the person. */
+export function OwnCalendarButton() {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <Button variant="default" leftSection={<IconCalendar size={16} />} onClick={() => setIsOpen(true)}>
+        Your calendar
+      </Button>
+      {isOpen && <OwnCalendar onClose={() => setIsOpen(false)} />}
+    </>
+  );
+}
+
+/** Each call that shows the address is recorded in the audit log: only on a click. */
+function OwnCalendar({ onClose }: { readonly onClose: () => void }) {
+  const { orgId } = useOrganization().org;
+  /** undefined: not asked for yet; null: there is none. */
+  const [url, setUrl] = useState<string | null | undefined>(undefined);
+  const [asked, setAsked] = useState<'renew' | 'revoke' | null>(null);
+  const showing = useMutation({
+    mutationFn: () => invoke(orgId, 'get_own_calendar', {}),
+    onSuccess: ({ calendar }) => setUrl(calendar?.url ?? null),
+  });
+  const renewing = useMutation({
+    mutationFn: () => invoke(orgId, 'renew_own_calendar', {}),
+    onSuccess(calendar) {
+      setUrl(calendar.url);
+      setAsked(null);
+    },
+  });
+  const revoking = useMutation({
+    mutationFn: () => invoke(orgId, 'revoke_own_calendar', {}),
+    onSuccess() {
+      showSuccess('The address of your shifts no longer works.');
+      onClose();
+    },
+  });
+  if (asked === 'renew') {
+    return (
+      <Confirm
+        title="Make a new address?"
+        button="Make a new address"
+        isPending={renewing.isPending}
+        error={renewing.error}
+        onConfirm={() => renewing.mutate()}
+        onClose={() => setAsked(null)}
+      >
+        The present address stops working immediately. Calendars that read it show nothing new until you give them the
+        new one.
+      </Confirm>
+    );
+  }
+  if (asked === 'revoke') {
+    return (
+      <Confirm
+        title="Revoke the address?"
+        button="Revoke"
+        isPending={revoking.isPending}
+        error={revoking.error}
+        onConfirm={() => revoking.mutate()}
+        onClose={() => setAsked(null)}
+      >
+        It stops working immediately. You can make a new one at any time.
+      </Confirm>
+    );
+  }
+  return (
+    <Dialog onClose={onClose} title={TITLE}>
+      <Stack>
+        <Text size="sm">
+          Subscribe to this secret address in your calendar program. It shows your shifts of every schedule and follows
+          each change within the hour. Whoever knows the address can read your shifts. It stops working when you leave.
+        </Text>
+        {typeof url === 'string' && <CopyField label="Address of your shifts" value={url} />}
+        {url === null && <Text size="sm">You have no address yet.</Text>}
+        {showing.isError && <ErrorAlert title="The address could not be shown" error={showing.error} />}
+        {renewing.isError && <ErrorAlert title="There is no address" error={renewing.error} />}
+        <Group justify="flex-end">
+          {url === undefined && (
+            <Button onClick={() => showing.mutate()} loading={showing.isPending}>
+              Show your address
+            </Button>
+          )}
+          {url === null && (
+            <Button onClick={() => renewing.mutate()} loading={renewing.isPending}>
+              Create an address
+            </Button>
+          )}
+          {typeof url === 'string' && (
+            <>
+              <Button variant="default" onClick={() => setAsked('renew')}>
+                New address
+              </Button>
+              <Button color="red" variant="light" onClick={() => setAsked('revoke')}>
+                Revoke
+              </Button>
+            </>
+          )}
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}

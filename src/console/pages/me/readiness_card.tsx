@@ -1,0 +1,80 @@
+import type { Me } from '#console/api/organization.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Status, type Tone } from '#console/components/status.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
+import { READINESS_REASONS, type ReadinessAnswer } from '#core/oncall/readiness_words.ts';
+
+type Readiness = Me['ownReadiness'];
+
+const ANSWERS: Record<ReadinessAnswer, readonly [Tone, string]> = {
+  yes: ['green', 'yes'],
+  unproved: ['amber', 'not proved'],
+  no: ['red', 'no'],
+};
+
+/** Whether a page at night would wake the person: asked of what is known, without sending anything. */
+export function ReadinessCard({ me: { teams, ownReadiness } }: { readonly me: Me }) {
+  return (
+    <Card
+      title="Would a page wake you?"
+      about="Judged by your settings and by what has arrived. Nothing is sent to find out."
+      rows={
+        <>
+          {teams.map(({ teamId, name, readiness }) => (
+            <ReadinessRow key={teamId} title={<Name>{name}</Name>} readiness={readiness} />
+          ))}
+          <ReadinessRow title={teams.length === 0 ? 'In every team' : 'Other teams'} readiness={ownReadiness} />
+        </>
+      }
+    />
+  );
+}
+
+interface ReadinessRowProps {
+  readonly title: React.ReactNode;
+  readonly readiness: Readiness;
+}
+
+function ReadinessRow({ title, readiness }: ReadinessRowProps) {
+  const [tone, word] = ANSWERS[readiness.answer];
+  return (
+    <Row
+      title={title}
+      sub={
+        <>
+          <Waking readiness={readiness} />
+          {readiness.reasons.map((reason) => (
+            <div key={reason}>{READINESS_REASONS[reason].you}</div>
+          ))}
+        </>
+      }
+    >
+      <Status tone={tone}>{word}</Status>
+    </Row>
+  );
+}
+
+/** The channels that wake, and when something last arrived on them. */
+function Waking({ readiness: { channels } }: { readonly readiness: Readiness }) {
+  const waking = channels.filter(({ channel, state }) => state === 'ready' && CHANNEL_DECLARATIONS[channel].wakes);
+  if (waking.length === 0) return null;
+  return (
+    <div>
+      By{' '}
+      {waking.map(({ channel, provedAt }, index) => (
+        <span key={channel}>
+          {index > 0 && ', '}
+          {CHANNEL_DECLARATIONS[channel].title}
+          {provedAt !== null && (
+            <>
+              {' '}
+              (arrived <Timestamp at={provedAt} />)
+            </>
+          )}
+        </span>
+      ))}
+    </div>
+  );
+}
