@@ -14,6 +14,9 @@ const ALONE = [
   'test/ingest/live/prometheus.test.ts',
 ];
 
+/** They are members of `npm run check:cluster`. */
+const BY_ITSELF = ['test/cluster/**/*.test.ts'];
+
 /** They take far longer than their size says: begun last, they would run alone while the other processors have nothing to do. */
 const LONG = ['test/journeys/nights.test.ts', 'test/browser/dialogs.test.ts', 'test/browser/pages.test.ts'];
 
@@ -41,7 +44,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['test/**/*.test.{ts,tsx}', 'infra/embedded/*/test/**/*.test.ts'],
-          exclude: [...IN_BROWSERS, ...ALONE],
+          exclude: [...IN_BROWSERS, ...ALONE, ...BY_ITSELF],
           // They wait for stores most of the time.
           maxWorkers: availableParallelism() + 1,
           sequence: { groupOrder: 0 },

@@ -29,7 +29,7 @@ export const exceptions: Bench = {
   run: () =>
     withInstallation(async (installation) => {
       const requests = await prepare(installation);
-      const client = openClickHouse(await clickhouseUrl(installation));
+      const client = openClickHouse({ clickhouseUrl: await clickhouseUrl(installation) });
       const db = await openRunningDatabase(installation.dataDir);
       try {
         await measure(installation, client, db, requests);

@@ -149,7 +149,7 @@ async function takenByProduct({ warmUp, scrapes }: Load): Promise<[Receiver, num
   return await withInstallation(async (installation) => {
     const authorization = `Bearer ${await createIngestKey(installation)}`;
     const { clickhouseUrl = '' } = await runningConfig(loadConfig({ DATA_DIR: installation.dataDir }));
-    const store = openClickHouse(clickhouseUrl);
+    const store = openClickHouse({ clickhouseUrl });
     try {
       const url = `${installation.baseUrl}/api/ingest/prometheus/write`;
       await sendScrapes(warmUp, url, { authorization });
@@ -196,7 +196,11 @@ async function insertBare(store: ClickHouseClient, scrapes: ManyScrapes): Promis
   const blocks = blocksOf(scrapes);
   const began = performance.now();
   for (const [index, block] of blocks.entries()) {
-    await insertRows(store, 'bare_points', block, `bare-${index}`, 'Native');
+    await insertRows(store, 'bare_points', block, {
+      token: `bare-${index}`,
+      format: 'Native',
+      acknowledged: 'at_once',
+    });
   }
   return performance.now() - began;
 }

@@ -13,6 +13,7 @@ import { lists } from './lists.ts';
 import { mcp } from './mcp.ts';
 import { closeHistory } from './metrics/history.ts';
 import { pageLatency } from './page_latency.ts';
+import { partition } from './partition.ts';
 import { query } from './query.ts';
 import { rules } from './rules.ts';
 
@@ -30,6 +31,7 @@ const BENCHES: readonly Bench[] = [
   lists,
   mcp,
   pageLatency,
+  partition,
   query,
   rules,
 ];

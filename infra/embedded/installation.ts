@@ -116,6 +116,8 @@ export class Installation {
       PORT: String(this.#config.port),
       APP_SECRET: appSecret,
       DATABASE_URL: databaseUrl ?? urlOf(postgres),
+      // It has been read; the address may have been completed since.
+      DATABASE_URL_FILE: '',
       CLICKHOUSE_URL: clickhouseUrl ?? urlOf(clickhouse),
       ...(postgres && { INGEST_DISK_MEGABYTES: this.#environment['INGEST_DISK_MEGABYTES'] || DISK_MEGABYTES_MIN }),
       ...account,
@@ -188,8 +190,12 @@ export class Installation {
 
   async #migrate(variables: Variables): Promise<void> {
     const began = performance.now();
-    const [databaseUrl = '', clickhouseUrl = ''] = [variables['DATABASE_URL'], variables['CLICKHOUSE_URL']];
-    if (await isMigrated({ databaseUrl, clickhouseUrl, redisUrl: this.#config.redisUrl })) return;
+    const {
+      DATABASE_URL: databaseUrl = '',
+      CLICKHOUSE_URL: clickhouseUrl = '',
+      APP_SECRET: appSecret = '',
+    } = variables;
+    if (await isMigrated({ databaseUrl, clickhouseUrl, appSecret, redisUrl: this.#config.redisUrl })) return;
     try {
       await runNodeProgram(this.#program(this.#programs.migrate, variables), this.#stopping.signal);
     } catch (error) {

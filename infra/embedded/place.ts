@@ -29,7 +29,7 @@ export async function checkPlace(config: Config, environment: NodeJS.ProcessEnv)
   const isConfigured = [databaseUrl, clickhouseUrl, redisUrl].some((url) => url !== undefined);
   // The clients of the stores are loaded only when a store is configured.
   const faults = isConfigured
-    ? await (await import('#entry/preflight.ts')).findPreflightFaults(config, { listens: true })
+    ? await (await import('#entry/preflight.ts')).findPreflightFaults(config, { listens: true, migrates: true })
     : [await findListenFault(host, port)].filter((fault) => fault !== null);
   const phonePort = Number(environment['PHONE_PORT'] || 0);
   const phoneFault =

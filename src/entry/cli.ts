@@ -4,6 +4,7 @@ import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 
 import { addAuditCommands } from '#entry/cli/audit.ts';
+import { addClickHouseCommands } from '#entry/cli/clickhouse.ts';
 import { addCalendarCommands } from '#entry/cli/calendars.ts';
 import { addKeyCommands } from '#entry/cli/keys.ts';
 import { addOrganizationCommands } from '#entry/cli/organizations.ts';
@@ -53,7 +54,7 @@ program
   .description('bring every store to the newest schema')
   .action(async () => {
     const config = requireStores(await runningConfig(loadConfig()));
-    await awaitStores(config, { listens: false, needsClickHouse: true });
+    await awaitStores(config, { listens: false, migrates: true, needsClickHouse: true });
     await migrate(config);
     if (config.firstOwnerEmail !== undefined) await createFirstOwner(config);
   });
@@ -73,6 +74,7 @@ addKeyCommands(program);
 addCalendarCommands(program);
 addAuditCommands(program);
 addSetAsideCommands(program);
+addClickHouseCommands(program);
 
 try {
   await program.parseAsync();

@@ -22,7 +22,7 @@ export interface AppContext extends Foundation {
 export async function compose(config: RunningConfig, options: FoundationOptions): Promise<AppContext> {
   const foundation = await openFoundation(config, options);
   const { db, clock, log, senders, outbox } = foundation;
-  const clickhouse = openClickHouse(config.clickhouseUrl);
+  const clickhouse = openClickHouse(config);
   const actions: ActionRuntime = {
     db,
     metrics: new MetricReader(clickhouse),

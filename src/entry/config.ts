@@ -10,6 +10,7 @@ import {
   type ValuesOf,
 } from '#kernel/config.ts';
 import { CHANNEL_SETTINGS } from '#notify/registry.ts';
+import { findAuthorityFaults, withAuthority } from '#entry/authorities.ts';
 
 /** Every setting of the product. The table of the README is made of them (`infra/release/settings_table.ts`). */
 export const SETTINGS = { ...CORE_SETTINGS, ...CHANNEL_SETTINGS };
@@ -23,8 +24,23 @@ export type Config = Omit<ValuesOf<typeof SETTINGS>, 'baseUrl'> & { readonly bas
  */
 export function loadConfig(environment: Environment = processEnvironment()): Config {
   const config = readSettings(SETTINGS, { ...environment, ...readSecretFiles(environment) });
+  requireAuthorities(config);
   const baseUrl = config.baseUrl ?? `http://${hostOfLinks(config.host)}:${config.port}`;
-  return { ...config, baseUrl: baseUrl.replace(/\/+$/, '') };
+  return { ...config, ...overTls(config), baseUrl: baseUrl.replace(/\/+$/, '') };
+}
+
+function requireAuthorities(config: ValuesOf<typeof SETTINGS>): void {
+  const faults = findAuthorityFaults(config);
+  if (faults.length > 0) throw new ConfigError(faults);
+}
+
+/** Every client of PostgreSQL finds the authority in the address. */
+function overTls({ databaseUrl, directDatabaseUrl, databaseCaFile }: ValuesOf<typeof SETTINGS>) {
+  if (databaseCaFile === undefined) return {};
+  return {
+    databaseUrl: databaseUrl && withAuthority(databaseUrl, databaseCaFile),
+    directDatabaseUrl: directDatabaseUrl && withAuthority(directDatabaseUrl, databaseCaFile),
+  };
 }
 
 /** Orchestrators mount secrets as files; the line break that most editors put at the end is no part of them. */

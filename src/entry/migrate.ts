@@ -4,9 +4,13 @@ import { Migrator } from '@mikro-orm/migrations';
 import { Client } from 'pg';
 
 import { releaseOf } from '#entry/migrated_by.ts';
-import type { Config } from '#entry/config.ts';
+import type { RunningConfig } from '#entry/running_config.ts';
+import { claimDatabase, requireOwnSecret, type RunSql } from '#entry/secret_fingerprint.ts';
+import { ConfigError } from '#kernel/config.ts';
+import { type ClickHouseAddress, databaseOf, withDatabase } from '#storage/clickhouse/address.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
-import { migrateClickHouse } from '#storage/clickhouse/migrate.ts';
+import { findClusterFault } from '#storage/clickhouse/cluster_check.ts';
+import { createDatabaseOnCluster, migrateClickHouse } from '#storage/clickhouse/migrate.ts';
 import { type DatabaseAddress, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
 import { migrateQueue } from '#storage/queue/connection.ts';
 
@@ -16,20 +20,25 @@ const MIGRATIONS_DIR = path.join(import.meta.dirname, '../../infra/migrations');
 const LOCK = 7_203_311;
 
 /** A migration may write every point anew. */
-const REWRITE_MS_MAX = 24 * 3_600_000;
+export const REWRITE_MS_MAX = 24 * 3_600_000;
 
 /**
  * Brings every store to the newest schema. Processes that start at the same time wait for each other under one
  * lock; a migration that fails leaves the store at the one before it.
  */
-export async function migrate(config: Config & { databaseUrl: string; clickhouseUrl: string }): Promise<void> {
+export async function migrate(config: RunningConfig): Promise<void> {
   // A lock of a session, which a pooler would give to somebody else.
   const lock = new Client({ connectionString: directUrlOf(config) });
   lock.on('error', () => {});
   await lock.connect();
   try {
     await lock.query('select pg_advisory_lock($1)', [LOCK]);
+    const run: RunSql = async (text, parameters) =>
+      (await lock.query<{ found: string | null }>(text, [...parameters])).rows;
+    await requireOwnSecret(run, config.appSecret);
+    await requireCluster(config);
     await Promise.all([migratePostgresAndQueue(config), migrateEvents(config)]);
+    await claimDatabase(run, config.appSecret);
     await lock.query(
       `insert into migrated_by (release) values ($1)
        on conflict (is_only) do update set release = excluded.release, at = now()`,
@@ -61,14 +70,30 @@ async function migratePostgres(url: string): Promise<void> {
   }
 }
 
-/** The tables of points and events. */
-export async function migrateEvents(config: {
-  clickhouseUrl: string;
-  clickhouseCluster: string | undefined;
-}): Promise<void> {
-  const client = openClickHouse(config.clickhouseUrl, REWRITE_MS_MAX);
+/** Before anything is changed: a cluster that is half there would be migrated by half. */
+async function requireCluster(address: ClickHouseAddress): Promise<void> {
+  const client = openClickHouse({ ...address, clickhouseUrl: withDatabase(address.clickhouseUrl, 'default') });
   try {
-    await migrateClickHouse(client, path.join(MIGRATIONS_DIR, 'clickhouse'), config.clickhouseCluster);
+    const database = databaseOf(address.clickhouseUrl);
+    const fault = await findClusterFault(client, { everyServer: true, database });
+    if (fault !== null) throw new ConfigError([`CLICKHOUSE_CLUSTER: ${fault.sentence}`]);
+    if (client.layout.cluster !== null) await createDatabaseOnCluster(client, database);
+  } finally {
+    await client.close();
+  }
+}
+
+/** The tables of points and events in a store that need not be the configured one. */
+export async function prepareEvents(address: ClickHouseAddress): Promise<void> {
+  await requireCluster(address);
+  await migrateEvents(address);
+}
+
+/** The tables of points and events. */
+export async function migrateEvents(address: ClickHouseAddress): Promise<void> {
+  const client = openClickHouse(address, REWRITE_MS_MAX);
+  try {
+    await migrateClickHouse(client, path.join(MIGRATIONS_DIR, 'clickhouse'));
   } finally {
     await client.close();
   }

@@ -4,26 +4,26 @@ import path from 'node:path';
 
 import { Client } from 'pg';
 
+import { requireOwnSecret } from '#entry/secret_fingerprint.ts';
+import { type ClickHouseAddress, nodeUrlsOf } from '#storage/clickhouse/address.ts';
+
 const ROOT = path.join(import.meta.dirname, '../..');
 const MIGRATIONS_DIR = path.join(ROOT, 'infra/migrations');
 const ANSWER_MS_MAX = 5_000;
 
-interface Addresses {
+interface Addresses extends ClickHouseAddress {
   readonly databaseUrl: string;
-  readonly clickhouseUrl: string;
   readonly redisUrl: string | undefined;
+  readonly appSecret: string;
 }
 
 /**
  * Whether these stores were migrated by this release and are unchanged since: looking takes some
- * milliseconds, where migrating anew takes a process. False also when it cannot be found out.
+ * milliseconds, where migrating anew takes a process. False also when it cannot be found out, or the secret is another.
  */
 export async function isMigrated(addresses: Addresses): Promise<boolean> {
   try {
-    const [release, names] = await Promise.all([
-      readRelease(addresses.databaseUrl),
-      readNames(addresses.clickhouseUrl),
-    ]);
+    const [release, names] = await Promise.all([readRelease(addresses), readNames(addresses)]);
     return release === releaseOf(addresses) && migrationFiles('clickhouse').every((name) => names.has(name));
   } catch {
     return false;
@@ -46,11 +46,12 @@ function migrationFiles(store: 'postgres' | 'clickhouse'): string[] {
     .toSorted();
 }
 
-async function readRelease(databaseUrl: string): Promise<string | null> {
+async function readRelease({ databaseUrl, appSecret }: Addresses): Promise<string | null> {
   const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: ANSWER_MS_MAX });
   client.on('error', () => {});
   try {
     await client.connect();
+    await requireOwnSecret(async (text) => (await client.query<{ found: string | null }>(text)).rows, appSecret);
     const { rows } = await client.query<{ release: string }>('select release from migrated_by');
     return rows[0]?.release ?? null;
   } finally {
@@ -59,8 +60,9 @@ async function readRelease(databaseUrl: string): Promise<string | null> {
 }
 
 /** By HTTP as it is: the client would have to be loaded for it. */
-async function readNames(clickhouseUrl: string): Promise<ReadonlySet<string>> {
-  const { username, password, origin, pathname } = new URL(clickhouseUrl);
+async function readNames({ clickhouseUrl }: ClickHouseAddress): Promise<ReadonlySet<string>> {
+  const [first = ''] = nodeUrlsOf(clickhouseUrl) ?? [];
+  const { username, password, origin, pathname } = new URL(first);
   const database = pathname.replaceAll('/', '');
   const query = new URLSearchParams({ query: 'SELECT name FROM migrations FORMAT TSV', ...(database && { database }) });
   const credentials = [username, password].map(decodeURIComponent).join(':');

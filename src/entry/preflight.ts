@@ -3,8 +3,15 @@ import { Client } from 'pg';
 import { codeOf, findListenFault, type PreflightFault, type StoreName } from '#entry/listen_fault.ts';
 import type { Config } from '#entry/config.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
-import { openRedis, readRedisAddress } from '#storage/queue/redis.ts';
-import { isClickHouseUnreachable, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { READ_ONLY_SQL, readOnlyText } from '#storage/postgres/read_only.ts';
+import { openRedis, readRedisAddress, type RedisStore } from '#storage/queue/redis.ts';
+import { probeRedis, RedisRefusal } from '#storage/queue/redis_probe.ts';
+import { type ClickHouseAddress, databaseOf, hostOf, nodeUrlsOf, withDatabase } from '#storage/clickhouse/address.ts';
+import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { findClusterFault } from '#storage/clickhouse/cluster_check.ts';
+import { isClickHouseUnreachable } from '#storage/clickhouse/faults.ts';
+import { requireOwnSecret } from '#entry/secret_fingerprint.ts';
+import { ConfigError } from '#kernel/config.ts';
 
 const ANSWER_MS_MAX = 5_000;
 /** Its first digits: 14. */
@@ -13,15 +20,19 @@ const POSTGRES_VERSION_MIN = 140_000;
 /** Asks every configured store once, and tries to listen. Takes 5 s at most. */
 export async function findPreflightFaults(
   config: Config,
-  { listens }: { listens: boolean },
+  { listens, migrates = false }: { listens: boolean; migrates?: boolean },
 ): Promise<PreflightFault[]> {
-  const { databaseUrl, directDatabaseUrl, clickhouseUrl, redisUrl, host, port } = config;
+  const { databaseUrl, directDatabaseUrl, clickhouseUrl, redisUrl, appSecret, host, port } = config;
   const faults = await Promise.all([
     listens ? findListenFault(host, port) : null,
-    databaseUrl === undefined ? null : findPostgresFault(databaseUrl, { isPooler: directDatabaseUrl !== undefined }),
+    databaseUrl === undefined
+      ? null
+      : findPostgresFault(databaseUrl, { isPooler: directDatabaseUrl !== undefined, appSecret }),
     directDatabaseUrl === undefined ? null : findPostgresFault(directDatabaseUrl, { variable: 'DIRECT_DATABASE_URL' }),
-    clickhouseUrl === undefined ? null : tryStore('CLICKHOUSE_URL', 'ClickHouse', clickhouseUrl, askClickHouse),
-    redisUrl === undefined ? null : tryStore('REDIS_URL', 'Redis', redisUrl, askRedis),
+    clickhouseUrl === undefined ? null : findClickHouseFault({ ...config, clickhouseUrl }, { migrates }),
+    redisUrl === undefined
+      ? null
+      : tryStore('REDIS_URL', 'Redis', redisUrl, (at) => askRedis({ ...config, redisUrl }, at)),
   ]);
   return faults.filter((fault) => fault !== null);
 }
@@ -31,30 +42,47 @@ interface Asked {
   readonly variable?: string;
   /** Whether it may be a pooler, of which nothing of a session is asked. */
   readonly isPooler?: boolean;
+  /** The secret that belongs to the database, where it matters. */
+  readonly appSecret?: string | undefined;
 }
 
 export async function findPostgresFault(
   url: string,
-  { variable = 'DATABASE_URL', isPooler = false }: Asked = {},
+  { variable = 'DATABASE_URL', ...asked }: Asked = {},
 ): Promise<PreflightFault | null> {
-  return await tryStore(variable, 'PostgreSQL', url, (address, at) => askPostgres(address, at, isPooler));
+  return await tryStore(variable, 'PostgreSQL', url, (at) => askPostgres(url, at, asked));
+}
+
+export async function findClickHouseFault(
+  address: ClickHouseAddress,
+  { migrates }: { readonly migrates: boolean },
+): Promise<PreflightFault | null> {
+  const { clickhouseUrl } = address;
+  return await tryStore('CLICKHOUSE_URL', 'ClickHouse', clickhouseUrl, (at) => askClickHouse(address, at, migrates));
 }
 
 /** A refusal in words, from a store that answers. */
 class Refusal extends Error {}
 
-type Ask = (url: string, address: string) => Promise<void>;
+/** In words, why a store that answers is not all there; it may be before long. */
+class NotYet extends Error {}
+
+type Ask = (address: string) => Promise<void>;
 
 async function tryStore(variable: string, name: StoreName, url: string, ask: Ask): Promise<PreflightFault | null> {
-  const at = name === 'Redis' ? redisAddressOf(url) : addressOf(url);
+  const at = ADDRESSES[name](url);
   if (at === null)
     return { sentence: `${variable} is not a valid URL: escape special characters in it`, mayPass: false };
   try {
-    await withTimeout(ask(url, at), ANSWER_MS_MAX, () => {
+    await withTimeout(ask(at), ANSWER_MS_MAX, () => {
       throw new Error('no answer in time');
     });
     return null;
   } catch (error) {
+    if (error instanceof ConfigError) return { sentence: error.message, mayPass: false };
+    if (error instanceof NotYet) return { sentence: `${variable}: ${error.message}`, mayPass: true, store: name };
+    const untrusted = certificateFault(error, variable, name, at);
+    if (untrusted !== null) return { sentence: untrusted, mayPass: false };
     if (error instanceof Refusal) return { sentence: `${variable}: ${error.message}`, mayPass: false };
     if (codeOf(error) === 'ENOTFOUND') {
       return { sentence: `${variable}: there is no host ${at}; correct the name, or the DNS`, mayPass: false };
@@ -63,6 +91,39 @@ async function tryStore(variable: string, name: StoreName, url: string, ask: Ask
     return { sentence, mayPass: true, store: name };
   }
 }
+
+const ADDRESSES: Readonly<Record<StoreName, (url: string) => string | null>> = {
+  PostgreSQL: addressOf,
+  ClickHouse: (url) => nodeUrlsOf(url)?.map(hostOf).join(', ') ?? null,
+  Redis: redisAddressOf,
+};
+
+const NOT_TRUSTED =
+  /SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT|CERT_SIGNATURE_FAILURE|CERT_UNTRUSTED/;
+const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|does not support SSL connections/;
+
+/** Why TLS did not come about, in words; null for any other error. */
+function certificateFault(error: unknown, variable: string, name: StoreName, at: string): string | null {
+  const cause = codeOf(error) === '' && error instanceof Error && error.cause !== undefined ? error.cause : error;
+  const text = `${codeOf(cause)} ${cause instanceof Error ? cause.message : ''}`;
+  const file = CA_FILES[name];
+  if (NOT_TRUSTED.test(text)) {
+    return `${variable}: the certificate of ${name} (${at}) is not signed by an authority that is trusted here: name the file of that authority in ${file}`;
+  }
+  if (text.includes('ERR_TLS_CERT_ALTNAME_INVALID')) {
+    return `${variable}: the certificate of ${name} is not for ${at}: name the host as the certificate does, or let it be issued anew`;
+  }
+  if (text.includes('CERT_HAS_EXPIRED')) return `${variable}: the certificate of ${name} (${at}) has expired: renew it`;
+  if (NO_TLS.test(text))
+    return `${variable}: ${name} does not use TLS at ${at}: correct the port, or the beginning of the address`;
+  return null;
+}
+
+const CA_FILES: Readonly<Record<StoreName, string>> = {
+  PostgreSQL: 'DATABASE_CA_FILE',
+  ClickHouse: 'CLICKHOUSE_CA_FILE',
+  Redis: 'REDIS_CA_FILE',
+};
 
 /** Host and port without name and password; null for a URL that cannot be read. */
 function addressOf(url: string): string | null {
@@ -84,7 +145,11 @@ function redisAddressOf(url: string): string | null {
   );
 }
 
-async function askPostgres(url: string, at: string, isPooler: boolean): Promise<void> {
+async function askPostgres(
+  url: string,
+  at: string,
+  { isPooler = false, appSecret }: Omit<Asked, 'variable'>,
+): Promise<void> {
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: ANSWER_MS_MAX,
@@ -97,6 +162,15 @@ async function askPostgres(url: string, at: string, isPooler: boolean): Promise<
       `select current_setting('server_version_num')::int as version`,
     );
     if ((rows[0]?.version ?? 0) < POSTGRES_VERSION_MIN) throw new Refusal(`PostgreSQL at ${at} is older than 14`);
+    const readOnly = await client.query<{ found: string }>(READ_ONLY_SQL);
+    const [reason] = readOnly.rows;
+    if (reason !== undefined) throw new NotYet(`PostgreSQL at ${at} ${readOnlyText(reason.found)}`);
+    if (appSecret !== undefined) {
+      await requireOwnSecret(
+        async (text, parameters) => (await client.query<{ found: string | null }>(text, [...parameters])).rows,
+        appSecret,
+      );
+    }
   } catch (error) {
     if (error instanceof Error && /unsupported startup parameter/.test(error.message)) {
       throw new Refusal(
@@ -116,13 +190,20 @@ const POSTGRES_REFUSALS: ReadonlyMap<string, string> = new Map([
   ['42501', 'PostgreSQL does not let this user connect to the database; grant it, or name another user'],
 ]);
 
-async function askClickHouse(url: string, at: string): Promise<void> {
-  const client = openClickHouse(url, ANSWER_MS_MAX);
+/** A cluster's database is made by the migrations, on every server. */
+async function askClickHouse(address: ClickHouseAddress, at: string, migrates: boolean): Promise<void> {
+  const isMade = migrates && address.clickhouseCluster !== undefined;
+  const database = databaseOf(address.clickhouseUrl);
+  const clickhouseUrl = isMade ? withDatabase(address.clickhouseUrl, 'default') : address.clickhouseUrl;
+  const client = openClickHouse({ ...address, clickhouseUrl }, ANSWER_MS_MAX);
   try {
     const answer = await client.query({ query: 'SELECT version() AS version', format: 'JSONEachRow' });
     await answer.json();
+    const fault = await findClusterFault(client, { everyServer: migrates, database });
+    if (fault !== null) throw fault.mayPass ? new NotYet(fault.sentence) : new Refusal(fault.sentence);
   } catch (error) {
-    if (isClickHouseUnreachable(error)) throw error;
+    if (isClickHouseUnreachable(error) || certificateFault(error, '', 'ClickHouse', at) !== null) throw error;
+    if (error instanceof Refusal || error instanceof NotYet) throw error;
     throw new Refusal(`${CLICKHOUSE_REFUSALS.get(codeOf(error)) ?? notClickHouse(error)} (${at})`);
   } finally {
     await client.close();
@@ -137,6 +218,7 @@ const CLICKHOUSE_REFUSALS: ReadonlyMap<string, string> = new Map([
   ['193', CLICKHOUSE_CREDENTIALS],
   ['194', CLICKHOUSE_CREDENTIALS],
   ['516', CLICKHOUSE_CREDENTIALS],
+  ['164', 'ClickHouse lets this user only read; give it the rights to write and to create tables, or name another'],
 ]);
 
 function notClickHouse(error: unknown): string {
@@ -146,8 +228,8 @@ function notClickHouse(error: unknown): string {
     : 'the server at this address is not the HTTP interface of ClickHouse; its port is usually 8123';
 }
 
-async function askRedis(url: string, at: string): Promise<void> {
-  const redis = openRedis(url, {
+async function askRedis(address: RedisStore, at: string): Promise<void> {
+  const redis = openRedis(address, {
     lazyConnect: true,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
@@ -160,6 +242,7 @@ async function askRedis(url: string, at: string): Promise<void> {
   try {
     await redis.connect();
     await redis.ping();
+    await probeRedis(redis, address.redisUrl);
     const memory = await redis.info('memory');
     const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] ?? 'noeviction';
     if (policy !== 'noeviction' && !/^maxmemory:0\r?$/m.test(memory)) {
@@ -169,6 +252,7 @@ async function askRedis(url: string, at: string): Promise<void> {
     }
   } catch (error) {
     if (error instanceof Refusal) throw error;
+    if (error instanceof RedisRefusal) throw new NotYet(`Redis at ${at} ${error.message}`);
     const cause = failure ?? error;
     const text = cause instanceof Error ? cause.message : '';
     if (/NOAUTH/.test(text)) throw new Refusal(`Redis wants a password; put it into the address (${at})`);

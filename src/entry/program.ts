@@ -33,6 +33,8 @@ const PAUSE_MS_MAX = 5_000;
 
 interface Needs {
   readonly listens: boolean;
+  /** Whether it makes what is missing in the stores. */
+  readonly migrates?: boolean;
   /** Without ClickHouse people can still answer incidents and be paged. */
   readonly needsClickHouse: boolean;
 }
@@ -41,13 +43,16 @@ interface Needs {
  * Throws a ConfigError when a setting does not fit what is there. A store that does not answer may be starting, or
  * failing over, and is waited for, less and less often. Where a supervisor has started this process, it has looked already.
  */
-export async function awaitStores(config: Config, { listens, needsClickHouse }: Needs): Promise<void> {
+export async function awaitStores(
+  config: Config,
+  { listens, migrates = false, needsClickHouse }: Needs,
+): Promise<void> {
   if (process.send !== undefined) return;
   // Loads the clients of every store, of which a pager needs none but PostgreSQL's.
   const { findPreflightFaults } = await import('#entry/preflight.ts');
   let isAnnounced = false;
   const check = async (): Promise<void> => {
-    const faults = await findPreflightFaults(config, { listens });
+    const faults = await findPreflightFaults(config, { listens, migrates });
     if (faults.length === 0) return;
     const wrong = faults.filter(({ mayPass }) => !mayPass);
     if (wrong.length > 0) throw new ConfigError(wrong.map(({ sentence }) => sentence));

@@ -1,5 +1,7 @@
 import { messageOf } from '#kernel/errors.ts';
 import { redact } from '#kernel/log.ts';
+import { READ_ONLY_SQL, readOnlyText } from '#storage/postgres/read_only.ts';
+import { findStorageFault } from '#storage/clickhouse/storage_check.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import type { Database } from '#storage/postgres/database.ts';
@@ -16,18 +18,20 @@ export interface StoreCheck {
 
 export const CHECK_TIMEOUT_MS = 3_000;
 
-/** A database whose disk is full answers questions, and refuses every change. */
+/** A standby, and a database whose disk is full, answer questions, and refuse every change. */
 export async function checkPostgres(db: Database): Promise<StoreCheck> {
   return await check(async () => {
-    await db.sql.row('select 1');
+    const reason = await db.sql.row<{ found: string }>(READ_ONLY_SQL);
+    if (reason !== null) throw new Error(`PostgreSQL ${readOnlyText(reason.found)}`);
     if (db.isFull()) throw new Error(DISK_FULL_TEXT);
   });
 }
 
 export async function checkClickHouse(clickhouse: ClickHouseClient): Promise<StoreCheck> {
-  return await check(() =>
-    clickhouse.query({ query: 'SELECT 1', format: 'JSONEachRow' }).then((result) => result.json()),
-  );
+  return await check(async () => {
+    const reason = await findStorageFault(clickhouse);
+    if (reason !== null) throw new Error(reason);
+  });
 }
 
 export async function checkQueue(queue: DurableQueue): Promise<StoreCheck> {

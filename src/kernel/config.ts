@@ -93,6 +93,13 @@ export const CORE_SETTINGS = {
     'PostgreSQL itself, when `DATABASE_URL` is a pooler in transaction mode such as pgbouncer',
     { isSecret: true },
   ),
+  databaseCaFile: optionalText(
+    'DATABASE_CA_FILE',
+    '.',
+    'a path',
+    'file with the authority (PEM) that signed the certificate of PostgreSQL; the connection is then encrypted, and the certificate checked',
+    { unset: 'no TLS' },
+  ),
   redisUrl: optionalText(
     'REDIS_URL',
     '^rediss?(\\+(sentinel|cluster))?://.',
@@ -100,15 +107,32 @@ export const CORE_SETTINGS = {
     'Redis or Valkey for the queue: `redis://host:6379`, `redis+sentinel://host:26379,host:26379/master` or `redis+cluster://host:6379,host:6379`, `rediss` with TLS; it must not evict. When Redis loses its data, nothing is lost',
     { unset: 'in PostgreSQL', isSecret: true },
   ),
-  clickhouseUrl: optionalUrl('CLICKHOUSE_URL', ['http', 'https'], 'ClickHouse over HTTP', {
-    unset: 'embedded',
-    isSecret: true,
-  }),
+  redisCaFile: optionalText(
+    'REDIS_CA_FILE',
+    '.',
+    'a path',
+    'file with the authority (PEM) that signed the certificate of Redis, for `rediss`',
+    { unset: 'those of Node' },
+  ),
+  clickhouseUrl: optionalUrl(
+    'CLICKHOUSE_URL',
+    ['http', 'https'],
+    'ClickHouse over HTTP: `http://user:password@host:8123/database`. Of a cluster, name several servers (`host:8123,host:8123`): one that fails is left alone for a while',
+    { unset: 'embedded', isSecret: true, requiredWith: 'CLICKHOUSE_CLUSTER' },
+  ),
   clickhouseCluster: optionalText(
     'CLICKHOUSE_CLUSTER',
-    '^[A-Za-z0-9_]+$',
-    'letters, digits and _',
-    'name of a ClickHouse cluster; its tables are then created as replicated ones',
+    '^[\\w.-]{1,100}$',
+    'letters, digits, _, . and -',
+    'name of the ClickHouse cluster (`remote_servers`) over which the tables are spread; not for ClickHouse Cloud, which replicates by itself',
+    { unset: 'one server' },
+  ),
+  clickhouseCaFile: optionalText(
+    'CLICKHOUSE_CA_FILE',
+    '.',
+    'a path',
+    'file with the authority (PEM) that signed the certificate of ClickHouse, for `https`',
+    { unset: 'those of Node' },
   ),
   trustedProxies: optionalText(
     'TRUSTED_PROXIES',

@@ -33,7 +33,7 @@ test('without ClickHouse an API is ready, says what does not work, and incidents
   expect(ready.json()).toEqual({
     ready: true,
     degraded: true,
-    because: [expect.stringMatching(/^ClickHouse does not answer.*incidents can be answered$/)],
+    because: [expect.stringMatching(/^ClickHouse does not work \(.*\): .*incidents can be answered$/)],
   });
   expect((await app.inject('/livez')).json()).toEqual({ live: true });
   expect((await app.inject('/healthz')).statusCode).toBe(503);

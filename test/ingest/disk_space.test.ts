@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { DiskSpace } from '#ingest/disk_space.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
 const MEGABYTE = 1024 * 1024;
 

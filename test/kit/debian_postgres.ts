@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -88,6 +88,33 @@ export async function startPostgresPair(): Promise<PostgresPair> {
       await ask(standbyPort, 'select pg_reload_conf()');
     },
   };
+}
+
+/** A server with this certificate, until the test ends; its address is without TLS. */
+export async function startTlsPostgres(certFile: string, keyFile: string): Promise<string> {
+  const identity = await serverUser();
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-tls-'));
+  chmodSync(folder, 0o711);
+  const dir = path.join(folder, 'data');
+  const key = path.join(folder, 'server.key');
+  mkdirSync(dir, { mode: 0o700 });
+  copyFileSync(keyFile, key);
+  chmodSync(key, 0o600);
+  if (identity !== null) for (const owned of [dir, key]) chownSync(owned, identity.uid, identity.gid);
+  const options = { ...identity, cwd: folder };
+  await run(path.join(programs ?? '', 'initdb'), ['-D', dir, '-A', 'trust', '-U', 'app', '--no-sync'], options);
+  const port = await findFreePort(0);
+  const tls = ['-c', 'ssl=on', '-c', `ssl_cert_file=${certFile}`, '-c', `ssl_key_file=${key}`];
+  const args = ['-D', dir, '-p', String(port), ...ROWS, ...tls];
+  const server = spawn(path.join(programs ?? '', 'postgres'), args, { ...options, stdio: 'ignore' });
+  onTestFinished(async () => {
+    const gone = once(server, 'exit');
+    server.kill('SIGQUIT');
+    await gone;
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await expect.poll(() => ask(port, 'select 1')).toBeTruthy();
+  return `postgres://app@127.0.0.1:${port}/postgres`;
 }
 
 /** PostgreSQL refuses to run as root. */

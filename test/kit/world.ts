@@ -84,6 +84,7 @@ export async function world(
     ...loadConfig({ DATA_DIR: dataDir, BASE_URL: 'http://tocsin.test' }),
     databaseUrl,
     clickhouseUrl,
+    clickhouseCluster: inject('clickhouseCluster') ?? undefined,
     appSecret: 'a secret that is long enough for tests',
     metricsToken: METRICS_TOKEN,
     // Doubles of push services and of apps live on this machine.
@@ -165,10 +166,12 @@ async function createDatabase(name: string): Promise<string> {
 
 async function createClickHouseDatabase(name: string): Promise<string> {
   const url = inject('clickhouseUrl');
-  const client = openClickHouse(url);
+  const client = openClickHouse({ clickhouseUrl: url });
   await client.command({ query: `CREATE DATABASE ${name}` });
   for (const statement of inject('clickhouseTemplate')) {
-    await client.command({ query: statement.replaceAll(` ${TEMPLATE}.`, ` ${name}.`) });
+    await client.command({
+      query: statement.replaceAll(` ${TEMPLATE}.`, ` ${name}.`).replaceAll(`'${TEMPLATE}'`, `'${name}'`),
+    });
   }
   await client.command({ query: `INSERT INTO ${name}.migrations SELECT * FROM ${TEMPLATE}.migrations` });
   await client.close();

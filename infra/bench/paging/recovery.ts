@@ -70,7 +70,10 @@ async function recoverFrom(setup: Setup, victim: string, { dsn }: PagedService, 
   return { victim, readyMs, pagedMs, eventIds: [before, await after] };
 }
 
-async function havePaged({ db, watch }: Setup, types: readonly string[]): Promise<boolean> {
+export async function havePaged(
+  { db, watch }: Pick<Setup, 'db' | 'watch'>,
+  types: readonly string[],
+): Promise<boolean> {
   const pages = await db.sql.rows<{ id: string; title: string }>(
     `select n.id, i.title from notifications n join incidents i on i.id = n.incident_id
      where i.title like any($1) and n.channel = 'sms'`,
@@ -80,14 +83,14 @@ async function havePaged({ db, watch }: Setup, types: readonly string[]): Promis
   return new Set(pages.filter(({ id }) => taken.has(id)).map(({ title }) => title)).size === types.length;
 }
 
-async function isWell(baseUrl: string): Promise<boolean> {
+export async function isWell(baseUrl: string): Promise<boolean> {
   const response = await fetch(`${baseUrl}/healthz`);
   await response.text();
   return response.ok;
 }
 
 /** An error counts as "not yet". */
-async function until(isReached: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + GIVEN_UP_AFTER_MS;
+export async function until(isReached: () => Promise<boolean>, givenUpAfterMs = GIVEN_UP_AFTER_MS): Promise<void> {
+  const deadline = performance.now() + givenUpAfterMs;
   while (performance.now() < deadline && !(await isReached().catch(() => false))) await delay(LOOK_MS);
 }

@@ -17,6 +17,11 @@ export interface ChdbServerOptions {
   readonly memoryBytes: number;
   /** Longest body with rows, after decompression. */
   readonly rowsBytesMax: number;
+  /**
+   * A configuration of ClickHouse with the servers of a cluster, for trials: statements may reach those servers, and only
+   * those, by `cluster()` and `Distributed` tables.
+   */
+  readonly configFile?: string;
 }
 
 export interface ChdbServer {
@@ -35,13 +40,16 @@ const MEMORY_CHECK_MS = 500;
 
 /** Opens the data folder, creating it on first use, and listens on 127.0.0.1. A process can do this once. */
 export async function startChdbServer(options: ChdbServerOptions): Promise<ChdbServer> {
-  const { dataDir, port, user, password, memoryBytes, rowsBytesMax } = options;
+  const { dataDir, port, user, password, memoryBytes, rowsBytesMax, configFile } = options;
   const spoolDir = path.join(dataDir, 'spool');
   rmSync(spoolDir, { recursive: true, force: true });
   mkdirSync(spoolDir, { recursive: true, mode: 0o700 });
-  const engine = await open(path.join(dataDir, 'store'), memoryBytes);
+  const engine = await open(path.join(dataDir, 'store'), memoryBytes, configFile);
   const queryMemoryBytes = Math.floor(memoryBytes / 2);
-  const http = new ChdbHttpServer(engine, { user, password, spoolDir, queryMemoryBytes, rowsBytesMax });
+  const http = new ChdbHttpServer(engine, {
+    ...{ user, password, spoolDir, queryMemoryBytes, rowsBytesMax },
+    hasCluster: configFile !== undefined,
+  });
   const listeningPort = await listen(http, port);
   return {
     url: `http://${user}:${password}@127.0.0.1:${listeningPort}`,
@@ -52,7 +60,7 @@ export async function startChdbServer(options: ChdbServerOptions): Promise<ChdbS
   };
 }
 
-async function open(store: string, memoryBytes: number): Promise<Engine> {
+async function open(store: string, memoryBytes: number, configFile: string | undefined): Promise<Engine> {
   const deadline = performance.now() + OPEN_DEADLINE_MS;
   for (;;) {
     try {
@@ -64,6 +72,7 @@ async function open(store: string, memoryBytes: number): Promise<Engine> {
         primary_index_cache_size: CACHE_BYTES,
         max_thread_pool_free_size: IDLE_THREADS_MAX,
         memory_worker_period_ms: MEMORY_CHECK_MS,
+        ...(configFile !== undefined && { 'config-file': configFile }),
       });
     } catch (error) {
       if (performance.now() > deadline) throw error;

@@ -39,7 +39,7 @@ export class Engine {
   readonly #ownQueries = new Set<Promise<unknown>>();
 
   /** Opens the folder, creating it on first use. Throws while another process has it open. */
-  constructor(dataDir: string, serverSettings: Readonly<Record<string, number>>) {
+  constructor(dataDir: string, serverSettings: Readonly<Record<string, number | string>>) {
     this.#addon = loadAddon();
     this.#dataDir = dataDir;
     const args = Object.entries(serverSettings).map(([name, value]) => `--${name}=${value}`);

@@ -21,6 +21,8 @@ export interface HttpServerOptions {
   readonly queryMemoryBytes: number;
   /** Longest body with rows, unpacked. */
   readonly rowsBytesMax: number;
+  /** Whether statements may reach the servers of a configured cluster. */
+  readonly hasCluster: boolean;
 }
 
 /** Fewer than the threads of Node's pool: files, compression and the cancelling of queries need some too. */
@@ -157,7 +159,7 @@ export class ChdbHttpServer {
     rowsInBody: AsyncIterable<Buffer> | readonly Buffer[],
     signal: AbortSignal,
   ): Promise<void> {
-    refuseSources(`${target} ${settings}`);
+    refuseSources(`${target} ${settings}`, new Map(), this.#options);
     const summary = await withRowsFile(this.#options.spoolDir, rows, rowsInBody, async (file, isEmpty) => {
       if (isEmpty) return NOTHING_DONE;
       const sql = `${target} FROM INFILE ${quoteText(file)} ${settings} FORMAT ${format}`;
@@ -172,7 +174,7 @@ export class ChdbHttpServer {
   }
 
   async #query(res: ServerResponse, context: QueryContext, query: Query, signal: AbortSignal): Promise<void> {
-    refuseSources(query.sql, context.settings);
+    refuseSources(query.sql, context.settings, this.#options);
     const format = query.format ?? context.defaultFormat;
     const mayStream = query.isPlainSelect && FORMATS_TO_STREAM.has(format) && !context.waitsForEnd;
     const limits = mayStream ? {} : { max_result_bytes: WHOLE_RESULT_BYTES_MAX };

@@ -28,6 +28,9 @@ export const HARMLESS_TABLE_FUNCTIONS: ReadonlySet<string> = new Set([
 const REACHING =
   /^(?:file|filecluster|filesystem|url|urlcluster|executable|python|jdbc|odbc|mysql|postgresql|sqlite|mongodb|redis|input_file|disk|eval|loop|dictionary|arrowstream|ytsaurus|cosn|oss|gcs|fuzzquery|viewexplain|viewifpermitted|catboostevaluate|(?:s3|hdfs|remote|cluster|azure|deltalake|iceberg|hudi|paimon|prometheus)\w*|timeseries(?:data|metrics|samples|selector|tags)|mergetree(?:analyze|index|projection|text)\w*|ai[a-z]+|dictget\w*)$/;
 
+/** Where the operator has configured a cluster, its servers may be reached. */
+const OF_CLUSTER = /^cluster(allreplicas)?$/;
+
 const HARMLESS_ENGINE =
   /^(?:\w*MergeTree|Memory|Null|Log|TinyLog|StripeLog|Set|Join|Buffer|Merge|View|MaterializedView|Atomic|Ordinary)$/i;
 
@@ -61,7 +64,11 @@ function isAboutMerges([first, second, third]: readonly string[]): boolean {
  * Throws for a statement that reads or writes anything but the tables of this engine, which itself would read every
  * file and ask every address that it is told, and cannot be forbidden to: chdb has one user, with all rights.
  */
-export function refuseSources(sql: string, parameters: ReadonlyMap<string, string> = new Map()): void {
+export function refuseSources(
+  sql: string,
+  parameters: ReadonlyMap<string, string> = new Map(),
+  { hasCluster = false } = {},
+): void {
   for (const [, name] of sql.matchAll(/\{\s*(\w+)\s*:\s*Identifier\s*\}/g)) {
     if (/[\\/:]/.test(parameters.get(`param_${name}`) ?? '')) throw refused('a name of a table that could be a file');
   }
@@ -77,11 +84,13 @@ export function refuseSources(sql: string, parameters: ReadonlyMap<string, strin
     const wordBefore = words[index - 1] ?? '';
     if (word === 'FROM' || word === 'JOIN') inFrom.add(depth);
     else if (ENDS_FROM.has(word)) inFrom.delete(depth);
-    if (token.text === '(' && before !== undefined && REACHING.test(nameOf(before)))
-      throw refused(`${nameOf(before)}()`);
+    const called = token.text === '(' && before !== undefined ? nameOf(before) : null;
+    if (called !== null && REACHING.test(called) && !(hasCluster && OF_CLUSTER.test(called)))
+      throw refused(`${called}()`);
     if ((word === 'INFILE' && wordBefore === 'FROM') || (word === 'OUTFILE' && wordBefore === 'INTO'))
       throw refused(word);
-    if (isDefinition && wordBefore === 'ENGINE') requireHarmlessEngine(token.text === '=' ? tokens[index + 1] : token);
+    if (isDefinition && wordBefore === 'ENGINE')
+      requireHarmlessEngine(token.text === '=' ? tokens[index + 1] : token, hasCluster);
     if (isDefinition && index < 5 && REFUSED_OBJECTS.has(word) && isAtObject(words, index)) throw refused(word);
     const isFrozen = (word === 'FREEZE' || word === 'FETCH') && PARTS.has(words[index + 1] ?? '');
     if (words[0] === 'ALTER' && (isFrozen || (wordBefore === 'TO' && ELSEWHERE.has(word)))) throw refused(word);
@@ -98,8 +107,9 @@ function isAtObject(words: readonly string[], index: number): boolean {
   return words.slice(1, index).every((word) => ['OR', 'REPLACE', 'TEMPORARY', 'SETTINGS'].includes(word));
 }
 
-function requireHarmlessEngine(token: Token | undefined): void {
+function requireHarmlessEngine(token: Token | undefined, hasCluster: boolean): void {
   const name = token === undefined ? '' : nameOf(token);
+  if (hasCluster && name === 'distributed') return;
   if (!HARMLESS_ENGINE.test(name)) throw refused(`ENGINE = ${name}`);
 }
 

@@ -6,6 +6,7 @@ import { type ActionRuntime, runAction } from '#actions/run_action.ts';
 import { inUnitOfWork, type UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { installationOf } from '#entry/installation.ts';
+import { requireOwnSecret } from '#entry/secret_fingerprint.ts';
 import { requireStores, runningConfig, type RunningConfig } from '#entry/running_config.ts';
 import type { ConsoleOperation } from '#kernel/action.ts';
 import type { RequestOrigin } from '#core/access/caller.ts';
@@ -41,7 +42,7 @@ export async function runAsOperator<Input extends TObject, Result extends TSchem
   find: (stores: Stores) => Promise<{ readonly orgId: Id<'org'>; readonly input: Static<Input> }>,
 ): Promise<Static<Result>> {
   return await withDatabase(async (config, db) => {
-    const clickhouse = openClickHouse(config.clickhouseUrl);
+    const clickhouse = openClickHouse(config);
     const runtime: ActionRuntime = {
       db,
       clock: systemClock,
@@ -73,6 +74,7 @@ async function withDatabase<Result>(work: (config: RunningConfig, db: Database) 
   const config = requireStores(await runningConfig(loadConfig()));
   const db = await openDatabase({ url: directUrlOf(config), poolMax: 1 });
   try {
+    await requireOwnSecret((text, parameters) => db.sql.rows(text, parameters), config.appSecret);
     return await work(config, db);
   } catch (error) {
     // Why it cannot be reached says more than that it cannot.

@@ -5,7 +5,14 @@ import type { AppContext } from '#entry/compose.ts';
 import { cacheForASecond } from '#entry/http/cache_for_a_second.ts';
 import { checkPager } from '#entry/pager_check.ts';
 import type { Readiness } from '#entry/process_port.ts';
-import { CHECK_TIMEOUT_MS, checkClickHouse, checkPostgres, checkQueue, noAnswer } from '#entry/store_checks.ts';
+import {
+  CHECK_TIMEOUT_MS,
+  checkClickHouse,
+  checkPostgres,
+  checkQueue,
+  noAnswer,
+  type StoreCheck,
+} from '#entry/store_checks.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import { DISK_FULL_TEXT } from '#storage/postgres/faults.ts';
@@ -14,9 +21,10 @@ const UNKNOWN = 'it is unknown whether pages are late';
 
 /** What an API process does without each of these stores. */
 const WITHOUT = {
-  clickhouse:
-    'ClickHouse does not answer: what was sent is kept and not shown yet, and rules are not evaluated; incidents can be answered',
-  queue: 'the queue does not answer: what was sent is kept on this disk; incidents can be answered',
+  clickhouse: (reason: string) =>
+    `ClickHouse does not work${reason}: what was sent is kept and not shown yet, and rules are not evaluated; incidents can be answered`,
+  queue: (reason: string) =>
+    `the queue does not work${reason}: what was sent is kept on this disk; incidents can be answered`,
 };
 
 /**
@@ -68,15 +76,15 @@ export function mountHealth(app: FastifyInstance, context: AppContext, disk: Dis
     const unready = [
       ...(isDraining ? ['this process is stopping'] : []),
       ...(context.db.isFull() ? [DISK_FULL_TEXT] : []),
-      ...(postgres.status === 'up' ? [] : ['postgres is down']),
+      ...(postgres.status === 'up' ? [] : [`postgres is down${reasonOf(postgres)}`]),
       ...pager.unreadyBecause,
       // Without ClickHouse, or the queue, they are late in every process.
       ...(clickhouse.status === 'up' && queue.status === 'up' ? pager.rulesBehindBecause : []),
     ];
     if (unready.length > 0) return { ready: false, because: unready };
     const degraded = [
-      ...(clickhouse.status === 'up' ? [] : [WITHOUT.clickhouse]),
-      ...(queue.status === 'up' ? [] : [WITHOUT.queue]),
+      ...(clickhouse.status === 'up' ? [] : [WITHOUT.clickhouse(reasonOf(clickhouse))]),
+      ...(queue.status === 'up' ? [] : [WITHOUT.queue(reasonOf(queue))]),
     ];
     const because = [...degraded, ...(disk.fault === null ? [] : [disk.fault])];
     return {
@@ -92,6 +100,8 @@ export function mountHealth(app: FastifyInstance, context: AppContext, disk: Dis
   });
   return readiness;
 }
+
+const reasonOf = ({ error }: StoreCheck): string => (error === undefined ? '' : ` (${error})`);
 
 type Sentences = 'problems' | 'unreadyBecause' | 'rulesBehindBecause';
 

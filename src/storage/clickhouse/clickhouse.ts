@@ -1,53 +1,170 @@
-import { createClient, type ClickHouseClient } from '@clickhouse/client';
+import { randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 
-import { AppError, isUnreachable, messageOf } from '#kernel/errors.ts';
+import {
+  type ClickHouseClient as NodeClient,
+  type ClickHouseSettings,
+  createClient,
+  type DataFormat,
+} from '@clickhouse/client';
 
-export type { ClickHouseClient };
+import { type ClickHouseAddress, databaseOf, nodeUrlsOf } from '#storage/clickhouse/address.ts';
+import { isFaultOfNode } from '#storage/clickhouse/faults.ts';
+import { type Layout, layoutOf } from '#storage/clickhouse/layout.ts';
+import { Nodes } from '#storage/clickhouse/nodes.ts';
+
+/** The official client over all nodes of an address. */
+export interface ClickHouseClient extends Pick<NodeClient, 'query' | 'command' | 'insert' | 'exec' | 'close'> {
+  readonly layout: Layout;
+  /** The database that the address names. */
+  readonly database: string;
+}
+
+type QueryParams<Format extends DataFormat> = Parameters<typeof NodeClient.prototype.query<Format>>[0];
 
 const ANSWER_MS_MAX = 60_000;
 
-/** Opens the client; connects at the first query. The database is the path of the URL, `default` without one. */
-export function openClickHouse(url: string, answerMsMax = ANSWER_MS_MAX): ClickHouseClient {
-  return createClient({
-    url,
-    application: 'tocsin',
-    request_timeout: answerMsMax,
-    max_open_connections: 20,
-    keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
-    clickhouse_settings: { date_time_input_format: 'best_effort', output_format_json_quote_64bit_integers: 1 },
-    log: { level: 127 },
-  });
+/**
+ * What queries over the shards of a cluster need. Each setting is described under its name in
+ * https://clickhouse.com/docs/operations/settings/settings.
+ */
+const ON_A_CLUSTER: ClickHouseSettings = {
+  // A subquery sees the rows of all shards, wherever they are; the default refuses it.
+  distributed_product_mode: 'global',
+  // Half of the rows would be a wrong answer: a rule would not see what it is to page for.
+  skip_unavailable_shards: 0,
+  // An insert is answered when the shards have stored it, not when the node that was asked has.
+  distributed_foreground_insert: 1,
+  connect_timeout_with_failover_ms: 2_000,
+};
+
+/** Opens the client; connects at the first query. */
+export function openClickHouse(address: ClickHouseAddress, answerMsMax = ANSWER_MS_MAX): ClickHouseClient {
+  const urls = nodeUrlsOf(address.clickhouseUrl);
+  if (urls === null) throw new Error('CLICKHOUSE_URL is not an address of ClickHouse');
+  const { clickhouseCaFile, clickhouseCluster } = address;
+  const ca = clickhouseCaFile === undefined ? null : readFileSync(clickhouseCaFile);
+  const clients = urls.map((url) =>
+    createClient({
+      url,
+      application: 'tocsin',
+      request_timeout: answerMsMax,
+      max_open_connections: 20,
+      keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
+      ...(ca !== null && { tls: { ca_cert: ca } }),
+      clickhouse_settings: {
+        date_time_input_format: 'best_effort',
+        output_format_json_quote_64bit_integers: 1,
+        ...(clickhouseCluster !== undefined && ON_A_CLUSTER),
+      },
+      log: { level: 127 },
+    }),
+  );
+  return new NodesClient(clients, layoutOf(clickhouseCluster), databaseOf(address.clickhouseUrl));
 }
 
-/** Runs a query; throws `unavailable` (503) when ClickHouse does not answer, unlike for a wrong query. */
-export async function withClickHouseErrors<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isClickHouseUnreachable(error)) {
-      throw new AppError('unavailable', 'the metric store does not answer, try again shortly', {
-        cause: error,
-        retryAfterSeconds: 5,
-      });
-    }
-    if (isFull(error)) {
-      throw new AppError('unavailable', 'the disk of the metric store is full; nothing is lost, try again later', {
-        cause: error,
-        retryAfterSeconds: 30,
-      });
-    }
-    throw error;
+/** How often each of several nodes is asked whether it is there, and how many answers in a row it may miss. */
+const PING_MS = 2_000;
+const PINGS_MISSED_MAX = 2;
+
+interface NodeState {
+  readonly client: NodeClient;
+  /** Ends what waits for a node that is gone without a word, as one behind a broken cable is. */
+  waiting: AbortController;
+  missed: number;
+}
+
+/** Reads go to another node when one fails. What changes something is not repeated: who sent it knows whether it may be. */
+class NodesClient implements ClickHouseClient {
+  readonly layout: Layout;
+  readonly database: string;
+  readonly #nodes: readonly NodeState[];
+  readonly #choice: Nodes;
+  readonly #pings: NodeJS.Timeout | undefined;
+
+  constructor(clients: readonly NodeClient[], layout: Layout, database: string) {
+    this.layout = layout;
+    this.database = database;
+    this.#nodes = clients.map((client) => ({ client, waiting: new AbortController(), missed: 0 }));
+    this.#choice = new Nodes(clients.length, randomInt(clients.length));
+    if (clients.length > 1) this.#pings = setInterval(() => this.#pingAll(), PING_MS).unref();
   }
-}
 
-/** The client's own errors have no code. */
-export function isClickHouseUnreachable(error: unknown): boolean {
-  return isUnreachable(error) || /Timeout error|socket hang up/.test(messageOf(error));
-}
+  async query<Format extends DataFormat = 'JSON'>(params: QueryParams<Format>) {
+    const order = this.#choice.order(performance.now());
+    for (const [place, index] of order.entries()) {
+      try {
+        return await this.#on(index, params.abort_signal, (client, abort_signal) =>
+          client.query<Format>({ ...params, ...(abort_signal && { abort_signal }) }),
+        );
+      } catch (error) {
+        const isLast = place === order.length - 1 || params.abort_signal?.aborted === true;
+        if (isLast || !isFaultOfNode(error)) throw error;
+      }
+    }
+    throw new Error('there is no node');
+  }
 
-/** As the server says it, or the operating system through it. */
-function isFull(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { type } = error as { type?: unknown };
-  return type === 'NOT_ENOUGH_SPACE' || /No space left on device|ENOSPC/.test(error.message);
+  async command(params: Parameters<NodeClient['command']>[0]) {
+    return await this.#onFirst(params.abort_signal, (client, abort_signal) =>
+      client.command({ ...params, ...(abort_signal && { abort_signal }) }),
+    );
+  }
+
+  async insert<Row>(params: Parameters<typeof NodeClient.prototype.insert<Row>>[0]) {
+    return await this.#onFirst(params.abort_signal, (client, abort_signal) =>
+      client.insert<Row>({ ...params, ...(abort_signal && { abort_signal }) }),
+    );
+  }
+
+  async exec(params: Parameters<NodeClient['exec']>[0]) {
+    return await this.#onFirst(params.abort_signal, (client, abort_signal) =>
+      client.exec({ ...params, ...(abort_signal && { abort_signal }) }),
+    );
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#pings);
+    await Promise.all(this.#nodes.map(({ client }) => client.close()));
+  }
+
+  async #onFirst<Result>(
+    signal: AbortSignal | undefined,
+    work: (client: NodeClient, signal: AbortSignal | undefined) => Promise<Result>,
+  ): Promise<Result> {
+    const [first = 0] = this.#choice.order(performance.now());
+    return await this.#on(first, signal, work);
+  }
+
+  async #on<Result>(
+    index: number,
+    signal: AbortSignal | undefined,
+    work: (client: NodeClient, signal: AbortSignal | undefined) => Promise<Result>,
+  ): Promise<Result> {
+    const node = this.#nodes[index];
+    if (node === undefined) throw new Error(`there is no node ${index}`);
+    if (this.#pings === undefined) return await work(node.client, signal);
+    const gone = node.waiting.signal;
+    try {
+      const result = await work(node.client, signal === undefined ? gone : AbortSignal.any([gone, signal]));
+      this.#choice.succeeded(index);
+      return result;
+    } catch (error) {
+      if (isFaultOfNode(error) && signal?.aborted !== true) this.#choice.failed(index, performance.now());
+      throw error;
+    }
+  }
+
+  #pingAll(): void {
+    for (const [index, node] of this.#nodes.entries()) void this.#ping(index, node);
+  }
+
+  async #ping(index: number, node: NodeState): Promise<void> {
+    const { success } = await node.client.ping({ select: false, abort_signal: AbortSignal.timeout(PING_MS) });
+    node.missed = success ? 0 : node.missed + 1;
+    if (node.missed < PINGS_MISSED_MAX) return;
+    this.#choice.failed(index, performance.now());
+    node.waiting.abort();
+    node.waiting = new AbortController();
+  }
 }

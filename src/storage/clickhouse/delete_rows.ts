@@ -1,4 +1,7 @@
-import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import type { DataTable } from '#storage/clickhouse/layout.ts';
+import { ORDER_DURABLY } from '#storage/clickhouse/order_durably.ts';
 
 /**
  * Orders the deletion and returns once the order is durable; ClickHouse carries it out even if something happens to
@@ -7,7 +10,7 @@ import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse
  */
 export async function deleteRows(
   client: ClickHouseClient,
-  table: 'metric_points' | 'metric_series' | 'metric_names' | 'exception_events',
+  table: DataTable,
   condition: string,
   parameters: Record<string, unknown>,
 ): Promise<void> {
@@ -19,9 +22,9 @@ export async function deleteRows(
     });
     if ((await found.json()).length === 0) return;
     await client.command({
-      query: `DELETE FROM ${table} WHERE ${condition}`,
+      query: `DELETE FROM ${client.layout.stored(table)}${client.layout.onCluster} WHERE ${condition}`,
       query_params: parameters,
-      clickhouse_settings: { lightweight_deletes_sync: '0' },
+      clickhouse_settings: ORDER_DURABLY,
     });
   });
 }

@@ -1,7 +1,8 @@
 import { EMPTY_TALLY, type GroupTally, type ReleaseCount } from '#core/exceptions/group_counts.ts';
 import { type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal, toTimestamp } from '#kernel/time.ts';
-import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
 /** The events of a group that its service still keeps. */
 export interface GroupScope {

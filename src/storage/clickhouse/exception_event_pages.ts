@@ -1,6 +1,7 @@
 import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
 import { uuidOf } from '#kernel/ids.ts';
-import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import type { GroupScope } from '#storage/clickhouse/exception_counter.ts';
 
 /** Where an event stands among those of its group, which are ordered by time. */

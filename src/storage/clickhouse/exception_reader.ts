@@ -5,7 +5,8 @@ import { type Id, uuidOf } from '#kernel/ids.ts';
 import { type HourlyCounts, queryHourlyCounts } from '#storage/clickhouse/hourly_counts.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import { queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
-import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { EVENTS, ExceptionCounter, type GroupScope, USERS } from '#storage/clickhouse/exception_counter.ts';
 import { ExceptionEventPages } from '#storage/clickhouse/exception_event_pages.ts';
 

@@ -34,7 +34,8 @@ export class ExceptionWriter {
     if (events.length === 0) return;
     const rows = new RowBinary();
     for (const event of events) writeRow(rows, event);
-    await insertRows(this.#client, `exception_events (${COLUMNS})`, rows.bytes(), token);
+    const options = { token, acknowledged: 'at_once' } as const;
+    await insertRows(this.#client, `exception_events (${COLUMNS})`, rows.bytes(), options);
   }
 
   /** All events of the service, before long: see `deleteRows`. */

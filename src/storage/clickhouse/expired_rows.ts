@@ -1,6 +1,8 @@
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
-import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { ORDER_DURABLY } from '#storage/clickhouse/order_durably.ts';
 import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
 
 /** Services with the same retention. */
@@ -62,11 +64,12 @@ export class ExpiredRows {
     }
   }
 
-  async #isDeleting({ name }: AgingTable): Promise<boolean> {
+  async #isDeleting(table: AgingTable): Promise<boolean> {
     const pending = await this.#rows<[string]>(
-      `SELECT mutation_id FROM system.mutations
-       WHERE database = currentDatabase() AND table = {table:String} AND NOT is_done LIMIT 1`,
-      { table: name },
+      `SELECT mutation_id FROM ${this.#client.layout.system('mutations')}
+       WHERE database = {database:String} AND table = {table:String} AND NOT is_done LIMIT 1
+       SETTINGS skip_unavailable_shards = 1`,
+      this.#storedIn(table),
     );
     return pending.length > 0;
   }
@@ -74,7 +77,7 @@ export class ExpiredRows {
   async #dropPartitions(table: AgingTable, cutoff: Temporal.Instant): Promise<void> {
     const isOver = (partition: string): boolean => endOf(table, partition) <= cutoff.epochMilliseconds;
     for (const partition of (await this.#partitions(table)).filter(isOver)) {
-      await this.#command(`ALTER TABLE ${table.name} DROP PARTITION ID '${partition}'`);
+      await this.#command(`ALTER TABLE ${this.#stored(table)} DROP PARTITION ID '${partition}'`);
     }
   }
 
@@ -91,7 +94,7 @@ export class ExpiredRows {
         ? ['']
         : partitions.map((partition) => `IN PARTITION ID '${partition}'`);
     for (const place of places) {
-      await this.#command(`DELETE FROM ${table.name} ${place} WHERE ${condition}`, scope);
+      await this.#command(`DELETE FROM ${this.#stored(table)} ${place} WHERE ${condition}`, scope);
     }
   }
 
@@ -104,18 +107,29 @@ export class ExpiredRows {
       });
     const holey = (await this.#partitions(table, 'has_lightweight_delete')).filter((one) => !isBeingOutdated(one));
     for (const partition of holey.slice(0, REWRITTEN_AT_ONCE_MAX)) {
-      await this.#command(`ALTER TABLE ${table.name} APPLY DELETED MASK IN PARTITION ID '${partition}'`);
+      await this.#command(`ALTER TABLE ${this.#stored(table)} APPLY DELETED MASK IN PARTITION ID '${partition}'`);
     }
   }
 
   /** Oldest first. */
-  async #partitions({ name }: AgingTable, condition = '1'): Promise<string[]> {
+  async #partitions(table: AgingTable, condition = '1'): Promise<string[]> {
     const found = await this.#rows<[string]>(
-      `SELECT DISTINCT partition_id FROM system.parts
-       WHERE database = currentDatabase() AND table = {table:String} AND active AND ${condition} ORDER BY partition_id`,
-      { table: name },
+      `SELECT DISTINCT partition_id FROM ${this.#client.layout.system('parts')}
+       WHERE database = {database:String} AND table = {table:String} AND active AND ${condition} ORDER BY partition_id
+       SETTINGS skip_unavailable_shards = 1`,
+      this.#storedIn(table),
     );
     return found.map(([partition]) => partition).filter(isPartition);
+  }
+
+  /** The table that holds the rows, as statements name it that are for every server. */
+  #stored({ name }: AgingTable): string {
+    const { layout } = this.#client;
+    return `${layout.stored(name)}${layout.onCluster}`;
+  }
+
+  #storedIn({ name }: AgingTable): Record<string, unknown> {
+    return { database: this.#client.database, table: this.#client.layout.stored(name) };
   }
 
   async #rows<Row extends readonly unknown[]>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
@@ -136,7 +150,7 @@ export class ExpiredRows {
         query,
         query_params: parameters,
         use_multipart_params_auto: true,
-        clickhouse_settings: { lightweight_deletes_sync: '0', mutations_sync: '0' },
+        clickhouse_settings: ORDER_DURABLY,
       });
     });
   }

@@ -1,6 +1,7 @@
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
 /** How many there were of each service, by the hour in epoch milliseconds; hours without any are absent. */
 export type HourlyCounts = ReadonlyMap<Id<'service'>, ReadonlyMap<number, number>>;

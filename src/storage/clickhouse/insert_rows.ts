@@ -1,20 +1,53 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
-import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
+import type { ClickHouseSettings } from '@clickhouse/client';
+
+import { retry } from '#kernel/retry.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { faultTypeOf, withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
 /**
- * Inserts rows and returns once they are durable. The same rows under the same token, within the table's last thousand
- * inserts, are one insert, so a batch can be sent again when its outcome is unknown.
+ * How inserts into replicated tables are acknowledged: when the majority of the replicas of each shard has the rows, so
+ * that none is lost with one machine. `in_sequence` lets one insert follow another, which alone allows a read that sees
+ * all that was acknowledged (see `SEES_ALL_ACKNOWLEDGED`).
+ * https://clickhouse.com/docs/operations/settings/settings#insert_quorum and #insert_quorum_parallel.
+ */
+const QUORUM: Readonly<Record<Acknowledged, ClickHouseSettings>> = {
+  at_once: { insert_quorum: 'auto', insert_quorum_parallel: 1, insert_quorum_timeout: 30_000 },
+  in_sequence: { insert_quorum: 'auto', insert_quorum_parallel: 0, insert_quorum_timeout: 30_000 },
+};
+
+type Acknowledged = 'at_once' | 'in_sequence';
+
+/**
+ * For reads on which it depends whether somebody is paged: a replica that lacks something acknowledged refuses them. One
+ * server, which has everything, ignores it; ClickHouse Cloud brings the replica up to date first.
+ * https://clickhouse.com/docs/operations/settings/settings#select_sequential_consistency
+ */
+export const SEES_ALL_ACKNOWLEDGED: ClickHouseSettings = { select_sequential_consistency: '1' };
+
+/** While one insert waits for its replicas, others into the table are refused: they come again soon. */
+const TURN = { pauseMs: 20, pauseMsMax: 320, timeoutMs: 15_000 };
+
+interface InsertOptions {
+  /** The same rows under the same token are one insert, so a batch can be sent again when its outcome is unknown. */
+  readonly token: string;
+  readonly format?: 'RowBinary' | 'Native';
+  readonly acknowledged: Acknowledged;
+}
+
+/**
+ * Inserts rows and returns once they are durable: on disk, and on a cluster on the majority of the replicas of each shard.
+ * Tokens are remembered for the table's last ten thousand inserts, on a cluster for hours.
  */
 export async function insertRows(
   client: ClickHouseClient,
   into: string,
   rows: Buffer,
-  token: string,
-  format: 'RowBinary' | 'Native' = 'RowBinary',
+  { token, format = 'RowBinary', acknowledged }: InsertOptions,
 ): Promise<void> {
-  await withClickHouseErrors(async () => {
+  const insert = async (): Promise<void> => {
     const { stream } = await client.exec({
       query: `INSERT INTO ${into} FORMAT ${format}`,
       values: Readable.from([rows], { objectMode: false }),
@@ -24,8 +57,11 @@ export async function insertRows(
         async_insert: 0,
         // Rows that stand twice in one insert are folded by merges, as those of several inserts are.
         optimize_on_insert: 0,
+        ...(client.layout.cluster !== null && QUORUM[acknowledged]),
       },
     });
     await text(stream);
-  });
+  };
+  const isAnothersTurn = (error: unknown): boolean => faultTypeOf(error) === 'UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE';
+  await withClickHouseErrors(() => retry(insert, { ...TURN, mayRetry: isAnothersTurn }));
 }

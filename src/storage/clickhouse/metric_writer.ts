@@ -20,9 +20,14 @@ export class MetricWriter {
    */
   async insert(batches: readonly ServicePoints[], token: string): Promise<void> {
     const series = encodeSeries(batches);
-    if (series !== null) await insertRows(this.#client, `metric_series (${SERIES_COLUMNS})`, series, token);
+    // Rules look at points and at labels, and must see all that was acknowledged.
+    const acknowledged = 'in_sequence';
+    if (series !== null) {
+      await insertRows(this.#client, `metric_series (${SERIES_COLUMNS})`, series, { token, acknowledged });
+    }
     for (const [period, block] of encodePoints(batches)) {
-      await insertRows(this.#client, 'metric_points', block, `${token}:${period}`, 'Native');
+      const options = { token: `${token}:${period}`, format: 'Native', acknowledged } as const;
+      await insertRows(this.#client, 'metric_points', block, options);
     }
   }
 

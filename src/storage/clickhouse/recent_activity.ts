@@ -1,6 +1,7 @@
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
-import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
 /** What has come in of a service lately. */
 export interface RecentActivity {

@@ -7,7 +7,9 @@ import type { MetricSelector } from '#core/metrics/read_selector.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { type ClickHouseClient, withClickHouseErrors } from '#storage/clickhouse/clickhouse.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { GenerationalCache } from '#storage/clickhouse/generational_cache.ts';
 import { type Slot, toSlot, valueOf, windowOf, type Windows } from '#storage/clickhouse/rule_answers.ts';
 import {
@@ -170,7 +172,11 @@ export class RuleReader {
         query_params: parameters,
         use_multipart_params_auto: true,
         format: 'JSONCompactEachRow',
-        clickhouse_settings: { max_execution_time: QUERY_SECONDS_MAX, output_format_json_quote_denormals: 1 },
+        clickhouse_settings: {
+          ...SEES_ALL_ACKNOWLEDGED,
+          max_execution_time: QUERY_SECONDS_MAX,
+          output_format_json_quote_denormals: 1,
+        },
       });
       return await result.json<Row>();
     });

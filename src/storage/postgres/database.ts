@@ -5,6 +5,7 @@ import { Pool, type PoolConfig } from 'pg';
 import { columnParsers } from '#storage/postgres/column_parsers.ts';
 import { Dialect } from '#storage/postgres/dialect.ts';
 import { toFault } from '#storage/postgres/faults.ts';
+import { closerOfStaleConnections } from '#storage/postgres/stale_connections.ts';
 import { ENTITIES, type Tables } from '#storage/postgres/tables.ts';
 
 /**
@@ -80,9 +81,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const onFull = (): void => void (refusedAtMs = performance.now());
   const limits = limitsOf(options);
   // A pooler refuses to begin a session with them.
-  const dialect = options.isPooler
-    ? new Dialect(openPool(options, { query_timeout: STATEMENT_MS_MAX }), onFull, setLocally(limits))
-    : new Dialect(openPool(options, limits), onFull, null);
+  const pool = openPool(options, options.isPooler ? { query_timeout: STATEMENT_MS_MAX } : limits);
+  const notices = { onFull, onReadOnly: closerOfStaleConnections(pool) };
+  const dialect = new Dialect(pool, notices, options.isPooler ? setLocally(limits) : null);
   const orm = await MikroORM.init({
     dbName: 'tocsin',
     entities: ENTITIES,

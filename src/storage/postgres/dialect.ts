@@ -10,30 +10,37 @@ import {
 } from 'kysely';
 import type { Pool } from 'pg';
 
+import { errorCodeOf } from '#kernel/errors.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
-import { isDiskFull, toFault } from '#storage/postgres/faults.ts';
+import { isDiskFull, READ_ONLY, toFault } from '#storage/postgres/faults.ts';
+
+/** Called each time the server refuses something because its disk is full, or because it takes no changes. */
+interface Notices {
+  readonly onFull: () => void;
+  readonly onReadOnly: () => void;
+}
 
 /**
  * How all queries reach PostgreSQL, those of the ORM included: an instant is a parameter like any other, and a server
  * that is away or has no room is an `unavailable`.
  */
 export class Dialect extends PostgresDialect {
-  readonly #onFull: () => void;
+  readonly #notices: Notices;
   readonly #afterBegin: string | null;
 
   /**
-   * @param onFull called each time the server refuses something because its disk is full
    * @param afterBegin a statement that each transaction begins with; null for none
    */
-  constructor(pool: Pool, onFull: () => void, afterBegin: string | null) {
+  constructor(pool: Pool, notices: Notices, afterBegin: string | null) {
     super({ pool });
-    this.#onFull = onFull;
+    this.#notices = notices;
     this.#afterBegin = afterBegin;
   }
 
   override createDriver(): Driver {
     const translate = (error: unknown): unknown => {
-      if (isDiskFull(error)) this.#onFull();
+      if (isDiskFull(error)) this.#notices.onFull();
+      if (errorCodeOf(error) === READ_ONLY) this.#notices.onReadOnly();
       return toFault(error);
     };
     return new FaultTranslatingDriver(super.createDriver(), translate, this.#afterBegin);

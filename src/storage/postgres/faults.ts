@@ -12,6 +12,10 @@ export function toFault(error: unknown): unknown {
   if (error instanceof DriverException && error.cause instanceof Error) return toFault(error.cause);
   const full = toDiskFull(error);
   if (full !== null) return full;
+  if (errorCodeOf(error) === READ_ONLY) {
+    const message = 'the database takes no changes at the moment; nothing was changed, try again shortly';
+    return new AppError('unavailable', message, { cause: error, retryAfterSeconds: 5 });
+  }
   if (!isDatabaseUnreachable(error)) return error;
   return new AppError('unavailable', 'the database does not answer; nothing was changed, try again shortly', {
     cause: error,
@@ -25,6 +29,8 @@ export function toDiskFull(error: unknown): AppError | null {
   return new AppError('unavailable', DISK_FULL_TEXT, { cause: error, retryAfterSeconds: 30 });
 }
 
+/** SQLSTATE: a standby, or a primary that has become one, is asked for a change. */
+export const READ_ONLY = '25006';
 /** SQLSTATE. */
 const DISK_FULL = '53100';
 export const DISK_FULL_TEXT =

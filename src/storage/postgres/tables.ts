@@ -63,6 +63,7 @@ import {
 } from '#storage/postgres/entities/sign_in.ts';
 import {
   DurableJobEntity,
+  InstallationEntity,
   LeaseEntity,
   MigratedByEntity,
   OutboxEntity,
@@ -126,6 +127,7 @@ export const ENTITIES = [
   DurableJobEntity,
   SpooledDataEntity,
   MigratedByEntity,
+  InstallationEntity,
 ];
 
 type Inferred = InferKyselyDB<(typeof ENTITIES)[number]>;

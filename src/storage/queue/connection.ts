@@ -2,7 +2,10 @@ import { type BackendFactory, createRedisBackend, runMigrations } from 'bullmq';
 import { Pool, type PoolConfig } from 'pg';
 
 import { type DatabaseAddress, directUrlOf } from '#storage/postgres/database.ts';
-import { keyPrefixOf, openRedis } from '#storage/queue/redis.ts';
+import { keyPrefixOf, openRedis, type RedisStore } from '#storage/queue/redis.ts';
+import { probeRedis, RedisRefusal } from '#storage/queue/redis_probe.ts';
+import { closerOfStaleConnections } from '#storage/postgres/stale_connections.ts';
+import { READ_ONLY_SQL, readOnlyText } from '#storage/postgres/read_only.ts';
 import { createLastingPostgresBackend } from '#storage/queue/postgres_backend.ts';
 
 /** Where jobs wait: Redis when it is configured, else PostgreSQL. The rest of the product cannot tell which. */
@@ -12,31 +15,38 @@ export interface QueueConnection {
   readonly options: { readonly connection: object; readonly prefix?: string };
   /** Name and address-free description for health and the banner. */
   readonly engine: 'redis' | 'postgres';
+  /** Throws when jobs cannot be added now, with the reason. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
 interface QueueAddress extends DatabaseAddress {
   readonly redisUrl: string | undefined;
+  readonly redisCaFile?: string | undefined;
 }
 
 /** `durable` waits for the disk at each commit; without it a crash of PostgreSQL re-runs a few finished jobs. */
 export function connectQueue(address: QueueAddress, options: { durable: boolean; poolMax: number }): QueueConnection {
-  return address.redisUrl === undefined
+  const { redisUrl, redisCaFile } = address;
+  return redisUrl === undefined
     ? connectPostgres(directUrlOf(address), options)
-    : connectRedis(address.redisUrl);
+    : connectRedis({ redisUrl, redisCaFile });
 }
 
-function connectRedis(url: string): QueueConnection {
-  const redis = openRedis(url, { maxRetriesPerRequest: null, enableReadyCheck: true, lazyConnect: false });
+function connectRedis(store: RedisStore): QueueConnection {
+  const redis = openRedis(store, { maxRetriesPerRequest: null, enableReadyCheck: true, lazyConnect: false });
   redis.on('error', () => {});
-  const prefix = keyPrefixOf(url);
+  const prefix = keyPrefixOf(store.redisUrl);
   return {
     backend: createRedisBackend,
     options: { connection: redis, ...(prefix !== undefined && { prefix }) },
     engine: 'redis',
     ping: async () => {
-      await redis.ping();
+      try {
+        await probeRedis(redis, store.redisUrl);
+      } catch (error) {
+        throw error instanceof RedisRefusal ? new Error(`Redis ${error.message}`) : error;
+      }
     },
     close: async () => {
       redis.disconnect();
@@ -55,12 +65,17 @@ function connectPostgres(url: string, options: { durable: boolean; poolMax: numb
     connectionTimeoutMillis: 5_000,
     options: `-c search_path=${SCHEMA},public${options.durable ? '' : ' -c synchronous_commit=off'}`,
   });
+  const closeStale = closerOfStaleConnections(pool);
   return {
     backend: createLastingPostgresBackend as BackendFactory,
     options: { connection: pool },
     engine: 'postgres',
     ping: async () => {
-      await pool.query('select 1');
+      const { rows } = await pool.query<{ found: string }>(READ_ONLY_SQL);
+      const [reason] = rows;
+      if (reason === undefined) return;
+      closeStale();
+      throw new Error(`PostgreSQL ${readOnlyText(reason.found)}`);
     },
     close: () => pool.end(),
   };

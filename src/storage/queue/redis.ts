@@ -1,4 +1,14 @@
+import { readFileSync } from 'node:fs';
+
 import { Cluster, Redis } from 'ioredis';
+
+/** How Redis is reached. */
+export interface RedisStore {
+  /** As `readRedisAddress` reads it. */
+  readonly redisUrl: string;
+  /** The file with the authority that signed its certificate; absent, those that Node knows are trusted. */
+  readonly redisCaFile?: string | undefined;
+}
 
 /** Where Redis is: one server, a master that Sentinels know, or a cluster. Valkey speaks the same protocol. */
 interface RedisAddress {
@@ -65,15 +75,16 @@ interface RedisBehaviour {
 }
 
 /** Opens a connection. The caller listens to its errors. Throws for an address that `readRedisAddress` does not read. */
-export function openRedis(url: string, behaviour: RedisBehaviour): Redis | Cluster {
-  const address = readRedisAddress(url);
+export function openRedis({ redisUrl, redisCaFile }: RedisStore, behaviour: RedisBehaviour): Redis | Cluster {
+  const address = readRedisAddress(redisUrl);
   if (address === null) throw new Error('REDIS_URL is not an address of Redis');
   const { kind, hosts, master, database, username, password, isEncrypted } = address;
+  const tls = redisCaFile === undefined ? {} : { ca: readFileSync(redisCaFile) };
   const own = {
     ...behaviour,
     ...(username !== null && { username }),
     ...(password !== null && { password }),
-    ...(isEncrypted && { tls: {} }),
+    ...(isEncrypted && { tls }),
   };
   switch (kind) {
     case 'server': {
@@ -87,6 +98,7 @@ export function openRedis(url: string, behaviour: RedisBehaviour): Redis | Clust
         name: master,
         db: database,
         enableTLSForSentinelMode: isEncrypted,
+        ...(isEncrypted && { sentinelTLS: tls }),
       });
     case 'cluster': {
       const { lazyConnect, retryStrategy, ...redisOptions } = own;

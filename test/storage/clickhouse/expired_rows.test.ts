@@ -7,6 +7,7 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { EXCEPTION_EVENTS, METRIC_POINTS, ExpiredRows, type RetentionTier } from '#storage/clickhouse/expired_rows.ts';
+import type { DataTable } from '#storage/clickhouse/layout.ts';
 import { columnsOf, seriesKey } from '#test/kit/points.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
@@ -86,11 +87,11 @@ test('where nothing is due nothing is ordered, and nothing while a deletion is u
   const client = watching(w.context.clickhouse, commands);
   await new ExpiredRows(client).remove(METRIC_POINTS, [{ days: 30, serviceIds: [serviceId] }], NOW);
   expect(commands).toEqual([]);
-  await w.context.clickhouse.command({ query: 'SYSTEM STOP MERGES metric_points' });
+  await w.context.clickhouse.command({ query: `SYSTEM STOP MERGES ${stored('metric_points')}` });
   await new MetricWriter(w.context.clickhouse).deleteService(serviceId);
   await new ExpiredRows(client).remove(METRIC_POINTS, [{ days: 3, serviceIds: [serviceId] }], NOW);
   expect(commands).toEqual([]);
-  await w.context.clickhouse.command({ query: 'SYSTEM START MERGES metric_points' });
+  await w.context.clickhouse.command({ query: `SYSTEM START MERGES ${stored('metric_points')}` });
 });
 
 async function insertPoints(of: Id<'service'> | Id<'service'>[], days: readonly number[], name = 'm'): Promise<void> {
@@ -117,9 +118,13 @@ async function agesOf(serviceId: Id<'service'>): Promise<number[]> {
   return ages.map(Number);
 }
 
-async function partitions(table: string, condition = '1'): Promise<string[]> {
+function stored(table: DataTable): string {
+  return w.context.clickhouse.layout.stored(table);
+}
+
+async function partitions(table: DataTable, condition = '1'): Promise<string[]> {
   return await column(
-    `SELECT DISTINCT partition_id FROM system.parts WHERE database = currentDatabase() AND table = '${table}'
+    `SELECT DISTINCT partition_id FROM system.parts WHERE database = currentDatabase() AND table = '${stored(table)}'
        AND active AND rows > 0 AND ${condition} ORDER BY 1 DESC`,
   );
 }
@@ -140,6 +145,8 @@ async function column(query: string, serviceId: Id<'service'> | null = null): Pr
 /** The store, noting every command that it is given. */
 function watching(client: ClickHouseClient, commands: string[]): ClickHouseClient {
   return {
+    layout: client.layout,
+    database: client.database,
     query: (parameters: Parameters<ClickHouseClient['query']>[0]) => client.query(parameters),
     command: (parameters: Parameters<ClickHouseClient['command']>[0]) => {
       commands.push(parameters.query);

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, inject, onTestFinished, test } from 'vitest';
 
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { layoutOf } from '#storage/clickhouse/layout.ts';
 import { type ClickHouseMigration, renderingFor } from '#storage/clickhouse/migrate.ts';
 import { withDatabase } from '#test/kit/stores.ts';
 
@@ -39,9 +40,9 @@ test.each(['as it was', 'as it is to be'])(
 /** A database of the version before. */
 async function before(): Promise<ClickHouseClient> {
   const name = `f_${randomBytes(6).toString('hex')}`;
-  const server = openClickHouse(inject('clickhouseUrl'));
+  const server = openClickHouse({ clickhouseUrl: inject('clickhouseUrl') });
   await server.command({ query: `CREATE DATABASE ${name}` });
-  const client = openClickHouse(withDatabase(inject('clickhouseUrl'), name));
+  const client = openClickHouse({ clickhouseUrl: withDatabase(inject('clickhouseUrl'), name) });
   onTestFinished(async () => {
     await Promise.all([client.close(), server.close()]);
   });
@@ -52,7 +53,7 @@ async function before(): Promise<ClickHouseClient> {
 async function statementsOf(file: string): Promise<readonly string[]> {
   const address = pathToFileURL(path.resolve('infra/migrations/clickhouse', file)).href;
   const { statements } = (await import(address)) as ClickHouseMigration;
-  return statements(renderingFor(undefined));
+  return statements(renderingFor({ layout: layoutOf(undefined), database: 'any' }));
 }
 
 async function apply(client: ClickHouseClient, file: string): Promise<void> {

@@ -183,5 +183,6 @@ async function rowsOf(serviceId: Id<'service'>, clickhouse = w.context.clickhous
 }
 
 async function merge(): Promise<void> {
-  await w.context.clickhouse.command({ query: 'OPTIMIZE TABLE metric_points FINAL' });
+  const { clickhouse } = w.context;
+  await clickhouse.command({ query: `OPTIMIZE TABLE ${clickhouse.layout.stored('metric_points')} FINAL` });
 }

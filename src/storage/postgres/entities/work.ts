@@ -70,3 +70,14 @@ export const MigratedByEntity = defineEntity({
     at: instant().defaultRaw('now()'),
   },
 });
+
+/** Whose database this is; one row. */
+export const InstallationEntity = defineEntity({
+  name: 'Installation',
+  tableName: 'installation',
+  properties: {
+    isOnly: p.boolean().primary().default(true),
+    secretFingerprint: p.text(),
+    at: instant().defaultRaw('now()'),
+  },
+});

@@ -1,0 +1,57 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+interface StoreAddresses {
+  readonly databaseUrl?: string | undefined;
+  readonly databaseCaFile?: string | undefined;
+  readonly redisUrl?: string | undefined;
+  readonly redisCaFile?: string | undefined;
+  readonly clickhouseUrl?: string | undefined;
+  readonly clickhouseCaFile?: string | undefined;
+}
+
+/** What is wrong with the files of the authorities that signed certificates of stores, each as a sentence. */
+export function findAuthorityFaults(config: StoreAddresses): string[] {
+  const { databaseUrl, databaseCaFile, redisUrl, redisCaFile, clickhouseUrl, clickhouseCaFile } = config;
+  return [
+    faultOf('DATABASE_CA_FILE', databaseCaFile),
+    databaseCaFile === undefined || !/[?&]sslmode=(disable|no-verify)/.test(databaseUrl ?? '')
+      ? null
+      : 'DATABASE_URL switches TLS off (sslmode), and DATABASE_CA_FILE is for TLS: take one of them away',
+    faultOf('REDIS_CA_FILE', redisCaFile),
+    redisCaFile === undefined || /^rediss/.test(redisUrl ?? 'rediss')
+      ? null
+      : 'REDIS_CA_FILE is for TLS: let REDIS_URL begin with rediss',
+    faultOf('CLICKHOUSE_CA_FILE', clickhouseCaFile),
+    clickhouseCaFile === undefined || /^https:/.test(clickhouseUrl ?? 'https:')
+      ? null
+      : 'CLICKHOUSE_CA_FILE is for TLS: let CLICKHOUSE_URL begin with https',
+  ].filter((fault) => fault !== null);
+}
+
+function faultOf(variable: string, file: string | undefined): string | null {
+  if (file === undefined) return null;
+  let text: Buffer;
+  try {
+    text = readFileSync(file);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    return `${variable} names a file that cannot be read (${code}); correct the path, or its permissions`;
+  }
+  try {
+    return new X509Certificate(text).ca
+      ? null
+      : `${variable} holds the certificate of a server; name that of the authority which signed it`;
+  } catch {
+    return `${variable} names a file without a certificate in PEM form; name that of the authority`;
+  }
+}
+
+/** The address with the authority in it, as PostgreSQL's own clients write it; whoever connects checks the certificate. */
+export function withAuthority(databaseUrl: string, file: string): string {
+  const [head = '', query = ''] = databaseUrl.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  parameters.set('sslmode', 'verify-full');
+  parameters.set('sslrootcert', file);
+  return `${head}?${parameters.toString()}`;
+}

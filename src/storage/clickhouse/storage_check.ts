@@ -1,0 +1,22 @@
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { findClusterFault, findReplicaFault } from '#storage/clickhouse/cluster_check.ts';
+
+/** With less than this free, ClickHouse refuses inserts, or soon will. */
+const FREE_BYTES_MIN = 32 * 1024 * 1024;
+
+/** Why what is sent could not be stored or read now, in words; null when nothing stands in the way. Throws when nobody answers. */
+export async function findStorageFault(client: ClickHouseClient): Promise<string | null> {
+  const full = await findFullDisk(client);
+  if (full !== null) return `the disk "${full}" of ClickHouse is full: make room there`;
+  const fault = await findClusterFault(client, { everyServer: false });
+  return fault?.sentence ?? (await findReplicaFault(client));
+}
+
+async function findFullDisk(client: ClickHouseClient): Promise<string | null> {
+  const found = await client.query({
+    query: `SELECT name FROM system.disks WHERE unreserved_space < ${FREE_BYTES_MIN} AND total_space > 0 AND NOT is_read_only LIMIT 1`,
+    format: 'JSONCompactEachRow',
+  });
+  const [disk] = await found.json<[name: string]>();
+  return disk?.[0] ?? null;
+}

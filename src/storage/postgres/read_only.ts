@@ -1,0 +1,10 @@
+/** One row, with the reason, from a server that takes no changes; none from one that does. Asks for nothing of a session. */
+export const READ_ONLY_SQL = `select case when pg_is_in_recovery() then 'standby' else 'setting' end as found
+  where pg_is_in_recovery() or current_setting('transaction_read_only') = 'on'`;
+
+/** What follows the name of the server. */
+export function readOnlyText(found: string): string {
+  return found === 'standby'
+    ? 'is a standby, which takes no changes: promote it, or name the primary in DATABASE_URL'
+    : 'is read-only (default_transaction_read_only): switch that off, or name the primary in DATABASE_URL';
+}

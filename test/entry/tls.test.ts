@@ -1,0 +1,149 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+
+import { loadConfig } from '#entry/config.ts';
+import { findPreflightFaults } from '#entry/preflight.ts';
+import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { openDatabase } from '#storage/postgres/database.ts';
+import { connectQueue } from '#storage/queue/connection.ts';
+import { findFreePort } from '#infra/embedded/free_port.ts';
+import { type Certificates, makeCertificates } from '#test/kit/certificates.ts';
+import { canRunWith } from '#test/kit/debian_packages.ts';
+import { hasDebianPostgres, startTlsPostgres } from '#test/kit/debian_postgres.ts';
+
+const APP_SECRET = 'a secret that is long enough for tests';
+
+let certificates: Certificates;
+beforeAll(() => {
+  certificates = makeCertificates();
+});
+afterAll(() => certificates.remove());
+
+type Environment = Record<string, string>;
+
+async function faultsOf(environment: Environment): Promise<string[]> {
+  const faults = await findPreflightFaults(loadConfig({ APP_SECRET, ...environment }), { listens: false });
+  return faults.map(({ sentence, mayPass }) => `${mayPass ? 'may pass' : 'wrong'}: ${sentence}`);
+}
+
+/** With the right authority nothing is wrong; with another, or none, a sentence says which file to name. */
+async function expectTrustOnlyIn(store: string, prefix: string, url: string): Promise<void> {
+  const address = { [`${prefix}_URL`]: url };
+  const file = `${prefix}_CA_FILE`;
+  expect(await faultsOf({ ...address, [file]: certificates.caFile })).toEqual([]);
+  for (const wrong of [{ [file]: certificates.otherCaFile }, ...(prefix === 'DATABASE' ? [] : [{}])]) {
+    const sentence = `wrong: ${prefix}_URL: the certificate of ${store} \\(127.0.0.1:\\d+\\) is not signed by an authority that is trusted here: name the file of that authority in ${file}`;
+    expect(await faultsOf({ ...address, ...wrong })).toEqual([expect.stringMatching(new RegExp(`^${sentence}$`))]);
+  }
+}
+
+describe.skipIf(!canRunWith('postgresql', hasDebianPostgres))('PostgreSQL', () => {
+  test('is reached over TLS with an authority of its own, and with no other', async () => {
+    const url = await startTlsPostgres(certificates.certFile, certificates.keyFile);
+    await expectTrustOnlyIn('PostgreSQL', 'DATABASE', url);
+    const config = loadConfig({ DATABASE_URL: url, APP_SECRET, DATABASE_CA_FILE: certificates.caFile });
+    const db = await openDatabase({ url: config.databaseUrl!, poolMax: 1 });
+    onTestFinished(() => db.close());
+    const used = await db.sql.row('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
+    expect(used).toEqual({ ssl: true });
+  });
+});
+
+describe.skipIf(!canRunWith('redis-server', inject('redisUrl') !== null))('Redis', () => {
+  test('is reached over TLS with an authority of its own, and with no other', async () => {
+    const port = await findFreePort(0);
+    const dir = mkdtempSync(path.join(os.tmpdir(), 'tocsin-redis-tls-'));
+    const { certFile, keyFile, caFile } = certificates;
+    const tls = {
+      port: 0,
+      'tls-port': port,
+      'tls-cert-file': certFile,
+      'tls-key-file': keyFile,
+      'tls-ca-cert-file': caFile,
+    };
+    const settings = { ...tls, 'tls-auth-clients': 'no', bind: '127.0.0.1', dir, save: '' };
+    const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+    const server = spawn('redis-server', args, { stdio: 'ignore' });
+    onTestFinished(async () => {
+      const gone = once(server, 'exit');
+      server.kill('SIGKILL');
+      await gone;
+      rmSync(dir, { recursive: true, force: true });
+    });
+    const redisUrl = `rediss://127.0.0.1:${port}`;
+    const trusted = { REDIS_URL: redisUrl, REDIS_CA_FILE: caFile };
+    await expect.poll(() => faultsOf(trusted)).toEqual([]);
+    await expectTrustOnlyIn('Redis', 'REDIS', redisUrl);
+    const store = { databaseUrl: 'postgres://none', redisUrl, redisCaFile: caFile };
+    const queue = connectQueue(store, { durable: true, poolMax: 1 });
+    onTestFinished(() => queue.close());
+    await queue.ping();
+  });
+});
+
+test('ClickHouse is reached over TLS with an authority of its own, and with no other', async () => {
+  const url = await startTlsFront(new URL(inject('clickhouseUrl')));
+  await expectTrustOnlyIn('ClickHouse', 'CLICKHOUSE', url);
+  const client = openClickHouse({ clickhouseUrl: url, clickhouseCaFile: certificates.caFile });
+  onTestFinished(() => client.close());
+  const answer = await client.query({ query: 'SELECT 1', format: 'JSONCompactEachRow' });
+  expect(await answer.json()).toEqual([[1]]);
+});
+
+/** What a server's own HTTPS port is. */
+async function startTlsFront(plain: URL): Promise<string> {
+  const [cert, key] = [certificates.certFile, certificates.keyFile].map((file) => readFileSync(file));
+  const server = createServer({ cert, key }, (incoming, answer) => {
+    const { method, url: target } = incoming;
+    const { 'x-clickhouse-user': user, 'x-clickhouse-key': password, ...rest } = incoming.headers;
+    // Over TLS the client names itself so, which a server takes, too.
+    const credentials = Buffer.from(`${String(user)}:${String(password)}`).toString('base64');
+    const headers = { ...rest, authorization: `Basic ${credentials}` };
+    const onward = request({ host: '127.0.0.1', port: plain.port, method, path: target, headers }, (response) => {
+      answer.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(answer);
+    });
+    incoming.pipe(onward);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = new URL(plain);
+  url.protocol = 'https:';
+  return url.toString().replace(plain.host, `127.0.0.1:${(server.address() as AddressInfo).port}`);
+}
+
+describe('a file of an authority', () => {
+  const wrong = (environment: Environment) => () => loadConfig(environment);
+
+  test.each([
+    ['DATABASE_CA_FILE', {}],
+    ['REDIS_CA_FILE', { REDIS_URL: 'rediss://h' }],
+    ['CLICKHOUSE_CA_FILE', { CLICKHOUSE_URL: 'https://h' }],
+  ])('%s that cannot be read, or is none, is a sentence', (file, others) => {
+    expect(wrong({ ...others, [file]: '/none' })).toThrow(`${file} names a file that cannot be read (ENOENT)`);
+    expect(wrong({ ...others, [file]: certificates.keyFile })).toThrow(`${file} names a file without a certificate`);
+    expect(wrong({ ...others, [file]: certificates.certFile })).toThrow(`${file} holds the certificate of a server`);
+  });
+
+  test('needs an address with TLS', () => {
+    const { caFile } = certificates;
+    const redis = wrong({ REDIS_CA_FILE: caFile, REDIS_URL: 'redis://h' });
+    expect(redis).toThrow('REDIS_CA_FILE is for TLS: let REDIS_URL begin with rediss');
+    const clickhouse = wrong({ CLICKHOUSE_CA_FILE: caFile, CLICKHOUSE_URL: 'http://h' });
+    expect(clickhouse).toThrow('CLICKHOUSE_CA_FILE is for TLS: let CLICKHOUSE_URL begin with https');
+    const postgres = wrong({ DATABASE_CA_FILE: caFile, DATABASE_URL: 'postgres://h/d?sslmode=disable', APP_SECRET });
+    expect(postgres).toThrow('DATABASE_URL switches TLS off (sslmode), and DATABASE_CA_FILE is for TLS');
+  });
+});
