@@ -1,0 +1,92 @@
+import type { Browser } from 'playwright-core';
+
+import { duration } from '../figures.ts';
+import { type BenchInstallation, printTable } from '../harness.ts';
+import { type Cookies, logIn, settled, VIEWPORT, watchTraffic } from './browser.ts';
+
+/** A page, and what it shows once its data is there. */
+interface Room {
+  readonly name: string;
+  readonly path: string;
+  readonly shows: string;
+}
+
+/** Weight, requests, time and layout shift of a first visit to each room. */
+export async function measureRooms(
+  browser: Browser,
+  installation: BenchInstallation,
+  serviceId: string,
+): Promise<void> {
+  const cookies = await logIn(browser, installation);
+  const rooms: readonly Room[] = [
+    { name: 'sign-in', path: 'login', shows: 'text=Log in' },
+    { name: 'home', path: '', shows: 'text=Your open incidents' },
+    { name: 'incidents', path: 'incidents', shows: '[data-row]' },
+    { name: 'incident', path: `incidents/incident_${'10'.padStart(26, '0')}`, shows: 'text=Timeline' },
+    { name: 'services', path: 'services', shows: '[data-row]' },
+    { name: 'service', path: `services/${serviceId}`, shows: 'text=Incoming data' },
+    { name: 'on-call', path: 'oncall', shows: 'main h1' },
+    { name: 'rules', path: 'rules', shows: 'main h1' },
+    { name: 'exceptions', path: 'exceptions', shows: 'main h1' },
+    { name: 'metrics', path: 'explore', shows: 'main h1' },
+    { name: 'dashboards', path: 'dashboards', shows: 'main h1' },
+  ];
+  const rows: Record<string, string | number>[] = [];
+  for (const room of rooms) {
+    const given = room.name === 'sign-in' ? [] : cookies;
+    rows.push(await measureRoom(browser, installation.baseUrl, room, given));
+  }
+  printTable(rows);
+}
+
+/** With an empty cache, as on a first visit. */
+async function measureRoom(browser: Browser, baseUrl: string, { name, path, shows }: Room, cookies: Cookies) {
+  const context = await browser.newContext({ viewport: VIEWPORT, serviceWorkers: 'block' });
+  await context.addCookies(cookies);
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  await page.addInitScript(`
+    globalThis.shift = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) globalThis.shift += entry.value;
+    }).observe({ type: 'layout-shift', buffered: true });`);
+  const traffic = await watchTraffic(await context.newCDPSession(page));
+  const began = performance.now();
+  const answer = await page.goto(`${baseUrl}/${path}`);
+  if (answer?.status() !== 200) {
+    await context.close();
+    return {
+      page: name,
+      requests: 'not there',
+      JS: '',
+      CSS: '',
+      data: '',
+      fonts: '',
+      together: '',
+      content: '',
+      shift: '',
+    };
+  }
+  await page.locator(shows).first().waitFor();
+  const content = performance.now() - began;
+  await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+  await settled(page);
+  const shift = await page.evaluate<number>('globalThis.shift');
+  const kilobytes = (...kinds: string[]) => {
+    const bytes = traffic.filter(({ kind }) => kinds.includes(kind)).reduce((sum, one) => sum + one.bytes, 0);
+    return `${(bytes / 1_000).toFixed(1)} kB`;
+  };
+  const requests = traffic.length;
+  await context.close();
+  return {
+    page: name,
+    requests,
+    JS: kilobytes('Script'),
+    CSS: kilobytes('Stylesheet'),
+    data: kilobytes('Fetch', 'XHR', 'Document'),
+    fonts: kilobytes('Font'),
+    together: kilobytes('Script', 'Stylesheet', 'Fetch', 'XHR', 'Document', 'Font'),
+    content: duration(content),
+    shift: shift.toFixed(3),
+  };
+}
