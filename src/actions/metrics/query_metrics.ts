@@ -7,6 +7,7 @@ import { parsePeriod, type Period } from '#actions/metrics/period.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { CHART_MINUTES_MAX } from '#core/metrics/buckets.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
+import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 
 const QUERIES_MAX = 60;
@@ -95,12 +96,11 @@ export const queryMetrics = defineAction({
   },
   async handle({ queries, ...period }, context) {
     const range = rangeOf(period, context.now);
-    const results: Static<typeof AnsweredChart>[] = [];
     const names = new Map<string, Promise<string[]>>();
-    for (let first = 0; first < queries.length; first += CONCURRENT) {
-      const some = queries.slice(first, first + CONCURRENT);
-      results.push(...(await Promise.all(some.map((query) => answer(query, range, context, names)))));
-    }
+    const turns = new KeyedLimit({ concurrency: CONCURRENT, concurrencyPerKey: CONCURRENT });
+    const results = await Promise.all(
+      queries.map((query) => turns.run('', () => answer(query, range, context, names))),
+    );
     return { from: toTimestamp(range.from), to: toTimestamp(range.to), results };
   },
 });

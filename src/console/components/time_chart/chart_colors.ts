@@ -19,9 +19,22 @@ export function lineStyle(index: number, scheme: Scheme): LineStyle {
   };
 }
 
-/** A custom property of the theme, such as `--t-red`. */
+const known = new Map<string, string>();
+let knownScheme: string | null = null;
+
+/**
+ * A custom property of the theme, such as `--t-red`. Read once for each scheme: reading makes the browser bring the
+ * styles of the whole page up to date, which a page of many charts would do hundreds of times.
+ */
 export function themeColor(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const { documentElement } = document;
+  const scheme = documentElement.getAttribute('data-mantine-color-scheme');
+  if (scheme !== knownScheme) known.clear();
+  knownScheme = scheme;
+  const color = known.get(name) ?? getComputedStyle(documentElement).getPropertyValue(name).trim();
+  // Nothing stands there until the theme has been loaded.
+  if (color !== '') known.set(name, color);
+  return color;
 }
 
 export function toneColor(tone: 'red' | 'amber' | 'green' | 'blue' | 'gray'): string {

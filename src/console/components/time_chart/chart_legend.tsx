@@ -1,3 +1,5 @@
+import { memo } from 'react';
+
 import { lineStyle, type Scheme } from '#console/components/time_chart/chart_colors.ts';
 import type { ChartSeries } from '#console/components/time_chart/chart_series.ts';
 import classes from '#console/components/time_chart/time_chart.module.css';
@@ -13,7 +15,8 @@ interface ChartLegendProps {
 }
 
 /** The lines with their last values; a press hides or shows one. */
-export function ChartLegend({ series, hidden, scheme, valueText, onToggle, onFocus }: ChartLegendProps) {
+export const ChartLegend = memo(function ChartLegend(props: ChartLegendProps) {
+  const { series, hidden, scheme, valueText, onToggle, onFocus } = props;
   return (
     <ul className={classes.legend}>
       {series.map(({ name, values, look, isFaint = false }, index) => (
@@ -35,7 +38,7 @@ export function ChartLegend({ series, hidden, scheme, valueText, onToggle, onFoc
       ))}
     </ul>
   );
-}
+});
 
 interface LineSwatchProps {
   readonly index: number;

@@ -45,6 +45,8 @@ export function usualDistance(times: readonly number[], stepMs: number): number 
 /** The series in one table of all their times. A gap is null; a time that only others have is undefined. */
 export function toColumns(series: readonly ChartSeries[], stepMs: number): ChartColumns {
   const columns = series.map((one) => withGaps(one, stepMs));
+  const [only, ...others] = columns;
+  if (only !== undefined && others.length === 0) return [only.times.map((at) => at / 1_000), only.values];
   const times = [...new Set(columns.flatMap(({ times: own }) => own))].sort((a, b) => a - b);
   const place = new Map(times.map((at, index) => [at, index]));
   return [

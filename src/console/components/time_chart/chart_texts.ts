@@ -41,10 +41,21 @@ let canvas: CanvasRenderingContext2D | null = null;
 
 export const CHART_FONT = "12px 'Inter Variable', sans-serif";
 
-/** How wide a text is, in CSS pixels. */
+const WIDTHS_MAX = 2_000;
+const widths = new Map<string, number>();
+
+/** How wide a text is, in CSS pixels. Labels of axes are the same from chart to chart. */
 export function textWidth(text: string, font = CHART_FONT): number {
+  const key = `${font} ${text}`;
+  const known = widths.get(key);
+  if (known !== undefined) return known;
   canvas ??= document.createElement('canvas').getContext('2d');
   if (canvas === null) return text.length * 7;
   canvas.font = font;
-  return canvas.measureText(text).width;
+  const { width } = canvas.measureText(text);
+  // Until the font is there, another one is measured.
+  if (document.fonts.status !== 'loaded') return width;
+  if (widths.size >= WIDTHS_MAX) widths.clear();
+  widths.set(key, width);
+  return width;
 }

@@ -1,6 +1,16 @@
 import { useComputedColorScheme } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
-import { type KeyboardEvent, lazy, type PointerEvent, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  lazy,
+  type PointerEvent,
+  Suspense,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import uPlot from 'uplot';
 
 import { ChartLegend } from '#console/components/time_chart/chart_legend.tsx';
@@ -13,6 +23,7 @@ import {
   usualDistance,
 } from '#console/components/time_chart/chart_series.ts';
 import { CursorValues, valuesAt, valuesText } from '#console/components/time_chart/cursor_values.tsx';
+import { inTurn } from '#console/components/time_chart/in_turn.ts';
 import { createPlot, type PlotArea, type PlotState } from '#console/components/time_chart/plot.ts';
 import { ThresholdHandle } from '#console/components/time_chart/threshold_handle.tsx';
 import classes from '#console/components/time_chart/time_chart.module.css';
@@ -73,11 +84,17 @@ export function TimeChart(props: TimeChartProps) {
     const [times, ...values] = toColumns(series, stepMs);
     return toPlotColumns(times, values, from, to);
   }, [series, stepMs, from, to]);
-  const valueText = (value: number): string => quantityText(value, measure);
+  const unit = JSON.stringify(measure);
+  const valueText = useCallback((value: number): string => quantityText(value, measure), [unit]);
   const thresholdText =
     threshold === undefined
       ? null
       : `${threshold.comparator ?? ''} ${quantityText(threshold.value, measure, { digits: 6 })}`.trim();
+  const summary = useMemo(() => summaryOf(shown, valueText, thresholdText), [shown, valueText, thresholdText]);
+  const reach = useMemo(() => {
+    const distance = Math.max(stepMs, ...shown.map(({ times }) => usualDistance(times, stepMs)));
+    return Number.isFinite(distance) ? distance * 1.5 : stepMs;
+  }, [shown, stepMs]);
   const marks = {
     markers,
     bands,
@@ -91,49 +108,60 @@ export function TimeChart(props: TimeChartProps) {
           },
   };
   const state: PlotState = { from, to, marks, measure, heldRange };
-  const latest = useRef({ state, onRange });
+  const latest = useRef({ state, onRange, series, columns, hidden, width, height });
   // Before the effects that draw.
   useEffect(() => {
-    latest.current = { state, onRange };
+    latest.current = { state, onRange, series, columns, hidden, width, height };
   });
 
   // What a new plot is needed for; all else is drawn anew by the one that is there.
-  const shape = JSON.stringify([
-    series.map(({ name, isFaint, look, values }) => [name, isFaint, look, values.length < 3]),
-    scheme,
-  ]);
+  const looks = useMemo(
+    () => JSON.stringify(series.map(({ name, isFaint, look, values }) => [name, isFaint, look, values.length < 3])),
+    [series],
+  );
   const isSized = width > 0 && height > 0;
   useEffect(() => {
-    if (holder.current === null || !isSized) return;
-    const created = createPlot({
-      holder: holder.current,
-      size: { width, height },
-      series,
-      columns,
-      scheme,
-      group,
-      mayZoom: latest.current.onRange !== undefined,
-      state: () => latest.current.state,
-      onArea: (next) => setArea((before) => (isSameArea(before, next) ? before : next)),
-      onCursor: (left) => setCursor(isActive.current ? left : null),
-      onSelect: (start, end) => latest.current.onRange?.(start, end),
+    const parent = holder.current;
+    if (parent === null || !isSized) return;
+    const cancel = inTurn(() => {
+      const now = latest.current;
+      const created = createPlot({
+        holder: parent,
+        size: { width: now.width, height: now.height },
+        series: now.series,
+        columns: now.columns,
+        scheme,
+        group,
+        mayZoom: now.onRange !== undefined,
+        state: () => latest.current.state,
+        onArea: (next) => setArea((before) => (isSameArea(before, next) ? before : next)),
+        onCursor: (left) => setCursor(isActive.current ? left : null),
+        onSelect: (start, end) => latest.current.onRange?.(start, end),
+      });
+      plot.current = created;
+      for (const [index, { name }] of now.series.entries()) {
+        if (now.hidden.has(name)) created.setSeries(index + 1, { show: false });
+      }
     });
-    plot.current = created;
-    for (const [index, { name }] of series.entries()) {
-      if (hidden.has(name)) created.setSeries(index + 1, { show: false });
-    }
     return () => {
-      created.destroy();
+      cancel();
+      plot.current?.destroy();
       plot.current = null;
     };
     // Data, size and marks change a plot that is there.
-  }, [shape, group, isSized, onRange === undefined]);
+  }, [looks, scheme, group, isSized, onRange === undefined]);
   useEffect(() => {
-    if (isSized) plot.current?.setSize({ width, height });
+    const chart = plot.current;
+    if (isSized && chart !== null && (chart.width !== width || chart.height !== height)) {
+      chart.setSize({ width, height });
+    }
   }, [isSized, width, height]);
-  const drawn = JSON.stringify([marks, measure, heldRange]);
+  const markText = useMemo(() => JSON.stringify([markers, bands]), [markers, bands]);
+  const drawn = `${markText} ${JSON.stringify([marks.threshold, heldRange])} ${unit}`;
+  const lastDrawn = useRef({ columns, drawn });
   useEffect(() => {
-    plot.current?.setData(columns);
+    if (lastDrawn.current.columns !== columns || lastDrawn.current.drawn !== drawn) plot.current?.setData(columns);
+    lastDrawn.current = { columns, drawn };
   }, [columns, drawn]);
 
   const moveTo = (left: number | null): void => {
@@ -146,8 +174,7 @@ export function TimeChart(props: TimeChartProps) {
     uPlot.sync(group).pub('mousemove', chart, to.left, to.top, clientWidth, clientHeight, chart.cursor.idx ?? -1);
   };
   const at = cursor === null || area === null ? null : from + (cursor / area.width) * (to - from);
-  const reach = area === null ? 0 : Math.max(...shown.map(({ times }) => usualDistance(times, stepMs)), stepMs);
-  const values = at === null ? [] : valuesAt(shown, at, Number.isFinite(reach) ? reach * 1.5 : stepMs);
+  const values = at === null ? [] : valuesAt(shown, at, reach);
   const near =
     at === null || area === null ? [] : markers.filter((m) => Math.abs(m.at - at) < ((to - from) / area.width) * 8);
 
@@ -170,6 +197,17 @@ export function TimeChart(props: TimeChartProps) {
     const { left, width: wide } = chart.over.getBoundingClientRect();
     moveTo(Math.min(Math.max(clientX - left, 0), wide));
   };
+  const toggle = useCallback((name: string): void => {
+    const next = new Set(latest.current.hidden);
+    if (!next.delete(name)) next.add(name);
+    setHidden(next);
+    const index = latest.current.series.findIndex((one) => one.name === name);
+    plot.current?.setSeries(index + 1, { show: !next.has(name) });
+  }, []);
+  const focus = useCallback((name: string | null): void => {
+    const index = name === null ? -1 : latest.current.series.findIndex((one) => one.name === name);
+    plot.current?.setSeries(index === -1 ? null : index + 1, { focus: true });
+  }, []);
   const setActive = (active: boolean): void => {
     isActive.current = active;
     if (!active) moveTo(null);
@@ -177,7 +215,7 @@ export function TimeChart(props: TimeChartProps) {
 
   return (
     <figure className={classes.chart} aria-label={label}>
-      <p className="hidden-text">{summaryOf(shown, valueText, thresholdText)}</p>
+      <p className="hidden-text">{summary}</p>
       <div
         className={classes.plot}
         ref={sized}
@@ -232,16 +270,8 @@ export function TimeChart(props: TimeChartProps) {
           hidden={hidden}
           scheme={scheme}
           valueText={valueText}
-          onToggle={(name) => {
-            const next = new Set(hidden);
-            if (!next.delete(name)) next.add(name);
-            setHidden(next);
-            plot.current?.setSeries(series.findIndex((one) => one.name === name) + 1, { show: !next.has(name) });
-          }}
-          onFocus={(name) => {
-            const index = name === null ? -1 : series.findIndex((one) => one.name === name);
-            plot.current?.setSeries(index === -1 ? null : index + 1, { focus: true });
-          }}
+          onToggle={toggle}
+          onFocus={focus}
         />
       )}
       <button type="button" className={classes.tableButton} onClick={() => setIsTableOpen(true)}>

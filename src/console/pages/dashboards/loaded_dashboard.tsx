@@ -3,10 +3,10 @@ import { useFullscreenElement } from '@mantine/hooks';
 import { IconArrowLeft, IconLayoutDashboard, IconMinimize, IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { chartMarksQuery, type ChartQuery, markersOf } from '#console/api/charts.ts';
+import { chartMarksQuery, markersOf } from '#console/api/charts.ts';
 import { type Dashboard, dashboardQuery, newWidgetId } from '#console/api/dashboards.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
@@ -21,12 +21,11 @@ import { DeleteDashboard, useDuplicateDashboard } from '#console/pages/dashboard
 import classes from '#console/pages/dashboards/dashboards.module.css';
 import { readRefresh } from '#console/pages/dashboards/dashboard_search.ts';
 import { DashboardToolbar } from '#console/pages/dashboards/dashboard_toolbar.tsx';
+import { BareWidget, DashboardDataContext, DashboardWidget } from '#console/pages/dashboards/dashboard_widget.tsx';
 import { FullWidget } from '#console/pages/dashboards/full_widget.tsx';
 import { keyOfQuery, useChartBatch } from '#console/pages/dashboards/use_chart_batch.ts';
 import { toDraft, useDashboardDraft } from '#console/pages/dashboards/use_dashboard_draft.ts';
-import { WidgetContent } from '#console/pages/dashboards/widget_content.tsx';
 import { WidgetEditor } from '#console/pages/dashboards/widget_editor.tsx';
-import { WidgetFrame } from '#console/pages/dashboards/widget_frame.tsx';
 import { type GridSize, widthOf, WidgetGrid } from '#console/pages/dashboards/widget_grid.tsx';
 import { chartQueriesOf } from '#console/pages/dashboards/widget_queries.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -54,6 +53,9 @@ const NOTHING_IN_VIEW: View = { ids: [], size: { width: 0, isNarrow: false } };
 function isSameSize(a: GridSize, b: GridSize): boolean {
   return a.width === b.width && a.isNarrow === b.isNarrow;
 }
+
+/** As many as the server takes in one request. */
+const MARKED_SERVICES_MAX = 50;
 
 type Editor = { readonly widget: Widget | null } | null;
 
@@ -98,7 +100,11 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
     return [...new Map(inView.map((query) => [keyOfQuery(query), query])).values()];
   }, [view.ids, queriesById]);
   const batch = useChartBatch(range, wanted, range.kind === 'last' ? readRefresh(search.refresh) : null);
-  const serviceIds = [...new Set(wanted.map((query) => query.serviceId))].sort().slice(0, 50);
+  // Of all widgets, so that scrolling asks for no others.
+  const serviceIds = useMemo(() => {
+    const all = [...queriesById.values()].flatMap((queries) => queries.map((query) => query.serviceId));
+    return [...new Set(all)].sort().slice(0, MARKED_SERVICES_MAX);
+  }, [queriesById]);
   const { from, to } = useMemo(() => timesOf(range), [JSON.stringify(range), batch.answers]);
   const { data: marks } = useQuery({
     ...chartMarksQuery(orgId, serviceIds, from, to),
@@ -158,7 +164,6 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
       changeWidgets((widgets) => nudge(widgets, id, by, what)),
     [changeWidgets],
   );
-  const onEdit = (id: string): void => setEditor({ widget: current.widgets.find((one) => one.id === id) ?? null });
   const onDuplicate = useCallback(
     (id: string) =>
       changeWidgets((widgets) => {
@@ -170,16 +175,26 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
       }),
     [changeWidgets],
   );
-  const onRemove = (id: string): void => {
-    const removed = current.widgets.find((one) => one.id === id);
-    if (removed === undefined) return;
-    changeWidgets((widgets) => compacted(widgets.filter((one) => one.id !== id)));
-    showUndoable(named`${titleOf(removed)} is removed`, () =>
-      changeWidgets((widgets) =>
-        widgets.some((one) => one.id === id) ? widgets : compacted([...widgets, removed], removed.id),
-      ),
-    );
-  };
+  const widgetsNow = useRef(current.widgets);
+  useEffect(() => {
+    widgetsNow.current = current.widgets;
+  });
+  const onEdit = useCallback((id: string): void => {
+    setEditor({ widget: widgetsNow.current.find((one) => one.id === id) ?? null });
+  }, []);
+  const onRemove = useCallback(
+    (id: string): void => {
+      const removed = widgetsNow.current.find((one) => one.id === id);
+      if (removed === undefined) return;
+      changeWidgets((widgets) => compacted(widgets.filter((one) => one.id !== id)));
+      showUndoable(named`${titleOf(removed)} is removed`, () =>
+        changeWidgets((widgets) =>
+          widgets.some((one) => one.id === id) ? widgets : compacted([...widgets, removed], removed.id),
+        ),
+      );
+    },
+    [changeWidgets],
+  );
   const applyEditor = (facts: WidgetFacts): void => {
     const edited = editor?.widget ?? null;
     setEditor(null);
@@ -193,38 +208,24 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
   };
   const isOutdated = editing !== null && editing.readAt !== dashboard.updatedAt && conflict === null;
   const full = current.widgets.find(({ id }) => id === fullId);
-  const contentOf = (widget: Widget, queries: readonly ChartQuery[]) => (
-    <WidgetContent
-      widget={widget}
-      dashboardServiceId={serviceId}
-      queries={queries}
-      answers={batch.answers}
-      group={dashboardId}
-      markers={markers}
-      onRange={zoom}
-    />
+  const changes = useMemo(
+    () => ({ onNudge, onEdit, onDuplicate, onRemove, onFullScreen: setFullId }),
+    [onNudge, onEdit, onDuplicate, onRemove],
+  );
+  const render = useCallback(
+    (widget: Widget) => <DashboardWidget widget={widget} isEditing={isEditing} changes={changes} />,
+    [isEditing, changes],
+  );
+  const onMove = useCallback((moved: readonly Widget[]) => changeWidgets(() => moved), [changeWidgets]);
+  const onView = useCallback((ids: readonly string[], size: GridSize): void => {
+    setView((before) => ({ ids, size: isSameSize(before.size, size) ? before.size : size }));
+  }, []);
+  const data = useMemo(
+    () => ({ dashboardId, serviceId, queriesById, answers: batch.answers, markers, onRange: zoom }),
+    [dashboardId, serviceId, queriesById, batch.answers, markers, zoom],
   );
   const widgets = (
-    <WidgetGrid
-      widgets={current.widgets}
-      isEditing={isEditing}
-      onMove={(moved) => changeWidgets(() => moved)}
-      onView={(ids, size) => setView((before) => ({ ids, size: isSameSize(before.size, size) ? before.size : size }))}
-      render={(widget) => (
-        <WidgetFrame
-          id={widget.id}
-          title={titleOf(widget)}
-          isEditing={isEditing}
-          onNudge={onNudge}
-          onEdit={onEdit}
-          onDuplicate={onDuplicate}
-          onRemove={onRemove}
-          onFullScreen={setFullId}
-        >
-          {contentOf(widget, queriesById.get(widget.id) ?? [])}
-        </WidgetFrame>
-      )}
-    />
+    <WidgetGrid widgets={current.widgets} isEditing={isEditing} onMove={onMove} onView={onView} render={render} />
   );
   return (
     <Page
@@ -316,7 +317,7 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
               </Button>
             </div>
           )}
-          {widgets}
+          <DashboardDataContext value={data}>{widgets}</DashboardDataContext>
         </div>
       )}
       {editor !== null && (
@@ -349,7 +350,9 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
       )}
       {full !== undefined && (
         <FullWidget title={titleOf(full)} onClose={() => setFullId(null)}>
-          {contentOf(full, queriesById.get(full.id) ?? [])}
+          <DashboardDataContext value={data}>
+            <BareWidget widget={full} />
+          </DashboardDataContext>
         </FullWidget>
       )}
       {isDeleting && (

@@ -7,7 +7,7 @@ import type { ChartMarker, ChartSeries } from '#console/components/time_chart/ch
 import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
-import type { AnsweredChart } from '#console/pages/dashboards/use_chart_batch.ts';
+import { type AnsweredChart, keyOfQuery } from '#console/pages/dashboards/use_chart_batch.ts';
 import { type Measure, measureOf, quantityText } from '#core/metrics/quantity.ts';
 
 interface MetricWidgetProps {
@@ -156,10 +156,17 @@ function Faults({ answers, queries }: Pick<MetricWidgetProps, 'answers' | 'queri
   ));
 }
 
-/** Answers are new lists of the same answers each time that another widget is answered. */
+/** Answers and queries are new lists of the same each time that another widget is answered, or moved. */
 function isSameWidget(before: MetricWidgetProps, next: MetricWidgetProps): boolean {
-  const { answers: a, ...others } = before;
-  const { answers: b, ...nextOthers } = next;
-  const isSame = (Object.keys(others) as (keyof typeof others)[]).every((name) => others[name] === nextOthers[name]);
-  return isSame && a.length === b.length && a.every((answer, index) => answer === b[index]);
+  const { answers: a, queries: q, ...others } = before;
+  const { answers: b, queries: r, ...nextOthers } = next;
+  return (
+    (Object.keys(others) as (keyof typeof others)[]).every((name) => others[name] === nextOthers[name]) &&
+    a.length === b.length &&
+    a.every((answer, index) => answer === b[index]) &&
+    q.every((query, index) => {
+      const other = r[index];
+      return query === other || (other !== undefined && keyOfQuery(query) === keyOfQuery(other));
+    })
+  );
 }

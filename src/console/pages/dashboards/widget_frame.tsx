@@ -1,19 +1,24 @@
 import { ActionIcon, Menu, Tooltip } from '@mantine/core';
 import { IconArrowsMaximize, IconCopy, IconDots, IconGripVertical, IconPencil, IconTrash } from '@tabler/icons-react';
-import { type KeyboardEvent, memo, type ReactNode } from 'react';
+import type { KeyboardEvent, ReactNode } from 'react';
 
 import { Name } from '#console/components/name.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 
-interface WidgetFrameProps {
-  readonly id: string;
-  readonly title: string;
-  readonly isEditing: boolean;
+/** What can be done with a widget. */
+export interface WidgetChanges {
   onNudge(id: string, by: { readonly columns: number; readonly rows: number }, what: 'place' | 'size'): void;
   onEdit(id: string): void;
   onDuplicate(id: string): void;
   onRemove(id: string): void;
   onFullScreen(id: string): void;
+}
+
+interface WidgetFrameProps {
+  readonly id: string;
+  readonly title: string;
+  readonly isEditing: boolean;
+  readonly changes: WidgetChanges;
   readonly children: ReactNode;
 }
 
@@ -25,8 +30,8 @@ const KEYS: Readonly<Record<string, { readonly columns: number; readonly rows: n
 };
 
 /** A widget with its title, and what can be done with it. */
-export const WidgetFrame = memo(function WidgetFrame(props: WidgetFrameProps) {
-  const { id, title, isEditing, onNudge, onEdit, onDuplicate, onRemove, onFullScreen, children } = props;
+export function WidgetFrame({ id, title, isEditing, changes, children }: WidgetFrameProps) {
+  const { onNudge, onEdit, onDuplicate, onRemove, onFullScreen } = changes;
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = KEYS[event.key];
     if (by === undefined) return;
@@ -90,4 +95,4 @@ export const WidgetFrame = memo(function WidgetFrame(props: WidgetFrameProps) {
       <div className={classes.content}>{children}</div>
     </section>
   );
-});
+}

@@ -1,7 +1,7 @@
 import 'react-grid-layout/css/styles.css';
 
 import { useElementSize, useMediaQuery } from '@mantine/hooks';
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { memo, type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react';
 import { GridLayout, type Layout } from 'react-grid-layout';
 
 import classes from '#console/pages/dashboards/dashboards.module.css';
@@ -32,10 +32,14 @@ interface WidgetGridProps {
 }
 
 /** Widgets in twelve columns; on a phone one below the other. While the dashboard is changed, they can be dragged. */
-export function WidgetGrid({ widgets, isEditing, onMove, onView, render }: WidgetGridProps) {
+export const WidgetGrid = memo(function WidgetGrid({ widgets, isEditing, onMove, onView, render }: WidgetGridProps) {
   const { ref, width } = useElementSize();
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
-  const observed = useInView(widgets, width, (ids) => onView(ids, { width, isNarrow }));
+  const observed = useInView(
+    widgets,
+    width,
+    useCallback((ids: readonly string[]) => onView(ids, { width, isNarrow }), [onView, width, isNarrow]),
+  );
   const layout = useMemo(
     (): Layout => widgets.map(({ id, grid }) => ({ i: id, ...grid, minH: 2, minW: 1 })),
     [widgets],
@@ -45,6 +49,18 @@ export function WidgetGrid({ widgets, isEditing, onMove, onView, render }: Widge
     const moved = widgets.map((widget) => placeWidget(widget, places.get(widget.id) ?? widget.grid));
     if (moved.some((widget, index) => widget !== widgets[index])) onMove(compacted(moved));
   };
+  const items = useMemo(
+    () =>
+      widgets.map((widget) => (
+        // The grid has a ref of its own on the outer one.
+        <div key={widget.id}>
+          <div ref={observed(widget.id)} className={classes.place}>
+            {render(widget)}
+          </div>
+        </div>
+      )),
+    [widgets, observed, render],
+  );
   return (
     <div ref={ref} className={classes.grid} data-editing={isEditing || undefined}>
       {width > 0 && isNarrow && (
@@ -60,31 +76,26 @@ export function WidgetGrid({ widgets, isEditing, onMove, onView, render }: Widge
         <GridLayout
           width={width}
           layout={layout}
-          gridConfig={{
-            cols: GRID_COLUMNS,
-            rowHeight: ROW_HEIGHT,
-            margin: [GRID_GAP, GRID_GAP],
-            containerPadding: [0, 0],
-            maxRows: Number.POSITIVE_INFINITY,
-          }}
+          gridConfig={GRID}
           dragConfig={{ enabled: isEditing, handle: `.${classes.grip}`, bounded: false, threshold: 3 }}
           resizeConfig={{ enabled: isEditing, handles: ['se'] }}
           onDragStop={move}
           onResizeStop={move}
         >
-          {widgets.map((widget) => (
-            // The grid has a ref of its own on the outer one.
-            <div key={widget.id}>
-              <div ref={observed(widget.id)} className={classes.place}>
-                {render(widget)}
-              </div>
-            </div>
-          ))}
+          {items}
         </GridLayout>
       )}
     </div>
   );
-}
+});
+
+const GRID = {
+  cols: GRID_COLUMNS,
+  rowHeight: ROW_HEIGHT,
+  margin: [GRID_GAP, GRID_GAP],
+  containerPadding: [0, 0],
+  maxRows: Number.POSITIVE_INFINITY,
+} as const;
 
 function heightOf({ grid: { h } }: Widget): number {
   return h * ROW_HEIGHT + (h - 1) * GRID_GAP;
@@ -93,24 +104,35 @@ function heightOf({ grid: { h } }: Widget): number {
 /** Where a widget counts as in view before it is. */
 const MARGIN = '300px';
 
-/** Tells which widgets are in view; returns what makes a ref that has a widget observed. */
+/** Tells which widgets are in view, without drawing the grid anew; returns what makes a ref that has a widget observed. */
 function useInView(widgets: readonly Widget[], width: number, onView: (ids: readonly string[]) => void) {
   const elements = useRef(new Map<string, HTMLElement>());
   const refs = useRef(new Map<string, (element: HTMLElement | null) => void>());
   const observer = useRef<IntersectionObserver | null>(null);
-  const [inView, setInView] = useState<ReadonlySet<string>>(new Set());
+  const inView = useRef<ReadonlySet<string>>(new Set());
+  const ids = widgets.map(({ id }) => id).join(' ');
+  const latest = useRef({ ids, width, onView });
+  useEffect(() => {
+    latest.current = { ids, width, onView };
+  });
+  const report = useCallback((): void => {
+    const now = latest.current;
+    if (now.width === 0) return;
+    const known = new Set(now.ids.split(' '));
+    now.onView([...inView.current].filter((id) => known.has(id)));
+  }, []);
   useEffect(() => {
     observer.current = new IntersectionObserver(
       (entries) => {
-        setInView((before) => {
-          const next = new Set(before);
-          for (const { target, isIntersecting } of entries) {
-            const id = target.getAttribute('data-widget') ?? '';
-            if (isIntersecting) next.add(id);
-            else next.delete(id);
-          }
-          return next;
-        });
+        const next = new Set(inView.current);
+        for (const { target, isIntersecting } of entries) {
+          const id = target.getAttribute('data-widget') ?? '';
+          if (isIntersecting) next.add(id);
+          else next.delete(id);
+        }
+        const isSame = next.size === inView.current.size && next.isSubsetOf(inView.current);
+        inView.current = next;
+        if (!isSame) report();
       },
       { rootMargin: MARGIN },
     );
@@ -119,18 +141,9 @@ function useInView(widgets: readonly Widget[], width: number, onView: (ids: read
       observer.current?.disconnect();
       observer.current = null;
     };
-  }, []);
-  const latest = useRef(onView);
-  useEffect(() => {
-    latest.current = onView;
-  });
-  const ids = widgets.map(({ id }) => id).join(' ');
-  useEffect(() => {
-    if (width === 0) return;
-    const known = new Set(ids.split(' '));
-    latest.current([...inView].filter((id) => known.has(id)));
-  }, [inView, ids, width]);
-  return (id: string) => {
+  }, [report]);
+  useEffect(report, [ids, width, report]);
+  return useCallback((id: string) => {
     const known = refs.current.get(id);
     if (known !== undefined) return known;
     const set = (element: HTMLElement | null): void => {
@@ -146,5 +159,5 @@ function useInView(widgets: readonly Widget[], width: number, onView: (ids: read
     };
     refs.current.set(id, set);
     return set;
-  };
+  }, []);
 }

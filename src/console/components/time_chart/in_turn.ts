@@ -1,0 +1,43 @@
+/** So long may work of one frame take; what is drawn of it takes about as long again. */
+const FRAME_MS = 4;
+
+const waiting = new Set<() => void>();
+let spentMs = 0;
+let isScheduled = false;
+
+/**
+ * Runs work that takes some milliseconds: at once, or in one of the next frames when this one has had its share. A page
+ * on which twenty charts appear stays smooth while it is scrolled. Returns what cancels it.
+ */
+export function inTurn(work: () => void): () => void {
+  if (waiting.size === 0 && spentMs < FRAME_MS) run(work);
+  else waiting.add(work);
+  schedule();
+  return () => void waiting.delete(work);
+}
+
+function run(work: () => void): void {
+  const began = performance.now();
+  try {
+    work();
+  } finally {
+    spentMs += performance.now() - began;
+  }
+}
+
+function schedule(): void {
+  if (isScheduled) return;
+  isScheduled = true;
+  requestAnimationFrame(runWaiting);
+}
+
+function runWaiting(): void {
+  isScheduled = false;
+  spentMs = 0;
+  for (const work of waiting) {
+    if (spentMs >= FRAME_MS) break;
+    waiting.delete(work);
+    run(work);
+  }
+  if (waiting.size > 0 || spentMs > 0) schedule();
+}
