@@ -7,10 +7,14 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-import { CONSOLE_FOLDER } from '#entry/http/console_build.ts';
+import { CONSOLE_FOLDER, PAGE_FILES } from '#entry/http/console_build.ts';
 
 import { FINGERPRINT_FILE, fingerprintOfSources, isConsoleFresh } from './freshness.ts';
 import { packFiles } from './pack.ts';
+import { filesOfPages, type Manifest } from './page_files.ts';
+
+const SOURCES = path.resolve(import.meta.dirname, '../../src/console');
+const MANIFEST = 'manifest.json';
 
 const began = performance.now();
 if (isConsoleFresh()) {
@@ -32,15 +36,24 @@ async function buildInto(parent: string): Promise<string> {
   // The server may run as another user than the one who installed it.
   chmodSync(folder, 0o755);
   const { build } = await import('vite');
-  const configFile = path.resolve(import.meta.dirname, '../../src/console/vite.config.ts');
+  const configFile = path.join(SOURCES, 'vite.config.ts');
   try {
-    await build({ configFile, logLevel: 'warn', build: { outDir: folder, emptyOutDir: true } });
+    await build({ configFile, logLevel: 'warn', build: { outDir: folder, emptyOutDir: true, manifest: MANIFEST } });
+    await writePageFiles(folder);
     await packFiles(folder);
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
   return folder;
+}
+
+/** For the server, which names them in the page that it sends. */
+async function writePageFiles(folder: string): Promise<void> {
+  const manifest = JSON.parse(await readFile(path.join(folder, MANIFEST), 'utf8')) as Manifest;
+  const router = await readFile(path.join(SOURCES, 'router.tsx'), 'utf8');
+  writeFileSync(path.join(folder, PAGE_FILES), JSON.stringify(filesOfPages(manifest, router)));
+  rmSync(path.join(folder, MANIFEST));
 }
 
 /** What a browser fetches before it shows the first page, compressed with gzip. */

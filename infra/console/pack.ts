@@ -17,7 +17,10 @@ export async function packFiles(folder: string): Promise<void> {
 async function packFile(file: string): Promise<void> {
   const bytes = await readFile(file);
   if (bytes.length < BYTES_MIN) return;
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+  };
   const [brotli, gzipped] = await Promise.all([
     promisify(brotliCompress)(bytes, { params }),
     promisify(gzip)(bytes, { level: 9 }),

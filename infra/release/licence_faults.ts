@@ -16,7 +16,11 @@ const ALLOWED: ReadonlySet<string> = new Set([
 
 /** Packages under other licences, by the beginning of their names, and why they are allowed. */
 const EXCEPTIONS: readonly { readonly name: string; readonly licence: string; readonly because: string }[] = [
-  { name: '@fontsource-variable/inter', licence: 'OFL-1.1', because: 'a font, which is passed on unchanged' },
+  {
+    name: '@fontsource-variable/inter',
+    licence: 'OFL-1.1',
+    because: 'a font; src/console/fonts says what of it is passed on changed',
+  },
   {
     name: 'web-push',
     licence: 'MPL-2.0',

@@ -1,14 +1,19 @@
 import {
-  Anchor,
-  Button,
+  type AnchorProps,
+  type ButtonProps,
   createTheme,
   type CSSVariablesResolver,
-  Menu,
-  Modal,
-  Switch,
-  TextInput,
-  Tooltip,
+  type MenuProps,
+  type ModalProps,
+  type SwitchProps,
+  type TextInputProps,
+  type TooltipProps,
 } from '@mantine/core';
+
+/** Without the component itself, which is loaded with the pages that show it. */
+function defaults<Props>(defaultProps: Partial<Props>): { defaultProps: Partial<Props> } {
+  return { defaultProps };
+}
 
 /** Colours carry meaning: red needs somebody, amber is being handled, green is over, blue can be pressed. */
 export const theme = createTheme({
@@ -93,25 +98,25 @@ export const theme = createTheme({
     ],
   },
   components: {
-    Anchor: Anchor.extend({ defaultProps: { underline: 'hover' } }),
-    Button: Button.extend({ defaultProps: { radius: 'md' } }),
+    Anchor: defaults<AnchorProps>({ underline: 'hover' }),
+    Button: defaults<ButtonProps>({ radius: 'md' }),
     // Rendered within the landmark of its button, and never clipped by the page.
-    Menu: Menu.extend({
-      defaultProps: { withinPortal: false, floatingStrategy: 'fixed', withInitialFocusPlaceholder: false },
+    Menu: defaults<MenuProps>({
+      withinPortal: false,
+      floatingStrategy: 'fixed',
+      withInitialFocusPlaceholder: false,
     }),
-    Modal: Modal.extend({
-      defaultProps: {
-        centered: true,
-        radius: 'lg',
-        overlayProps: { backgroundOpacity: 0.45, blur: 2 },
-        closeButtonProps: { 'aria-label': 'Close' },
-        // A banner landmark belongs to the page, not to a dialog.
-        attributes: { header: { role: 'presentation' } },
-      },
+    Modal: defaults<ModalProps>({
+      centered: true,
+      radius: 'lg',
+      overlayProps: { backgroundOpacity: 0.45, blur: 2 },
+      closeButtonProps: { 'aria-label': 'Close' },
+      // A banner landmark belongs to the page, not to a dialog.
+      attributes: { header: { role: 'presentation' } },
     }),
-    Switch: Switch.extend({ defaultProps: { withThumbIndicator: false } }),
-    TextInput: TextInput.extend({ defaultProps: { autoComplete: 'off', dir: 'auto' } }),
-    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 300, withArrow: false } }),
+    Switch: defaults<SwitchProps>({ withThumbIndicator: false }),
+    TextInput: defaults<TextInputProps>({ autoComplete: 'off', dir: 'auto' }),
+    Tooltip: defaults<TooltipProps>({ openDelay: 300, withArrow: false }),
   },
 });
 

@@ -126,7 +126,7 @@ inBrowser('every page', () => {
     expect(nonceOf(first)).not.toBe(nonceOf(second));
     const html = await first.text();
     expect([...html.matchAll(/<script[^>]*>/g)].every(([tag]) => tag.includes(nonceOf(first)))).toBe(true);
-    expect(first.headers.get('cache-control')).toBe('no-cache');
+    expect(first.headers.get('cache-control')).toBe('private, no-cache');
     const asset = /src="\.\/(assets\/index-[^"]+\.js)"/.exec(html)![1]!;
     const file = await fetch(`${h.baseUrl}/${asset}`, { headers: { 'accept-encoding': 'br' } });
     expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');

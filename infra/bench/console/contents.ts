@@ -48,7 +48,7 @@ export const widgetMetric = (index: number): string => `queue_depth_${index}`;
 export async function fillMetrics({ dataDir }: BenchInstallation, serviceId: Id<'service'>): Promise<void> {
   const { clickhouseUrl } = await runningConfig(loadConfig({ DATA_DIR: dataDir }));
   if (clickhouseUrl === undefined) throw new Error(`no metric store runs on ${dataDir}`);
-  const client = openClickHouse(clickhouseUrl);
+  const client = openClickHouse({ clickhouseUrl });
   const insert = async (metric: string, series: number, seconds: number, stepSeconds: number): Promise<void> => {
     const query_params = {
       service: uuidOf(serviceId),

@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 
 import type { OrganizationOperation, OwnAccountOperation } from '#actions/registry.ts';
 import { ask } from '#console/api/http.ts';
+import { isReadTogether, readTogether } from '#console/api/reads.ts';
 
 /** What can be invoked within an organization, by name. Only types: nothing of the server is in the build. */
 export type ActionName = OrganizationOperation['name'];
@@ -28,12 +29,18 @@ export type Rule = ResultOf<'search_rules'>['rules'][number];
 export type BillingMonth = ResultOf<'get_billing'>['months'][number];
 export type Capability = Service['capabilities'][number];
 
-/** Invokes an action as the signed-in person, in this organization. */
+/**
+ * Invokes an action as the signed-in person, in this organization. What takes a signal is the data of a page: it is
+ * asked for together with the page's other data.
+ */
 export async function invoke<Name extends ActionName>(
   orgId: string,
   action: Name,
   input: InputOf<Name>,
   signal?: AbortSignal,
 ): Promise<ResultOf<Name>> {
+  if (signal !== undefined && isReadTogether(action)) {
+    return (await readTogether(orgId, action, input, signal)) as ResultOf<Name>;
+  }
   return await ask(`organizations/${orgId}/actions/${action}`, { method: 'POST', body: input, signal });
 }

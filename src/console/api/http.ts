@@ -87,7 +87,7 @@ async function sendRequest<Result>(path: string, { method = 'GET', body, signal 
   recordServerTime(response);
   const answer: unknown = await response.json().catch(() => null);
   if (response.ok && isRecord(answer) && 'result' in answer) return answer['result'] as Result;
-  throw toApiError(response, answer);
+  throw toApiError(answer, response.status, Number(response.headers.get('retry-after') ?? Number.NaN));
 }
 
 function unreachableError(): ApiError {
@@ -95,14 +95,14 @@ function unreachableError(): ApiError {
   return new ApiError({ status: 0, code: 'unreachable', message });
 }
 
-function toApiError(response: Response, answer: unknown): ApiError {
-  const fields = isRecord(answer) ? answer : {};
+/** The error that a problem of the server stands for. */
+export function toApiError(problem: unknown, answered: number, retryAfter = Number.NaN): ApiError {
+  const fields = isRecord(problem) ? problem : {};
   const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : null);
-  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   return new ApiError({
-    status: response.status,
+    status: answered,
     code: text('code') ?? 'unknown',
-    message: sentence(text('detail') ?? `The server answered with ${response.status}.`),
+    message: sentence(text('detail') ?? `The server answered with ${answered}.`),
     faults: Array.isArray(fields['errors']) ? (fields['errors'] as ApiError['faults']) : [],
     requestId: text('requestId'),
     retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : null,

@@ -13,6 +13,8 @@ export type Role = Organization['role'];
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }): Promise<Session | null> => {
+    const known = takeSessionOfPage();
+    if (known !== null) return known;
     try {
       return await ask<Session>('session', { signal });
     } catch (error) {
@@ -22,6 +24,19 @@ export const sessionQuery = queryOptions({
   },
   staleTime: 60_000,
 });
+
+/**
+ * Who was signed in when the server sent this page (src/entry/http/console/session_of_page.ts): taken once, and never
+ * from a page that the browser had kept.
+ */
+function takeSessionOfPage(): Session | null {
+  const held = document.querySelector('#session');
+  if (held === null) return null;
+  held.remove();
+  const [visit] = performance.getEntriesByType('navigation');
+  if (visit instanceof PerformanceNavigationTiming && visit.type === 'back_forward') return null;
+  return JSON.parse(held.textContent) as Session;
+}
 
 /** A sign-in that still needs the second factor. */
 export type PendingSignIn = Pending['secondFactor'];

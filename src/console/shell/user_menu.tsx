@@ -1,17 +1,9 @@
-import { type MantineColorScheme, Menu, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
-import { IconBook, IconKeyboard, IconLogout, IconUserCircle } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Link, useRouter } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 
-import { addressOf } from '#console/api/http.ts';
-import { sessionQuery, signOut } from '#console/api/session.ts';
-import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
-import { initialsOf } from '#console/components/initials.ts';
-import { withoutBidiControls } from '#console/components/bidi.ts';
-import { showError } from '#console/components/notice.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
-import classes from '#console/shell/user_menu.module.css';
+import { UserButton } from '#console/shell/user_button.tsx';
+
+const loadPanel = () => import('#console/shell/user_menu_panel.tsx');
+const UserMenuPanel = lazy(() => loadPanel().then((m) => ({ default: m.UserMenuPanel })));
 
 interface UserMenuProps {
   readonly onKeyboardHelp: () => void;
@@ -20,79 +12,21 @@ interface UserMenuProps {
 
 /** Account, theme, help and logging out. */
 export function UserMenu({ onKeyboardHelp, isCompact = false }: UserMenuProps) {
-  const { user } = useOrganization().session;
-  const signingOut = useSignOut();
-  const [isOpen, setIsOpen] = useState(false);
-  useCloseOnBack(isOpen, () => setIsOpen(false));
-  return (
-    <Menu
-      opened={isOpen}
-      onChange={setIsOpen}
-      position={isCompact ? 'bottom-end' : 'top-start'}
-      width={248}
-      closeOnItemClick
-    >
-      <Menu.Target>
-        <UnstyledButton className={isCompact ? classes.compact : classes.person}>
-          <span className={classes.face} aria-hidden>
-            {initialsOf(user.name)}
-          </span>
-          {isCompact ? (
-            <VisuallyHidden>
-              <bdi>{withoutBidiControls(user.name)}</bdi>
-            </VisuallyHidden>
-          ) : (
-            <span className={classes.names}>
-              <bdi className={classes.name}>{withoutBidiControls(user.name)}</bdi>
-              <bdi className={classes.email}>{withoutBidiControls(user.email)}</bdi>
-            </span>
-          )}
-          <VisuallyHidden>: account and appearance</VisuallyHidden>
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <SchemeChoice />
-        <Menu.Divider />
-        <Menu.Item component={Link} to="/me" leftSection={<IconUserCircle size={18} />}>
-          Your channels and devices
-        </Menu.Item>
-        <Menu.Item onClick={onKeyboardHelp} leftSection={<IconKeyboard size={18} />}>
-          Keyboard shortcuts
-        </Menu.Item>
-        <Menu.Item component="a" href={addressOf('docs')} leftSection={<IconBook size={18} />}>
-          API reference
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Item onClick={() => signingOut.mutate()} leftSection={<IconLogout size={18} />}>
-          Log out
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+  const [isWanted, setIsWanted] = useState(false);
+  const button = (
+    <UserButton
+      isCompact={isCompact}
+      aria-haspopup="menu"
+      aria-expanded={false}
+      onPointerEnter={() => void loadPanel()}
+      onFocus={() => void loadPanel()}
+      onClick={() => setIsWanted(true)}
+    />
   );
-}
-
-function SchemeChoice() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  if (!isWanted) return button;
   return (
-    <Menu.RadioGroup value={colorScheme} onChange={(value) => setColorScheme(value as MantineColorScheme)}>
-      <Menu.Label>Appearance</Menu.Label>
-      <Menu.RadioItem value="auto">Same as this device</Menu.RadioItem>
-      <Menu.RadioItem value="light">Light</Menu.RadioItem>
-      <Menu.RadioItem value="dark">Dark</Menu.RadioItem>
-    </Menu.RadioGroup>
+    <Suspense fallback={button}>
+      <UserMenuPanel onKeyboardHelp={onKeyboardHelp} isCompact={isCompact} />
+    </Suspense>
   );
-}
-
-function useSignOut() {
-  const queryClient = useQueryClient();
-  const router = useRouter();
-  return useMutation({
-    mutationFn: signOut,
-    onError: (error) => showError('You are still logged in', error),
-    async onSuccess() {
-      queryClient.clear();
-      queryClient.setQueryData(sessionQuery.queryKey, null);
-      await router.navigate({ to: '/login' });
-    },
-  });
 }

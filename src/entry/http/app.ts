@@ -100,9 +100,9 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   await mountCallbacks(app, context);
   await mountAnswers(app, context);
   mountCalendar(app, context);
-  await mountConsole(app, httpContext, budget);
+  const findSession = await mountConsole(app, httpContext, budget);
   await mountIngest(app, context, ingestCounters, disk);
-  const answerUnknownPage = await mountConsolePages(app, context.config);
+  const answerUnknownPage = await mountConsolePages(app, context.config, findSession);
   app.setNotFoundHandler(async (request, reply) => {
     if (await answerUnknownPage(request, reply)) return reply;
     const error = new AppError('not_found', `nothing is served at ${request.method} ${request.url.split('?')[0]}`);

@@ -9,6 +9,8 @@ import type { CallBudget } from '#entry/http/call_budget.ts';
 import { serveAccountOperation } from '#entry/http/console/account_operations.ts';
 import { serveEvents } from '#entry/http/console/events.ts';
 import { serveDownload, serveOrganizationOperations } from '#entry/http/console/organization_operations.ts';
+import { serveReads } from '#entry/http/console/reads.ts';
+import { type FindSession, sessionOfPage } from '#entry/http/console/session_of_page.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
 import { isOwnOrigin } from '#entry/http/own_origin.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -16,11 +18,16 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 
 export const CONSOLE_PATH = API_PATHS.console;
 
-/** What the console needs beside the actions. No answer is kept by anything on the way. */
-export async function mountConsole(app: FastifyInstance, context: HttpContext, budget: CallBudget): Promise<void> {
+/** What the console needs beside the actions. No answer is kept by anything on the way. Returns what finds who is signed in. */
+export async function mountConsole(
+  app: FastifyInstance,
+  context: HttpContext,
+  budget: CallBudget,
+): Promise<FindSession> {
   const own = new URL(context.config.baseUrl).origin;
   const cookie = sessionCookieOf(context.config.baseUrl);
   const devices = deviceCookieOf(context.config.baseUrl, context.config.appSecret);
+  const serving = { context, cookie, devices, budget };
   // Else the streams of consoles would keep the server from closing.
   app.addHook('preClose', async () => context.changes.close());
   await app.register(
@@ -38,8 +45,8 @@ export async function mountConsole(app: FastifyInstance, context: HttpContext, b
           );
         }
       });
-      const serving = { context, cookie, devices, budget };
       serveOrganizationOperations(scope, serving);
+      serveReads(scope, serving);
       for (const operation of CONSOLE_OPERATIONS) {
         if (operation.sends !== undefined) serveDownload(scope, serving, operation);
       }
@@ -48,4 +55,5 @@ export async function mountConsole(app: FastifyInstance, context: HttpContext, b
     },
     { prefix: CONSOLE_PATH },
   );
+  return sessionOfPage(serving);
 }

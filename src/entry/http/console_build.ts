@@ -4,12 +4,28 @@ import path from 'node:path';
 /** Where infra/console/build.ts puts the console. */
 export const CONSOLE_FOLDER = path.resolve(import.meta.dirname, '../../../.cache/console');
 
+/** The file beside the build that says which files each page needs, by its route. */
+export const PAGE_FILES = 'page-files.json';
+
+/** A path of `PAGES` as Fastify and `/metrics` name it: `/incidents/:id`. */
+export function routeOfPage(page: string): string {
+  return page.replaceAll(/\$\w+Id\b/g, ':id').replaceAll('$', ':');
+}
+
 /** How long a page is trusted before the file is looked at again. */
 const CHECK_MS = 1_000;
 
+interface ShownPage {
+  readonly nonce: string;
+  /** What the page of this route needs is named, so that a browser asks for it at once. */
+  readonly route: string;
+  /** Who is signed in; null for nobody, or where the console has to ask. */
+  readonly session: unknown;
+}
+
 /** The page that the console starts from, as it is sent to one browser. */
 export interface ConsolePage {
-  with(nonce: string): string;
+  with(shown: ShownPage): string;
 }
 
 /** Reads the page of the build that is in place; null while there is none. A later build is noticed within a second. */
@@ -23,7 +39,9 @@ export function consolePages(basePath: string, folder = CONSOLE_FOLDER): () => P
     checkedAtMs = performance.now();
     try {
       const { mtimeMs } = await stat(file);
-      if (page === null || mtimeMs !== builtAtMs) page = toPage(await readFile(file, 'utf8'), basePath);
+      if (page === null || mtimeMs !== builtAtMs) {
+        page = toPage(await readFile(file, 'utf8'), await readPageFiles(folder), basePath);
+      }
       builtAtMs = mtimeMs;
     } catch {
       page = null;
@@ -32,7 +50,37 @@ export function consolePages(basePath: string, folder = CONSOLE_FOLDER): () => P
   };
 }
 
-function toPage(template: string, basePath: string): ConsolePage {
-  const parts = template.replace('__BASE__', basePath).split('__NONCE__');
-  return { with: (nonce) => parts.join(nonce) };
+type PageFiles = Readonly<Record<string, readonly string[]>>;
+
+/** Without them pages load a little later. */
+async function readPageFiles(folder: string): Promise<PageFiles> {
+  try {
+    return JSON.parse(await readFile(path.join(folder, PAGE_FILES), 'utf8')) as PageFiles;
+  } catch {
+    return {};
+  }
+}
+
+function toPage(template: string, files: PageFiles, basePath: string): ConsolePage {
+  const [head = '', ...rest] = template.replace('__BASE__', basePath).split(END_OF_HEAD);
+  const [before, after] = [head, `${END_OF_HEAD}${rest.join(END_OF_HEAD)}`].map((part) => part.split('__NONCE__'));
+  return {
+    with({ nonce, route, session }) {
+      const own = (Object.hasOwn(files, route) ? (files[route] ?? []) : []).map((file) =>
+        file.endsWith('.css')
+          ? `<link rel="stylesheet" crossorigin href="./${file}">`
+          : `<link rel="modulepreload" crossorigin href="./${file}">`,
+      );
+      const held =
+        session === null ? [] : [`<script type="application/json" id="session">${inScript(session)}</script>`];
+      return [before?.join(nonce), ...own, ...held, after?.join(nonce)].join('');
+    },
+  };
+}
+
+const END_OF_HEAD = '</head>';
+
+/** JSON that cannot end the element it stands in. */
+function inScript(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c');
 }

@@ -5,11 +5,15 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { PAGES } from '#core/console/pages.ts';
-import { CONSOLE_FOLDER, consolePages } from '#entry/http/console_build.ts';
+import type { FindSession } from '#entry/http/console/session_of_page.ts';
+import { CONSOLE_FOLDER, consolePages, routeOfPage } from '#entry/http/console_build.ts';
 
 /** Every address that the web application shows something at, as Fastify and `/metrics` name them: `/incidents/:id`. */
-export const PAGE_ROUTES = [...Object.values(PAGES), `${PAGES.settings}/*`].map((page) =>
-  page.replaceAll(/\$\w+Id\b/g, ':id').replaceAll('$', ':'),
+export const PAGE_ROUTES = [...Object.values(PAGES), `${PAGES.settings}/*`].map(routeOfPage);
+
+/** Pages for those who are not signed in. */
+const OUTSIDE: ReadonlySet<string> = new Set(
+  [PAGES.signIn, PAGES.askForReset, PAGES.resetPassword, PAGES.invitation].map(routeOfPage),
 );
 
 /** Files that browsers know by a fixed name. */
@@ -46,7 +50,7 @@ const policyWith = (nonce: string): string =>
 const WORKER_POLICY = "default-src 'none'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 const PAGE_HEADERS = {
-  'cache-control': 'no-cache',
+  'cache-control': 'private, no-cache',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'same-origin',
@@ -78,19 +82,22 @@ export type AnswerUnknownPage = (request: FastifyRequest, reply: FastifyReply) =
 export async function mountConsolePages(
   app: FastifyInstance,
   { baseUrl, folder = CONSOLE_FOLDER }: ConsoleOptions,
+  findSession: FindSession,
 ): Promise<AnswerUnknownPage> {
   const readPage = consolePages(`${new URL(baseUrl).pathname.replace(/\/+$/, '')}/`, folder);
 
-  const sendPage = async (reply: FastifyReply, status: number): Promise<FastifyReply> => {
+  const sendPage = async (request: FastifyRequest, reply: FastifyReply, status: number): Promise<FastifyReply> => {
     const page = await readPage();
+    const route = routeShown(request);
+    const session = OUTSIDE.has(route) ? null : await findSession(request, reply);
     const nonce = randomBytes(NONCE_BYTES).toString('base64url');
     void reply.headers({ ...PAGE_HEADERS, 'content-security-policy': policyWith(nonce) });
     void reply.type('text/html; charset=utf-8');
     if (page === null) return reply.code(503).header('retry-after', '2').send(PREPARING);
-    return reply.code(status).send(page.with(nonce));
+    return reply.code(status).send(page.with({ nonce, route, session }));
   };
 
-  for (const url of PAGE_ROUTES) app.get(url, async (_request, reply) => await sendPage(reply, 200));
+  for (const url of PAGE_ROUTES) app.get(url, async (request, reply) => await sendPage(request, reply, 200));
 
   await app.register(fastifyStatic, {
     root: path.join(folder, 'assets'),
@@ -112,7 +119,12 @@ export async function mountConsolePages(
   return async (request, reply) => {
     const wantsPage = request.method === 'GET' && /\btext\/html\b/.test(request.headers.accept ?? '');
     if (!wantsPage || /^\/(?:api|assets|\.well-known)(?:\/|$)/.test(request.url)) return false;
-    await sendPage(reply, 404);
+    await sendPage(request, reply, 404);
     return true;
   };
+}
+
+/** The route of `PAGES` or of a page of the settings that this address is; empty for none. */
+function routeShown({ routeOptions: { url = '' }, url: asked }: FastifyRequest): string {
+  return url.endsWith('/*') ? (asked.split('?', 1)[0] ?? '') : url;
 }

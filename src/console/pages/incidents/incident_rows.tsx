@@ -1,6 +1,6 @@
 import { useMediaQuery } from '@mantine/hooks';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useLayoutEffect, useRef, useState } from 'react';
+import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 import type { FoundIncident } from '#console/api/actions.ts';
 import classes from '#console/pages/incidents/incident_list.module.css';
@@ -38,6 +38,13 @@ export function IncidentRows(props: IncidentRowsProps) {
     scrollMargin: top,
     getItemKey: (index) => incidents[index]?.incidentId ?? index,
   });
+  const mayAnswer = onSelect !== undefined;
+  const latest = useRef({ onSelect, onAcknowledge });
+  useEffect(() => {
+    latest.current = { onSelect, onAcknowledge };
+  });
+  const select = useCallback((id: string, isOn: boolean) => latest.current.onSelect?.(id, isOn), []);
+  const acknowledge = useCallback((id: string) => latest.current.onAcknowledge(id), []);
   const shown = rows.getVirtualItems();
   const [first, last] = [shown.at(0), shown.at(-1)];
   return (
@@ -54,23 +61,48 @@ export function IncidentRows(props: IncidentRowsProps) {
       {shown.map(({ index }) => {
         const incident = incidents[index];
         if (incident === undefined) return null;
-        const { incidentId } = incident;
         return (
-          <IncidentRow
-            key={incidentId}
+          <Row
+            key={incident.incidentId}
             incident={incident}
-            measured={{ ref: rows.measureElement, index, count: total }}
+            index={index}
+            count={total}
             isSelected={isSelected(incident)}
-            {...(onSelect !== undefined && {
-              onSelect: (selected: boolean) => onSelect(incidentId, selected),
-              onAcknowledge: () => onAcknowledge(incidentId),
-            })}
+            measure={rows.measureElement}
+            onSelect={mayAnswer ? select : undefined}
+            onAcknowledge={acknowledge}
           />
         );
       })}
     </ul>
   );
 }
+
+interface RowProps {
+  readonly incident: FoundIncident;
+  readonly index: number;
+  readonly count: number;
+  readonly isSelected: boolean;
+  measure(row: HTMLLIElement | null): void;
+  readonly onSelect: ((incidentId: string, isSelected: boolean) => void) | undefined;
+  onAcknowledge(incidentId: string): void;
+}
+
+/** Drawn again only when something of it changes, not each time that the list is scrolled. */
+const Row = memo(function Row({ incident, index, count, isSelected, measure, onSelect, onAcknowledge }: RowProps) {
+  const { incidentId } = incident;
+  return (
+    <IncidentRow
+      incident={incident}
+      measured={{ ref: measure, index, count }}
+      isSelected={isSelected}
+      {...(onSelect !== undefined && {
+        onSelect: (selected: boolean) => onSelect(incidentId, selected),
+        onAcknowledge: () => onAcknowledge(incidentId),
+      })}
+    />
+  );
+});
 
 /** How far the list begins below the top of the page. Banners above it come and go. */
 function useOffsetTop(list: React.RefObject<HTMLElement | null>): number {

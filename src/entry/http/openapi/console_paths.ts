@@ -1,11 +1,13 @@
-import type { TObject, TSchema } from 'typebox';
+import { type TObject, type TSchema, Type } from 'typebox';
 
 import type { AnyAccountOperation, AnyConsoleOperation } from '#actions/action_context.ts';
 import { ACCOUNT_OPERATIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
+import { READS_INPUT } from '#actions/run_reads.ts';
 import { LIVE_TOPICS } from '#core/console/live_topics.ts';
 import { CONSOLE_PATH } from '#entry/http/console.ts';
 import { routeOf, takesBody } from '#entry/http/console/account_operations.ts';
 import { EVENTS_PATH } from '#entry/http/console/events.ts';
+import { READS_PATH } from '#entry/http/console/reads.ts';
 import { type Refused, refusedAs, refusedWhen } from '#entry/http/openapi/problems.ts';
 import { type JsonSchema, toOpenApiSchema } from '#entry/http/openapi/schemas.ts';
 
@@ -44,7 +46,7 @@ interface Described {
   readonly refusals?: readonly Refused[] | undefined;
 }
 
-/** What has no operation of its own: any action, and the stream of changes. */
+/** What has no operation of its own: any action, several reads at once, and the stream of changes. */
 const OTHERS: readonly Described[] = [
   {
     name: 'invoke_action',
@@ -56,6 +58,19 @@ const OTHERS: readonly Described[] = [
     body: {},
     result: { description: 'as the action has it' },
     refusals: ['conflict'],
+  },
+  {
+    name: 'read_together',
+    summary:
+      'Run several actions or operations that only read, each with your role as if it were asked for by itself; ' +
+      'the answers are in the same order, each a result or a problem.',
+    tag: 'Organizations',
+    who: 'member',
+    method: 'post',
+    path: READS_PATH,
+    body: toOpenApiSchema(READS_INPUT),
+    result: Type.Object({ answers: Type.Array(Type.Unknown({ description: 'its result or its problem' })) }),
+    refusals: ['rate_limited'],
   },
   {
     name: 'listen_to_changes',

@@ -1,0 +1,49 @@
+import { PAGES, SETTINGS_PAGES } from '#core/console/pages.ts';
+import { routeOfPage } from '#entry/http/console_build.ts';
+
+/** What Vite says of one file of the build. */
+interface Chunk {
+  readonly file: string;
+  readonly imports?: readonly string[];
+  readonly css?: readonly string[];
+}
+
+export type Manifest = Readonly<Record<string, Chunk>>;
+
+const FIRST = 'index.html';
+
+/**
+ * The files that each page needs beside those of every page, by its route: the page that the server sends names them, so
+ * that a browser asks for all at once, not for each once the one before has told of it. `router` is the text of
+ * src/console/router.tsx, which says what each page is made of.
+ */
+export function filesOfPages(manifest: Manifest, router: string): Record<string, readonly string[]> {
+  const known = new Set(filesOf(manifest, FIRST));
+  const found = [...router.matchAll(/path: (PAGES|SETTINGS_PAGES)\.(\w+),[^;]*?import\(\s*'#console\/([^']+)'/g)].map(
+    ([, group, name = '', source = '']) => {
+      const page = group === 'PAGES' ? pathIn(PAGES, name) : `${PAGES.settings}${pathIn(SETTINGS_PAGES, name)}`;
+      return [routeOfPage(page), filesOf(manifest, source).filter((file) => !known.has(file))] as const;
+    },
+  );
+  return Object.fromEntries(found);
+}
+
+function pathIn(pages: Readonly<Record<string, string>>, name: string): string {
+  const path = pages[name];
+  if (path === undefined) throw new Error(`the router has a page ${name} that core/console/pages.ts lacks`);
+  return path;
+}
+
+/** Styles first: what is drawn waits for them. */
+function filesOf(manifest: Manifest, source: string): string[] {
+  const seen = new Set<string>();
+  const visit = (name: string): void => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    for (const imported of manifest[name]?.imports ?? []) visit(imported);
+  };
+  if (manifest[source] === undefined) throw new Error(`the build has no ${source}`);
+  visit(source);
+  const chunks = [...seen].flatMap((name) => manifest[name] ?? []);
+  return [...new Set([...chunks.flatMap(({ css = [] }) => css), ...chunks.map(({ file }) => file)])];
+}

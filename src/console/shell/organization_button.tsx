@@ -1,0 +1,29 @@
+import { UnstyledButton } from '@mantine/core';
+import { IconSelector } from '@tabler/icons-react';
+import type { ComponentProps } from 'react';
+
+import { addressOf } from '#console/api/http.ts';
+import { withoutBidiControls } from '#console/components/bidi.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import classes from '#console/shell/organization_menu.module.css';
+
+/** The organization that is shown, to be pressed for the others. */
+export function OrganizationButton(props: ComponentProps<'button'>) {
+  const { org } = useOrganization();
+  return (
+    <UnstyledButton {...props} className={classes.org} aria-label={`Organization: ${org.name}. Switch`}>
+      <OrganizationName />
+      <IconSelector size={16} aria-hidden />
+    </UnstyledButton>
+  );
+}
+
+export function OrganizationName() {
+  const { org } = useOrganization();
+  return (
+    <>
+      <img src={addressOf('favicon.svg')} alt="" className={classes.mark} />
+      <bdi className={classes.name}>{withoutBidiControls(org.name)}</bdi>
+    </>
+  );
+}

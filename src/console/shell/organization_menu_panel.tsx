@@ -1,0 +1,37 @@
+import { Menu } from '@mantine/core';
+import { IconCheck } from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
+
+import { Name } from '#console/components/name.tsx';
+import { useOpenedMenu } from '#console/shell/opened_menu.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { OrganizationButton } from '#console/shell/organization_button.tsx';
+
+/** The menu with its button, once somebody has pressed it. */
+export function OrganizationMenuPanel() {
+  const { org, session, switchTo } = useOrganization();
+  const navigate = useNavigate();
+  const { isOpen, setIsOpen, button } = useOpenedMenu();
+  return (
+    <Menu opened={isOpen} onChange={setIsOpen} position="bottom-start" width={240}>
+      <Menu.Target>
+        <OrganizationButton ref={button} />
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Organizations</Menu.Label>
+        {session.organizations.map(({ orgId, name }) => (
+          <Menu.Item
+            key={orgId}
+            rightSection={orgId === org.orgId ? <IconCheck size={16} aria-label="current" /> : null}
+            onClick={() => {
+              switchTo(orgId);
+              void navigate({ to: '/' });
+            }}
+          >
+            <Name>{name}</Name>
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
