@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { MEMORY } from './embedded/node_child.ts';
+import { MEMORY } from '#entry/memory.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 /** Where `npm start` looks for it. */

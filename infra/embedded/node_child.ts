@@ -4,6 +4,7 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { text } from 'node:stream/consumers';
 
+import { FRUGAL_ALLOCATION, type Memory, v8Flags } from '#entry/memory.ts';
 import { WAIT_ARGUMENT } from '#entry/program.ts';
 
 import { logEnd, rotateLog, textSince } from './log_files.ts';
@@ -16,7 +17,7 @@ export interface Program {
   readonly args?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   /** How much garbage may accumulate before it is collected. */
-  readonly memory?: keyof typeof MEMORY;
+  readonly memory?: Memory;
   /** How much lower its priority is than that of this process: 0, the default, to 19. */
   readonly niceness?: number;
   /** The program loads at once and begins when this resolves. */
@@ -91,30 +92,14 @@ export async function startNodeChild(program: Program, signal?: AbortSignal): Pr
 const isTrue = (): true => true;
 const isFalse = (): false => false;
 
-/** Freed memory is shared between threads instead of being kept by each; only glibc knows this. */
-const FRUGAL = { MALLOC_ARENA_MAX: '2' };
-
-/**
- * Flags of V8. With `ample`, short-lived objects are gone before the young generation is collected, and the old
- * generation, which holds little but the program itself, is collected when it has grown fourfold. With V8's defaults that
- * happens once a second under load, and delays answers.
- */
-export const MEMORY = {
-  frugal: ['--max-semi-space-size=1'],
-  ample: ['--max-semi-space-size=16', '--heap-growing-percent=300'],
-} as const;
-
-/** Threads that collect garbage. The program waits for them, and with more threads than processors they wait for each other. */
-const GC_THREADS = Math.min(4, Math.max(1, os.availableParallelism() - 1));
-
 function spawnNode(program: Program, errorOutput: 'captured' | 'inherited' = 'inherited'): ChildProcess {
   const { entry, env = process.env, memory, niceness, log, after } = program;
   const args = [...(program.args ?? []), ...(after === undefined ? [] : [WAIT_ARGUMENT])];
-  const flags = [...(memory === undefined ? [] : MEMORY[memory]), `--v8-pool-size=${GC_THREADS}`];
+  const flags = v8Flags(memory);
   const output = log === undefined ? 'inherit' : openSync(log, 'a', 0o600);
   try {
     const child = spawn(process.execPath, [...flags, entry, ...args], {
-      env: { ...FRUGAL, ...env },
+      env: { ...FRUGAL_ALLOCATION, ...env },
       detached: true,
       stdio: ['ignore', output, errorOutput === 'captured' ? 'pipe' : output, 'ipc'],
     });

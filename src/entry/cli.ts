@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import path from 'node:path';
 
 import { Command, CommanderError } from 'commander';
@@ -12,10 +13,12 @@ import { addSetAsideCommands } from '#entry/cli/set_aside.ts';
 import { addUserCommands } from '#entry/cli/users.ts';
 import { versionText } from '#entry/cli/version.ts';
 import { ensureFirstRun } from '#entry/first_run.ts';
+import { FRUGAL_ALLOCATION, type Memory, v8Flags } from '#entry/memory.ts';
 import { migrate } from '#entry/migrate.ts';
 import { awaitStores, exitCodeFor, WRONG_CALL } from '#entry/program.ts';
 import { requireStores, type RunningConfig, runningConfig } from '#entry/running_config.ts';
 import { loadConfig } from '#entry/config.ts';
+import { ConfigError, processEnvironment } from '#kernel/config.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { systemClock } from '#kernel/time.ts';
 import { directUrlOf, openDatabase } from '#storage/postgres/database.ts';
@@ -32,22 +35,22 @@ const program = new Command('tocsin')
 program
   .command('start')
   .description('start everything on this machine: stores that are not configured, API, a worker and a pager')
-  .action(() => runInstead('infra/embedded/start.ts'));
+  .action(() => runInstead('infra/embedded/start.ts', 'frugal'));
 
 program
   .command('api')
   .description('run one API process on configured stores')
-  .action(() => runInstead('src/entry/api.ts'));
+  .action(() => runInstead('src/entry/api.ts', 'ample'));
 
 program
   .command('worker')
   .description('run one worker process on configured stores')
-  .action(() => runInstead('workers/main.ts', 'worker'));
+  .action(() => runInstead('workers/main.ts', 'ample', 'worker'));
 
 program
   .command('pager')
   .description('run one pager process on configured stores; without one nobody is paged')
-  .action(() => runInstead('workers/main.ts', 'pager'));
+  .action(() => runInstead('workers/main.ts', 'frugal', 'pager'));
 
 program
   .command('migrate')
@@ -88,11 +91,16 @@ function exitCodeOf(error: unknown): number {
   return exitCodeFor(error);
 }
 
-/** Runs another program of the product in place of this one; signals reach it, and its status becomes ours. */
-async function runInstead(entry: string, ...args: readonly string[]): Promise<void> {
-  const child = spawn(process.execPath, [path.join(ROOT, entry), ...args], { stdio: 'inherit' });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-  process.exitCode = await new Promise<number>((resolve) => {
-    child.once('exit', (code) => resolve(code ?? 1));
-  });
+/** Replaces this process by another program of the product: signals reach it directly, and no memory is held twice. */
+function runInstead(entry: string, memory: Memory, ...args: readonly string[]): void {
+  const program = path.join(ROOT, entry);
+  if (!existsSync(program)) {
+    throw new ConfigError([
+      'this image has no stores of its own: run "migrate", "api", "worker" and "pager" on configured ones',
+    ]);
+  }
+  flushCompileCache();
+  if (process.execve === undefined) throw new Error('this operating system cannot replace a process by another');
+  const argv = [process.execPath, ...v8Flags(memory), program, ...args];
+  process.execve(process.execPath, argv, { ...FRUGAL_ALLOCATION, ...processEnvironment() });
 }

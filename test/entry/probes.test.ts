@@ -52,7 +52,10 @@ test('METRICS_PORT serves probes and metrics of an API process', async () => {
   const { app } = await apiWithout(w, { metricsPort });
   expect(await get(metricsPort, '/livez')).toEqual({ status: 200, body: '{"live":true}' });
   expect(await get(metricsPort, '/readyz')).toEqual({ status: 200, body: '{"ready":true}' });
-  expect((await get(metricsPort, '/metrics')).body).toContain('tocsin_queue_jobs');
+  const { body } = await get(metricsPort, '/metrics');
+  expect(body).toContain('tocsin_queue_jobs');
+  // What workers are scaled on.
+  expect(body).toContain('tocsin_ingest_waiting_jobs 0');
   expect((await get(metricsPort, '/api/rest/actions')).status).toBe(404);
   await app.close();
   await expect(get(metricsPort, '/livez')).rejects.toThrow('fetch failed');

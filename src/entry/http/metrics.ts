@@ -53,6 +53,7 @@ export function mountMetrics(
   });
   registry.registerMetric(setAsideGauge(context));
   registry.registerMetric(waitingGauge(context));
+  registry.registerMetric(waitingJobsGauge(context));
   registry.registerMetric(limitCounter(limitLog));
   registry.registerMetric(refusedGauge(context));
   const render = cacheForASecond(context.clock, () => registry.metrics());
@@ -119,6 +120,24 @@ function waitingGauge({ db, clock }: AppContext): Gauge {
         .durableJobs.listWaiting(storePoints.name)
         .catch(() => null);
       this.set(waiting === null ? NaN : [...waiting.values()].filter((since) => isBehind(1, since, now)).length);
+    },
+  });
+}
+
+/** More is not told apart: workers are long too few by then. */
+const WAITING_JOBS_MAX = 100_000;
+
+/** Not a number while the database is away. Autoscalers read it. */
+function waitingJobsGauge({ db }: AppContext): Gauge {
+  return new Gauge({
+    name: 'tocsin_ingest_waiting_jobs',
+    help: `Bundles of points and of events that are accepted and not stored yet, of all processes; counted to ${WAITING_JOBS_MAX}.`,
+    registers: [],
+    async collect() {
+      const count = await storesOf(db.session())
+        .durableJobs.count(WAITING_JOBS_MAX)
+        .catch(() => NaN);
+      this.set(count);
     },
   });
 }

@@ -183,6 +183,17 @@ export class DurableJobStore {
     return oldest?.kept_at ?? null;
   }
 
+  /** How many wait or run; counts to `limit`, for counting more takes long. */
+  async count(limit: number): Promise<number> {
+    const { db } = this.#session;
+    const some = db.selectFrom('kept_jobs').select('number').limit(limit).as('some');
+    const counted = await db
+      .selectFrom(some)
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return counted.count;
+  }
+
   /** The names of which there are jobs that have been ready for so long. */
   async listOverdue(names: readonly string[], forMs: number): Promise<string[]> {
     const overdue = await this.#session.db

@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { BASE_IMAGE } from './base_image.ts';
+import type { Engine } from './engine.ts';
+import { execute } from './execute.ts';
+import { megabytes, type Report, seconds, Unavailable } from './report.ts';
+
+export const IMAGE = 'tocsin-check/tocsin';
+
+const ROOT = path.resolve(import.meta.dirname, '../../..');
+const DOCKERFILE = path.join(import.meta.dirname, '../Dockerfile');
+/** What the image may weigh, without its base. */
+const LAYER_BYTES_MAX = 130e6;
+
+/** Builds the image as anybody would, on the base of this check. */
+export async function buildImage({ docker, tryDocker }: Engine, report: Report, secondsMax: number): Promise<void> {
+  const revision = await execute('git', ['rev-parse', 'HEAD'], { cwd: ROOT }).catch(() => 'unknown');
+  const given = {
+    BASE: BASE_IMAGE,
+    VERSION: versionOf(),
+    REVISION: revision.trim(),
+    CREATED: new Date().toISOString(),
+  };
+  const buildArgs = Object.entries(given).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
+  const build = (...args: string[]) => ['build', '--network', 'host', '-f', DOCKERFILE, ...buildArgs, ...args, ROOT];
+  const began = performance.now();
+  // Downloads alone can fail here for a reason that is not ours.
+  const packages = await tryDocker(build('--target', 'packages', '-t', 'tocsin-check/packages'), { secondsMax });
+  if (packages.code !== 0) {
+    throw new Unavailable(
+      `the packages could not be installed in the image: ${packages.stdout.slice(-500)} ${packages.stderr.slice(-1_500)}`,
+    );
+  }
+  report.say(`packages installed in ${seconds(began)}`);
+  const builtFrom = performance.now();
+  await docker(build('-t', IMAGE), { secondsMax: 180 });
+  report.figure('image, build without the base', `${seconds(began)}, ${seconds(builtFrom)} of it after the packages`);
+}
+
+/** What it weighs, what it holds, and how it says so. */
+export async function checkImage(engine: Engine, report: Report): Promise<void> {
+  const { docker } = engine;
+  const sizeOf = async (image: string) => Number(await docker(['image', 'inspect', '-f', '{{.Size}}', image]));
+  const layer = (await sizeOf(IMAGE)) - (await sizeOf(BASE_IMAGE));
+  report.figure('image, application layer', `${megabytes(layer)} (at most ${megabytes(LAYER_BYTES_MAX)})`);
+  const run = (program: string, ...args: string[]) =>
+    docker([
+      'run',
+      '--rm',
+      '--network',
+      'none',
+      '--read-only',
+      '--cap-drop',
+      'ALL',
+      '--entrypoint',
+      program,
+      IMAGE,
+      ...args,
+    ]);
+  const folders = ['node_modules', 'src', '.cache/console', '.cache/node'];
+  const sizes = await run('du', '-sb', ...folders);
+  report.figure('image, of this', sizes.trim().split('\n').map(toFolderSize).join(', '));
+
+  const bom = JSON.parse(await run('cat', 'sbom.cdx.json')) as { components: { name: string; purl?: string }[] };
+  report.figure('image, bill of materials', `${bom.components.length} components (CycloneDX)`);
+  const names = new Set(
+    bom.components.map(({ name, purl = '' }) => purl.replace(/^pkg:npm\/|@[^@]*$/g, '').replace('%40', '@') || name),
+  );
+
+  const { Config: config, Architecture: architecture } = JSON.parse(
+    await docker(['image', 'inspect', '-f', '{{json .}}', IMAGE]),
+  ) as {
+    Config: { User: string; Labels: Record<string, string>; Entrypoint: string[] };
+    Architecture: string;
+  };
+  const labels = ['title', 'version', 'revision', 'created', 'licenses'].map(
+    (name) => `org.opencontainers.image.${name}`,
+  );
+  const faults = [
+    layer > LAYER_BYTES_MAX && `the application layer weighs ${megabytes(layer)}`,
+    config.User !== '10001' && `it runs as ${config.User || 'root'}`,
+    config.Entrypoint[0] !== 'tini' && 'tini is not its first process',
+    ...labels.map((name) => !config.Labels[name] && `the label ${name} is missing`),
+    ...['fastify', 'bullmq', 'pg', '@clickhouse/client'].map(
+      (name) => !names.has(name) && `the bill of materials lacks ${name}`,
+    ),
+    ...['chdb', 'node', 'react', 'vite', 'vitest', 'typescript'].map(
+      (name) => names.has(name) && `the image holds ${name}`,
+    ),
+  ].filter((fault) => typeof fault === 'string');
+  report.figure('image, platform built here', `linux/${architecture}`);
+  if (faults.length > 0) throw new Error(`the image has faults: ${faults.join('; ')}`);
+}
+
+function toFolderSize(line: string): string {
+  const [bytes = '0', folder = ''] = line.split('\t');
+  return `${folder} ${megabytes(Number(bytes))}`;
+}
+
+function versionOf(): string {
+  const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  return version;
+}

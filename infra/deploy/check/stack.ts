@@ -1,0 +1,93 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { BASE_IMAGE } from './base_image.ts';
+import { findCompose } from './compose_plugin.ts';
+import type { Engine } from './engine.ts';
+import { execute, type Executed, tryToExecute } from './execute.ts';
+import { IMAGE } from './image.ts';
+
+const DEPLOY = path.resolve(import.meta.dirname, '..');
+const FILES = ['compose.yaml', 'compose.chdb.yaml', 'compose.phones.yaml', 'check/compose.debian.yaml'];
+
+/** The services of compose.yaml, running. */
+export interface Stack {
+  readonly baseUrl: string;
+  readonly phoneUrl: string;
+  compose(args: readonly string[], secondsMax?: number): Promise<string>;
+  tryCompose(args: readonly string[], secondsMax?: number): Promise<Executed>;
+  /** The ids of the containers of a service. */
+  containers(service: string): Promise<string[]>;
+  /** What a command of the product prints as JSON. */
+  tocsin<Printed>(...args: string[]): Promise<Printed>;
+  password(): string;
+}
+
+/** Makes the secrets and finds what is needed; starts nothing. Throws Unavailable when there is no compose. */
+export async function prepareStack(engine: Engine): Promise<Stack> {
+  const program = await findCompose();
+  const secrets = path.join(engine.folder, 'secrets');
+  mkdirSync(secrets);
+  await execute('sh', [path.join(DEPLOY, 'make_secrets.sh'), secrets]);
+  const [apiPort, phonesPort] = await Promise.all([freePort(), freePort()]);
+  const baseUrl = `http://127.0.0.1:${apiPort}`;
+  const env = {
+    DOCKER_HOST: `unix://${engine.socket}`,
+    DOCKER_CONFIG: path.join(engine.folder, 'config'),
+    COMPOSE_PROJECT_NAME: 'tocsin-check',
+    TOCSIN_IMAGE: IMAGE,
+    CHECK_STORES_IMAGE: BASE_IMAGE,
+    SECRETS: secrets,
+    BASE_URL: baseUrl,
+    LISTEN: `127.0.0.1:${apiPort}`,
+    PHONES_PORT: String(phonesPort),
+    FIRST_OWNER_EMAIL: 'owner@example.com',
+    LOG_LEVEL: 'info',
+  };
+  const files = FILES.flatMap((file) => ['-f', path.join(DEPLOY, file)]);
+  const execution = (secondsMax: number) => ({ env, secondsMax, cwd: DEPLOY });
+  const tryCompose = (args: readonly string[], secondsMax = 60) =>
+    tryToExecute(program, [...files, ...args], execution(secondsMax));
+  const compose = (args: readonly string[], secondsMax = 60) =>
+    execute(program, [...files, ...args], execution(secondsMax));
+  return {
+    baseUrl,
+    phoneUrl: `http://127.0.0.1:${phonesPort}`,
+    compose,
+    tryCompose,
+    containers: async (service) => (await compose(['ps', '-aq', service])).split('\n').filter((id) => id !== ''),
+    async tocsin<Printed>(...args: string[]) {
+      const command = ['exec', '-T', 'pager', 'node', 'src/entry/cli.ts', ...args, '--json'];
+      return JSON.parse(await compose(command)) as Printed;
+    },
+    password: () => readFileSync(path.join(secrets, 'first_owner_password'), 'utf8'),
+  };
+}
+
+export async function waitUntil(what: string, secondsMax: number, look: () => Promise<boolean>): Promise<void> {
+  const until = performance.now() + secondsMax * 1_000;
+  while (!(await look().catch(() => false))) {
+    if (performance.now() > until) throw new Error(`waited ${secondsMax} s in vain until ${what}`);
+    await delay(50);
+  }
+}
+
+export async function isReady(baseUrl: string): Promise<boolean> {
+  return (await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(5_000) })).ok;
+}
+
+/** Below the range that connections take their ports from. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    await new Promise((resolve) => server.close(resolve));
+    if (isFree) return port;
+  }
+}
