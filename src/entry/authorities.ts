@@ -19,11 +19,11 @@ export function findAuthorityFaults(config: StoreAddresses): string[] {
       ? null
       : 'DATABASE_URL switches TLS off (sslmode), and DATABASE_CA_FILE is for TLS: take one of them away',
     faultOf('REDIS_CA_FILE', redisCaFile),
-    redisCaFile === undefined || /^rediss/.test(redisUrl ?? 'rediss')
+    redisCaFile === undefined || (redisUrl ?? 'rediss').startsWith('rediss')
       ? null
       : 'REDIS_CA_FILE is for TLS: let REDIS_URL begin with rediss',
     faultOf('CLICKHOUSE_CA_FILE', clickhouseCaFile),
-    clickhouseCaFile === undefined || /^https:/.test(clickhouseUrl ?? 'https:')
+    clickhouseCaFile === undefined || (clickhouseUrl ?? 'https:').startsWith('https:')
       ? null
       : 'CLICKHOUSE_CA_FILE is for TLS: let CLICKHOUSE_URL begin with https',
   ].filter((fault) => fault !== null);

@@ -44,6 +44,7 @@ export async function startRedisCluster(program = 'redis-server'): Promise<Redis
       'cluster-enabled': 'yes',
       'cluster-port': busPort,
       'cluster-node-timeout': 1_000,
+      'repl-diskless-sync-delay': 0,
     };
     const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
     servers.set(port, spawn(program, args, { stdio: 'ignore' }));
@@ -54,6 +55,9 @@ export async function startRedisCluster(program = 'redis-server'): Promise<Redis
   await run('redis-cli', ['--cluster', 'create', ...hosts, '--cluster-replicas', '1', '--cluster-yes']);
   for (const port of ports) {
     await expect.poll(async () => String(await ask(port, 'cluster', 'info'))).toContain('cluster_state:ok');
+    // A replica that never had its master's data does not take its place.
+    const role = async () => String(await ask(port, 'info', 'replication'));
+    await expect.poll(role).toMatch(/role:master|master_link_status:up/);
   }
   const kill = async (port: number): Promise<void> => {
     const server = servers.get(port);
@@ -70,7 +74,7 @@ export async function startRedisCluster(program = 'redis-server'): Promise<Redis
         const ranges = await ask(port, 'cluster', 'slots');
         if (!Array.isArray(ranges)) continue;
         const found = (ranges as [number, number, [string, number]][]).find(([from, to]) => from <= slot && slot <= to);
-        if (found !== undefined) return Number(found[2][1]);
+        if (found !== undefined) return found[2][1];
       }
       return 0;
     },

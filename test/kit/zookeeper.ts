@@ -5,9 +5,8 @@ import { connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
-import { expect } from 'vitest';
-
 import { findFreePort } from '#infra/embedded/free_port.ts';
+import { retry } from '#kernel/retry.ts';
 
 const PROGRAM = '/usr/share/zookeeper/bin/zkServer.sh';
 
@@ -22,7 +21,11 @@ export async function startZookeeper(): Promise<{ readonly port: number; stop():
   writeFileSync(file, [...settings, 'admin.enableServer=false', ''].join('\n'));
   const env = { ...process.env, ZOO_LOG_DIR: dir, ZOOPIDFILE: path.join(dir, 'pid') };
   const server = spawn(PROGRAM, ['start-foreground', file], { env, stdio: 'ignore', detached: true });
-  await expect.poll(() => isListening(port)).toBe(true);
+  // A hook may call this, where `expect.poll` does not run.
+  const listen = async (): Promise<void> => {
+    if (!(await isListening(port))) throw new Error('ZooKeeper does not listen');
+  };
+  await retry(listen, { mayRetry: () => true, pauseMs: 50, timeoutMs: 60_000 });
   return {
     port,
     async stop() {

@@ -5,19 +5,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from '#infra/demo/client.ts';
 import type { Database } from '#storage/postgres/database.ts';
 
-import { count, duration } from '../figures.ts';
-import { type BenchInstallation, printTable, withInstallation } from '../harness.ts';
+import { count, duration } from '#infra/bench/figures.ts';
+import { type BenchInstallation, printTable, withInstallation } from '#infra/bench/harness.ts';
 import {
   alertOnExceptions,
   createPagedService,
   createTeam,
   openRunningDatabase,
   type PagedService,
-} from '../paging/fixture.ts';
-import { countPages, isAllDone, PageWatch } from '../paging/pages.ts';
-import { havePaged, isWell, until } from '../paging/recovery.ts';
-import { newEventId, sendException, sendPoint, sendUntilTaken } from '../paging/sender.ts';
-import { listStored } from '../paging/stored.ts';
+} from '#infra/bench/paging/fixture.ts';
+import { countPages, isAllDone, PageWatch } from '#infra/bench/paging/pages.ts';
+import { havePaged, isWell, until } from '#infra/bench/paging/recovery.ts';
+import { newEventId, sendException, sendPoint, sendUntilTaken } from '#infra/bench/paging/sender.ts';
+import { listStored } from '#infra/bench/paging/stored.ts';
 import { CUT_MS, type CutRequest, SEND_EVERY_MS, STORES, type StoreName } from './protocol.ts';
 
 /** Each pages somebody of its own, and has so few incidents that none becomes part of a storm. */

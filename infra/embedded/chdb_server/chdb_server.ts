@@ -47,7 +47,11 @@ export async function startChdbServer(options: ChdbServerOptions): Promise<ChdbS
   const engine = await open(path.join(dataDir, 'store'), memoryBytes, configFile);
   const queryMemoryBytes = Math.floor(memoryBytes / 2);
   const http = new ChdbHttpServer(engine, {
-    ...{ user, password, spoolDir, queryMemoryBytes, rowsBytesMax },
+    user,
+    password,
+    spoolDir,
+    queryMemoryBytes,
+    rowsBytesMax,
     hasCluster: configFile !== undefined,
   });
   const listeningPort = await listen(http, port);

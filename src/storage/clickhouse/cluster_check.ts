@@ -116,7 +116,7 @@ async function listAnswering(client: ClickHouseClient, cluster: string): Promise
     { cluster },
     WHO_IS_THERE,
   );
-  return new Set(found.map(([place]) => Number(place)));
+  return new Set(found.map(([place]) => place));
 }
 
 async function unknownCluster(client: ClickHouseClient, cluster: string): Promise<string> {

@@ -1,15 +1,26 @@
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { findClusterFault, findReplicaFault } from '#storage/clickhouse/cluster_check.ts';
+import { faultTypeOf } from '#storage/clickhouse/faults.ts';
 
 /** With less than this free, ClickHouse refuses inserts, or soon will. */
 const FREE_BYTES_MIN = 32 * 1024 * 1024;
 
 /** Why what is sent could not be stored or read now, in words; null when nothing stands in the way. Throws when nobody answers. */
 export async function findStorageFault(client: ClickHouseClient): Promise<string | null> {
-  const full = await findFullDisk(client);
+  const full = await ifAllowed(() => findFullDisk(client));
   if (full !== null) return `the disk "${full}" of ClickHouse is full: make room there`;
-  const fault = await findClusterFault(client, { everyServer: false });
-  return fault?.sentence ?? (await findReplicaFault(client));
+  const fault = await ifAllowed(() => findClusterFault(client, { everyServer: false }));
+  return fault?.sentence ?? (await ifAllowed(() => findReplicaFault(client)));
+}
+
+/** A user who may not look at system tables, as a careful operator's, can store and read all the same. */
+async function ifAllowed<Found>(find: () => Promise<Found | null>): Promise<Found | null> {
+  try {
+    return await find();
+  } catch (error) {
+    if (faultTypeOf(error) === 'ACCESS_DENIED') return null;
+    throw error;
+  }
 }
 
 async function findFullDisk(client: ClickHouseClient): Promise<string | null> {

@@ -123,6 +123,12 @@ describe('a ClickHouse that stores nothing', () => {
     expect(await findStorageFault(clickHouseThat(sound, 'c'))).toBeNull();
   });
 
+  test('a user who may not look is not taken for a fault', async () => {
+    const query = () => Promise.reject(Object.assign(new Error('no'), { type: 'ACCESS_DENIED' }));
+    const client = { query, layout: layoutOf(undefined), database: 'events' } as unknown as ClickHouseClient;
+    expect(await findStorageFault(client)).toBeNull();
+  });
+
   test.each<[string, object]>([
     ['the disk "default" of ClickHouse is full', { 'system.disks': [['default']] }],
     [
