@@ -15,7 +15,7 @@ import {
 const RULES: Record<string, { folders: string[]; packages: string[] }> = {
   kernel: {
     folders: ['kernel'],
-    packages: ['typebox', 'temporal-polyfill', 'typeid-js', 'p-limit', 'node:timers/promises'],
+    packages: ['typebox', 'temporal-polyfill', 'typeid-js', 'p-limit', 'node:timers/promises', 'node:async_hooks'],
   },
   core: { folders: ['core', 'kernel'], packages: ['re2js', 'typebox', 'node:crypto'] },
   jobs: { folders: ['jobs', 'kernel'], packages: ['typebox'] },

@@ -1,6 +1,7 @@
 import { createLogger } from '#entry/logger.ts';
 import { awaitStores, runProgram } from '#entry/program.ts';
 import { requireStores } from '#entry/running_config.ts';
+import { openTracing } from '#entry/tracing.ts';
 import { onStop } from '#entry/stop.ts';
 import { loadConfig } from '#entry/config.ts';
 import { ConfigError } from '#kernel/config.ts';
@@ -17,6 +18,7 @@ await runProgram(async () => {
   const config = requireStores(loadConfig());
   await awaitStores(config, { listens: false, needsClickHouse: false });
   const log = createLogger(config, role.name);
+  const tracing = await openTracing(role.name, log);
   const { running, stores, close } = await start(config, log);
   const probes = config.metricsPort === 0 ? null : await (await import('#workers/probes.ts')).openProbes(stores);
   log.info({}, `the ${role.name} has started`);
@@ -31,5 +33,6 @@ await runProgram(async () => {
     },
     { name: 'probes', stop: async () => probes?.close() },
     { name: 'connections to the stores', stop: close },
+    { name: 'traces', stop: () => tracing.close() },
   ]);
 });

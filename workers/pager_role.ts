@@ -2,8 +2,11 @@ import type { Channel } from '#core/oncall/channel.ts';
 import { WATCHED_WORK } from '#core/oncall/pager_health.ts';
 import { type Connections, type Foundation, openFoundation } from '#entry/foundation.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
+import { resumeAfterRestore } from '#incidents/resume_after_restore.ts';
 import { restartTimers } from '#incidents/restart_timers.ts';
+import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
+import { retryWhileUnavailable } from '#kernel/retry.ts';
 import type { Senders } from '#notify/registry.ts';
 import type { UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { onDeliverPage } from '#workers/deliver_page.ts';
@@ -15,9 +18,13 @@ import { openSweep } from '#workers/sweep_due.ts';
 /** Enough for its concurrent work. A step whose incident is locked by a process that hangs is left to the next sweep. */
 const CONNECTIONS: Connections = { database: 16, queue: 4, lockWaitMsMax: 2_000 };
 
+/** A database that is starting answers within this time; after it, the supervisor starts this process again. */
+const RESUME_RETRY = { pauseMs: 200, timeoutMs: 30_000 };
+
 /** This process never reads data that was sent. */
 export async function startPager(config: RunningConfig, log: Log): Promise<StartedRole> {
   const foundation = await openFoundation(config, { log, connections: CONNECTIONS });
+  await retryWhileUnavailable(() => resumeAfterRestore(pagerRuntime(foundation), log), RESUME_RETRY);
   return {
     running: runRole(foundation, pagerRole(foundation)),
     stores: foundation,
@@ -32,9 +39,10 @@ export interface PagerRuntime extends UnitOfWorkRuntime {
   readonly configured: ReadonlySet<Channel>;
   /** The external watchdog that gets heartbeats; undefined for none. */
   readonly heartbeatUrl: string | undefined;
+  readonly latencies: LatencyHistograms;
 }
 
-export function pagerRuntime({ db, clock, log, outbox, senders, config }: Foundation): PagerRuntime {
+export function pagerRuntime({ db, clock, log, outbox, senders, config, latencies }: Foundation): PagerRuntime {
   return {
     db,
     clock,
@@ -43,6 +51,7 @@ export function pagerRuntime({ db, clock, log, outbox, senders, config }: Founda
     senders,
     configured: new Set(senders.keys()),
     heartbeatUrl: config.heartbeatUrl,
+    latencies,
   };
 }
 

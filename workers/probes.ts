@@ -5,7 +5,7 @@ import { checkClickHouse, checkPostgres, checkQueue } from '#entry/store_checks.
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 
 /** The stores that a role needs; a pager needs no ClickHouse. */
-export type ProbedStores = Pick<Foundation, 'config' | 'log' | 'db' | 'queue'> & {
+export type ProbedStores = Pick<Foundation, 'config' | 'log' | 'db' | 'queue' | 'latencies'> & {
   readonly clickhouse?: ClickHouseClient;
 };
 
@@ -16,7 +16,7 @@ export interface Probes {
   close(): Promise<void>;
 }
 
-export async function openProbes({ config, log, db, queue, clickhouse }: ProbedStores): Promise<Probes> {
+export async function openProbes({ config, log, db, queue, latencies, clickhouse }: ProbedStores): Promise<Probes> {
   let isDraining = false;
   const registry = openProcessRegistry();
   const readiness = async () => {
@@ -31,7 +31,10 @@ export async function openProbes({ config, log, db, queue, clickhouse }: ProbedS
     ];
     return because.length === 0 ? { ready: true } : { ready: false, because };
   };
-  const metrics = async () => ({ contentType: registry.contentType, text: await registry.metrics() });
+  const metrics = async () => ({
+    contentType: registry.contentType,
+    text: `${await registry.metrics()}\n${latencies.text()}`,
+  });
   const address = { host: config.metricsHost, port: config.metricsPort };
   const listener = await openProcessPort(address, { readiness, metrics }, log);
   return {

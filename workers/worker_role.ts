@@ -7,6 +7,7 @@ import type { RunningConfig } from '#entry/running_config.ts';
 import { countExceptions } from '#exceptions/count_exceptions.ts';
 import { retrySetAside } from '#exceptions/retry_set_aside.ts';
 import { type NewOrRegressed, openExceptionIncidents } from '#incidents/open_exception_incidents.ts';
+import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
 import type { MailServer } from '#notify/mail/send_mail.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
@@ -56,6 +57,7 @@ export interface WorkerRuntime extends UnitOfWorkRuntime {
   readonly incidentLimit: IncidentLimit;
   /** Exception groups of one service; Infinity for no limit. */
   readonly newGroupsPerMinute: number;
+  readonly latencies: LatencyHistograms;
 }
 
 export function workerRuntime(context: AppContext): WorkerRuntime {
@@ -79,6 +81,7 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
       minutes: context.config.incidentsPerServiceMinutes,
     },
     newGroupsPerMinute: context.config.newGroupsPerMinute || Infinity,
+    latencies: context.latencies,
   };
 }
 

@@ -12,6 +12,7 @@ import { ingestion } from './ingestion.ts';
 import { lists } from './lists.ts';
 import { mcp } from './mcp.ts';
 import { closeHistory } from './metrics/history.ts';
+import { outage } from './outage.ts';
 import { pageLatency } from './page_latency.ts';
 import { partition } from './partition.ts';
 import { query } from './query.ts';
@@ -30,6 +31,7 @@ const BENCHES: readonly Bench[] = [
   ingestion,
   lists,
   mcp,
+  outage,
   pageLatency,
   partition,
   query,

@@ -17,9 +17,12 @@ export interface Instance {
   stop(): Promise<void>;
 }
 
+/** Settings of a new one. */
+type Variables = Readonly<Record<string, string>>;
+
 /** The instance that runs on the data folder, or a new one on a temporary folder. */
-export async function findOrStartInstance(dataDir: string): Promise<Instance> {
-  return (await findInstance(dataDir, async () => {})) ?? (await startInstance());
+export async function findOrStartInstance(dataDir: string, variables: Variables = {}): Promise<Instance> {
+  return (await findInstance(dataDir, async () => {})) ?? (await startInstance(variables));
 }
 
 async function findInstance(dataDir: string, stop: () => Promise<void>): Promise<Instance | null> {
@@ -40,12 +43,12 @@ async function findInstance(dataDir: string, stop: () => Promise<void>): Promise
   return { baseUrl, apiKey, userId, phoneUrl, stop };
 }
 
-async function startInstance(): Promise<Instance> {
+async function startInstance(variables: Variables): Promise<Instance> {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'tocsin-demo-'));
   // As root, PostgreSQL runs as another user, who must be able to enter the folder.
   chmodSync(dataDir, 0o711);
   const server = spawn(process.execPath, [path.join(import.meta.dirname, '../embedded/start.ts')], {
-    env: { ...process.env, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' },
+    env: { ...process.env, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', ...variables },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const stop = async (): Promise<void> => {

@@ -13,9 +13,13 @@ import { heading, line, printTimeline } from './printing.ts';
 const RESPONDER_PHONE = '+31612345678';
 const THRESHOLD = 250;
 
+if (process.argv[2] === 'self') {
+  await (await import('./self/main.ts')).watchSelf(process.argv.slice(3));
+  process.exit();
+}
 refuseArguments(
   `npm run demo: a real program throws and a real metric rises, and both page a simulated phone. It uses the Tocsin that runs on
-DATA_DIR, or starts a temporary one.`,
+DATA_DIR, or starts a temporary one. "npm run demo -- self" lets Tocsin watch itself.`,
 );
 if (!isInstalled('@sentry/node')) {
   process.stderr.write('The demo needs the development dependencies: run "npm ci" without --omit=dev.\n');

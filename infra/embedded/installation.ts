@@ -125,16 +125,14 @@ export class Installation {
     };
     const after = this.#migrate(variables);
     const api = programService('API', { ...this.#program([this.#programs.api], variables), after });
-    // Only the API listens on METRICS_PORT: on one machine it answers for all.
-    const background = { ...variables, METRICS_PORT: '0' };
     const worker = programService('Worker', {
-      ...this.#program(this.#programs.worker, background),
+      ...this.#program(this.#programs.worker, { ...variables, METRICS_PORT: this.#metricsPort(1) }),
       niceness: WORKER_NICENESS,
       after,
     });
     // It does little and needs little memory, but keeps its full share of a busy processor.
     const pager = programService('Pager', {
-      ...this.#program(this.#programs.pager, background),
+      ...this.#program(this.#programs.pager, { ...variables, METRICS_PORT: this.#metricsPort(2) }),
       memory: 'frugal',
       after,
     });
@@ -219,6 +217,12 @@ export class Installation {
     };
     const program = this.#program([this.#programs.phone], variables);
     return programService('Phone simulator', { ...program, memory: 'frugal' });
+  }
+
+  /** The API has METRICS_PORT, and the processes beside it the ports that follow. */
+  #metricsPort(after: number): string {
+    const { metricsPort } = this.#config;
+    return String(metricsPort === 0 ? 0 : metricsPort + after);
   }
 
   #program([entry, ...args]: EntryWithArguments, variables: Variables): Program {

@@ -14,7 +14,7 @@ export interface RunningNote {
   readonly phoneUrl: string | null;
 }
 
-export function writeRunningNote(dataDir: string, note: RunningNote): void {
+export function writeRunningNote(dataDir: string, note: Partial<RunningNote>): void {
   writeFileSync(path.join(dataDir, RUNNING_FILE), `${JSON.stringify(note, null, 2)}\n`, { mode: 0o600 });
 }
 

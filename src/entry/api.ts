@@ -6,6 +6,7 @@ import { toListenFault } from '#entry/listen_fault.ts';
 import { createLogger } from '#entry/logger.ts';
 import { awaitStores, runProgram } from '#entry/program.ts';
 import { requireStores } from '#entry/running_config.ts';
+import { openTracing } from '#entry/tracing.ts';
 import { onStop } from '#entry/stop.ts';
 import { linksWarning, loadConfig } from '#entry/config.ts';
 import { ConfigError } from '#kernel/config.ts';
@@ -19,6 +20,7 @@ await runProgram(async () => {
   const log = createLogger(config, 'api');
   const warning = linksWarning();
   if (warning !== null && process.send === undefined) log.warn({}, warning);
+  const tracing = await openTracing('api', log);
   const context = await compose(config, { log });
   // One of several processes keeps no password in a file of its own.
   const isAlone = process.send !== undefined;
@@ -40,5 +42,6 @@ await runProgram(async () => {
   onStop(log, [
     { name: 'requests', stop: async () => app.close() },
     { name: 'connections to the stores', stop: () => context.close() },
+    { name: 'traces', stop: () => tracing.close() },
   ]);
 });

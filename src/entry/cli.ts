@@ -6,6 +6,7 @@ import { Command, CommanderError } from 'commander';
 
 import { addAuditCommands } from '#entry/cli/audit.ts';
 import { addClickHouseCommands } from '#entry/cli/clickhouse.ts';
+import { addBackupCommands } from '#entry/cli/backup.ts';
 import { addCalendarCommands } from '#entry/cli/calendars.ts';
 import { addKeyCommands } from '#entry/cli/keys.ts';
 import { addOrganizationCommands } from '#entry/cli/organizations.ts';
@@ -78,6 +79,7 @@ addCalendarCommands(program);
 addAuditCommands(program);
 addSetAsideCommands(program);
 addClickHouseCommands(program);
+addBackupCommands(program, () => runInstead('infra/embedded/on_stores.ts', 'frugal', ...process.argv.slice(2)));
 
 try {
   await program.parseAsync();

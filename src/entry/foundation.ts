@@ -1,6 +1,7 @@
 import { createExternalPost } from '#auth/external_fetch.ts';
 import type { Config } from '#entry/config.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
+import { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import { type AnswerLinks, createAnswerLinks } from '#notify/answer_link.ts';
@@ -43,6 +44,8 @@ export interface Foundation {
   /** Links in messages that act in the name of the recipient. */
   readonly answerLinks: AnswerLinks;
   readonly vapidKeys: VapidKeys;
+  /** How long this process took for what is promised to be quick. */
+  readonly latencies: LatencyHistograms;
   /** Undoes `openFoundation` in reverse. */
   close(): Promise<void>;
 }
@@ -103,6 +106,7 @@ export async function openFoundation(
     mail,
     answerLinks,
     vapidKeys,
+    latencies: new LatencyHistograms(),
     async close() {
       await outbox.settled();
       await queue.close();

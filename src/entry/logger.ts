@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { WarningLimiter } from '#entry/warning_limiter.ts';
 import type { Config } from '#entry/config.ts';
 import { type Log, redact } from '#kernel/log.ts';
+import { currentSpan } from '#kernel/tracing.ts';
 import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
 
 type LogConfig = Pick<Config, 'logLevel'> & Partial<Pick<Config, 'appSecret' | 'twilioAuthToken'>>;
@@ -25,6 +26,7 @@ export function createLogger(
       level: config.logLevel,
       base: { process: process_ },
       timestamp: pino.stdTimeFunctions.isoTime,
+      mixin: traceFields,
       hooks: {
         logMethod([fields, message, ...rest], log, level) {
           const leftOut = level === WARN ? limiter.admit(String(message), performance.now()) : 0;
@@ -35,6 +37,12 @@ export function createLogger(
     },
     { write: (line: string) => write(redact(line, secrets)) },
   );
+}
+
+/** Named as OpenTelemetry names them in logs. */
+function traceFields(): object {
+  const span = currentSpan();
+  return span === null ? {} : { trace_id: span.traceId, span_id: span.spanId };
 }
 
 /** Those without a form of their own, as a line of JSON has them. */

@@ -1,9 +1,11 @@
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { Migrator } from '@mikro-orm/migrations';
 import { Client } from 'pg';
 
 import { releaseOf } from '#entry/migrated_by.ts';
+import { findMark, UNDER_WAY_TEXT } from '#entry/backup/under_way.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { claimDatabase, requireOwnSecret, type RunSql } from '#entry/secret_fingerprint.ts';
 import { ConfigError } from '#kernel/config.ts';
@@ -26,13 +28,17 @@ export const REWRITE_MS_MAX = 24 * 3_600_000;
  * Brings every store to the newest schema. Processes that start at the same time wait for each other under one
  * lock; a migration that fails leaves the store at the one before it.
  */
-export async function migrate(config: RunningConfig): Promise<void> {
+export async function migrate(
+  config: RunningConfig,
+  { isRestoring = false }: { isRestoring?: boolean } = {},
+): Promise<void> {
   // A lock of a session, which a pooler would give to somebody else.
   const lock = new Client({ connectionString: directUrlOf(config) });
   lock.on('error', () => {});
   await lock.connect();
   try {
     await lock.query('select pg_advisory_lock($1)', [LOCK]);
+    if (!isRestoring && (await findMark(lock)) !== null) throw new ConfigError([UNDER_WAY_TEXT]);
     const run: RunSql = async (text, parameters) =>
       (await lock.query<{ found: string | null }>(text, [...parameters])).rows;
     await requireOwnSecret(run, config.appSecret);
@@ -56,7 +62,14 @@ export async function migratePostgresAndQueue(
   await Promise.all([migratePostgres(directUrlOf(config)), migrateQueue(config)]);
 }
 
-async function migratePostgres(url: string): Promise<void> {
+/** The names of the migrations of this release, as the stores keep them. */
+export function migrationNames(store: 'postgres' | 'clickhouse'): ReadonlySet<string> {
+  const files = readdirSync(path.join(MIGRATIONS_DIR, store)).filter((file) => /^\d{4}_.*\.ts$/.test(file));
+  return new Set(store === 'clickhouse' ? files : files.map((file) => path.basename(file, '.ts')));
+}
+
+/** Applies those of the named migrations that have not run yet, or all. */
+export async function migratePostgres(url: string, names?: readonly string[]): Promise<void> {
   const db = await openDatabase({
     url,
     poolMax: 2,
@@ -64,7 +77,8 @@ async function migratePostgres(url: string): Promise<void> {
     extensions: [Migrator],
   });
   try {
-    await db.orm.migrator.up();
+    if (names === undefined) await db.orm.migrator.up();
+    else if (names.length > 0) await db.orm.migrator.up({ migrations: [...names] });
   } finally {
     await db.close();
   }

@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 
+import { findMark, UNDER_WAY_TEXT } from '#entry/backup/under_way.ts';
 import { codeOf, findListenFault, type PreflightFault, type StoreName } from '#entry/listen_fault.ts';
 import type { Config } from '#entry/config.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
@@ -171,6 +172,7 @@ async function askPostgres(
         appSecret,
       );
     }
+    if ((await findMark(client)) !== null) throw new Refusal(UNDER_WAY_TEXT);
   } catch (error) {
     if (error instanceof Error && /unsupported startup parameter/.test(error.message)) {
       throw new Refusal(

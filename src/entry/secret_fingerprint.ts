@@ -9,7 +9,7 @@ export type RunSql = (
 ) => Promise<readonly { readonly found: string | null }[]>;
 
 /** Tells one secret from another, and nothing about either. */
-function fingerprintOf(appSecret: string): string {
+export function fingerprintOf(appSecret: string): string {
   return createHmac('sha256', appSecret).update('which installation this is').digest('hex').slice(0, 32);
 }
 

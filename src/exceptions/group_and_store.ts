@@ -1,5 +1,6 @@
 import { titleOf } from '#core/exceptions/title.ts';
 import type { SeenEvent } from '#core/exceptions/seen_events.ts';
+import { continueTraces } from '#exceptions/continue_traces.ts';
 import { type GroupingRuntime, readingOf } from '#exceptions/grouping_runtime.ts';
 import { groupEvents } from '#exceptions/read_events.ts';
 import { recordRefused } from '#exceptions/record_refused.ts';
@@ -21,6 +22,10 @@ export async function groupAndStore(
   events: readonly ArrivedEvent[],
   token: string,
 ): Promise<void> {
+  await continueTraces(events, (handled) => store(runtime, handled, token));
+}
+
+async function store(runtime: GroupingRuntime, events: readonly ArrivedEvent[], token: string): Promise<void> {
   const { exceptionWriter } = runtime;
   const seen = groupEvents(readingOf(runtime), events);
   const groups = await inUnitOfWork(runtime, async (unit) => {
@@ -41,6 +46,10 @@ export async function groupAndStore(
     return group == null ? [] : [{ serviceId, groupId: group.groupId, event }];
   });
   await exceptionWriter.insert(grouped, token);
+  const storedMs = runtime.clock.now().epochMilliseconds;
+  for (const { event } of grouped) {
+    runtime.latencies?.observe('group', (storedMs - event.receivedAt.epochMilliseconds) / 1_000);
+  }
   const groupIds = [...new Set(grouped.map(({ groupId }) => groupId))];
   await storesOf(runtime.db.session()).exceptionCounts.markDue(groupIds, runtime.clock.now());
   const serviceIds = events.map(({ serviceId }) => serviceId);
@@ -77,6 +86,7 @@ function newOrRegressed(
     const { orgId, serviceId, event } = arrived;
     const { eventId, environment, release } = event;
     const title = titleOf(sighted.occurrence.headline);
-    return [{ orgId, serviceId, groupId, outcome, level, title, eventId, environment, release }];
+    const traceparent = arrived.traceparent ?? null;
+    return [{ orgId, serviceId, groupId, outcome, level, title, eventId, environment, release, traceparent }];
   });
 }

@@ -7,6 +7,7 @@ import { readContacts } from '#incidents/read_contacts.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { inSpan } from '#kernel/tracing.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { NewNotification } from '#storage/postgres/notification_store.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
@@ -38,7 +39,10 @@ export async function fireStep(
     }
     const step = incident.steps[stepIndex];
     if (step === undefined) throw new Error(`incident ${incidentId} has a timer for a step it does not have`);
-    await pageRecipients(unit, incident, step, stepIndex, runtime.configured);
+    const attributes = { 'tocsin.incident_id': incidentId, 'tocsin.step': stepIndex };
+    await inSpan('fire_step', { kind: 'internal', attributes, parent: incident.traceparent }, () =>
+      pageRecipients(unit, incident, step, stepIndex, runtime.configured),
+    );
     return null;
   });
 }

@@ -21,6 +21,8 @@ export interface NewOrRegressed {
   readonly eventId: string;
   readonly environment: string | null;
   readonly release: string | null;
+  /** The span in which the first new event was handled; null when nothing is traced. */
+  readonly traceparent?: string | null;
 }
 
 /** Opens the incidents of every rule that a new or regressed group concerns, in the transaction that found the group. */
@@ -53,8 +55,9 @@ async function recordRegression(unit: UnitOfWork, { orgId, groupId }: NewOrRegre
   });
 }
 
-function causeOf({ groupId, outcome, title, level, eventId, environment, release }: NewOrRegressed): Cause {
+function causeOf({ groupId, outcome, title, level, eventId, environment, release, ...event }: NewOrRegressed): Cause {
   return {
+    traceparent: event.traceparent ?? null,
     kind: 'exception',
     exceptionGroupId: groupId,
     title,

@@ -2,6 +2,7 @@ import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import { planSteps } from '#core/oncall/escalation.ts';
 import { startTimers } from '#incidents/start_timers.ts';
 import type { Id } from '#kernel/ids.ts';
+import { inSpan } from '#kernel/tracing.ts';
 import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
 import { recordSystemChange } from '#storage/postgres/system_change.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
@@ -18,6 +19,8 @@ export interface Cause {
   readonly details: object;
   /** The cause in half a sentence, for the timeline. */
   readonly sentence: string;
+  /** The span that found it; absent for the one that runs. */
+  readonly traceparent?: string | null;
 }
 
 /** A rule that fires, and why. */
@@ -35,6 +38,15 @@ export function dedupKeyOf({ rule, cause }: Firing): string {
  * counts another occurrence. Returns the id of the new incident, or null.
  */
 export async function openIncident(unit: UnitOfWork, rule: ActiveRule, cause: Cause): Promise<Id<'incident'> | null> {
+  const attributes = { 'tocsin.rule_id': rule.ruleId, 'tocsin.service_id': rule.serviceId };
+  return await inSpan('open_incident', { kind: 'internal', attributes, parent: cause.traceparent }, async (span) => {
+    const incidentId = await open(unit, rule, cause);
+    if (incidentId !== null) span?.set({ 'tocsin.incident_id': incidentId });
+    return incidentId;
+  });
+}
+
+async function open(unit: UnitOfWork, rule: ActiveRule, cause: Cause): Promise<Id<'incident'> | null> {
   const { stores, now } = unit;
   const timers = planSteps(rule.steps, now);
   const incidentId = await stores.incidents.open(

@@ -4,8 +4,10 @@ import { recordOutcome } from '#incidents/record_outcome.ts';
 import { writeMessage } from '#incidents/write_message.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { inSpan } from '#kernel/tracing.ts';
 import type { ChannelSender, Delivery } from '#notify/channel_sender.ts';
 import type { OutgoingMessage } from '#notify/message.ts';
 import type { Senders } from '#notify/registry.ts';
@@ -16,6 +18,7 @@ import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_
 export interface DeliveryRuntime extends UnitOfWorkRuntime {
   readonly senders: Senders;
   readonly log: Log;
+  readonly latencies?: LatencyHistograms;
 }
 
 /** Added to the longest time that a request to the provider takes; after that the sending process counts as dead. */
@@ -37,16 +40,34 @@ export async function sendNotification(
   const claimed = await inUnitOfWork(runtime, (unit) => claimNotification(unit, waiting, leaseOf(sender, runtime)));
   if (claimed === null) return await stores.deliveries.findQueuedDueAt(notificationId);
   const hasLeft = (await stores.people.findRole(claimed.orgId, claimed.userId)) === null;
-  const delivery: Delivery | null = hasLeft
-    ? { kind: 'rejected', reason: 'left_organization' }
-    : await sendOnce(runtime, sender, claimed, await writeMessage(stores, claimed));
-  if (delivery === null) return null;
   const uncertainAttemptsMax = sender?.uncertainAttemptsMax ?? 1;
-  await inUnitOfWork(runtime, async (unit) => {
-    const outcome = outcomeOf(claimed, delivery, { uncertainAttemptsMax, now: unit.now, random: Math.random() });
-    await recordOutcome(unit, claimed, outcome);
+  await inSpan(`send ${claimed.channel}`, { kind: 'client', parent: claimed.traceparent }, async (span) => {
+    const delivery: Delivery | null = hasLeft
+      ? { kind: 'rejected', reason: 'left_organization' }
+      : await sendOnce(runtime, sender, claimed, await writeMessage(stores, claimed));
+    if (delivery === null) return;
+    span?.set({ ...describe(claimed), 'tocsin.provider_answer': delivery.kind });
+    if (delivery.kind === 'accepted' && claimed.kind === 'page') {
+      const sinceFired = runtime.clock.now().epochMilliseconds - claimed.createdAt.epochMilliseconds;
+      runtime.latencies?.observe('page', sinceFired / 1_000, claimed.channel);
+    }
+    if (delivery.kind !== 'accepted') span?.set({ 'tocsin.provider_reason': delivery.reason });
+    await inUnitOfWork(runtime, async (unit) => {
+      const outcome = outcomeOf(claimed, delivery, { uncertainAttemptsMax, now: unit.now, random: Math.random() });
+      await recordOutcome(unit, claimed, outcome);
+    });
   });
   return null;
+}
+
+/** Of a span: whom it reaches is not among it. */
+function describe({ id, incidentId, attempts, channel }: ClaimedNotification): Record<string, string | number> {
+  return {
+    'tocsin.notification_id': id,
+    'tocsin.channel': channel,
+    'tocsin.attempt': attempts,
+    ...(incidentId !== null && { 'tocsin.incident_id': incidentId }),
+  };
 }
 
 function leaseOf(sender: ChannelSender | undefined, { clock }: DeliveryRuntime): Temporal.Instant {

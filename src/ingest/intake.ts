@@ -18,6 +18,7 @@ import { storePoints } from '#jobs/store_points.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
+import { inSpan, type TracedSpan } from '#kernel/tracing.ts';
 import { waitForAll } from '#kernel/wait_for_all.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { NewDurableJob, DurableQueue } from '#storage/queue/durable_queue.ts';
@@ -141,9 +142,11 @@ export function openIntake(options: IntakeOptions): Intake {
     },
     async acceptEvents({ orgId, serviceId }, sentEvents) {
       disk?.requireCapacity();
-      const accepted = sentEvents.map((sent) => ({ orgId, serviceId, sent }));
       const bytes = sentEvents.reduce((sum, { payload }) => sum + payload.length, 0);
-      await budget.hold(serviceId, bytes, () => waitForAll(accepted.map((event) => events.add(event))));
+      await inSpan(`enqueue ${groupExceptions.name}`, { kind: 'producer' }, async (span) => {
+        const accepted = sentEvents.map((sent) => ({ orgId, serviceId, sent: traced(sent, span) }));
+        await budget.hold(serviceId, bytes, () => waitForAll(accepted.map((event) => events.add(event))));
+      });
     },
     async close() {
       clearInterval(spoolCheck);
@@ -152,6 +155,11 @@ export function openIntake(options: IntakeOptions): Intake {
       await depth.close();
     },
   };
+}
+
+/** The event on its way carries the trace of its request. */
+function traced({ context, payload }: SentEvent, span: TracedSpan | null): SentEvent {
+  return { context: span === null ? context : { ...context, traceparent: span.traceparent }, payload };
 }
 
 interface OwnedSlice extends PointSlice {

@@ -54,6 +54,14 @@ export class Spool {
     return entries.length;
   }
 
+  /** Each entry, oldest first; they stay where they are. */
+  async *read(): AsyncGenerator<Buffer> {
+    for (const { file } of await this.#list()) {
+      const entry = await unlessMissing(readFile(file));
+      if (entry !== null) yield entry;
+    }
+  }
+
   /** When the oldest entry was written; null when there is none. */
   async findOldest(): Promise<Temporal.Instant | null> {
     const [oldest] = await this.#list();

@@ -245,6 +245,13 @@ export const CORE_SETTINGS = {
     schema: Type.Enum(['true', 'false']),
     fallback: 'false',
   }),
+  backupKey: optionalText(
+    'BACKUP_KEY',
+    '^.{16,}$',
+    'at least 16 characters',
+    '`tocsin backup` encrypts with it, and `tocsin restore` needs it then; at least 16 characters',
+    { isSecret: true },
+  ),
   logLevel: setting({
     variable: 'LOG_LEVEL',
     purpose: 'trace, debug, info, warn, error, fatal or silent',

@@ -145,7 +145,7 @@ test('metrics are closed to those without the token', async () => {
   const asked = async (authorization?: string) =>
     (await w.app.inject({ url: '/metrics', headers: authorization === undefined ? {} : { authorization } })).statusCode;
   expect([await asked(), await asked('Bearer wrong'), await asked(`Bearer ${w.orgKey}`)]).toEqual([401, 401, 401]);
-  expect(await w.metrics()).toContain('tocsin_process_cpu_seconds_total');
+  expect(await w.metrics()).toContain('\nprocess_cpu_seconds_total');
 });
 
 test('a thousand health checks in one second query the stores once', async () => {

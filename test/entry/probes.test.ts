@@ -69,7 +69,7 @@ test('a background process answers the same, is not ready without its stores, an
   onTestFinished(() => probes.close());
   expect(await get(metricsPort, '/livez')).toEqual({ status: 200, body: '{"live":true}' });
   expect(await get(metricsPort, '/readyz')).toEqual({ status: 200, body: '{"ready":true}' });
-  expect((await get(metricsPort, '/metrics')).body).toContain('tocsin_process_cpu_seconds_total');
+  expect((await get(metricsPort, '/metrics')).body).toContain('\nprocess_cpu_seconds_total');
   probes.drain();
   expect(await get(metricsPort, '/readyz')).toMatchObject({ status: 503, body: expect.stringContaining('stopping') });
 });

@@ -43,6 +43,7 @@ const WORDS: Readonly<Record<string, string>> = {
   taken_back: 'the answer was taken back first',
   reassigned: 'the incident was reassigned first',
   service_deleted: 'its service was deleted',
+  restored: 'this server was restored from an older backup first',
   left_organization: 'the person has left the organization',
 };
 

@@ -57,6 +57,8 @@ export function timelineText(event: string, data: Data, names: ReadonlyMap<strin
       return `Resolved by ${actor(data, nameOf)}${newGroupStatus(data)}.${consequences(data, nameOf)}`;
     case 'reopened':
       return `Reopened by ${actor(data, nameOf)}; ${whatContinues(data)}.${newsOfReopening(data, nameOf)}`;
+    case 'restored':
+      return `This server was restored from a backup of ${textOf(data['snapshotAt'])}; escalation goes on from there, ${textOf(data['laterMinutes'])} minutes later.`;
     case 'unacknowledged':
       return `The acknowledgement was taken back by ${actor(data, nameOf)}; ${whatContinues(data)}.${newsOfReopening(data, nameOf)}`;
     default:

@@ -59,9 +59,14 @@ const MISTAKE_MS_MAX = 5 * 60_000;
  * second.
  */
 export function resumeTimers(stopped: readonly PlannedStep[], stoppedAt: Instant, now: Instant): PlannedStep[] {
-  const stoppedMs = now.epochMilliseconds - stoppedAt.epochMilliseconds;
-  const laterMinutes = stoppedMs <= MISTAKE_MS_MAX ? 0 : Math.ceil(stoppedMs / 60_000);
+  const laterMinutes = minutesStopped(stoppedAt, now);
   return stopped.map(({ stepIndex, dueAt }) => ({ stepIndex, dueAt: addMinutesSaturating(dueAt, laterMinutes) }));
+}
+
+/** By how much timers that have stood still since then are set later; 0 when they have not stopped. */
+export function minutesStopped(stoppedAt: Instant, now: Instant): number {
+  const stoppedMs = now.epochMilliseconds - stoppedAt.epochMilliseconds;
+  return stoppedMs <= MISTAKE_MS_MAX ? 0 : Math.ceil(stoppedMs / 60_000);
 }
 
 function minutesOf(steps: readonly Timed[], stepIndex: number): number {

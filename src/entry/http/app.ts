@@ -21,6 +21,7 @@ import { mountOAuth } from '#entry/http/oauth.ts';
 import { mountOpenApi } from '#entry/http/openapi.ts';
 import { sendProblem } from '#entry/http/problem.ts';
 import { mountRest } from '#entry/http/rest.ts';
+import { traceRequests } from '#entry/http/trace_requests.ts';
 import { securityHeadersOf, sendSecurityHeaders } from '#entry/http/security_headers.ts';
 import { openProcessPort, type ProcessAnswers } from '#entry/process_port.ts';
 import { DiskSpace } from '#ingest/disk_space.ts';
@@ -52,6 +53,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
     frameworkErrors: (error, request, reply) =>
       void sendProblem(error, request, reply.headers({ ...headers }), context.log),
   });
+  traceRequests(app);
   sendSecurityHeaders(app, context.config.baseUrl);
   readNoBodies(app);
   const limitLog = new LimitLog(context.log, context.clock);

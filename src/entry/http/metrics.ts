@@ -11,8 +11,10 @@ import { openProcessRegistry } from '#entry/process_metrics.ts';
 import type { MetricsText } from '#entry/process_port.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import { isBehind } from '#core/metrics/breach.ts';
+import { versionText } from '#entry/cli/version.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import { AppError } from '#kernel/errors.ts';
+import type { Ingested } from '#storage/postgres/entities/services.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { type LimitLog, LIMITS } from '#kernel/limit_log.ts';
@@ -49,14 +51,18 @@ export function mountMetrics(
   registerPagerGauges(registry, context);
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none';
-    requests.observe({ method: request.method, route, status: String(reply.statusCode) }, reply.elapsedTime / 1000);
+    const seconds = reply.elapsedTime / 1000;
+    requests.observe({ method: request.method, route, status: String(reply.statusCode) }, seconds);
+    const kind = request.method === 'POST' && reply.statusCode < 300 ? ingestedBy(route) : null;
+    if (kind !== null) context.latencies.observe('accept', seconds, kind);
   });
+  registry.registerMetric(buildInfo());
   registry.registerMetric(setAsideGauge(context));
   registry.registerMetric(waitingGauge(context));
   registry.registerMetric(waitingJobsGauge(context));
   registry.registerMetric(limitCounter(limitLog));
   registry.registerMetric(refusedGauge(context));
-  const render = cacheForASecond(context.clock, () => registry.metrics());
+  const render = cacheForASecond(context.clock, async () => `${await registry.metrics()}\n${context.latencies.text()}`);
   app.get('/metrics', async (request, reply) => {
     requireMetricsToken(context.config.metricsToken, request.headers.authorization);
     return reply.type(registry.contentType).send(await render());
@@ -76,6 +82,24 @@ function requireMetricsToken(token: string | undefined, authorization: string | 
   if (!timingSafeEqual(digest(authorization ?? ''), digest(`Bearer ${token}`))) {
     throw new AppError('unauthenticated', 'send the value of METRICS_TOKEN as Authorization: Bearer');
   }
+}
+
+/** What a route of senders takes; null for any other. */
+function ingestedBy(route: string): Ingested | null {
+  if (/\/(envelope|store)\/?$/.test(route)) return 'events';
+  return /\/api\/ingest\//.test(route) ? 'points' : null;
+}
+
+function buildInfo(): Gauge {
+  const { version } = JSON.parse(versionText(['--json'])) as { version: string };
+  const gauge = new Gauge({
+    name: 'tocsin_build_info',
+    help: 'Always 1; the version of the program is its label.',
+    labelNames: ['version'],
+    registers: [],
+  });
+  gauge.set({ version }, 1);
+  return gauge;
 }
 
 function limitCounter(limitLog: LimitLog): Counter {

@@ -17,6 +17,8 @@ export interface ArrivedEvent {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
   readonly event: ExceptionEvent;
+  /** The span of the request that brought it, where that was traced. */
+  readonly traceparent?: string | undefined;
 }
 
 /** An event that has arrived and is still to be read. */
@@ -70,7 +72,7 @@ export function unpackEvents(packed: Buffer, cipher: Pick<Cipher, 'open'>): Unre
     });
     const read = (): ArrivedEvent | NoEvent => {
       const event = readEvent(sent());
-      return typeof event === 'string' ? event : { orgId, serviceId, event };
+      return typeof event === 'string' ? event : { orgId, serviceId, event, traceparent: context.traceparent };
     };
     const accepted = (): AcceptedEvent => ({ orgId, serviceId, sent: sent() });
     events.push({ serviceId, eventId: context.eventId, accepted, read });

@@ -5,6 +5,7 @@ import type { PlannedStep } from '#core/oncall/escalation.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { currentSpan } from '#kernel/tracing.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import {
   allBut,
@@ -85,9 +86,13 @@ export class IncidentStore {
     const { db } = this.#session;
     const id = newId('incident');
     const times = { triggeredAt: now, countedAt: now, createdAt: now, updatedAt: now };
+    const traceparent = currentSpan()?.traceparent ?? null;
     const inserted = await db
       .insertInto('incidents')
-      .values({ ...toColumns(IncidentEntity, { id, ...incident, ...times }), details: json({ ...details }) })
+      .values({
+        ...toColumns(IncidentEntity, { id, ...incident, ...times, traceparent }),
+        details: json({ ...details }),
+      })
       .onConflict((conflict) => conflict.column('dedup_key').where('status', '<>', sql.lit('resolved')).doNothing())
       .execute();
     if (rowsChanged(inserted) === 0) {

@@ -5,6 +5,7 @@ import type { Channel } from '#core/oncall/channel.ts';
 import type { NotificationStatus } from '#core/oncall/recipients.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { currentSpan } from '#kernel/tracing.ts';
 import { anyOf, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { NotificationEntity, type NotificationKind } from '#storage/postgres/entities/messages.ts';
@@ -66,6 +67,7 @@ export class NotificationStore {
         ...entry,
         news,
         dueAt: entry.status === 'queued' ? dueAt : null,
+        traceparent: currentSpan()?.traceparent ?? null,
         createdAt: now,
         updatedAt: now,
       }),

@@ -39,6 +39,7 @@ import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store
 import { PhoneNumberStore } from '#storage/postgres/phone_number_store.ts';
 import { PolicyStore } from '#storage/postgres/policy_store.ts';
 import { ReadinessReader } from '#storage/postgres/readiness_reader.ts';
+import { RestorationStore } from '#storage/postgres/restoration_store.ts';
 import { RuleSearch } from '#storage/postgres/rule_search.ts';
 import { ScheduleStore } from '#storage/postgres/schedule_store.ts';
 import { SecondFactorStore } from '#storage/postgres/second_factor_store.ts';
@@ -100,6 +101,7 @@ export interface Stores {
   readonly readiness: ReadinessReader;
   readonly leases: LeaseStore;
   readonly durableJobs: DurableJobStore;
+  readonly restorations: RestorationStore;
   readonly outbox: OutboxStore;
   readonly audit: AuditStore;
   readonly auditLog: AuditReader;
@@ -158,6 +160,7 @@ export function storesOf(session: Session): Stores {
     readiness: new ReadinessReader(session),
     leases: new LeaseStore(session),
     durableJobs: new DurableJobStore(session),
+    restorations: new RestorationStore(session),
     outbox: new OutboxStore(session),
     audit: new AuditStore(session),
     auditLog: new AuditReader(session),

@@ -67,6 +67,7 @@ import {
   LeaseEntity,
   MigratedByEntity,
   OutboxEntity,
+  RestorationEntity,
   SpooledDataEntity,
 } from '#storage/postgres/entities/work.ts';
 
@@ -128,6 +129,7 @@ export const ENTITIES = [
   SpooledDataEntity,
   MigratedByEntity,
   InstallationEntity,
+  RestorationEntity,
 ];
 
 type Inferred = InferKyselyDB<(typeof ENTITIES)[number]>;

@@ -26,6 +26,8 @@ export interface EventContext {
   readonly clientIp: string | null;
   /** `sentry.go/0.11.0`, for events that do not name their client. */
   readonly client: string | null;
+  /** The span of the request; absent when nothing is traced. Workers of a release that does not know it ignore it. */
+  readonly traceparent?: string;
 }
 
 /** An event as its client sent it. */

@@ -44,6 +44,8 @@ export const IncidentEntity = defineEntity({
     updatedAt: instant(),
     /** Until when a storm accepts members; null for an incident that is no storm. */
     stormUntil: instant().strictNullable(),
+    /** The span that opened it; null when nothing was traced. */
+    traceparent: p.text().strictNullable(),
   },
 });
 

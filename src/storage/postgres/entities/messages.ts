@@ -47,6 +47,8 @@ export const NotificationEntity = defineEntity({
     digestId: id<'notification'>().strictNullable(),
     /** When it was let through to its channel. */
     releasedAt: instant().strictNullable(),
+    /** The span that wrote it; null when nothing was traced. */
+    traceparent: p.text().strictNullable(),
   },
 });
 

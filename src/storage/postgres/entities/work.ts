@@ -81,3 +81,17 @@ export const InstallationEntity = defineEntity({
     at: instant().defaultRaw('now()'),
   },
 });
+
+/** A backup that was restored into this installation. */
+export const RestorationEntity = defineEntity({
+  name: 'Restoration',
+  tableName: 'restorations',
+  properties: {
+    backupId: p.text().primary(),
+    /** What the restored rows show. */
+    snapshotAt: instant(),
+    restoredAt: instant().primary(),
+    /** When a pager brought its timers up to date; null before. */
+    resumedAt: instant().strictNullable(),
+  },
+});

@@ -1,0 +1,60 @@
+import type { Channel } from '#core/oncall/channel.ts';
+
+/** What a provider takes: requests a second, beyond which it answers 429, and messages that leave it a second. */
+export interface ProviderLimits {
+  readonly requestsPerSecond: number;
+  readonly leavingPerSecond: number;
+}
+
+export interface Letter {
+  readonly channel: Channel;
+  readonly user: string;
+  readonly organization: number;
+  /** When its step was due. */
+  readonly dueSecond: number;
+  /** The incidents that it is about. */
+  readonly incidents: readonly number[];
+}
+
+/** Letters that have left are removed from memory in so large parts. */
+const FORGOTTEN_AT = 10_000;
+
+/** A provider with a line of its own, first come, first served, whoever they belong to. */
+export class Provider {
+  readonly limits: ProviderLimits;
+  readonly #line: Letter[] = [];
+  #head = 0;
+  #taken = 0;
+  #credit = 0;
+
+  constructor(limits: ProviderLimits) {
+    this.limits = limits;
+  }
+
+  get waiting(): number {
+    return this.#line.length - this.#head;
+  }
+
+  /** False is a 429. */
+  request(letter: Letter): boolean {
+    if (this.#taken >= this.limits.requestsPerSecond) return false;
+    this.#taken += 1;
+    this.#line.push(letter);
+    return true;
+  }
+
+  /** What reaches phones in this second. */
+  leave(): Letter[] {
+    this.#taken = 0;
+    this.#credit = Math.min(this.#credit, 1) + this.limits.leavingPerSecond;
+    const count = Math.min(Math.floor(this.#credit), this.waiting);
+    this.#credit -= count;
+    const left = this.#line.slice(this.#head, this.#head + count);
+    this.#head += count;
+    if (this.#head > FORGOTTEN_AT) {
+      this.#line.splice(0, this.#head);
+      this.#head = 0;
+    }
+    return left;
+  }
+}

@@ -1,0 +1,66 @@
+/** `npm run demo -- self`: an installation watches itself, by a service, rules and a dashboard of its own. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { loadConfig } from '#entry/config.ts';
+import { messageOf } from '#kernel/errors.ts';
+
+import { connect } from '#infra/demo/client.ts';
+import { findOrStartInstance } from '#infra/demo/instance.ts';
+import { heading, line } from '#infra/demo/printing.ts';
+import { type Process, scrape, type Scraped, send } from './send_own_metrics.ts';
+import { Quantiles } from './quantiles.ts';
+import { LATENCY_GAUGES, SERVICE_NAME, setUpSelf } from './set_up.ts';
+
+const EVERY_MS = 15_000;
+const USAGE = `npm run demo -- self [--once]: makes the service "${SERVICE_NAME}", its rules and its dashboard, and sends it the
+metrics of every process each 15 s until Ctrl-C, or once. It uses the Tocsin that runs on DATA_DIR, which must have been started
+with the same METRICS_PORT, or starts a temporary one.`;
+
+export async function watchSelf(args: readonly string[]): Promise<void> {
+  const isOnce = args.length === 1 && args[0] === '--once';
+  if (args.length > 0 && !isOnce) {
+    process.stderr.write(`${USAGE}\n`);
+    process.exit(args.includes('--help') ? 0 : 2);
+  }
+  const metricsPort = Number(process.env['METRICS_PORT'] ?? 0) || 9_464;
+  const instance = await findOrStartInstance(loadConfig().dataDir, { METRICS_PORT: String(metricsPort) });
+  try {
+    const { ingestionKey, made } = await setUpSelf(connect(instance));
+    heading('Tocsin watches itself');
+    for (const one of made) line(`made ${one}`);
+    line(`look at it: ${instance.baseUrl}`);
+    const processes = processesFrom(metricsPort);
+    const quantiles = new Quantiles();
+    const sending = (): Promise<void> =>
+      sendOnce(`${instance.baseUrl}/api/ingest/otlp/v1/metrics`, ingestionKey, processes, quantiles);
+    await sending();
+    if (isOnce) return;
+    for (;;) {
+      await delay(EVERY_MS);
+      await sending().catch((error: unknown) => line(`not sent: ${messageOf(error)}`));
+    }
+  } finally {
+    await instance.stop();
+  }
+}
+
+/** `npm start` gives the API METRICS_PORT, and the two beside it the ports that follow. */
+function processesFrom(port: number): Process[] {
+  return ['api', 'worker', 'pager'].map((name, index) => ({ name, url: `http://127.0.0.1:${port + index}/metrics` }));
+}
+
+async function sendOnce(
+  url: string,
+  ingestionKey: string,
+  processes: readonly Process[],
+  quantiles: Quantiles,
+): Promise<void> {
+  const scraped: Scraped[] = await Promise.all(processes.map((one) => scrape(one)));
+  const all = scraped.flatMap(({ samples }) => samples);
+  const gauges = LATENCY_GAUGES.flatMap(({ histogram, gauge }) => {
+    const value = quantiles.next(all, histogram, 0.99);
+    return value === null ? [] : [{ name: gauge, labels: {}, value, kind: 'gauge' as const }];
+  });
+  const sent = await send(url, ingestionKey, [...scraped, { process: 'all', samples: gauges }]);
+  line(`sent ${sent} figures of ${scraped.length} processes`);
+}

@@ -1,0 +1,41 @@
+import type { Client } from 'pg';
+
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
+import { idOfUuid } from '#kernel/ids.ts';
+
+const BATCH = 2_000;
+
+/**
+ * Deletes rows of ClickHouse whose service or group PostgreSQL does not know: they were made after its snapshot. An event
+ * among them that was accepted before is stored again by its job, in the group that it then finds.
+ */
+export async function deleteStrays(client: Client, clickhouse: ClickHouseClient): Promise<void> {
+  for (const table of ['metric_points', 'metric_series', 'metric_names', 'exception_events'] as const) {
+    await deleteUnknown(client, clickhouse, table, 'service');
+  }
+  await deleteUnknown(client, clickhouse, 'exception_events', 'group');
+}
+
+async function deleteUnknown(
+  client: Client,
+  clickhouse: ClickHouseClient,
+  table: Parameters<typeof deleteRows>[1],
+  kind: 'service' | 'group',
+): Promise<void> {
+  const known = kind === 'service' ? 'services' : 'exception_groups';
+  const found = await clickhouse.query({
+    query: `SELECT DISTINCT ${kind}_id AS id FROM ${table}`,
+    format: 'JSONEachRow',
+  });
+  const uuids = (await found.json<{ id: string }>()).map(({ id }) => id);
+  for (let at = 0; at < uuids.length; at += BATCH) {
+    const ids = new Map(uuids.slice(at, at + BATCH).map((uuid) => [idOfUuid(kind, uuid) as string, uuid]));
+    const { rows } = await client.query<{ id: string }>(`select id from ${known} where id = any ($1)`, [
+      [...ids.keys()],
+    ]);
+    for (const { id } of rows) ids.delete(id);
+    if (ids.size === 0) continue;
+    await deleteRows(clickhouse, table, `${kind}_id IN {ids:Array(UUID)}`, { ids: [...ids.values()] });
+  }
+}

@@ -1,0 +1,138 @@
+import { pipeline } from 'node:stream/promises';
+
+import { Client } from 'pg';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+
+/** Tables of this one database, and of no release: what they say is made anew by a restore. */
+const NOT_BACKED_UP: ReadonlySet<string> = new Set(['migrations', 'migrated_by', 'spooled_data', 'restore_under_way']);
+
+/** A table and the columns that are stored as they are. */
+export interface StoredTable {
+  readonly table: string;
+  readonly columns: readonly string[];
+}
+
+/** A session of its own, without the limits on time that requests have. */
+export async function connect(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url, application_name: 'tocsin-backup', keepAlive: true });
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+/** Every table of the product, those that others refer to first. */
+export async function listTables(client: Client): Promise<StoredTable[]> {
+  const { rows: tables } = await client.query<{ table: string; columns: string[] }>(`
+    select c.relname::text as table, array_agg(a.attname::text order by a.attnum) as columns
+    from pg_class c join pg_attribute a on a.attrelid = c.oid
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
+      and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+    group by c.relname order by c.relname`);
+  const { rows: references } = await client.query<{ table: string; target: string }>(`
+    select s.relname::text as table, t.relname::text as target
+    from pg_constraint k join pg_class s on s.oid = k.conrelid join pg_class t on t.oid = k.confrelid
+    where k.contype = 'f' and s.relnamespace = 'public'::regnamespace`);
+  return inOrder(
+    tables.filter(({ table }) => !NOT_BACKED_UP.has(table)),
+    references,
+  );
+}
+
+function inOrder(
+  tables: readonly StoredTable[],
+  references: readonly { readonly table: string; readonly target: string }[],
+): StoredTable[] {
+  const targets = Map.groupBy(references, ({ table }) => table);
+  const byName = new Map(tables.map((table) => [table.table, table]));
+  const ordered = new Set<StoredTable>();
+  const visit = (table: StoredTable, path: ReadonlySet<string>): void => {
+    if (ordered.has(table) || path.has(table.table)) return;
+    for (const { target } of targets.get(table.table) ?? []) {
+      const known = byName.get(target);
+      if (known !== undefined) visit(known, new Set([...path, table.table]));
+    }
+    ordered.add(table);
+  };
+  for (const table of tables) visit(table, new Set());
+  return [...ordered];
+}
+
+/** The rows as COPY writes them, in the transaction of the client. */
+export function readRows(client: Client, { table, columns }: StoredTable, where = ''): AsyncIterable<Buffer> {
+  const source =
+    where === '' ? `${quote(table)} (${list(columns)})` : `(select ${list(columns)} from ${quote(table)} ${where})`;
+  return client.query(copyTo(`copy ${source} to stdout`));
+}
+
+/** Returns once all rows are there, in the transaction of the client. */
+export async function writeRows(
+  client: Client,
+  { table, columns }: StoredTable,
+  rows: AsyncIterable<Buffer>,
+): Promise<void> {
+  await pipeline(rows, client.query(copyFrom(`copy ${quote(table)} (${list(columns)}) from stdin`)));
+}
+
+export function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+function list(columns: readonly string[]): string {
+  return columns.map(quote).join(', ');
+}
+
+/** Deletes every row that a backup would have. */
+export async function emptyAll(client: Client): Promise<void> {
+  const tables = await listTables(client);
+  if (tables.length > 0) await client.query(`truncate ${tables.map(({ table }) => quote(table)).join(', ')}`);
+}
+
+/** The last number that each sequence has given. They are no part of a snapshot, so none is ever given twice. */
+export async function readSequences(client: Client): Promise<Record<string, string>> {
+  const { rows } = await client.query<{ name: string; value: string }>(`
+    select sequencename::text as name, last_value::text as value from pg_sequences
+    where schemaname = 'public' and last_value is not null`);
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+}
+
+export async function writeSequences(client: Client, values: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, value] of Object.entries(values)) {
+    await client.query('select setval(to_regclass($1), $2::bigint)', [`public.${quote(name)}`, value]);
+  }
+}
+
+/** The names of the migrations that a database has had; none for an empty one. */
+export async function readMigrations(client: Client): Promise<string[]> {
+  const { rows: found } = await client.query<{ table: string | null }>(
+    `select to_regclass('public.migrations')::text as table`,
+  );
+  if (found[0]?.table == null) return [];
+  const { rows } = await client.query<{ name: string }>('select name from public.migrations order by name');
+  return rows.map(({ name }) => name);
+}
+
+/**
+ * While rows are copied, triggers must not write rows of their own: the audit log, say, is linked already. Foreign keys
+ * and checks hold all the same.
+ */
+export async function setTriggers(client: Client, state: 'enable' | 'disable'): Promise<void> {
+  const { rows } = await client.query<{ table: string }>(`
+    select distinct c.relname::text as table from pg_trigger t join pg_class c on c.oid = t.tgrelid
+    where not t.tgisinternal and c.relnamespace = 'public'::regnamespace order by 1`);
+  for (const { table } of rows) await client.query(`alter table public.${quote(table)} ${state} trigger user`);
+}
+
+/** Drops the tables and functions that migrations make, and those alone. */
+export async function dropSchema(client: Client): Promise<void> {
+  await client.query(`
+    do $$ declare one record; begin
+      for one in select c.oid::regclass as name from pg_class c
+        where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> 'restore_under_way'
+          and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
+      loop execute format('drop table if exists %s cascade', one.name); end loop;
+      for one in select p.oid::regprocedure as name from pg_proc p
+        where p.pronamespace = 'public'::regnamespace
+          and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
+      loop execute format('drop function if exists %s cascade', one.name); end loop;
+    end $$`);
+}

@@ -1,0 +1,199 @@
+import { createReadStream } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+
+import type { Client } from 'pg';
+
+import { type Entry, type Manifest, readArchive, type ReadEntry } from '#entry/backup/archive.ts';
+import { emptyTables, hasRows, insertPart } from '#entry/backup/clickhouse_rows.ts';
+import { deleteStrays } from '#entry/backup/delete_strays.ts';
+import { finishRestore } from '#entry/backup/finish_restore.ts';
+import {
+  connect,
+  dropSchema,
+  emptyAll,
+  readMigrations,
+  setTriggers,
+  writeRows,
+  writeSequences,
+} from '#entry/backup/postgres_rows.ts';
+import { findMark, mark } from '#entry/backup/under_way.ts';
+import type { Config } from '#entry/config.ts';
+import { fingerprintOf } from '#entry/secret_fingerprint.ts';
+import { migrate, migrateEvents, migratePostgres, migrationNames } from '#entry/migrate.ts';
+import { fromSpooled } from '#ingest/packing/spooled_job.ts';
+import { AppError } from '#kernel/errors.ts';
+import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { directUrlOf } from '#storage/postgres/database.ts';
+import type { WaitingJob } from '#storage/queue/pending_jobs.ts';
+import type { NewDurableJob } from '#storage/queue/durable_queue.ts';
+import { Temporal } from '#kernel/time.ts';
+
+export interface RestoreOptions {
+  readonly file: string;
+  /** Whether an installation that has something is deleted for it. */
+  readonly replace: boolean;
+}
+
+/** What was restored. */
+export interface RestoreSummary {
+  readonly id: string;
+  readonly snapshotAt: string;
+  /** As it is encrypted in the archive; null when it is not in it. */
+  readonly appSecret: string | null;
+}
+
+type Target = Config & { readonly databaseUrl: string; readonly clickhouseUrl: string };
+
+const WRITE_MS_MAX = 3_600_000;
+
+/** What an archive says of itself. */
+interface Contents {
+  readonly manifest: Manifest;
+  readonly appSecret: string | null;
+  readonly snapshotAt: string;
+}
+
+/**
+ * Restores a backup into an empty installation. The whole archive is read and checked before anything is written. Until
+ * all is there a mark in the database keeps processes from starting, and a restore that broke off can be repeated.
+ */
+export async function restoreBackup(config: Target, { file, replace }: RestoreOptions): Promise<RestoreSummary> {
+  const read = () => readArchive(createReadStream(file, { highWaterMark: 1024 * 1024 }), config.backupKey);
+  const contents = await check(read());
+  requireMigrations(contents.manifest);
+  const appSecret = requireSecret(contents, config.appSecret);
+  const client = await connect(directUrlOf(config));
+  const clickhouse = openClickHouse(config, WRITE_MS_MAX);
+  try {
+    await requireQuiet(client);
+    if (!replace && (await findMark(client)) === null) await requireEmpty(client, await hasRows(clickhouse));
+    await mark(client, contents.manifest.id);
+    await dropSchema(client);
+    await migratePostgres(directUrlOf(config), contents.manifest.postgresMigrations);
+    await migrateEvents(config);
+    await emptyTables(clickhouse);
+    await client.query('begin');
+    await setTriggers(client, 'disable');
+    // Migrations have put rows into some.
+    await emptyAll(client);
+    const rest = { jobs: [] as WaitingJob[], spooled: [] as NewDurableJob[] };
+    let isCommitted = false;
+    for await (const { entry, content } of read()) {
+      if (entry.kind === 'clickhouse_rows') {
+        if (!isCommitted) await commit(client);
+        isCommitted = true;
+        await insertPart(clickhouse, entry, content());
+      } else await take(client, entry, content, rest);
+    }
+    if (!isCommitted) await commit(client);
+    await migrate({ ...config, appSecret }, { isRestoring: true });
+    await deleteStrays(client, clickhouse);
+    await finishRestore(config, { ...contents, ...rest });
+    return { id: contents.manifest.id, snapshotAt: contents.snapshotAt, appSecret: contents.appSecret };
+  } finally {
+    await clickhouse.close();
+    await client.end().catch(() => {});
+  }
+}
+
+async function commit(client: Client): Promise<void> {
+  await setTriggers(client, 'enable');
+  await client.query('commit');
+}
+
+async function take(
+  client: Client,
+  entry: Entry,
+  content: ReadEntry['content'],
+  rest: { readonly jobs: WaitingJob[]; readonly spooled: NewDurableJob[] },
+): Promise<void> {
+  switch (entry.kind) {
+    case 'postgres_table':
+      return await writeRows(client, entry, content());
+    case 'postgres_sequences':
+      return await writeSequences(client, entry.values);
+    case 'jobs': {
+      const lines = (await whole(content())).toString('utf8').split('\n');
+      rest.jobs.push(...lines.filter((line) => line !== '').map(readJob));
+      return;
+    }
+    case 'spooled_event':
+      rest.spooled.push(fromSpooled(await whole(content())));
+      return;
+    case 'manifest':
+    case 'secret':
+    case 'snapshot':
+    case 'clickhouse_rows':
+    case 'end':
+      return;
+  }
+}
+
+async function whole(content: AsyncIterable<Buffer>): Promise<Buffer> {
+  return await buffer(content);
+}
+
+function readJob(line: string): WaitingJob {
+  const { jobName, payload, runAt } = JSON.parse(line) as { jobName: string; payload: unknown; runAt: string | null };
+  return { jobName, payload, runAt: runAt === null ? null : Temporal.Instant.from(runAt) };
+}
+
+/** Reads all of it. Throws `invalid_input` for a wrong key, and for an archive that is not as it was written. */
+async function check(entries: AsyncGenerator<ReadEntry>): Promise<Contents> {
+  let manifest: Manifest | null = null;
+  let appSecret: string | null = null;
+  let snapshotAt: string | null = null;
+  for await (const { entry } of entries) {
+    if (entry.kind === 'manifest') manifest = entry;
+    else if (entry.kind === 'secret') appSecret = entry.appSecret;
+    else if (entry.kind === 'snapshot') snapshotAt = entry.at;
+  }
+  if (manifest === null || snapshotAt === null) throw new AppError('invalid_input', 'the backup is damaged');
+  return { manifest, appSecret, snapshotAt };
+}
+
+function requireMigrations({ version, ...manifest }: Manifest): void {
+  const unknown = [
+    ...manifest.postgresMigrations.filter((name) => !migrationNames('postgres').has(name)),
+    ...manifest.clickhouseMigrations.filter((name) => !migrationNames('clickhouse').has(name)),
+  ];
+  if (unknown.length === 0) return;
+  throw new AppError(
+    'invalid_input',
+    `this backup was made by a newer release (${version}, which has ${unknown[0]}): restore it with that release or a newer one`,
+  );
+}
+
+function requireSecret({ manifest, appSecret: own }: Contents, configured: string | undefined): string {
+  const appSecret = configured ?? own;
+  if (appSecret !== null && fingerprintOf(appSecret) === manifest.secretFingerprint) return appSecret;
+  throw new AppError(
+    'invalid_input',
+    appSecret === null
+      ? 'set APP_SECRET to that of the installation that was backed up: an archive without a key does not hold it'
+      : 'APP_SECRET is not that of the installation that was backed up, so keys in the backup could not be read: set it to that one',
+  );
+}
+
+/** A process of the product would work on rows that are being replaced. */
+async function requireQuiet(client: Client): Promise<void> {
+  const { rows } = await client.query<{ count: number }>(`
+    select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and application_name in ('tocsin', 'tocsin-queue')`);
+  const count = rows[0]?.count ?? 0;
+  if (count === 0) return;
+  throw new AppError('conflict', `Tocsin runs on this database (${count} connections): stop every process of it first`);
+}
+
+async function requireEmpty(client: Client, hasEvents: boolean): Promise<void> {
+  const isNew = (await readMigrations(client)).length === 0;
+  const { rows } = isNew
+    ? { rows: [] }
+    : await client.query('select 1 from public.organizations union all select 1 from public.users limit 1');
+  if (rows.length === 0 && !hasEvents) return;
+  throw new AppError(
+    'conflict',
+    `${rows.length > 0 ? 'the database has an organization' : 'ClickHouse has points or events'} already: ` +
+      'restore into an empty installation, or add --replace to delete what is there',
+  );
+}

@@ -1,0 +1,27 @@
+import type { Client } from 'pg';
+
+/** The id of the backup whose restore has begun and not ended; null when there is none. */
+export async function findMark(client: Client): Promise<string | null> {
+  const { rows: found } = await client.query<{ table: string | null }>(
+    `select to_regclass('public.restore_under_way')::text as table`,
+  );
+  if (found[0]?.table == null) return null;
+  const { rows } = await client.query<{ backup: string }>('select backup from public.restore_under_way');
+  return rows[0]?.backup ?? '';
+}
+
+/** From now on no process of the product starts on this database. */
+export async function mark(client: Client, backup: string): Promise<void> {
+  await client.query(`
+    begin;
+    create table if not exists public.restore_under_way (backup text not null, begun_at timestamptz not null default now());
+    truncate public.restore_under_way;
+    commit`);
+  await client.query('insert into public.restore_under_way (backup) values ($1)', [backup]);
+}
+
+export const CLEAR_MARK = 'drop table public.restore_under_way';
+
+/** What to say when the mark is there. */
+export const UNDER_WAY_TEXT =
+  'a restore into this database has not ended: repeat "tocsin restore", which begins anew, before anything is started';

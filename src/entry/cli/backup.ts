@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { finished } from 'node:stream/promises';
+
+import type { Command } from 'commander';
+
+import type { BackupSummary } from '#entry/backup/write_backup.ts';
+import { print } from '#entry/cli/text.ts';
+import { keepAppSecret } from '#entry/backup/keep_app_secret.ts';
+import { loadConfig } from '#entry/config.ts';
+import { requireStores, type RunningConfig, runningConfig } from '#entry/running_config.ts';
+import { AppError } from '#kernel/errors.ts';
+
+/** The clients of the stores, and what reads and writes archives, are loaded only when they are needed. */
+export function addBackupCommands(program: Command, onEmbeddedStores: () => void): void {
+  program
+    .command('backup')
+    .description('write a backup of all stores, also while Tocsin runs; encrypted if BACKUP_KEY is set')
+    .argument('<file>', 'a file that does not exist yet, or - for standard output')
+    .option('--json', 'print JSON: id, snapshotAt, bytes, contentBytes, isEncrypted, seconds')
+    .action(async (file: string, { json }: { json?: true }) => {
+      if (file !== '-' && existsSync(file)) throw new AppError('conflict', `${file} exists already: name another file`);
+      const config = await findStores();
+      if (config === null) return onEmbeddedStores();
+      const startedAt = performance.now();
+      const summary = await backUp(config, file);
+      const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+      const sealed = summary.isEncrypted ? 'encrypted' : 'not encrypted, because BACKUP_KEY is not set';
+      const text = `Wrote a backup of ${summary.snapshotAt}: ${megabytes(summary)} in ${seconds} s, ${sealed}.`;
+      if (file === '-') process.stderr.write(`${text}\n`);
+      else print(json, { ...summary, seconds }, text);
+      if (!summary.isEncrypted) {
+        process.stderr.write('tocsin: the backup does not hold APP_SECRET; keep that as well, at another place\n');
+      }
+    });
+  program
+    .command('restore')
+    .description('restore a backup into an empty installation, of which no process may run')
+    .argument('<file>', 'what "tocsin backup" wrote')
+    .option('--replace', 'delete what the installation has')
+    .option('--json', 'print JSON: id, snapshotAt, seconds')
+    .action(async (file: string, { replace, json }: { replace?: true; json?: true }) => {
+      if (!existsSync(file)) throw new AppError('not_found', `there is no file ${file}`);
+      const configured = loadConfig();
+      const config = (await runningConfig(configured).catch(() => null)) ?? configured;
+      const { databaseUrl, clickhouseUrl } = config;
+      if (databaseUrl === undefined || clickhouseUrl === undefined) return onEmbeddedStores();
+      const { restoreBackup } = await import('#entry/backup/restore_backup.ts');
+      const startedAt = performance.now();
+      const restored = await restoreBackup(
+        { ...config, databaseUrl, clickhouseUrl },
+        { file, replace: replace === true },
+      );
+      keepAppSecret(config, restored.appSecret);
+      const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+      const { id, snapshotAt } = restored;
+      print(
+        json,
+        { id, snapshotAt, seconds },
+        `Restored the backup of ${snapshotAt} in ${seconds} s. Escalations go on when a pager starts.`,
+      );
+    });
+}
+
+/** Null where nothing runs and stores are to be embedded: they must be started first. */
+async function findStores(): Promise<RunningConfig | null> {
+  const config = loadConfig();
+  if (config.databaseUrl !== undefined && config.clickhouseUrl !== undefined) return requireStores(config);
+  const running = await runningConfig(config).catch(() => null);
+  return running === null ? null : requireStores(running);
+}
+
+/** Under another name until it is complete, and on the disk then. */
+async function backUp(config: RunningConfig, file: string): Promise<BackupSummary> {
+  const { writeBackup } = await import('#entry/backup/write_backup.ts');
+  if (file === '-') return await writeBackup(config, process.stdout);
+  const draft = `${path.resolve(file)}.${process.pid}.incomplete`;
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    const sink = handle.createWriteStream({ flush: true });
+    const summary = await writeBackup(config, sink);
+    sink.end();
+    await finished(sink);
+    await rename(draft, file);
+    return summary;
+  } catch (error) {
+    await handle.close().catch(() => {});
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+function megabytes({ bytes }: BackupSummary): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

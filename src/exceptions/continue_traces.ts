@@ -1,0 +1,25 @@
+import type { ArrivedEvent } from '#ingest/packing/pack_events.ts';
+import { startSpan } from '#kernel/tracing.ts';
+
+/** Requests whose traces a batch continues; of more, the rest is handled without. */
+const TRACED_MAX = 50;
+
+/** Each traced request gets a span of its own for the batch that its events are handled in, which they name from then on. */
+export async function continueTraces(
+  events: readonly ArrivedEvent[],
+  work: (handled: readonly ArrivedEvent[]) => Promise<void>,
+): Promise<void> {
+  const parents = [...new Set(events.flatMap(({ traceparent }) => traceparent ?? []))].slice(0, TRACED_MAX);
+  if (parents.length === 0) return await work(events);
+  const attributes = { 'tocsin.batch_events': events.length };
+  const spans = new Map(
+    parents.map((parent) => [parent, startSpan('group_exceptions', { kind: 'consumer', attributes, parent })]),
+  );
+  try {
+    await work(events.map((event) => ({ ...event, traceparent: spans.get(event.traceparent ?? '')?.traceparent })));
+    for (const span of spans.values()) span?.end();
+  } catch (error) {
+    for (const span of spans.values()) span?.end(error);
+    throw error;
+  }
+}

@@ -1,0 +1,34 @@
+import { Queue } from 'bullmq';
+
+import { findJob } from '#jobs/registry.ts';
+import type { QueueName } from '#kernel/job.ts';
+import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
+import type { QueueConnection } from '#storage/queue/connection.ts';
+
+/** A job that has not run yet, as an outbox entry would have it. */
+export interface WaitingJob {
+  readonly jobName: string;
+  readonly payload: unknown;
+  /** Null for one that may run now. */
+  readonly runAt: Temporal.Instant | null;
+}
+
+/** The jobs of the other queues only wake workers for rows of PostgreSQL, which a sweep finds without them. */
+const QUEUE: QueueName = 'upkeep';
+
+/** What the queue holds that no row tells of. */
+export async function listWaitingJobs({ options, backend }: QueueConnection, prefix = 'tocsin'): Promise<WaitingJob[]> {
+  const queue = new Queue(`${prefix}-${QUEUE}`, options, backend as never);
+  queue.on('error', () => {});
+  try {
+    const jobs = await queue.getJobs(['waiting', 'active', 'delayed', 'prioritized']);
+    return jobs.flatMap((job): WaitingJob[] => {
+      // One that ended while the list was read is missing.
+      if (job == null || findJob(job.name) === null) return [];
+      const runAt = job.delay > 0 ? fromEpochMilliseconds(job.timestamp + job.delay) : null;
+      return [{ jobName: job.name, payload: job.data, runAt }];
+    });
+  } finally {
+    await queue.close();
+  }
+}

@@ -1,0 +1,363 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { finished } from 'node:stream/promises';
+
+import pg from 'pg';
+import { expect, inject, onTestFinished, test } from 'vitest';
+
+import { restoreBackup } from '#entry/backup/restore_backup.ts';
+import { writeBackup } from '#entry/backup/write_backup.ts';
+import { type AppContext, compose } from '#entry/compose.ts';
+import { buildApp } from '#entry/http/app.ts';
+import { migrate } from '#entry/migrate.ts';
+import { findPostgresFault } from '#entry/preflight.ts';
+import type { RunningConfig } from '#entry/running_config.ts';
+import { resumeAfterRestore } from '#incidents/resume_after_restore.ts';
+import { silentLog } from '#kernel/log.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { makeFolder } from '#test/faults/folder.ts';
+import { runningClock, type TestClock } from '#test/kit/clock.ts';
+import { rolesRuntime, startRoles } from '#test/kit/roles.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { withDatabase } from '#test/kit/stores.ts';
+import { sweepDue } from '#workers/sweep_due.ts';
+
+const KINDS = ['beans', 'milk', 'cups', 'sugar', 'spoons', 'lids', 'water'];
+const BACKUP_KEY = 'a key of the backup';
+
+async function backUp(config: RunningConfig): Promise<{ file: string; snapshotAt: string }> {
+  const file = path.join(makeFolder(), 'backup');
+  const sink = createWriteStream(file);
+  const { snapshotAt } = await writeBackup(config, sink);
+  sink.end();
+  await finished(sink);
+  return { file, snapshotAt };
+}
+
+/** Stores in which nothing is, as those of a new installation. */
+async function emptyTarget(source: RunningConfig): Promise<RunningConfig> {
+  const name = `r_${randomBytes(6).toString('hex')}`;
+  const admin = new pg.Client({ connectionString: inject('postgresUrl') });
+  await admin.connect();
+  await admin.query(`create database ${name}`);
+  await admin.end();
+  const clickhouse = openClickHouse({ clickhouseUrl: inject('clickhouseUrl') });
+  await clickhouse.command({ query: `CREATE DATABASE ${name}` });
+  await clickhouse.close();
+  return {
+    ...source,
+    dataDir: makeFolder(),
+    databaseUrl: withDatabase(inject('postgresUrl'), name),
+    clickhouseUrl: withDatabase(inject('clickhouseUrl'), name),
+  };
+}
+
+interface Restored {
+  readonly context: AppContext;
+  // eslint-disable-next-line typescript/no-explicit-any -- tests look into results of any shape
+  ask(action: string, body?: object): Promise<any>;
+}
+
+async function open(config: RunningConfig, clock: TestClock, key: string): Promise<Restored> {
+  const context = await compose(config, { log: silentLog, clock });
+  const app = await buildApp(context);
+  onTestFinished(async () => {
+    await app.close();
+    await context.close();
+  });
+  return {
+    context,
+    async ask(action, body = {}) {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+      const url = `/api/rest/actions/${action}`;
+      const answer = await app.inject({ method: 'POST', url, headers, payload: JSON.stringify(body) });
+      expect({ action, status: answer.statusCode }).toEqual({ action, status: 200 });
+      return answer.json().result;
+    },
+  };
+}
+
+/** Every row of every table, one digest each; those that a restore, or an API process by itself, writes to are left out. */
+async function digests({ db }: AppContext): Promise<Record<string, string>> {
+  const tables = await db.sql.rows<{ name: string }>(
+    `select relname::text as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+     and relname not in ('migrations', 'migrated_by', 'restorations', 'audit_log', 'audit_links', 'audit_heads', 'outbox', 'leases', 'series_days', 'ingest_refusals', 'installation')
+     order by 1`,
+  );
+  const found: Record<string, string> = {};
+  for (const { name } of tables) {
+    const row = await db.sql.row<{ digest: string }>(
+      `select count(*) || ' ' || coalesce(md5(string_agg(t::text, E'\\n' order by t::text)), '') as digest from ${name} t`,
+    );
+    found[name] = row?.digest ?? '';
+  }
+  return found;
+}
+
+async function sendEvent(w: StaffedWorld, dsn: string, message: string): Promise<void> {
+  const { username, pathname } = new URL(dsn);
+  const url = `/api${pathname}/store/?sentry_key=${username}`;
+  expect((await w.app.inject({ method: 'POST', url, payload: { message } })).statusCode).toBe(200);
+}
+
+async function sendPoint(w: StaffedWorld, ingestionKey: string, index: number): Promise<void> {
+  const answer = await w.app.inject({
+    method: 'POST',
+    url: '/api/ingest/metrics',
+    headers: { authorization: `Bearer ${ingestionKey}`, 'content-type': 'application/json' },
+    payload: { points: [{ name: 'cpu', value: index, labels: { index: String(index) } }] },
+  });
+  expect(answer.statusCode).toBe(202);
+}
+
+test('a restored installation has every row and gives the same answers', async () => {
+  const w = await staffedWorld({ settings: { backupKey: BACKUP_KEY } });
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const step = { channels: ['sms'], targetUserIds: [anna.userId] } as const;
+  const incidentIds: string[] = [];
+  for (const status of ['triggered', 'acknowledged', 'resolved']) {
+    const alert = await w.staff.alert(teamId, [
+      { ...step, afterMinutes: 0 },
+      { ...step, afterMinutes: 5 },
+    ]);
+    const incidentId = await alert.trigger(`one that is ${status}`);
+    incidentIds.push(incidentId);
+    await w.settle();
+    if (status !== 'triggered') await w.expectOk('acknowledge_incident', { incidentId });
+    if (status === 'resolved') await w.expectOk('resolve_incident', { incidentId });
+  }
+  const service = await w.given.service({ name: 'shop' });
+  for (let index = 0; index < 20; index += 1) {
+    await sendPoint(w, service.ingestionKey, index);
+    await sendEvent(w, service.dsn, `out of ${['beans', 'milk', 'cups'][index % 3]}`);
+  }
+  await w.settle();
+  const before = await digests(w.context);
+  const { file } = await backUp(w.context.config);
+  const target = await emptyTarget(w.context.config);
+  await restoreBackup({ ...target, appSecret: undefined }, { file, replace: false });
+  const { context, ask } = await open(target, w.clock, w.orgKey);
+  expect(await digests(context)).toEqual(before);
+  const asked = [
+    ['list_services', {}],
+    ['list_incidents', {}],
+    ...incidentIds.map((incidentId) => ['get_incident', { incidentId }] as const),
+    ['list_exception_groups', { serviceId: service.serviceId }],
+    ['list_metric_names', { serviceId: service.serviceId }],
+    ['query_metric', { serviceId: service.serviceId, metricName: 'cpu', windowMinutes: 60, aggregation: 'sum' }],
+    ['list_teams', {}],
+  ] as const;
+  for (const [action, body] of asked) expect(await ask(action, body), action).toEqual(await w.expectOk(action, body));
+  // Numbers are never given twice, and the audit log is whole and tells of the restore.
+  const audit = await context.db.sql.rows<{ action: string }>(
+    `select action from audit_log where action = 'restore_backup'`,
+  );
+  expect(audit).toHaveLength(1);
+  const [last, next] = await Promise.all(
+    [w.context, context].map(({ db }) =>
+      db.sql.row<{ value: string }>(
+        `select last_value::text as value from pg_sequences where sequencename = 'incidents_number_seq'`,
+      ),
+    ),
+  );
+  expect(next).toEqual(last);
+});
+
+test(
+  'everything acknowledged before a backup under load is there after its restore',
+  { timeout: 120_000 },
+  async () => {
+    const w = await staffedWorld({ jobs: false, clock: runningClock(), settings: { backupKey: undefined } });
+    const { dsn, ingestionKey, serviceId } = await w.given.service({ name: 'busy' });
+    const roles = startRoles(w.context);
+    let isOver = false;
+    let acknowledged = 0;
+    const sender = async (lane: number): Promise<void> => {
+      for (let index = lane; !isOver; index += 4) {
+        await Promise.all([
+          sendEvent(w, dsn, `no ${KINDS[index % KINDS.length]} left`),
+          sendPoint(w, ingestionKey, index),
+        ]);
+        acknowledged += 1;
+      }
+    };
+    const sending = Promise.all([0, 1, 2, 3].map(sender));
+    await expect.poll(() => acknowledged).toBeGreaterThan(60);
+    const wanted = acknowledged;
+    const { file } = await backUp(w.context.config);
+    const during = acknowledged;
+    isOver = true;
+    await sending;
+    await roles.stop();
+    expect(during).toBeGreaterThan(wanted);
+    const target = await emptyTarget(w.context.config);
+    await restoreBackup(target, { file, replace: false });
+    const { context } = await open(target, w.clock, w.orgKey);
+    const restored = startRoles(context);
+    onTestFinished(() => restored.stop());
+    const isDrained = async () =>
+      (await context.db.sql.row<{ left: number }>('select count(*)::int as left from kept_jobs'))?.left;
+    await expect.poll(isDrained).toBe(0);
+    const counted = async (query: string) =>
+      Number((await (await context.clickhouse.query({ query, format: 'JSONEachRow' })).json<{ n: string }>())[0]?.n);
+    const events = await counted('SELECT count() AS n FROM exception_events FINAL');
+    const points = await counted('SELECT count() AS n FROM metric_points FINAL');
+    expect(events).toBeGreaterThanOrEqual(wanted);
+    expect(points).toBeGreaterThanOrEqual(wanted);
+    // Each kind of event is one group, and no event is of a group that is not there.
+    const groups = await context.db.sql.rows<{ id: string }>('select id from exception_groups where service_id = $1', [
+      serviceId,
+    ]);
+    expect(groups).toHaveLength(7);
+    expect(await counted('SELECT uniqExact(group_id) AS n FROM exception_events')).toBe(7);
+    expect(await counted('SELECT count() - uniqExact(event_id) AS n FROM exception_events FINAL')).toBe(0);
+  },
+);
+
+/** What a pager finds after the restore: when each pending step is due, in minutes from now. */
+async function pendingIn({ db }: AppContext, now: Temporal.Instant): Promise<Record<string, number>> {
+  const rows = await db.sql.rows<{ title: string; index: number; at: string }>(
+    `select i.title, t.step_index as index, extract(epoch from t.due_at)::text as at from incident_steps t
+     join incidents i on i.id = t.incident_id where t.state = 'pending'`,
+  );
+  return Object.fromEntries(
+    rows.map(({ title, index, at }) => [
+      `${title} ${index}`,
+      Math.round((Number(at) * 1_000 - now.epochMilliseconds) / 60_000) || 0,
+    ]),
+  );
+}
+
+test('escalations go on where they stopped, and nobody is paged for what was over or had left', async () => {
+  const w = await staffedWorld({ jobs: false });
+  const teamId = await w.staff.team();
+  const people = await Promise.all(['Anna', 'Bram', 'Cleo'].map((name) => w.staff.responder(teamId, name)));
+  const stepsOf = (person: (typeof people)[number]) =>
+    [0, 5, 15].map((afterMinutes) => ({ afterMinutes, channels: ['sms'] as const, targetUserIds: [person.userId] }));
+  const incidents: string[] = [];
+  for (const [index, title] of ['open', 'acknowledged', 'resolved'].entries()) {
+    const alert = await w.staff.alert(teamId, stepsOf(people[index]!));
+    incidents.push(await alert.trigger(title));
+  }
+  // The first step of each fires and its page leaves.
+  await w.advance({ seconds: 1 });
+  await w.expectOk('acknowledge_incident', { incidentId: incidents[1] });
+  await w.expectOk('resolve_incident', { incidentId: incidents[2] });
+  await w.advance({ minutes: 2 });
+  const late = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels: ['sms'], targetUserIds: [people[1]!.userId] },
+  ]);
+  await late.trigger('just now');
+  const { file } = await backUp(w.context.config);
+  const sentBefore = w.phone.requests.length;
+  // After the backup the page of the last one leaves, which the restored installation does not know.
+  await w.advance({ seconds: 1 });
+  expect(w.phone.requests.length).toBe(sentBefore + 1);
+
+  const target = await emptyTarget(w.context.config);
+  await restoreBackup(target, { file, replace: false });
+  // The clock of the test is that of the backup; the database's own says when the backup was made.
+  const { context } = await open(target, w.clock, w.orgKey);
+  await context.db.sql.run(`update restorations set snapshot_at = $1`, [w.clock.now().toString()]);
+  w.clock.advance({ hours: 3 });
+  const runtime = rolesRuntime(context);
+  await resumeAfterRestore(runtime, silentLog);
+  await resumeAfterRestore(runtime, silentLog);
+  expect(await pendingIn(context, w.clock.now())).toEqual({ 'open 1': 3, 'open 2': 13, 'just now 0': 0 });
+  const messages = () => w.phone.requests.length - sentBefore - 1;
+  await sweepDue(runtime, 0);
+  await sweepDue(runtime, 0);
+  expect(messages()).toBeLessThanOrEqual(1);
+  w.clock.advance({ minutes: 4 });
+  await sweepDue(runtime, 0);
+  await w.phone.settled();
+  expect(messages()).toBeLessThanOrEqual(2);
+  const fired = await context.db.sql.rows<{ title: string; states: string }>(
+    `select i.title, string_agg(t.state, ' ' order by t.step_index) as states from incidents i
+     join incident_steps t on t.incident_id = i.id group by 1 order by 1`,
+  );
+  expect(fired).toEqual([
+    { title: 'acknowledged', states: 'fired cancelled cancelled' },
+    { title: 'just now', states: 'fired' },
+    { title: 'open', states: 'fired fired pending' },
+    { title: 'resolved', states: 'fired cancelled cancelled' },
+  ]);
+  const told = await context.db.sql.rows<{ event: string }>(
+    `select event from incident_timeline where event = 'restored'`,
+  );
+  expect(told).toHaveLength(2);
+});
+
+test('a page that left after the backup is not sent again, for the provider knows it', async () => {
+  const w = await staffedWorld({ jobs: false });
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  const incidentId = await alert.trigger();
+  const { fireStep } = await import('#incidents/fire_step.ts');
+  await fireStep(w.runtime, incidentId, 0);
+  const { file } = await backUp(w.context.config);
+  await w.advance({ seconds: 1 });
+  const isMessage = ({ path: at, method }: { path: string; method: string }) =>
+    method === 'POST' && /Messages/.test(at);
+  expect(w.phone.requests.filter(isMessage)).toHaveLength(1);
+  const target = await emptyTarget(w.context.config);
+  await restoreBackup(target, { file, replace: false });
+  const { context } = await open(target, w.clock, w.orgKey);
+  const runtime = rolesRuntime(context);
+  await resumeAfterRestore(runtime, silentLog);
+  await sweepDue(runtime, 0);
+  await w.phone.settled();
+  expect(w.phone.requests.filter(isMessage)).toHaveLength(1);
+  const page = await context.db.sql.row<{ status: string }>(`select status from notifications where kind = 'page'`);
+  expect(page).toEqual({ status: 'sent' });
+});
+
+test('nothing is written for a wrong key, another secret or a damaged archive, and nothing is overwritten', async () => {
+  const w = await staffedWorld({ jobs: false, settings: { backupKey: BACKUP_KEY } });
+  const { file } = await backUp(w.context.config);
+  const target = await emptyTarget(w.context.config);
+  const restoring = (options: Partial<RunningConfig> = {}, from = file) =>
+    restoreBackup({ ...target, ...options }, { file: from, replace: false });
+  const damaged = path.join(makeFolder(), 'damaged');
+  const bytes = readFileSync(file);
+  writeFileSync(damaged, bytes.subarray(0, bytes.length - 40));
+  await expect(restoring({ backupKey: 'another key of a backup' })).rejects.toThrow('is not the key of this backup');
+  await expect(restoring({ appSecret: 'a secret of another installation' })).rejects.toThrow(
+    'APP_SECRET is not that of',
+  );
+  await expect(restoring({}, damaged)).rejects.toThrow('the backup is damaged');
+  const looking = new pg.Client({ connectionString: target.databaseUrl });
+  await looking.connect();
+  const { rows } = await looking.query(`select 1 from pg_class where relnamespace = 'public'::regnamespace`);
+  await looking.end();
+  expect(rows).toEqual([]);
+
+  await expect(restoreBackup(w.context.config, { file, replace: true })).rejects.toThrow(
+    'Tocsin runs on this database',
+  );
+  await restoring();
+  await expect(restoring()).rejects.toThrow('the database has an organization already');
+  await restoreBackup(target, { file, replace: true });
+});
+
+test('no process starts on a restore that broke off, and repeating it ends it', async () => {
+  const w = await staffedWorld({ jobs: false });
+  const { serviceId } = await w.given.service({ name: 'shop' });
+  const { file } = await backUp(w.context.config);
+  const target = await emptyTarget(w.context.config);
+  const wrong = { ...target, clickhouseUrl: withDatabase(target.clickhouseUrl, 'not_there') };
+  await expect(restoreBackup(wrong, { file, replace: true })).rejects.toThrow();
+  await expect(migrate(target)).rejects.toThrow('has not ended');
+  expect(await findPostgresFault(target.databaseUrl)).toMatchObject({
+    sentence: expect.stringContaining('repeat "tocsin restore"'),
+    mayPass: false,
+  });
+  await restoreBackup(target, { file, replace: false });
+  expect(await findPostgresFault(target.databaseUrl)).toBeNull();
+  const { ask } = await open(target, w.clock, w.orgKey);
+  expect((await ask('list_services')).services.map((one: { serviceId: string }) => one.serviceId)).toEqual([serviceId]);
+});

@@ -1,0 +1,93 @@
+import { PassThrough, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+
+import { describe, expect, test } from 'vitest';
+
+import { ArchiveWriter, type Manifest, readArchive } from '#entry/backup/archive.ts';
+import { readSealed, SealedWriter } from '#entry/backup/sealed_stream.ts';
+import fc from '#test/kit/properties.ts';
+
+const KEY = 'a key that is long enough';
+const keys = [undefined, KEY] as const;
+
+async function sealed(parts: readonly Buffer[], key: string | undefined): Promise<Buffer> {
+  const sink = new PassThrough();
+  const written = buffer(sink);
+  const writer = await SealedWriter.begin(sink, key);
+  for (const part of parts) await writer.write(part);
+  await writer.end();
+  sink.end();
+  return await written;
+}
+
+const opened = async (bytes: Buffer, key: string | undefined): Promise<Buffer> =>
+  await buffer(readSealed(Readable.from([bytes], { objectMode: false }), key));
+
+describe.each(keys)('an archive with the key %s', (key) => {
+  test('is read as it was written, however it was written', { timeout: 120_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 3_000 }), { maxLength: 6 }), async (parts) => {
+        const buffers = parts.map((part) => Buffer.from(part));
+        expect(await opened(await sealed(buffers, key), key)).toEqual(Buffer.concat(buffers));
+      }),
+      { numRuns: key === undefined ? 50 : 3 },
+    );
+    const large = Buffer.alloc(2_500_000, 'rows of a table ');
+    expect((await opened(await sealed([large, large], key), key)).equals(Buffer.concat([large, large]))).toBe(true);
+  });
+
+  test('is refused when a byte is changed, missing or added, wherever that is', { timeout: 120_000 }, async () => {
+    const whole = await sealed([Buffer.alloc(1_200_000, 'x'), Buffer.from('the end')], key);
+    const places = [30, 1_000, whole.length - 30];
+    for (const place of places) {
+      const changed = Buffer.from(whole);
+      changed.writeUInt8(changed.readUInt8(place) ^ 1, place);
+      await expect(opened(changed, key), `changed at ${place}`).rejects.toThrow(/damaged|not a backup|is not the key/);
+      await expect(opened(whole.subarray(0, place), key), `cut at ${place}`).rejects.toThrow(/damaged|not a backup/);
+    }
+    await expect(opened(Buffer.concat([whole, Buffer.from('x')]), key)).rejects.toThrow('added to its end');
+  });
+});
+
+test('an encrypted archive tells a missing and a wrong key apart, and shows nothing of what is in it', async () => {
+  const bytes = await sealed([Buffer.from('nobody may read this')], KEY);
+  expect(bytes.includes('nobody may read this')).toBe(false);
+  await expect(opened(bytes, undefined)).rejects.toThrow('this backup is encrypted: set BACKUP_KEY');
+  await expect(opened(bytes, 'another key that is long')).rejects.toThrow('BACKUP_KEY is not the key of this backup');
+});
+
+test('an archive of another format names it, and anything else is no backup', async () => {
+  await expect(opened(Buffer.from('{"tocsinBackup":2}\n'), undefined)).rejects.toThrow('has the format 2');
+  for (const text of ['', 'hello', '{}\n', 'x'.repeat(10_000)]) {
+    await expect(opened(Buffer.from(text), undefined)).rejects.toThrow('this is not a backup of Tocsin');
+  }
+});
+
+const MANIFEST: Manifest = {
+  kind: 'manifest',
+  id: 'job_1',
+  version: 'tocsin 1.0.0',
+  queue: 'postgres',
+  postgresMigrations: [],
+  clickhouseMigrations: [],
+  secretFingerprint: '',
+};
+
+test('entries come back in order, also when their content is passed over', async () => {
+  const sink = new PassThrough();
+  const written = buffer(sink);
+  const archive = await ArchiveWriter.begin(sink, KEY, MANIFEST);
+  const rows = Buffer.alloc(3_000_000, 'a row\n');
+  await archive.add({ kind: 'postgres_table', table: 'a', columns: ['id'] }, [rows]);
+  await archive.add({ kind: 'postgres_table', table: 'b', columns: ['id'] }, [Buffer.from('x'), Buffer.from('y')]);
+  await archive.end();
+  sink.end();
+  const bytes = await written;
+  const read = () => readArchive(Readable.from([bytes], { objectMode: false }), KEY);
+  const kinds: string[] = [];
+  for await (const { entry } of read()) kinds.push(entry.kind);
+  expect(kinds).toEqual(['manifest', 'postgres_table', 'postgres_table']);
+  const contents: number[] = [];
+  for await (const { content } of read()) contents.push((await buffer(content())).length);
+  expect(contents).toEqual([0, rows.length, 2]);
+});
