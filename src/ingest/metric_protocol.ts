@@ -10,6 +10,7 @@ export interface ProtocolAnswer {
   /** Null where there is no body. */
   readonly contentType: string | null;
   readonly body: string | Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A body in the encoding that the sender chose. */

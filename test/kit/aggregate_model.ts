@@ -30,12 +30,17 @@ export function inOrder(samples: readonly Sample[]): readonly Sample[] {
  * reset: the counter began again at 0 and grew to what it is. The first sample is where counting begins and grows by
  * nothing, since what a process counted before it was first seen is not growth of now; Prometheus's `increase` says
  * the same. Unlike it, nothing is extrapolated to the window's edges: the increase of a counter of requests is a
- * whole number, and the increases of adjoining buckets add up to that of both. Stale markers are passed over.
+ * whole number, and the increases of adjoining buckets add up to that of both. Stale markers are passed over. Where the
+ * sender said when the counter began at 0, the first sample after it grows by what it is.
  */
 export function growthOf(ordered: readonly Sample[]): readonly Growth[] {
   const growth: Growth[] = [];
   let previous: number | null = null;
   for (const { at, value, kind } of ordered) {
+    if (kind === 'start') {
+      previous = 0;
+      continue;
+    }
     if (kind !== 'counter') continue;
     if (previous === null) growth.push({ at, by: 0 });
     else growth.push({ at, by: value < previous ? value : value - previous });
@@ -98,7 +103,7 @@ const MEANINGS: Readonly<Record<Aggregation, Meaning>> = {
 };
 
 function values(ordered: readonly Sample[]): readonly Addend[] {
-  return ordered.filter(({ kind }) => kind !== 'stale');
+  return ordered.filter(({ kind }) => kind !== 'stale' && kind !== 'start');
 }
 
 function addends(ordered: readonly Sample[]): readonly Addend[] {
@@ -106,7 +111,8 @@ function addends(ordered: readonly Sample[]): readonly Addend[] {
   return [...growth, ...ordered.filter(({ kind }) => kind === 'gauge' || kind === 'delta')];
 }
 
-function lastOfEach(ordered: readonly Sample[], stepMs: number): readonly Addend[] {
+function lastOfEach(samples: readonly Sample[], stepMs: number): readonly Addend[] {
+  const ordered = samples.filter(({ kind }) => kind !== 'start');
   return ordered.filter(({ at, kind }, i) => {
     const next = ordered[i + 1];
     const isLast = next === undefined || bucketStart(next.at, stepMs) !== bucketStart(at, stepMs);

@@ -35,7 +35,8 @@ export function seriesKey(name: string, labels: Labels): bigint {
     else hasher.hashLabel(labels[i]!, labels[i + 1]!);
     hasher.addLabel(hasher.high, hasher.low);
   }
-  return hasher.end();
+  hasher.finish();
+  return hasher.key();
 }
 
 /** All points of the batch, with the labels of all series. */

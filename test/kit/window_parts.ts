@@ -30,21 +30,22 @@ function partsOf(
     return { at, from: slotOf(at), until, count, value };
   };
   if (aggregation === 'last') {
-    const newest = samples.filter(({ at }, i) => slotOf(samples[i + 1]?.at ?? Infinity) !== slotOf(at));
+    const own = samples.filter(({ kind }) => kind !== 'start');
+    const newest = own.filter(({ at }, i) => slotOf(own[i + 1]?.at ?? Infinity) !== slotOf(at));
     return newest.flatMap(({ at, kind, value }, i) => {
       const next = newest[i + 1];
       const until = Math.min(slotOf(at) + windowMinutes, next === undefined ? Infinity : slotOf(next.at));
       return kind === 'stale' ? [] : [part(at, 1, value, until)];
     });
   }
-  const real = samples.filter(({ kind }) => kind !== 'stale');
+  const real = samples.filter(({ kind }) => kind !== 'stale' && kind !== 'start');
   if (aggregation !== 'sum') return real.map(({ at, value }) => part(at, 1, value));
-  const counters = real.filter(({ kind }) => kind === 'counter');
+  const counting = samples.filter(({ kind }) => kind === 'counter' || kind === 'start');
+  const before = new Map(counting.map(({ at }, i) => [at, counting[i - 1]?.at ?? at]));
   return [
     ...real.map(({ at, kind, value }) => part(at, 1, kind === 'counter' ? 0 : value)),
-    ...growthOf(counters).map(({ at, by }, i) => {
-      const before = counters[i - 1]?.at ?? at;
-      return part(at, 0, by, slotOf(Math.min(at, before + COUNTER_LOOKBACK_MS)) + windowMinutes);
-    }),
+    ...growthOf(counting).map(({ at, by }) =>
+      part(at, 0, by, slotOf(Math.min(at, (before.get(at) ?? at) + COUNTER_LOOKBACK_MS)) + windowMinutes),
+    ),
   ];
 }

@@ -1,11 +1,12 @@
 /** What a point's value means. The position is the code in `PointBatch.kind` and in the store: append only. */
-export const POINT_KINDS = ['gauge', 'counter', 'delta', 'stale'] as const;
+export const POINT_KINDS = ['gauge', 'counter', 'delta', 'stale', 'start'] as const;
 
 /**
  * - `gauge`: a value that stands for itself.
  * - `counter`: the running total of a monotonic series, stored raw; its increase is computed when it is read.
  * - `delta`: what was added since the previous point; deltas are summed as they are.
  * - `stale`: the series ends here. Never a value: `value` is 0 and no aggregation sees it.
+ * - `start`: a counter began at 0 here, as its sender says: what it counted since is growth. Never a value either.
  */
 export type PointKind = (typeof POINT_KINDS)[number];
 

@@ -15,7 +15,7 @@ export class SeriesHasher {
   #a = 0;
   #b = 0;
   #words = 0;
-  /** The two halves of the last result of `hashLabel` or `end`. */
+  /** The two halves of the last result of `hashLabel` or `finish`. */
   high = 0;
   low = 0;
 
@@ -33,9 +33,16 @@ export class SeriesHasher {
     this.#words += 2;
   }
 
-  end(): bigint {
+  /** Computes the halves of the series' key. */
+  finish(): void {
     this.#finish(this.#a, this.#b, this.#words);
-    return BigInt.asUintN(64, (BigInt(this.high) << 32n) | BigInt(this.low >>> 0));
+  }
+
+  /** The halves joined; computing them takes a fraction of the time that this takes. */
+  key(): bigint {
+    KEY_HALVES[0] = this.low;
+    KEY_HALVES[1] = this.high;
+    return KEY[0] ?? 0n;
   }
 
   hashLabel(name: string, value: string): void {
@@ -72,6 +79,10 @@ export class SeriesHasher {
     this.low = b;
   }
 }
+
+/** Joining the halves in memory, the low one first as on every processor that Node runs on, is quicker than by arithmetic. */
+const KEY = new BigUint64Array(1);
+const KEY_HALVES = new Int32Array(KEY.buffer);
 
 function mixA(lane: number, word: number): number {
   let k = Math.imul(word, 0xcc9e2d51);

@@ -3,6 +3,7 @@ import type { IngestAccess } from '#auth/ingest_access.ts';
 import type { Intake } from '#ingest/intake.ts';
 import type { RateLimiter } from '#ingest/rate_limiter.ts';
 import type { SeriesQuota } from '#ingest/series/series_quota.ts';
+import type { ServiceStarts } from '#ingest/series/series_starts.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import type { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { Log } from '#kernel/log.ts';
@@ -18,6 +19,8 @@ export interface IngestContext {
   readonly pointRates: RateLimiter;
   readonly eventRates: RateLimiter;
   readonly series: SeriesQuota;
+  /** What senders said of when their counters began. */
+  readonly starts: ServiceStarts;
   readonly counters: IngestCounters;
   readonly clock: Clock;
   readonly log: Log;

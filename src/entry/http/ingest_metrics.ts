@@ -73,7 +73,11 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
           inflatedBytesMax: protocol.bodyBytesMax,
         })
       : rawBodyOf(request);
-    const limits = pointLimits(target.retentionMetrics, await context.series.allowanceOf(target.serviceId));
+    const limits = pointLimits(
+      target.retentionMetrics,
+      await context.series.allowanceOf(target.serviceId),
+      context.starts.of(target.serviceId),
+    );
     return await inSlices(protocol.decode(body, contentTypeOf(request), context.clock.now(), limits, memory));
   };
 
@@ -88,9 +92,11 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
     await context.pointRates.spend(target.serviceId, Math.max(1, points.length + rejected.count), async () => {
       if (points.length > 0) await context.intake.acceptPoints(target, points);
     });
+    decoded.remember();
     context.counters.countPoints(target.serviceId, decoded);
     const answer = protocol.answer(decoded, contentTypeOf(request));
     if (answer.contentType !== null) void reply.type(answer.contentType);
+    if (answer.headers !== undefined) void reply.headers(answer.headers);
     return reply.code(answer.status).send(answer.body);
   };
 }

@@ -19,6 +19,15 @@ export function makeLabel(name: string, value: string, textBytesMax: number, has
   return { name, value, high: hasher.high, low: hasher.low, fault: faultOf(name, value, textBytesMax) };
 }
 
+/** Stands for the labels that are not read, as there are too many for the bytes of the body. */
+export const UNREAD_LABEL: Label = {
+  name: '',
+  value: '',
+  high: 0,
+  low: 0,
+  fault: 'more different labels than a body of this size may have: send the rest in another',
+};
+
 /** Stands for a label whose text is of no use; the series that carries it is refused. */
 export function faultyLabel(name: string, fault: string): Label {
   return { name, value: '', high: 0, low: 0, fault };

@@ -4,6 +4,8 @@ import { SeriesHasher } from '#core/metrics/series_key.ts';
 import { canonicalLabels, type Label, makeLabel, toPairs } from '#ingest/admission/labels.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { Refusals, type Rejected } from '#ingest/admission/refusals.ts';
+import { SeriesStarts } from '#ingest/series/series_starts.ts';
+import { MetricTypes, TypeChanges } from '#ingest/series/metric_types.ts';
 import { SeriesIndex } from '#ingest/series/series_index.ts';
 import type { Temporal } from '#kernel/time.ts';
 
@@ -20,22 +22,26 @@ export interface PointLimits {
   /** The service's retention: older points would be deleted at once. */
   readonly ageMsMax: number;
   readonly series: SeriesAllowance;
+  /** Since when the service's counters count, as far as its earlier requests said. */
+  readonly starts: SeriesStarts;
+  /** The types of the service's metrics, as its senders said. */
+  readonly types: MetricTypes;
 }
 
 /** The series that a service may send today. */
 export interface SeriesAllowance {
   /** Identifies this allowance. */
   readonly sign: symbol;
-  /** How many there may be; Infinity for no limit. */
-  readonly max: number;
+  /** To be called for each request, with the size of its body. */
+  pay(bodyBytes: number): void;
   /**
-   * Whether the series with this key, in two 32-bit halves, is known or there is room for one more. Once admitted, a
-   * series stays admitted.
+   * Why the series with this key, in two 32-bit halves, is not taken; null for a known one, and where there is room for
+   * one more. Once admitted, a series stays admitted.
    */
-  admit(high: number, low: number): boolean;
+  admit(high: number, low: number): string | null;
 }
 
-export const ANY_SERIES: SeriesAllowance = { sign: Symbol('any series'), max: Infinity, admit: () => true };
+export const ANY_SERIES: SeriesAllowance = { sign: Symbol('any series'), pay: () => {}, admit: () => null };
 
 /** A series that a request contained, to be reused by later requests under the same limits. */
 export interface AcceptedSeries {
@@ -49,7 +55,12 @@ export interface AcceptedSeries {
 
 const DAY_MS = 86_400_000;
 
-export function pointLimits(retentionDays: number, series: SeriesAllowance = ANY_SERIES): PointLimits {
+export function pointLimits(
+  retentionDays: number,
+  series: SeriesAllowance = ANY_SERIES,
+  starts: SeriesStarts = new SeriesStarts(),
+  types: MetricTypes = new MetricTypes(),
+): PointLimits {
   return {
     bodyBytesMax: POINTS_BODY_BYTES_MAX,
     pointsMax: POINTS_MAX,
@@ -58,6 +69,8 @@ export function pointLimits(retentionDays: number, series: SeriesAllowance = ANY
     aheadMsMax: 10 * 60_000,
     ageMsMax: retentionDays * DAY_MS,
     series,
+    starts,
+    types,
   };
 }
 
@@ -67,9 +80,26 @@ export interface DecodedPoints {
   readonly rejected: Rejected;
   /** The refused points whose series exceed the service's allowance. */
   readonly beyondSeries: number;
+  /** Metrics that have another type than senders said before. */
+  readonly typeChanges: Pick<TypeChanges, 'count' | 'named'>;
+  /** To be called once the points are stored: what this request said need not be stored again with the next one. */
+  readonly remember: () => void;
+  /** What a sender of remote write 2.0 is told besides. */
+  readonly written?: { readonly samples: number; readonly histograms: number };
   /** NaN values: senders use them for "nothing measured", so they are left out and are not a fault. */
   readonly dropped: number;
 }
+
+interface AdmissionOptions {
+  /** Of the body, uncompressed. */
+  readonly bodyBytes: number;
+  /** How many the batch has room for before it grows. */
+  readonly pointsExpected?: number;
+  readonly typeChanges?: TypeChanges;
+}
+
+/** What small bodies may have beyond their size: 2,000 labels. */
+const READING_BYTES_FREE = 120_000;
 
 /** Checks every point of a request against the limits, whichever protocol it came by. */
 export class PointAdmission {
@@ -80,22 +110,46 @@ export class PointAdmission {
   /** The series that `findOrAddSeries` added, and their positions in the batch. */
   readonly #added = new SeriesIndex();
   readonly #positions: number[] = [];
+  /** The series that `findOrAddSeries` returned last. */
+  #last = -1;
+  #lastName: Label | null = null;
+  readonly #lastLabels: Label[] = [];
+  /** What this request says that is not known yet. */
+  readonly #starts = new SeriesStarts();
   #seen = 0;
+  readonly #typeChanges: TypeChanges;
+  /** What may still be spent on labels. */
+  #readingBytes: number;
   #dropped = 0;
   #beyondSeries = 0;
   readonly fullMessage: string;
-  readonly #tooManySeries: string;
+  /** Why a series was beyond the allowance, the last time. */
+  #seriesRefusal: string | null = null;
   readonly #oldest: number;
   readonly #newest: number;
 
-  /** The batch starts with room for `pointsExpected` and grows when there are more. */
-  constructor(now: Temporal.Instant, limits: PointLimits, pointsExpected?: number) {
+  constructor(
+    now: Temporal.Instant,
+    limits: PointLimits,
+    { bodyBytes, pointsExpected, typeChanges }: AdmissionOptions,
+  ) {
     this.limits = limits;
+    this.#typeChanges = typeChanges ?? new TypeChanges();
+    this.#readingBytes = bodyBytes + READING_BYTES_FREE;
     this.batch = new PointBatch(pointsExpected === undefined ? undefined : Math.min(pointsExpected, limits.pointsMax));
     this.fullMessage = `beyond the ${limits.pointsMax} points that one request may hold: send the rest in another`;
-    this.#tooManySeries = `a new series beyond the ${limits.series.max} that the service may have a day (UTC)`;
+    limits.series.pay(bodyBytes);
     this.#oldest = now.epochMilliseconds - limits.ageMsMax;
     this.#newest = now.epochMilliseconds + limits.aheadMsMax;
+  }
+
+  /**
+   * Whether a label that this request has not had before may still be read. Reading one takes as long as reading
+   * `bytes` bytes of others; no sender has so many different labels in so few bytes.
+   */
+  mayReadLabel(bytes: number): boolean {
+    this.#readingBytes -= bytes;
+    return this.#readingBytes >= 0;
   }
 
   /** A label checked against the limits, for `addSeries`. */
@@ -110,22 +164,51 @@ export class PointAdmission {
   addSeries(name: Label, labels: readonly Label[]): number | string {
     const canonical = this.#canonicalLabels(name, labels);
     if (typeof canonical === 'string') return canonical;
-    const key = this.#keyOf(name, canonical);
-    return this.#isAdmitted() ? this.#addSeries(name, canonical, key) : this.#tooManySeries;
+    this.#hashKey(name, canonical);
+    return this.#refusalOfNew() ?? this.#addSeries(name, canonical);
   }
 
-  /** The same for protocols that repeat the series with each point: only the first call adds it. */
+  /**
+   * The same for protocols that repeat the series with each point: only the first call adds it. `labels` may be the same
+   * array each time, filled anew.
+   */
   findOrAddSeries(name: Label, labels: readonly Label[]): number | string {
+    if (this.#isLast(name, labels)) return this.#last;
     const canonical = this.#canonicalLabels(name, labels);
     if (typeof canonical === 'string') return canonical;
-    const key = this.#keyOf(name, canonical);
+    this.#hashKey(name, canonical);
     const { high, low } = this.#hasher;
     const known = this.#added.find(high, low);
-    if (known !== -1) return this.#positions[known] ?? -1;
-    if (!this.#isAdmitted()) return this.#tooManySeries;
-    const position = this.#addSeries(name, canonical, key);
-    this.#positions[this.#added.addSought()] = position;
+    let position = known === -1 ? -1 : (this.#positions[known] ?? -1);
+    if (position === -1) {
+      const refusal = this.#refusalOfNew();
+      if (refusal !== null) return refusal;
+      position = this.#addSeries(name, canonical);
+      this.#positions[this.#added.addSought()] = position;
+    }
+    this.#lastName = name;
+    this.#lastLabels.length = 0;
+    for (const label of labels) this.#lastLabels.push(label);
+    this.#last = position;
     return position;
+  }
+
+  /** Whether this is the series that was found last. Labels that a request repeats are the same objects. */
+  #isLast(name: Label, labels: readonly Label[]): boolean {
+    const last = this.#lastLabels;
+    if (name !== this.#lastName || labels.length !== last.length || !this.hasCapacityFor(1)) return false;
+    for (let i = 0; i < last.length; i += 1) if (labels[i] !== last[i]) return false;
+    return true;
+  }
+
+  /** Notes the type that the sender says a metric has. */
+  tellType(name: string, type: number): void {
+    this.#typeChanges.add(this.limits.types.tell(name, type));
+  }
+
+  /** The points that were taken so far, those among them that hold no value, too. */
+  get taken(): number {
+    return this.#seen - this.#refusals.count;
   }
 
   /** The halves of the key of the series that `addSeries` has just added. */
@@ -142,7 +225,7 @@ export class PointAdmission {
     const allowance = this.limits.series;
     if (!this.hasCapacityFor(1)) return null;
     if (accepted.admittedBy !== allowance.sign) {
-      if (!allowance.admit(accepted.high, accepted.low)) return null;
+      if (allowance.admit(accepted.high, accepted.low) !== null) return null;
       accepted.admittedBy = allowance.sign;
     }
     return this.batch.addSeries(accepted.series);
@@ -162,9 +245,78 @@ export class PointAdmission {
     else this.batch.add(seriesIndex, at, value, kind);
   }
 
+  /**
+   * As `add`, for a sample of a counter that began at 0 at `startAt`, in epoch milliseconds; NaN if that is unknown. The
+   * start is stored too, unless it is known.
+   */
+  addSince(
+    seriesIndex: number,
+    startAt: number,
+    at: number,
+    value: number,
+    kind: PointKind,
+    place: () => string,
+  ): void {
+    const before = this.batch.length;
+    this.add(seriesIndex, at, value, kind, place);
+    if (kind !== 'counter' || Number.isNaN(startAt) || this.batch.length === before) return;
+    this.#addStart(seriesIndex, startAt, startAt, at);
+  }
+
+  /**
+   * Notes that the histogram whose count is this series was sent, and returns when it was the time before; NaN if that is
+   * unknown. To be called once a request for each of its points.
+   */
+  noteHistogram(countIndex: number, at: number): number {
+    const key = this.batch.series[countIndex]?.key ?? 0n;
+    const before = this.#lastAt(key);
+    this.#starts.setLast(key, at);
+    return before;
+  }
+
+  /**
+   * As `addSince`, for a bucket of a histogram that sends only the buckets that hold anything: one that was not there
+   * the time before, at `lastAt`, held nothing then.
+   */
+  addBucket(
+    seriesIndex: number,
+    startAt: number,
+    lastAt: number,
+    at: number,
+    value: number,
+    place: () => string,
+  ): void {
+    const before = this.batch.length;
+    this.add(seriesIndex, at, value, 'counter', place);
+    if (this.batch.length === before) return;
+    const key = this.batch.series[seriesIndex]?.key ?? 0n;
+    if (!Number.isNaN(startAt)) this.#addStart(seriesIndex, startAt, lastAt > startAt ? lastAt : startAt, at);
+    else if (!Number.isNaN(this.#startOf(key))) return;
+    else if (Number.isNaN(lastAt)) this.#starts.set(key, at);
+    else this.#addStart(seriesIndex, lastAt, lastAt, at);
+  }
+
+  #addStart(seriesIndex: number, startAt: number, beginsAt: number, at: number): void {
+    const key = this.batch.series[seriesIndex]?.key ?? 0n;
+    if (this.#startOf(key) >= startAt) return;
+    this.#starts.set(key, startAt);
+    // A start at the time of the sample itself stands for an unknown one.
+    if (beginsAt < at && beginsAt >= this.#oldest) this.batch.add(seriesIndex, beginsAt, 0, 'start');
+  }
+
+  #startOf(key: bigint): number {
+    const own = this.#starts.get(key);
+    return Number.isNaN(own) ? this.limits.starts.get(key) : own;
+  }
+
+  #lastAt(key: bigint): number {
+    const own = this.#starts.lastAt(key);
+    return Number.isNaN(own) ? this.limits.starts.lastAt(key) : own;
+  }
+
   refuse(message: string, place: () => string, points = 1): void {
     this.#seen += points;
-    if (message === this.#tooManySeries) this.#beyondSeries += points;
+    if (message === this.#seriesRefusal) this.#beyondSeries += points;
     this.#refusals.add(message, place, points);
   }
 
@@ -177,6 +329,8 @@ export class PointAdmission {
       points: this.batch,
       rejected: this.#refusals.toRejected(),
       beyondSeries: this.#beyondSeries,
+      typeChanges: this.#typeChanges,
+      remember: () => this.limits.starts.addAll(this.#starts),
       dropped: this.#dropped,
     };
   }
@@ -186,27 +340,34 @@ export class PointAdmission {
     return name.fault ?? canonicalLabels(labels, this.limits.labelsMax);
   }
 
-  /** Computes the key from the labels' hashes; its halves are those of the hasher. */
-  #keyOf(name: Label, labels: readonly Label[]): bigint {
+  /** Computes the halves of the key from the labels' hashes. */
+  #hashKey(name: Label, labels: readonly Label[]): void {
     const hasher = this.#hasher;
     hasher.begin();
     hasher.addLabel(name.high, name.low);
     for (const { high, low } of labels) hasher.addLabel(high, low);
-    return hasher.end();
+    hasher.finish();
   }
 
-  /** Whether the series whose key was computed last is admitted. */
-  #isAdmitted(): boolean {
-    return this.limits.series.admit(this.#hasher.high, this.#hasher.low);
+  /** Why the series whose key was computed last is not taken; null if it is. */
+  #refusalOfNew(): string | null {
+    const refusal = this.limits.series.admit(this.#hasher.high, this.#hasher.low);
+    if (refusal !== null) this.#seriesRefusal = refusal;
+    return refusal;
   }
 
-  #addSeries(name: Label, labels: readonly Label[], key: bigint): number {
-    return this.batch.addSeries({ name: name.value, labels: toPairs(labels), key });
+  /** Adds the series whose key was computed last. */
+  #addSeries(name: Label, labels: readonly Label[]): number {
+    return this.batch.addSeries({ name: name.value, labels: toPairs(labels), key: this.#hasher.key() });
   }
 
   #faultOf(at: number, value: number): string | null {
     if (value === Infinity || value === -Infinity) return 'an infinite value';
-    if (!this.hasCapacityFor(1)) return this.fullMessage;
+    return this.hasCapacityFor(1) ? this.timeFault(at) : this.fullMessage;
+  }
+
+  /** Why no point of this time is taken; null if it is. */
+  timeFault(at: number): string | null {
     if (at >= this.#oldest && at <= this.#newest) return null;
     return at > this.#newest
       ? `a time more than ${this.limits.aheadMsMax / 60_000} minutes ahead`

@@ -18,10 +18,18 @@ const TEXT_LENGTH_MAX = 300;
 const DESCRIPTION_LENGTH_MAX = 2000;
 const OTHER = 'other faults, not listed';
 
+interface Reason {
+  count: number;
+  readonly places: string[];
+}
+
 /** Collects refusals in bounded memory, however many there are and whatever their texts hold. */
 export class Refusals {
   #count = 0;
-  readonly #reasons = new Map<string, { count: number; places: string[] }>();
+  readonly #reasons = new Map<string, Reason>();
+  /** What was refused last: most refusals of a request have one reason. */
+  #lastMessage = '';
+  #last: Reason | null = null;
 
   get count(): number {
     return this.#count;
@@ -30,7 +38,11 @@ export class Refusals {
   /** `place` is asked only while places of this reason are still being listed. */
   add(message: string, place: () => string, points = 1): void {
     this.#count += points;
-    const known = this.#reasons.get(message) ?? this.#open(message);
+    if (this.#last === null || message !== this.#lastMessage) {
+      this.#last = this.#reasons.get(message) ?? this.#open(message);
+      this.#lastMessage = message;
+    }
+    const known = this.#last;
     known.count += points;
     if (known.places.length < PLACES_MAX) known.places.push(clip(place()));
   }
@@ -40,7 +52,7 @@ export class Refusals {
     return { count: this.#count, reasons };
   }
 
-  #open(message: string): { count: number; places: string[] } {
+  #open(message: string): Reason {
     const key = this.#reasons.size < REASONS_MAX ? clip(message) : OTHER;
     const reason = this.#reasons.get(key) ?? { count: 0, places: [] };
     this.#reasons.set(key, reason);

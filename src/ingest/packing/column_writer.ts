@@ -82,7 +82,8 @@ export class ColumnWriter {
       rows.key[i - from] = key;
       rows.name[i - from] = name;
       const before = newest[index] ?? Number.NaN;
-      const own = kind[i] === STALE ? 0 : (at[i] ?? 0);
+      const code = kind[i];
+      const own = code === STALE || code === START ? 0 : (at[i] ?? 0);
       newest[index] = before > own ? before : own;
     }
     for (let index = 0; index < newest.length; index += 1) {
@@ -105,3 +106,4 @@ export class ColumnWriter {
 }
 
 const STALE = POINT_KINDS.indexOf('stale');
+const START = POINT_KINDS.indexOf('start');

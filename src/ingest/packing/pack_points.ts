@@ -19,14 +19,19 @@ export type ServiceNeedsLabels = (serviceId: Id<'service'>, series: Series, newe
 
 /**
  * The JSON in front of the columns. Services follow each other, each with its number of points and of announced series.
- * `told` lists the announced series, with each text as its position in `texts`: the newest time, the name, the number of
- * label texts, and the label names and values in turn. `keys` are their keys in decimal. Stored jobs have this form, so
- * its names never change.
+ * Behind the points are the columns of the announced series, `count` each: the keys, the newest times, and, as positions
+ * in `texts`, the names; then how many label texts each has, and those, label names and values in turn, `labels` in all.
+ * Stored jobs have this form, so its names never change.
  */
 interface Head {
   readonly services: readonly (readonly [serviceId: Id<'service'>, points: number, told: number])[];
   readonly names: readonly string[];
   readonly texts: readonly string[];
+  readonly announced: { readonly count: number; readonly labels: number };
+}
+
+/** As earlier releases wrote it: keys in decimal, and the other columns as one list of numbers. */
+interface OldHead extends Omit<Head, 'announced'> {
   readonly keys: readonly string[];
   readonly told: readonly number[];
 }
@@ -41,21 +46,25 @@ export function packPoints(slices: readonly PointSlice[], needsLabels: ServiceNe
     }
     return [serviceId, writer.length - points, writer.announced.length - announced] as const;
   });
-  const head: Head = { services, names: writer.names, ...writeAnnounced(writer.announced) };
+  const announced = writeAnnounced(writer.announced);
+  const head: Head = { services, names: writer.names, texts: announced.texts, announced: announced.lengths };
   const text = Buffer.from(JSON.stringify(head), 'utf8');
   const lengths = Buffer.alloc(LENGTHS_BYTES);
   lengths.writeUInt32LE(text.length, 0);
   lengths.writeUInt32LE(writer.length, 4);
-  return packBytes(Buffer.concat([lengths, text, writer.memory.bytes]));
+  return packBytes(Buffer.concat([lengths, text, writer.memory.bytes, announced.bytes]));
 }
 
 /** The inverse of `packPoints`: one entry per service. */
 export function unpackPoints(packed: Buffer): ServicePoints[] {
   const bytes = unpackBytes(packed);
   const columnsStart = LENGTHS_BYTES + bytes.readUInt32LE(0);
-  const head = JSON.parse(bytes.toString('utf8', LENGTHS_BYTES, columnsStart)) as Head;
+  const head = JSON.parse(bytes.toString('utf8', LENGTHS_BYTES, columnsStart)) as Head | OldHead;
   const memory = new ColumnMemory(bytes.readUInt32LE(4), bytes.subarray(columnsStart));
-  const announced = readAnnounced(head);
+  const announced =
+    'announced' in head
+      ? readAnnounced(head, bytes.subarray(columnsStart + memory.bytes.length))
+      : readOldAnnounced(head);
   let row = 0;
   let announcedBefore = 0;
   return head.services.map(([serviceId, length, announcedCount]) => {
@@ -73,17 +82,64 @@ export function unpackPoints(packed: Buffer): ServicePoints[] {
 
 const LENGTHS_BYTES = 8;
 
-function writeAnnounced(announced: readonly AnnouncedSeries[]): Pick<Head, 'texts' | 'keys' | 'told'> {
-  const texts = new StringInterner();
-  const told: number[] = [];
-  for (const { name, labels, newestAt } of announced) {
-    told.push(newestAt, texts.intern(name), labels.length);
-    for (const text of labels) told.push(texts.intern(text));
+/** The columns of announced series in one allocation; the wide ones come first so that each is aligned. */
+class AnnouncedMemory {
+  readonly bytes: Uint8Array;
+  readonly keys: BigUint64Array;
+  readonly newest: Float64Array;
+  readonly names: Uint32Array;
+  readonly labelCounts: Uint32Array;
+  readonly labels: Uint32Array;
+
+  /** `from` is a copy of another instance's `bytes`. */
+  constructor({ count, labels }: Head['announced'], from?: Uint8Array) {
+    const memory = new ArrayBuffer(count * 24 + labels * 4);
+    this.bytes = new Uint8Array(memory);
+    if (from !== undefined) this.bytes.set(from.subarray(0, memory.byteLength));
+    this.keys = new BigUint64Array(memory, 0, count);
+    this.newest = new Float64Array(memory, count * 8, count);
+    this.names = new Uint32Array(memory, count * 16, count);
+    this.labelCounts = new Uint32Array(memory, count * 20, count);
+    this.labels = new Uint32Array(memory, count * 24, labels);
   }
-  return { texts: texts.strings, keys: announced.map(({ key }) => key.toString()), told };
 }
 
-function readAnnounced({ texts, keys, told }: Head): AnnouncedSeries[] {
+function writeAnnounced(announced: readonly AnnouncedSeries[]): {
+  readonly texts: readonly string[];
+  readonly lengths: Head['announced'];
+  readonly bytes: Uint8Array;
+} {
+  const texts = new StringInterner();
+  const lengths = { count: announced.length, labels: announced.reduce((sum, { labels }) => sum + labels.length, 0) };
+  const memory = new AnnouncedMemory(lengths);
+  let position = 0;
+  for (let i = 0; i < announced.length; i += 1) {
+    const series = announced[i];
+    if (series === undefined) continue;
+    memory.keys[i] = series.key;
+    memory.newest[i] = series.newestAt;
+    memory.names[i] = texts.intern(series.name);
+    memory.labelCounts[i] = series.labels.length;
+    for (const text of series.labels) memory.labels[position++] = texts.intern(text);
+  }
+  return { texts: texts.strings, lengths, bytes: memory.bytes };
+}
+
+function readAnnounced({ texts, announced }: Head, bytes: Uint8Array): AnnouncedSeries[] {
+  const memory = new AnnouncedMemory(announced, bytes);
+  let position = 0;
+  const series: AnnouncedSeries[] = [];
+  for (let i = 0; i < announced.count; i += 1) {
+    const labels: string[] = [];
+    const end = position + (memory.labelCounts[i] ?? 0);
+    for (; position < end; position += 1) labels.push(texts[memory.labels[position] ?? 0] ?? '');
+    const name = texts[memory.names[i] ?? 0] ?? '';
+    series.push({ name, key: memory.keys[i] ?? 0n, labels, newestAt: memory.newest[i] ?? 0 });
+  }
+  return series;
+}
+
+function readOldAnnounced({ texts, keys, told }: OldHead): AnnouncedSeries[] {
   let position = 0;
   const next = (): number => told[position++] ?? 0;
   const text = (): string => texts[next()] ?? '';

@@ -65,9 +65,9 @@ export function* decodeOtlpMetrics(
 ): Steps<DecodedPoints> {
   const isJson = isJsonType(contentType);
   checkBodySize(body, limits.bodyBytesMax);
-  const admission = new PointAdmission(now, limits);
+  const admission = new PointAdmission(now, limits, { bodyBytes: body.length });
   const mapper = new MetricMapper(admission, now.epochMilliseconds);
-  if (isJson) yield* new OtlpJsonDecoder(mapper, limits.labelsMax).decode(body);
+  if (isJson) yield* new OtlpJsonDecoder(body, admission, mapper).decode();
   else yield* new OtlpProtobufDecoder(body, admission, mapper).decode();
   return admission.result();
 }

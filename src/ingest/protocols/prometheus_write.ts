@@ -2,18 +2,22 @@ import { PointAdmission, type DecodedPoints, type PointLimits } from '#ingest/ad
 import { toSeriesText } from '#ingest/admission/labels.ts';
 import type { PointKind, Series } from '#core/metrics/point.ts';
 import { POINTS_BODY_BYTES_MAX } from '#core/metrics/limits.ts';
-import { describeRejected } from '#ingest/admission/refusals.ts';
+import { describeRejected, type Rejected } from '#ingest/admission/refusals.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
-import type { MetricProtocol } from '#ingest/metric_protocol.ts';
-import { kindOfSeries, type FamilyTypes } from '#ingest/protocols/prometheus/counter_names.ts';
+import type { MetricProtocol, ProtocolAnswer } from '#ingest/metric_protocol.ts';
+import { kindOfSeries, type TypeOfFamily } from '#ingest/protocols/prometheus/counter_names.ts';
+import { HistogramPoints } from '#ingest/protocols/prometheus/histogram_points.ts';
+import { NativeHistogramReader } from '#ingest/protocols/prometheus/native_histogram.ts';
 import { ScratchBuffer } from '#ingest/protocols/prometheus/scratch_buffer.ts';
 import { SampleReader } from '#ingest/protocols/prometheus/sample_reader.ts';
-import { SeriesLabels } from '#ingest/protocols/prometheus/series_labels.ts';
+import { NO_NAME, SeriesLabels } from '#ingest/protocols/prometheus/series_labels.ts';
 import { type RememberedSeries, SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
-import { type RequestScan, scanRequest } from '#ingest/protocols/prometheus/scan_request.ts';
+import { scanRequest } from '#ingest/protocols/prometheus/scan_request.ts';
+import { TypeChanges } from '#ingest/series/metric_types.ts';
+import { WriteV2Decoder, type Written } from '#ingest/protocols/prometheus/write_v2.ts';
 import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -21,34 +25,50 @@ import type { Temporal } from '#kernel/time.ts';
 
 const PROTOBUF_TYPE = 'application/x-protobuf';
 
-/** Prometheus remote write 1.0. */
+/** Prometheus remote write 1.0 and 2.0. */
 export const PROMETHEUS_WRITE: MetricProtocol = {
   name: 'prometheus_write',
   path: INGEST_PATHS.prometheus_write,
   bodyBytesMax: POINTS_BODY_BYTES_MAX,
   isInflated: false,
   decode: decodePrometheusWrite,
-  // The protocol cannot refuse a part; Prometheus logs the text of a 400 and gives the request up.
-  answer: ({ points, rejected }) => {
+  answer: ({ points, rejected, written }) => {
+    if (written !== undefined) return answerV2(rejected, written);
+    // Version 1.0 cannot refuse a part; Prometheus logs the text of a 400 and gives the request up.
     if (points.length === 0 && rejected.count > 0) throw new AppError('invalid_input', describeRejected(rejected));
     return { status: 204, contentType: null, body: '' };
   },
   reference: {
     operationId: 'ingest_prometheus_write',
-    summary: 'Send metrics by Prometheus remote write 1.0',
+    summary: 'Send metrics by Prometheus remote write 1.0 or 2.0',
     description:
-      'Snappy-compressed protobuf. Remote write 2.0 is answered 415, upon which Prometheus falls back to 1.0. It comes back after 429 only with `queue_config: { retry_on_http_429: true }`, and always after 503.',
+      'Snappy-compressed protobuf, of the version that the content type names; any other is answered 415, which says so. Native histograms are taken. Version 2.0 is told in headers what was written, and 400 if a part was refused. Prometheus comes back after 429 only with `queue_config: { retry_on_http_429: true }`, and always after 503.',
     request: { [PROTOBUF_TYPE]: { schema: { type: 'string', contentMediaType: 'application/octet-stream' } } },
     accepted: { status: 204, description: 'Taken.' },
   },
 };
 
+const V1 = 'prometheus.WriteRequest';
+const V2 = 'io.prometheus.write.v2.Request';
+
+/** Version 2.0 has what was written told in headers, and answers 400 when a part was refused: the rest is taken. */
+function answerV2(rejected: Rejected, { samples, histograms }: Written): ProtocolAnswer {
+  const headers = {
+    'x-prometheus-remote-write-samples-written': String(samples),
+    'x-prometheus-remote-write-histograms-written': String(histograms),
+    'x-prometheus-remote-write-exemplars-written': '0',
+  };
+  return rejected.count === 0
+    ? { status: 204, contentType: null, body: '', headers }
+    : { status: 400, contentType: 'text/plain; charset=utf-8', body: describeRejected(rejected), headers };
+}
+
 /**
- * Prometheus remote write 1.0: a snappy block with a protobuf WriteRequest. `body` is compressed; its Content-Encoding
+ * Prometheus remote write: a snappy block with a protobuf message of version 1.0 or 2.0. `body` is compressed; its Content-Encoding
  * (`snappy`) is undone here. Stale markers become points of kind `stale`; exemplars are ignored. All requests that share a
  * `memory` need the same limits, except for the age of points and the allowed series.
  *
- * Throws `unsupported_media_type` (remote write 2.0 and anything else), `payload_too_large`, or `invalid_input` when the
+ * Throws `unsupported_media_type` (any other version), `payload_too_large`, or `invalid_input` when the
  * body cannot be decoded at all.
  */
 export function* decodePrometheusWrite(
@@ -59,19 +79,29 @@ export function* decodePrometheusWrite(
   memory = new SeriesMemory(),
 ): Steps<DecodedPoints> {
   const { type, parameters } = parseMediaType(contentType);
-  const message = parameters.get('proto') ?? 'prometheus.WriteRequest';
-  if (type !== PROTOBUF_TYPE || message !== 'prometheus.WriteRequest') {
+  const message = parameters.get('proto') ?? V1;
+  if (type !== PROTOBUF_TYPE || (message !== V1 && message !== V2)) {
     throw new AppError(
       'unsupported_media_type',
-      'send Prometheus remote write 1.0: application/x-protobuf with the message prometheus.WriteRequest',
+      `send Prometheus remote write 1.0 or 2.0: ${PROTOBUF_TYPE} with the message ${V1} or ${V2}`,
     );
   }
   checkBodySize(body, limits.bodyBytesMax);
-  const reader = new WireReader(yield* inflateSnappyBlock(body, limits.bodyBytesMax, scratch), 'WriteRequest');
+  // A body that is read in steps must not lie in the shared buffer.
+  const buffer = message === V2 ? undefined : scratch;
+  const reader = new WireReader(yield* inflateSnappyBlock(body, limits.bodyBytesMax, buffer), 'WriteRequest');
+  if (message === V2) return yield* new WriteV2Decoder(reader, now, limits).decode();
   const mayPause = reader.bytes.length > SCRATCH_BYTES_MAX;
-  return yield* new WriteRequestDecoder(reader, yield* scanRequest(reader, mayPause), now, limits, memory).decode(
-    mayPause,
-  );
+  const typeChanges = new TypeChanges();
+  const { series } = yield* scanRequest(reader, mayPause, (family, type) => {
+    typeChanges.add(limits.types.tell(family, type));
+  });
+  const admission = new PointAdmission(now, limits, {
+    bodyBytes: reader.bytes.length,
+    pointsExpected: series,
+    typeChanges,
+  });
+  return yield* new WriteRequestDecoder(reader, admission, memory).decode(mayPause);
 }
 
 /** A body up to this size is decoded without a pause, because its bytes lie in the shared buffer; none of them are kept. */
@@ -79,33 +109,34 @@ const SCRATCH_BYTES_MAX = 1024 * 1024;
 const scratch = new ScratchBuffer(SCRATCH_BYTES_MAX);
 /** Decoding a series takes less time than a pause. */
 const PAUSE_AFTER = 256;
+/** The label `__name__` with one letter takes 15 bytes. */
+const SERIES_BYTES_MIN = 15;
+const NO_PLACE = (): string => toSeriesText('', []);
 /** Twice the size of a series with the most labels and samples that a request may have. */
 const SERIES_BYTES_MAX = 4 * 1024 * 1024;
 
 class WriteRequestDecoder {
   readonly #reader: WireReader;
-  readonly #types: FamilyTypes;
+  readonly #typeOf: TypeOfFamily;
   readonly #admission: PointAdmission;
   readonly #labels: SeriesLabels;
   readonly #memory: SeriesMemory;
   readonly #sample: SampleReader;
+  readonly #histogram: NativeHistogramReader;
+  readonly #histogramPoints: HistogramPoints;
   #remembered: RememberedSeries | null = null;
   readonly #hasLabel = (label: string): boolean => this.#labels.has(label);
   readonly #nameOfRemembered = (): string => (this.#remembered === null ? '' : textOf(this.#remembered.series));
 
-  constructor(
-    reader: WireReader,
-    { types, series }: RequestScan,
-    now: Temporal.Instant,
-    limits: PointLimits,
-    memory: SeriesMemory,
-  ) {
+  constructor(reader: WireReader, admission: PointAdmission, memory: SeriesMemory) {
     this.#reader = reader;
-    this.#types = types;
-    this.#admission = new PointAdmission(now, limits, series);
+    this.#admission = admission;
+    this.#typeOf = admission.limits.types.typeOf;
     this.#labels = new SeriesLabels(this.#reader, this.#admission);
     this.#memory = memory;
     this.#sample = new SampleReader(this.#reader);
+    this.#histogram = new NativeHistogramReader(this.#reader);
+    this.#histogramPoints = new HistogramPoints(this.#admission);
   }
 
   *decode(mayPause: boolean): Steps<DecodedPoints> {
@@ -120,14 +151,27 @@ class WriteRequestDecoder {
   }
 
   #readTimeSeries(end: number): void {
+    if (end - this.#reader.pos < SERIES_BYTES_MIN) {
+      this.#refuseTiny(end);
+      return;
+    }
     if (end - this.#reader.pos > SERIES_BYTES_MAX) {
       this.#admission.refuse(`a series of more than ${SERIES_BYTES_MAX} bytes`, () => '');
       this.#reader.pos = end;
       return;
     }
-    // A kind that comes from the request's metadata must not be remembered.
-    if (this.#types.size > 0) this.#readNewSeries(end);
-    else if (!this.#readExpected(end)) this.#readUnexpected(end);
+    if (!this.#readExpected(end)) this.#readUnexpected(end);
+  }
+
+  /** What has too few bytes for a metric's name is not looked at; what is no series, but empty, is passed over. */
+  #refuseTiny(end: number): void {
+    const reader = this.#reader;
+    let points = 0;
+    while (reader.nextField(end)) {
+      if (reader.is(2, WIRE.bytes) || reader.is(4, WIRE.bytes)) points += 1;
+      reader.skip(end);
+    }
+    if (points > 0) this.#admission.refuse(NO_NAME, NO_PLACE, points);
   }
 
   /** Reads a series that comes in the same order as last time; otherwise returns false and reads nothing. */
@@ -154,7 +198,8 @@ class WriteRequestDecoder {
     const series = this.#readNewSeries(end);
     if (series === null || !isPlain) return;
     const { keyHigh: high, keyLow: low } = this.#admission;
-    const kind = kindOfSeries(series.name, this.#hasLabel, this.#types);
+    const { types } = this.#admission.limits;
+    const kind = kindOfSeries(series.name, this.#hasLabel, this.#typeOf);
     this.#memory.addSought(reader.view, start, {
       series,
       high,
@@ -162,6 +207,8 @@ class WriteRequestDecoder {
       admittedBy: null,
       length: samplesStart - start,
       kind,
+      types,
+      typesVersion: types.version,
     });
   }
 
@@ -193,9 +240,21 @@ class WriteRequestDecoder {
     const index = this.#admission.addAcceptedSeries(remembered);
     if (index === null) return false;
     this.#remembered = remembered;
-    if (isLone) this.#addSample(index, remembered.kind, this.#nameOfRemembered);
-    else this.#readSamples(end, index, remembered.kind, this.#nameOfRemembered);
+    const kind = this.#kindOfRemembered(remembered);
+    if (isLone) this.#addSample(index, kind, this.#nameOfRemembered);
+    else this.#readSamples(end, index, kind, this.#nameOfRemembered);
     return true;
+  }
+
+  /** Judged again when the sender was another service, or has said more of its types. */
+  #kindOfRemembered(remembered: RememberedSeries): PointKind {
+    const { types } = this.#admission.limits;
+    if (remembered.types === types && remembered.typesVersion === types.version) return remembered.kind;
+    const { name, labels } = remembered.series;
+    remembered.kind = kindOfSeries(name, (label) => hasLabel(labels, label), this.#typeOf);
+    remembered.types = types;
+    remembered.typesVersion = types.version;
+    return remembered.kind;
   }
 
   /**
@@ -204,7 +263,8 @@ class WriteRequestDecoder {
    */
   #readNewSeries(end: number): Series | null {
     const start = this.#reader.pos;
-    const samples = this.#readLabels(end);
+    const { samples, histograms } = this.#readLabels(end);
+    if (histograms > 0) this.#readHistograms(start, end, histograms);
     if (samples === 0) return null;
     const admission = this.#admission;
     const place = (): string => this.#labels.toText();
@@ -213,14 +273,32 @@ class WriteRequestDecoder {
       admission.refuse(series, place, samples);
       return null;
     }
-    const kind = kindOfSeries(this.#labels.name, this.#hasLabel, this.#types);
+    const kind = kindOfSeries(this.#labels.name, this.#hasLabel, this.#typeOf);
     this.#reader.pos = start;
     this.#readSamples(end, series, kind, place);
     return admission.batch.series[series] ?? null;
   }
 
-  /** Reads the labels of a series and returns the number of its samples, which it skips. */
-  #readLabels(end: number): number {
+  #readHistograms(start: number, end: number, histograms: number): void {
+    const reader = this.#reader;
+    const labels = this.#labels;
+    const place = (): string => labels.toText();
+    const fault = labels.fault();
+    if (fault !== null) {
+      this.#admission.refuse(fault, place, histograms);
+      return;
+    }
+    reader.pos = start;
+    while (reader.nextField(end)) {
+      if (reader.is(4, WIRE.bytes)) {
+        this.#histogram.read(reader.message(end));
+        this.#histogramPoints.add(labels.name, labels.list, this.#histogram, Number.NaN, place);
+      } else reader.skip(end);
+    }
+  }
+
+  /** Reads the labels of a series and returns the numbers of its samples and histograms, which it skips. */
+  #readLabels(end: number): { readonly samples: number; readonly histograms: number } {
     const reader = this.#reader;
     this.#labels.clear();
     let samples = 0;
@@ -234,14 +312,7 @@ class WriteRequestDecoder {
       else if (reader.is(4, WIRE.bytes)) histograms += 1;
       reader.skip(end);
     }
-    if (histograms > 0) {
-      this.#admission.refuse(
-        'a native histogram: have it sent as a classic one',
-        () => this.#labels.toText(),
-        histograms,
-      );
-    }
-    return samples;
+    return { samples, histograms };
   }
 
   #readSamples(end: number, series: number, kind: PointKind, place: () => string): void {
@@ -260,6 +331,11 @@ class WriteRequestDecoder {
     const { at, value, isStale } = this.#sample;
     this.#admission.add(series, at, value, isStale ? 'stale' : kind, place);
   }
+}
+
+function hasLabel(labels: readonly string[], label: string): boolean {
+  for (let i = 0; i < labels.length; i += 2) if (labels[i] === label) return true;
+  return false;
 }
 
 function textOf({ name, labels }: Series): string {

@@ -14,6 +14,12 @@ export interface Announcements {
   commit(): void;
 }
 
+/** The announcements of a job about one service. */
+interface Pending {
+  readonly keys: bigint[];
+  readonly times: SeriesTimes;
+}
+
 /**
  * The series whose labels this process has sent to the store. Labels do not go with every point, because they would be
  * most of what is packed, carried and stored. Each series is announced again every five minutes: that records when it was
@@ -26,16 +32,24 @@ export class AnnouncedSeries {
   #current: { readonly serviceId: Id<'service'>; readonly times: SeriesTimes | undefined } | null = null;
 
   begin(): Announcements {
-    const pending: [serviceId: Id<'service'>, key: bigint, newestAt: number][] = [];
+    const pending = new Map<Id<'service'>, Pending>();
     return {
       isDue: (serviceId, key, newestAt) => {
         const announcedAt = this.#timesOf(serviceId)?.get(key) ?? Number.NaN;
         if (newestAt < announcedAt + ANNOUNCE_AGAIN_MS) return false;
-        pending.push([serviceId, key, newestAt]);
+        let own = pending.get(serviceId);
+        if (own === undefined) pending.set(serviceId, (own = { keys: [], times: new SeriesTimes() }));
+        // A series may come several times in one job.
+        const pendingAt = own.times.get(key);
+        if (newestAt < pendingAt + ANNOUNCE_AGAIN_MS) return false;
+        if (Number.isNaN(pendingAt)) own.keys.push(key);
+        own.times.set(key, newestAt);
         return true;
       },
       commit: () => {
-        for (const [serviceId, key, newestAt] of pending) this.#remember(serviceId, key, newestAt);
+        for (const [serviceId, { keys, times }] of pending) {
+          for (const key of keys) this.#remember(serviceId, key, times.get(key));
+        }
       },
     };
   }

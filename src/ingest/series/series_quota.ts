@@ -1,4 +1,5 @@
 import { ANY_SERIES, type SeriesAllowance } from '#ingest/admission/point_admission.ts';
+import { SeriesPace } from '#ingest/series/series_pace.ts';
 import { packKeys, SeriesSet } from '#ingest/series/series_set.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
@@ -23,6 +24,8 @@ interface HeldDay {
   fresh: number[];
   readonly allowance: SeriesAllowance;
 }
+
+const TOO_FAST = 'a new series: more come at once than can be taken in, send it again in a minute';
 
 /** How soon other processes, and this one after a restart, know of a new series. */
 const SHARE_MS = 2_000;
@@ -112,18 +115,23 @@ export class SeriesQuota {
   }
 
   #hold(day: string, series: SeriesSet): HeldDay {
-    const { perDayMax } = this.#options;
+    const { perDayMax, clock } = this.#options;
+    const tooMany = `a new series beyond the ${perDayMax} that the service may have a day (UTC)`;
+    const pace = new SeriesPace(clock);
     const held: HeldDay = {
       day,
       series,
       fresh: [],
       allowance: {
         sign: Symbol(day),
-        max: perDayMax,
+        pay: (bodyBytes) => pace.pay(bodyBytes),
         admit(high, low) {
-          if (series.size >= perDayMax) return series.has(high, low);
-          if (series.add(high, low)) held.fresh.push(high, low);
-          return true;
+          if (series.has(high, low)) return null;
+          if (series.size >= perDayMax) return tooMany;
+          if (!pace.take()) return TOO_FAST;
+          series.addSought();
+          held.fresh.push(high, low);
+          return null;
         },
       },
     };

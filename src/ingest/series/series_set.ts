@@ -21,6 +21,11 @@ export class SeriesSet {
     return true;
   }
 
+  /** Adds the key that `has` has just not found. */
+  addSought(): void {
+    this.#index.addSought();
+  }
+
   /** Adds keys in the form that `packKeys` writes. */
   addPacked(keys: Buffer): void {
     for (let at = 0; at + KEY_BYTES <= keys.length; at += KEY_BYTES) {

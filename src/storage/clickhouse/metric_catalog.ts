@@ -4,7 +4,7 @@ import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
-import { STALE } from '#storage/clickhouse/point_kind_sql.ts';
+import { IS_SAMPLE } from '#storage/clickhouse/point_kind_sql.ts';
 import { selectorParameters, seriesConditions } from '#storage/clickhouse/metric_query.ts';
 
 /** A metric that a service sends. */
@@ -102,7 +102,7 @@ export class MetricCatalog {
        PREWHERE service_id = {service:UUID} AND metric IN {metrics:Array(String)}
          AND (metric, toStartOfHour(ts)) IN arrayZip({metrics:Array(String)},
            arrayMap(at -> toStartOfHour(fromUnixTimestamp64Milli(at, 'UTC')), {newest:Array(Int64)}))
-       WHERE kind != ${STALE} GROUP BY metric`,
+       WHERE ${IS_SAMPLE} GROUP BY metric`,
       { service: uuidOf(serviceId), metrics: [...newest.keys()], newest: [...newest.values()] },
     );
     return new Map(rows);

@@ -4,7 +4,7 @@ import { anchoredPattern } from '#core/metrics/selector.ts';
 import type { LabelMatcher, MatchOperator, MetricSelector } from '#core/metrics/read_selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { COUNTER, STALE } from '#storage/clickhouse/point_kind_sql.ts';
+import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#storage/clickhouse/point_kind_sql.ts';
 
 /** What is aggregated. */
 export interface MetricQuery {
@@ -111,7 +111,7 @@ export function selectorParameters(serviceId: Id<'service'>, selector: MetricSel
 
 const BUCKET = 'intDiv(toUnixTimestamp64Milli(ts), {step:Int64}) * {step:Int64} AS bucket';
 
-/** A counter's first sample in reach grows by nothing; a value below the one before it is a reset to zero. */
+/** A counter's first sample in reach grows by nothing, unless it is known when it began at zero; a value below the one before it is a reset to zero. */
 const GROWTH = 'multiIf(previous IS NULL, 0, value < previous, value, value - previous)';
 
 /** Where samples come from, and the columns that are kept apart: none, or the part that each series belongs to. */
@@ -131,19 +131,19 @@ const MEANINGS: Readonly<Record<Aggregation, ToSql>> = {
   last: ({ apart, samples }) => `
     SELECT ${apart}bucket, sum(newest) AS result FROM (
       SELECT ${apart}${BUCKET}, argMax(value, ts) AS newest, argMax(kind, ts) AS newest_kind
-      FROM ${samples('from')} GROUP BY ${apart}bucket, series)
+      FROM ${samples('from')} WHERE kind != ${START} GROUP BY ${apart}bucket, series)
     WHERE newest_kind != ${STALE} GROUP BY ${apart}bucket`,
   sum: ({ apart, samples }) => `
     SELECT ${apart}${BUCKET}, sum(if(kind = ${COUNTER}, ${GROWTH}, value)) AS result FROM (
       SELECT ${apart}ts, kind, value, lagInFrame(toNullable(value)) OVER (
-        PARTITION BY series, kind ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS previous
+        PARTITION BY series, ${IS_COUNTING} ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS previous
       FROM ${samples('lookback')} WHERE kind != ${STALE})
-    WHERE ts >= ${instant('from')} GROUP BY ${apart}bucket`,
+    WHERE ts >= ${instant('from')} AND kind != ${START} GROUP BY ${apart}bucket`,
 };
 
 function overAllSamples(aggregate: string): ToSql {
   return ({ apart, samples }) => `
-    SELECT ${apart}${BUCKET}, ${aggregate} AS result FROM ${samples('from')} WHERE kind != ${STALE}
+    SELECT ${apart}${BUCKET}, ${aggregate} AS result FROM ${samples('from')} WHERE ${IS_SAMPLE}
     GROUP BY ${apart}bucket`;
 }
 

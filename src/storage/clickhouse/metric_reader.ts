@@ -11,7 +11,7 @@ import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { type HourlyCounts, queryHourlyCounts } from '#storage/clickhouse/hourly_counts.ts';
 import { type RecentActivity, queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
 import { ruleHistoryQueryOf, type RuleHistoryQuery, toWindowPart } from '#storage/clickhouse/rule_history_query.ts';
-import { STALE } from '#storage/clickhouse/point_kind_sql.ts';
+import { IS_SAMPLE } from '#storage/clickhouse/point_kind_sql.ts';
 import { MetricCatalog } from '#storage/clickhouse/metric_catalog.ts';
 import {
   bucketQueryOf,
@@ -188,7 +188,7 @@ export class MetricReader {
     return await queryHourlyCounts(
       this.#client,
       `SELECT service_id, toUnixTimestamp(toStartOfHour(ts)) AS hour, count() FROM metric_points
-       WHERE service_id IN {services:Array(UUID)} AND kind != ${STALE}
+       WHERE service_id IN {services:Array(UUID)} AND ${IS_SAMPLE}
          AND ts >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
          AND toStartOfHour(ts) >= toStartOfHour(fromUnixTimestamp64Milli({since:Int64}, 'UTC'))
        GROUP BY service_id, hour`,
@@ -226,7 +226,7 @@ export class MetricReader {
          greatest(toUnixTimestamp64Milli(max(ts)),
            (SELECT toUnixTimestamp64Milli(max(last_at)) FROM metric_names WHERE service_id = {service:UUID})),
          count()
-       FROM metric_points WHERE service_id = {service:UUID} AND kind != ${STALE}
+       FROM metric_points WHERE service_id = {service:UUID} AND ${IS_SAMPLE}
          AND ts >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
          AND toStartOfHour(ts) >= toStartOfHour(fromUnixTimestamp64Milli({since:Int64}, 'UTC'))`,
       serviceId,

@@ -3,7 +3,7 @@ import type { MetricSelector } from '#core/metrics/read_selector.ts';
 import type { WindowPart } from '#core/metrics/sliding_windows.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { COUNTER, STALE } from '#storage/clickhouse/point_kind_sql.ts';
+import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#storage/clickhouse/point_kind_sql.ts';
 import { selectorParameters, seriesConditions } from '#storage/clickhouse/metric_query.ts';
 
 /** The windows of a rule that end at each full minute from `firstMs` to `lastMs`. */
@@ -77,7 +77,7 @@ const PARTS: Readonly<Record<Aggregation, ToSql>> = {
           PARTITION BY series ORDER BY slot ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING)) AS until
       FROM (
         SELECT series, ${SLOT}, argMax(value, ts) AS newest, argMax(kind, ts) AS newest_kind
-        FROM ${samplesSince('from', condition)} GROUP BY series, slot))
+        FROM ${samplesSince('from', condition)} WHERE kind != ${START} GROUP BY series, slot))
     WHERE newest_kind != ${STALE} GROUP BY slot, until ORDER BY slot, until`,
   // A counter's sample grew by nothing in windows whose lookback does not reach the sample before it.
   sum: (condition) => `
@@ -90,16 +90,16 @@ const PARTS: Readonly<Record<Aggregation, ToSql>> = {
           least(at, assumeNotNull(previous_at) + ${COUNTER_LOOKBACK_MS}), at) AS counts_until
       FROM ${samplesSince('lookback', condition)}
       WHERE kind != ${STALE}
-      WINDOW before_it AS (PARTITION BY series, kind ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW))
+      WINDOW before_it AS (PARTITION BY series, ${IS_COUNTING} ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW))
     ARRAY JOIN [(slot + {window:Int64}, toInt64(1), toFloat64(0)),
       (${slotOf('counts_until')} + {window:Int64}, toInt64(0), toFloat64(added))] AS part
-    WHERE at >= {from:Int64} AND (part.2 = 1 OR part.3 != 0) GROUP BY slot, until ORDER BY slot, until`,
+    WHERE at >= {from:Int64} AND kind != ${START} AND (part.2 = 1 OR part.3 != 0) GROUP BY slot, until ORDER BY slot, until`,
 };
 
 function overAllSamples(aggregate: string): ToSql {
   return (condition) => `
     SELECT slot, slot + {window:Int64} AS until, count(), ${aggregate} FROM (
-      SELECT ${SLOT}, value FROM ${samplesSince('from', condition)} WHERE kind != ${STALE})
+      SELECT ${SLOT}, value FROM ${samplesSince('from', condition)} WHERE ${IS_SAMPLE})
     GROUP BY slot ORDER BY slot`;
 }
 

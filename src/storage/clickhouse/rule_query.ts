@@ -2,7 +2,7 @@ import { COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
 import { anchoredPattern } from '#core/metrics/selector.ts';
 import { uuidOf } from '#kernel/ids.ts';
 import { isSelective, type QuestionGroup, type Shape, type Target } from '#storage/clickhouse/rule_plan.ts';
-import { COUNTER, STALE } from '#storage/clickhouse/point_kind_sql.ts';
+import { COUNTER, IS_COUNTING, STALE, START } from '#storage/clickhouse/point_kind_sql.ts';
 
 interface BoundQuery {
   readonly sql: string;
@@ -122,19 +122,20 @@ const PASSES: Readonly<Record<Shape, string>> = {
           countIf(kind NOT IN (${COUNTER}, ${STALE})) AS others_n,
           sumIf(value, kind NOT IN (${COUNTER}, ${STALE})) AS others_total,
           argMax(value, ts) AS newest, argMax(kind, ts) AS newest_kind
-        FROM ${samplesSince(FROM)} GROUP BY service_id, metric, series, slot))
+        FROM ${samplesSince(FROM)} WHERE kind != ${START} GROUP BY service_id, metric, series, slot))
     ${PER_SLOT}`,
   // A sample whose predecessor lies before a window's lookback is the first there and grows by nothing: what it grew
   // by counts in windows that begin at most the lookback after the predecessor.
   growth: `
     SELECT ${METRIC}, toString(apart), ${slotOf('until')}, sum(grown), max(at) FROM (
       SELECT service_id, metric, series, ${COUNTED_APART},
-        arraySort(groupArray((toUnixTimestamp64Milli(ts), value))) AS samples, samples.1 AS ats, samples.2 AS totals,
+        arraySort(groupArray((toUnixTimestamp64Milli(ts), value, kind))) AS samples, samples.1 AS ats,
+        samples.2 AS totals, samples.3 AS kinds,
         arrayMap((now, before) -> if(now < before, now, now - before), totals, ${before('totals')}) AS growths,
         arrayMap((now, before) -> least(now, before + ${COUNTER_LOOKBACK_MS}), ats, ${before('ats')}) AS untils
-      FROM ${samplesSince(OLDEST)} WHERE kind = ${COUNTER} GROUP BY service_id, metric, series)
-    ARRAY JOIN ats AS at, growths AS grown, untils AS until
-    WHERE at >= {from:Int64} ${PER_SLOT}`,
+      FROM ${samplesSince(OLDEST)} WHERE ${IS_COUNTING} GROUP BY service_id, metric, series)
+    ARRAY JOIN ats AS at, growths AS grown, untils AS until, kinds AS one_kind
+    WHERE at >= {from:Int64} AND one_kind = ${COUNTER} ${PER_SLOT}`,
 };
 
 /** A map gives the empty text for a label that it lacks, as selectors have it. */

@@ -9,6 +9,7 @@ import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
+import { pointLimits } from '#ingest/admission/point_admission.ts';
 import { AppError } from '#kernel/errors.ts';
 import { LIMITS, NOW, NOW_MS, pointsOf, recording, snappy } from '#test/ingest/metric_bytes.ts';
 import { seriesKey } from '#test/kit/points.ts';
@@ -70,7 +71,7 @@ function isSound({ points }: DecodedPoints): boolean {
     const at = points.at[i]!;
     if (!Number.isFinite(points.value[i]) || at > NOW_MS + LIMITS.aheadMsMax || at < NOW_MS - LIMITS.ageMsMax)
       return false;
-    if (points.series[points.seriesIndex[i]!] === undefined || points.kind[i]! > 3) return false;
+    if (points.series[points.seriesIndex[i]!] === undefined || points.kind[i]! > 4) return false;
   }
   return points.length <= LIMITS.pointsMax;
 }
@@ -141,7 +142,9 @@ test('what is remembered of a request does not change how later ones are read', 
   const bodies = writes.map((body) => finish(inflateSnappyBlock(body, MEGABYTE)));
   const outcome = (body: Buffer, remembered: SeriesMemory): unknown => {
     try {
-      const decoded = finish(decodePrometheusWrite(body, PROTOBUF, NOW, LIMITS, remembered));
+      const { remember: _, ...decoded } = finish(
+        decodePrometheusWrite(body, PROTOBUF, NOW, pointLimits(30), remembered),
+      );
       return { ...decoded, points: pointsOf(decoded), series: decoded.points.series };
     } catch (error) {
       return String(error);

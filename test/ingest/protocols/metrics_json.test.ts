@@ -81,7 +81,7 @@ describe('faulty points', () => {
     ],
     [
       { value: true, x: 1 },
-      'unknown property "x"; name: a string is expected, not nothing; value: a number is expected, not a boolean',
+      'value: a number is expected, not a boolean; unknown property "x"; name: a string is expected, not nothing',
     ],
   ])('%j is refused, naming all that is wrong', (point, message) => {
     const decoded = decode([{ name: 'good', value: 1 }, point]);

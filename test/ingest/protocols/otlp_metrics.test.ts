@@ -76,12 +76,29 @@ describe('recorded requests of the OpenTelemetry SDK for JavaScript', () => {
       PROTOBUF,
       gunzipSync(recording('otlp-gz-1.bin')),
       1_795_258_216_642,
-      [...latency('counter'), ...requests('counter'), ...rest('counter')],
+      [
+        ...latency('counter'),
+        ...[
+          '0.917004...1',
+          '6.72717...7.33603',
+          '29.3441...32',
+          '76.1093...82.9977',
+          '394.806...430.539',
+          '8933.44...9741.98',
+        ].map((range) => `kit.latency_bucket{${own}route=/a,${service},vmrange=${range}} 1 counter`),
+        ...requests('counter'),
+        ...rest('counter'),
+      ],
     ],
   ])('%s becomes exactly these points', (_, type, body, at, expected) => {
     const decoded = finish(decodeOtlpMetrics(body, type, NOW, LIMITS));
-    expect(shortOf(decoded)).toEqual(expected);
-    expect(new Set(pointsOf(decoded).map((found) => found.at))).toEqual(new Set([at]));
+    const isStart = (text: string): boolean => text.endsWith(' 0 start');
+    expect(shortOf(decoded).filter((text) => !isStart(text))).toEqual(expected);
+    // Each counter of a service that was not heard of begins where its sender says that it does.
+    const counters = expected.filter((text) => text.endsWith(' counter') && !text.startsWith('kit.obscount'));
+    expect(shortOf(decoded).filter(isStart)).toEqual(counters.map((text) => text.replace(/ \S+ counter$/, ' 0 start')));
+    const samples = pointsOf(decoded).filter(({ kind }) => kind !== 'start');
+    expect(new Set(samples.map((found) => found.at))).toEqual(new Set([at]));
     expect(decoded).toMatchObject({ rejected: { count: 0, reasons: [] }, dropped: 0 });
     for (const { name, labels, key } of decoded.points.series) expect(key).toBe(seriesKey(name, labels));
   });

@@ -160,7 +160,11 @@ describe('series', () => {
       'a label whose name or value has more than 512 bytes',
     ],
     ['bytes', series('m', label('a', Buffer.from([0xff])), sample(1, NOW_MS)), 'a text that is not UTF-8'],
-    ['a native histogram', series('m', message(4, number(1, 3))), 'a native histogram: have it sent as a classic one'],
+    [
+      'a native histogram whose spans and counts do not match',
+      series('m', message(4, number(1, 3), message(11, number(2, 2)), number(15, NOW_MS))),
+      'a native histogram with a schema, spans or buckets out of range',
+    ],
   ])('a series with %s is refused and the others are taken', (_, faulty, reason) => {
     const decoded = decode(writeRequest(faulty, series('good', sample(1, NOW_MS))));
     expect(shortOf(decoded)).toEqual(['good 1 gauge']);
@@ -190,7 +194,7 @@ describe('series', () => {
 describe('bodies', () => {
   const good = writeRequest(series('m', sample(1, NOW_MS)));
 
-  test.each(['application/x-protobuf;proto=io.prometheus.write.v2.Request', 'application/json', '', undefined])(
+  test.each(['application/x-protobuf;proto=io.prometheus.write.v3.Request', 'application/json', '', undefined])(
     'of the type %s are 415',
     (contentType) => {
       expect(() => finish(decodePrometheusWrite(good, contentType, NOW, LIMITS))).toThrow(

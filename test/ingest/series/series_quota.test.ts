@@ -161,7 +161,8 @@ test('nothing is refused while it cannot be known which series there are', async
   expect(await guard.allowanceOf(serviceId)).toBe(ANY_SERIES);
   isDown = false;
   const allowance = await guard.allowanceOf(serviceId);
-  expect([allowance.admit(1, 1), allowance.admit(2, 2), allowance.admit(1, 1)]).toEqual([true, false, true]);
+  const admitted = [allowance.admit(1, 1), allowance.admit(2, 2), allowance.admit(1, 1)].map((why) => why === null);
+  expect(admitted).toEqual([true, false, true]);
 });
 
 test('series that could not be shared while the database was away are shared when it is back', async () => {
@@ -184,7 +185,8 @@ test('series that could not be shared while the database was away are shared whe
   const next = new SeriesQuota({ perDayMax: 2, db, clock: w.clock, log: silentLog });
   onTestFinished(() => next.close());
   const known = await next.allowanceOf(serviceId);
-  expect([known.admit(1, 1), known.admit(2, 2), known.admit(3, 3)]).toEqual([true, true, false]);
+  const admitted = [known.admit(1, 1), known.admit(2, 2), known.admit(3, 3)].map((why) => why === null);
+  expect(admitted).toEqual([true, true, false]);
 });
 
 test('rows of days that are over are removed', async () => {

@@ -1,111 +1,218 @@
+import { NAME_LABEL, faultyLabel, type Label, tooLong, UNREAD_LABEL } from '#ingest/admission/labels.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
-import { NAME_LABEL, type Label } from '#ingest/admission/labels.ts';
-import { LabelCache } from '#ingest/protocols/body/label_cache.ts';
+import { SpanIndex } from '#ingest/hashing/span_index.ts';
+import type { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
 import { parseRfc3339 } from '#ingest/protocols/body/rfc3339.ts';
 
 /** In milliseconds this is the year 1973, in seconds the year 5138: a smaller number must be in seconds. */
 const SECONDS_BELOW = 100_000_000_000;
+/** Longer texts are no times. */
+const TIME_BYTES_MAX = 64;
+/** What an escape may take in JSON for each byte that it stands for. */
+const ESCAPE_BYTES = 6;
+/** Points whose faults are described. Describing takes longer than reading, and more would not be listed anyway. */
+const DESCRIBED_MAX = 1_000;
+const FAULTS_MAX = 10;
+/** What reading a label takes, in bytes. */
+const LABEL_BYTES = 60;
 
-/** Checks the points of Tocsin's own format. */
+/** Reads and checks the points of Tocsin's own format, one after the other, without an object for each. */
 export class NativePoints {
   readonly #admission: PointAdmission;
-  readonly #labels: LabelCache;
+  readonly #cursor: JsonCursor;
   readonly #nowMs: number;
-  /** The faults of the point being read. */
-  #faults: string[] = [];
+  readonly #place: () => string;
+  readonly #names: Texts;
+  readonly #labels: Texts;
+  /** Of the point being read. */
+  readonly #own: Label[] = [];
+  readonly #faults: string[] = [];
+  #isFaulty = false;
+  #described = 0;
 
-  constructor(admission: PointAdmission, nowMs: number) {
+  /** `place` is the position in the body of the point being read, for its refusal. */
+  constructor(admission: PointAdmission, cursor: JsonCursor, nowMs: number, place: () => string) {
     this.#admission = admission;
-    this.#labels = new LabelCache(admission);
+    this.#cursor = cursor;
     this.#nowMs = nowMs;
+    this.#place = place;
+    this.#names = new Texts(cursor);
+    this.#labels = new Texts(cursor);
   }
 
-  /** `place` is the point's position in the body, for the refusal. */
-  take(point: unknown, place: () => string): void {
+  /** Reads the point at which the cursor stands. */
+  take(): void {
+    const cursor = this.#cursor;
     const admission = this.#admission;
-    if (!admission.hasCapacityFor(1)) {
-      admission.refuse(admission.fullMessage, place);
+    if (!cursor.isObject) {
+      admission.refuse(`an object with "name" and "value" is expected, not ${cursor.kind()}`, this.#place);
+      cursor.skip();
       return;
     }
-    this.#faults = [];
-    if (!isObject(point)) {
-      admission.refuse(`an object with "name" and "value" is expected, not ${kindOf(point)}`, place);
-      return;
+    this.#own.length = 0;
+    this.#isFaulty = false;
+    let name: Label | null = null;
+    let value = 0;
+    let hasName = false;
+    let hasValue = false;
+    let at = this.#nowMs;
+    cursor.begin();
+    while (cursor.nextName()) {
+      if (cursor.isTextOf('name')) {
+        name = this.#readName();
+        hasName = true;
+      } else if (cursor.isTextOf('value')) {
+        value = this.#readValue();
+        hasValue = true;
+      } else if (cursor.isTextOf('at')) at = this.#readTime();
+      else if (cursor.isTextOf('labels')) this.#readLabels();
+      else {
+        if (this.#mayDescribe()) this.#faults.push(`unknown property ${JSON.stringify(cursor.shownText())}`);
+        cursor.skip();
+      }
     }
-    for (const key in point) if (!KNOWN.has(key)) this.#faults.push(`unknown property ${JSON.stringify(key)}`);
-    const name = this.#readName(point['name']);
-    const value = this.#readValue(point['value']);
-    const at = this.#readTime(point['at']);
-    const labels = this.#readLabels(point['labels']);
-    if (this.#faults.length === 0) this.#add(name, labels, at, value, place);
-    else admission.refuse(this.#faults.slice(0, FAULTS_MAX).join('; '), place);
+    if (!hasName && this.#mayDescribe()) this.#faults.push('name: a string is expected, not nothing');
+    if (!hasValue && this.#mayDescribe()) this.#faults.push('value: a number is expected, not nothing');
+    if (this.#isFaulty || name === null) this.#refuse();
+    else this.#add(name, at, value);
   }
 
-  #add(name: Label, labels: readonly Label[], at: number, value: number, place: () => string): void {
-    const series = this.#admission.findOrAddSeries(name, labels);
-    if (typeof series === 'string') this.#admission.refuse(series, place);
-    else this.#admission.add(series, at, value, 'gauge', place);
+  #add(name: Label, at: number, value: number): void {
+    const admission = this.#admission;
+    const series = admission.findOrAddSeries(name, this.#own);
+    if (typeof series === 'string') admission.refuse(series, this.#place);
+    else admission.add(series, at, value, 'gauge', this.#place);
   }
 
-  #readName(name: unknown): Label {
-    if (typeof name === 'string') return this.#labels.of(NAME_LABEL, name);
-    this.#faults.push(expected('name', 'a string', name));
-    return NO_NAME;
+  #refuse(): void {
+    const faults = this.#faults.slice(0, FAULTS_MAX).join('; ');
+    this.#admission.refuse(faults === '' ? 'other faults, not listed' : faults, this.#place);
+    this.#faults.length = 0;
   }
 
-  #readValue(value: unknown): number {
-    if (typeof value === 'number') return value;
-    this.#faults.push(expected('value', 'a number', value));
+  /** Notes that the point is refused; whether there is still a reason to say why. */
+  #mayDescribe(): boolean {
+    if (!this.#isFaulty) this.#described += 1;
+    this.#isFaulty = true;
+    return this.#described <= DESCRIBED_MAX && this.#faults.length < FAULTS_MAX;
+  }
+
+  #readName(): Label | null {
+    const cursor = this.#cursor;
+    if (!cursor.isText) {
+      this.#expect('name', 'a string');
+      return null;
+    }
+    const start = cursor.pos;
+    cursor.readText();
+    const number = this.#names.numberOf(start, cursor.pos);
+    return (this.#names.labels[number] ??= this.#mayRead() ? this.#label('metric name', NAME_LABEL) : UNREAD_LABEL);
+  }
+
+  #readValue(): number {
+    const cursor = this.#cursor;
+    if (cursor.isNumber) return cursor.number();
+    this.#expect('value', 'a number');
     return 0;
   }
 
-  #readTime(at: unknown): number {
-    if (at === undefined) return this.#nowMs;
-    if (typeof at === 'number') {
+  #readTime(): number {
+    const cursor = this.#cursor;
+    if (cursor.isNumber) {
+      const at = cursor.number();
       if (Math.abs(at) >= SECONDS_BELOW) return Math.floor(at);
-      this.#faults.push('at: epoch times are in milliseconds, and this one reads as seconds');
+      if (this.#mayDescribe()) this.#faults.push('at: epoch times are in milliseconds, and this one reads as seconds');
       return 0;
     }
-    const parsed = typeof at === 'string' ? parseRfc3339(at) : null;
-    if (parsed === null) {
-      const found = typeof at === 'string' ? 'another text' : kindOf(at);
+    let found: string = cursor.kind();
+    if (cursor.isText) {
+      cursor.readText();
+      const isShort = cursor.textEnd - cursor.textStart <= TIME_BYTES_MAX;
+      const parsed = isShort ? parseRfc3339(cursor.text()) : null;
+      if (parsed !== null) return parsed;
+      found = 'another text';
+    } else cursor.skip();
+    if (this.#mayDescribe())
       this.#faults.push(`at: epoch milliseconds or an RFC 3339 time with an offset is expected, not ${found}`);
-    }
-    return parsed ?? 0;
+    return 0;
   }
 
-  #readLabels(labels: unknown): readonly Label[] {
-    if (labels === undefined) return NO_LABELS;
-    if (!isObject(labels)) {
-      this.#faults.push(expected('labels', 'an object', labels));
-      return NO_LABELS;
+  #readLabels(): void {
+    const cursor = this.#cursor;
+    if (!cursor.isObject) {
+      this.#expect('labels', 'an object');
+      return;
     }
-    const read: Label[] = [];
-    for (const key in labels) {
-      const value = labels[key];
-      if (typeof value === 'string') read.push(this.#labels.of(key, value));
-      else this.#faults.push(expected(`labels[${JSON.stringify(key)}]`, 'a string', value));
+    const own = this.#own;
+    const { labelsMax } = this.#admission.limits;
+    own.length = 0;
+    const start = cursor.pos;
+    cursor.begin();
+    for (;;) {
+      // One label too many is enough to refuse the point.
+      if (own.length > labelsMax) {
+        cursor.skipRest(start);
+        return;
+      }
+      if (!cursor.nextName()) return;
+      if (cursor.isText) own.push(this.#readLabel(cursor.textStart));
+      else if (this.#mayDescribe()) this.#expect(`labels[${JSON.stringify(cursor.shownText())}]`, 'a string');
+      else cursor.skip();
     }
-    return read;
+  }
+
+  /** Reads a label's value; the same bytes are the same label, and decoded only once a request. */
+  #readLabel(nameStart: number): Label {
+    const cursor = this.#cursor;
+    cursor.readText();
+    const number = this.#labels.numberOf(nameStart, cursor.pos);
+    const known = this.#labels.labels[number];
+    if (known !== undefined) return known;
+    if (!this.#mayRead()) return (this.#labels.labels[number] = UNREAD_LABEL);
+    const end = cursor.pos;
+    cursor.pos = nameStart - 1;
+    cursor.readText();
+    const label = this.#label('label', null);
+    cursor.pos = end;
+    return (this.#labels.labels[number] = label);
+  }
+
+  /** The label whose name was read last, or the metric's name if there is a `name` already. */
+  #label(what: 'label' | 'metric name', name: string | null): Label {
+    const cursor = this.#cursor;
+    const { textBytesMax } = this.#admission.limits;
+    const isTooLong = (): boolean => cursor.textEnd - cursor.textStart > textBytesMax * ESCAPE_BYTES;
+    if (isTooLong()) return faultyLabel(name ?? '', tooLong(what, textBytesMax));
+    if (name !== null) return this.#admission.label(name, cursor.text());
+    const own = cursor.text();
+    cursor.skipBlanks();
+    cursor.pos += 1;
+    cursor.skipBlanks();
+    cursor.readText();
+    return isTooLong() ? faultyLabel(own, tooLong(what, textBytesMax)) : this.#admission.label(own, cursor.text());
+  }
+
+  #mayRead(): boolean {
+    return this.#admission.mayReadLabel(LABEL_BYTES);
+  }
+
+  #expect(field: string, what: string): void {
+    const cursor = this.#cursor;
+    if (this.#mayDescribe()) this.#faults.push(`${field}: ${what} is expected, not ${cursor.kind()}`);
+    cursor.skip();
   }
 }
 
-const KNOWN: ReadonlySet<string> = new Set(['name', 'value', 'at', 'labels']);
-const FAULTS_MAX = 10;
-const NO_LABELS: readonly Label[] = [];
-const NO_NAME: Label = { name: NAME_LABEL, value: '', high: 0, low: 0, fault: 'no metric name' };
+/** Texts that were read, by their bytes, and the labels that they became. */
+class Texts {
+  readonly labels: (Label | undefined)[] = [];
+  readonly #spans: SpanIndex;
 
-function expected(field: string, what: string, found: unknown): string {
-  return `${field}: ${what} is expected, not ${kindOf(found)}`;
-}
+  constructor(cursor: JsonCursor) {
+    this.#spans = new SpanIndex(cursor.view);
+  }
 
-function kindOf(found: unknown): string {
-  if (found === undefined) return 'nothing';
-  if (found === null) return 'null';
-  if (Array.isArray(found)) return 'a list';
-  return typeof found === 'object' ? 'an object' : `a ${typeof found}`;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  numberOf(start: number, end: number): number {
+    return this.#spans.numberOf(start, end);
+  }
 }

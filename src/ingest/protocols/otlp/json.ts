@@ -1,160 +1,341 @@
-import type { Label } from '#ingest/admission/labels.ts';
-import { checkDepth, toAttributeText, type AttributeValue } from '#ingest/protocols/otlp/attributes.ts';
-import { OtlpJsonReader, type JsonObject } from '#ingest/protocols/otlp/json_reader.ts';
-import {
-  toTemporality,
-  type MetricMapper,
-  type PointHead,
-  type Temporality,
-  type Totals,
-} from '#ingest/protocols/otlp/metric_mapper.ts';
+import type { PointAdmission } from '#ingest/admission/point_admission.ts';
+import { JsonCheck } from '#ingest/protocols/body/json_check.ts';
+import { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
+import { checkUtf8 } from '#ingest/protocols/body/decode_utf8.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
+import { JsonAttributes } from '#ingest/protocols/otlp/json_attributes.ts';
+import { JsonPointReader } from '#ingest/protocols/otlp/json_point.ts';
+import { JsonNames, readNumber } from '#ingest/protocols/otlp/json_values.ts';
+import { toTemporality, type MetricMapper, type Temporality } from '#ingest/protocols/otlp/metric_mapper.ts';
 import { chooseResourceLabels } from '#ingest/protocols/otlp/resource_labels.ts';
+import { AppError, type Fault } from '#kernel/errors.ts';
 
-const NO_RECORDED_VALUE = 1;
+const REST_AFTER = 128;
+/** Far more than a point with all the labels and buckets that it may have. */
+const POINT_BYTES_MAX = 1024 * 1024;
+/** Of a resource; few of them become labels. */
+const RESOURCE_ATTRIBUTES_MAX = 1_000;
 
-/** Decodes an ExportMetricsServiceRequest in OTLP's JSON; unknown fields are ignored, as OTLP requires. */
+const LISTS = ['resourceMetrics', 'attributes', 'scopeMetrics', 'metrics', 'dataPoints'] as const;
+const DATA = ['gauge', 'sum', 'histogram', 'exponentialHistogram', 'summary'] as const;
+type List = (typeof LISTS)[number];
+type Data = (typeof DATA)[number];
+/** What is being read: an object, or a list by its name. */
+type Part = 'request' | 'resource metrics' | 'resource' | 'scope metrics' | 'metric' | 'data' | List;
+
+const METRIC_NAMES = new JsonNames(['name', ...DATA]);
+const DATA_NAMES = new JsonNames(['dataPoints', 'aggregationTemporality', 'isMonotonic']);
+const TEMPORALITIES = new Map<string, Temporality>([
+  ['AGGREGATION_TEMPORALITY_UNSPECIFIED', 'unspecified'],
+  ['AGGREGATION_TEMPORALITY_DELTA', 'delta'],
+  ['AGGREGATION_TEMPORALITY_CUMULATIVE', 'cumulative'],
+]);
+const NOWHERE = -1;
+
+/**
+ * Decodes an ExportMetricsServiceRequest in OTLP's JSON; unknown fields are ignored, as OTLP requires, and null is as if
+ * the field were not there. A field of the wrong type makes the whole body `invalid_input`, with its path
+ * (`resourceMetrics[0].scopeMetrics`).
+ *
+ * One loop over the entries of all objects and lists, with those that are open in `#open`. What is governed by later
+ * names (scopes by the resource, points by the temporality) is passed over and read at the end of its object.
+ */
 export class OtlpJsonDecoder {
-  readonly #reader = new OtlpJsonReader();
+  readonly #body: Buffer;
+  readonly #admission: PointAdmission;
   readonly #mapper: MetricMapper;
+  readonly #check: JsonCheck;
+  readonly #cursor: JsonCursor;
+  readonly #attributes: JsonAttributes;
+  readonly #points: JsonPointReader;
+  /** What is around the part being read, outermost first; with the places of entries, and where to go on afterwards. */
+  readonly #open: Part[] = [];
+  readonly #places: number[] = [];
+  readonly #returns: number[] = [];
+  #part: Part = 'request';
+  /** The place of the entry of a list that is being read. */
+  #place = -1;
+  /** Where to go on after a list that was passed over before. */
+  #return = NOWHERE;
+  /** Where what was passed over begins. */
+  #scopesAt = NOWHERE;
+  #dataAt = NOWHERE;
+  #pointsAt = NOWHERE;
+  #name = '';
+  #data: Data = 'gauge';
+  #temporality: Temporality = 'unspecified';
+  #isMonotonic = false;
+  readonly #noPlace = (): string => '';
 
-  readonly #labelsMax: number;
-
-  constructor(mapper: MetricMapper, labelsMax: number) {
+  constructor(body: Buffer, admission: PointAdmission, mapper: MetricMapper) {
+    this.#body = body;
+    this.#admission = admission;
     this.#mapper = mapper;
-    this.#labelsMax = labelsMax;
+    this.#check = new JsonCheck(body);
+    this.#cursor = new JsonCursor(body, this.#check.large);
+    const invalid = (field: string, expected: string): AppError => this.#invalid(field, expected);
+    this.#attributes = new JsonAttributes(this.#cursor, admission, invalid);
+    this.#points = new JsonPointReader(this.#cursor, this.#attributes, admission.limits.labelsMax, invalid);
   }
 
-  *decode(body: Buffer): Steps<void> {
-    const reader = this.#reader;
-    const request = yield* reader.parse(body);
-    yield* reader.eachInSteps(request, 'resourceMetrics', (resourceMetrics) => this.#readResource(resourceMetrics));
-  }
-
-  *#readResource(resourceMetrics: JsonObject): Steps<void> {
-    const reader = this.#reader;
-    this.#mapper.beginResource([]);
-    const resource = reader.object(resourceMetrics, 'resource');
-    if (resource !== null) {
-      const labels: Label[] = [];
-      yield* reader.inside(resourceMetrics, 'resource', () =>
-        reader.eachOfMany(resource, 'attributes', (attribute) => labels.push(this.#label(attribute))),
-      );
-      this.#mapper.beginResource(chooseResourceLabels(labels));
+  *decode(): Steps<void> {
+    checkUtf8(this.#body);
+    if (!(yield* this.#check.inSteps())) {
+      const isDeep = this.#check.fault === 'depth';
+      throw new AppError('invalid_input', `the body ${isDeep ? 'is nested too deeply' : 'is not JSON'}`);
     }
-    yield* reader.eachInSteps(resourceMetrics, 'scopeMetrics', (scopeMetrics) =>
-      reader.eachInSteps(scopeMetrics, 'metrics', (metric) => this.#readMetric(metric)),
-    );
+    const cursor = this.#cursor;
+    cursor.skipBlanks();
+    if (!cursor.isObject) throw this.#invalid('', 'an object');
+    cursor.begin();
+    for (let entries = 1; this.#readEntry(); entries += 1) if (entries % REST_AFTER === 0) yield;
   }
 
-  *#readMetric(metric: JsonObject): Steps<void> {
-    const reader = this.#reader;
+  /** Reads a name of the open object or an element of the open list; false when all is read. */
+  #readEntry(): boolean {
+    const cursor = this.#cursor;
+    switch (this.#part) {
+      case 'request':
+        if (!cursor.nextName()) return false;
+        if (cursor.isTextOf('resourceMetrics')) this.#enterList('resourceMetrics');
+        else cursor.skip();
+        return true;
+      case 'resourceMetrics':
+        if (!this.#nextObject()) return true;
+        this.#mapper.beginResource([]);
+        this.#scopesAt = NOWHERE;
+        this.#enterObject('resource metrics');
+        return true;
+      case 'resource metrics':
+        if (!cursor.nextName()) this.#enterPassed(this.#scopesAt, 'scopeMetrics');
+        else if (cursor.isTextOf('resource')) this.#enterField('resource', 'resource');
+        else if (cursor.isTextOf('scopeMetrics')) this.#scopesAt = this.#pass('scopeMetrics', 'a list');
+        else cursor.skip();
+        return true;
+      case 'resource':
+        if (!cursor.nextName()) this.#leave();
+        else if (!cursor.isTextOf('attributes')) cursor.skip();
+        else if (this.#enterList('attributes')) this.#attributes.labels.length = 0;
+        return true;
+      case 'attributes':
+        if (this.#nextObject()) this.#attributes.read(RESOURCE_ATTRIBUTES_MAX);
+        else this.#mapper.beginResource(chooseResourceLabels(this.#attributes.labels));
+        return true;
+      case 'scopeMetrics':
+        if (this.#nextObject()) this.#enterObject('scope metrics');
+        return true;
+      case 'scope metrics':
+        if (!cursor.nextName()) this.#leave();
+        else if (cursor.isTextOf('metrics')) this.#enterList('metrics');
+        else cursor.skip();
+        return true;
+      case 'metrics':
+        if (!this.#nextObject()) return true;
+        this.#name = '';
+        this.#dataAt = NOWHERE;
+        this.#enterObject('metric');
+        return true;
+      case 'metric':
+        this.#readMetric();
+        return true;
+      case 'data':
+        this.#readData();
+        return true;
+      case 'dataPoints':
+        if (this.#nextObject()) this.#readPoint();
+        return true;
+    }
+  }
+
+  #readMetric(): void {
+    const cursor = this.#cursor;
+    if (!cursor.nextName()) {
+      this.#mapper.beginMetric(this.#name);
+      this.#enterPassed(this.#dataAt, 'data');
+      return;
+    }
+    const name = METRIC_NAMES.find(cursor);
+    if (name === 'name') this.#name = this.#readText('name');
+    else if (name === undefined) cursor.skip();
+    else {
+      const at = this.#pass(name, 'an object');
+      if (at === NOWHERE) return;
+      this.#dataAt = at;
+      this.#data = name;
+    }
+  }
+
+  #readData(): void {
+    const cursor = this.#cursor;
+    if (!cursor.nextName()) {
+      this.#enterPassed(this.#pointsAt, 'dataPoints');
+      return;
+    }
+    const name = DATA_NAMES.find(cursor);
+    if (name === 'dataPoints') this.#pointsAt = this.#pass(name, 'a list');
+    else if (name === 'aggregationTemporality') this.#temporality = this.#readTemporality();
+    else if (name === 'isMonotonic') this.#isMonotonic = this.#points.readFlag(name);
+    else cursor.skip();
+  }
+
+  #readTemporality(): Temporality {
+    const cursor = this.#cursor;
+    if (cursor.isText) {
+      const start = cursor.pos;
+      cursor.readText();
+      const named = cursor.textLength < 100 ? TEMPORALITIES.get(cursor.text()) : undefined;
+      if (named !== undefined) return named;
+      cursor.pos = start;
+    }
+    const value = readNumber(cursor);
+    if (value === undefined) throw this.#invalid('aggregationTemporality', 'a number');
+    return toTemporality(value ?? 0);
+  }
+
+  #readText(field: string): string {
+    const cursor = this.#cursor;
+    if (cursor.isNull) {
+      cursor.skip();
+      return '';
+    }
+    if (!cursor.isText) throw this.#invalid(field, 'a string');
+    cursor.readText();
+    // Far too long for a name, and refused as that.
+    return cursor.textLength > POINT_BYTES_MAX ? cursor.shownText().padEnd(POINT_BYTES_MAX, 'x') : cursor.text();
+  }
+
+  #readPoint(): void {
+    const cursor = this.#cursor;
+    const admission = this.#admission;
+    if (!admission.hasCapacityFor(1)) admission.refuse(admission.fullMessage, this.#noPlace);
+    else if (cursor.largeBytes > POINT_BYTES_MAX) {
+      admission.refuse(`a point of more than ${POINT_BYTES_MAX} bytes`, this.#noPlace);
+    } else {
+      this.#takePoint();
+      return;
+    }
+    cursor.skip();
+  }
+
+  #takePoint(): void {
     const mapper = this.#mapper;
-    mapper.beginMetric(reader.text(metric, 'name'));
-    yield* this.#eachPoint(metric, 'gauge', (point, head) => mapper.gauge(head, this.#value(point)));
-    yield* this.#eachPoint(metric, 'sum', (point, head, temporality, data) => {
-      mapper.sum(head, this.#value(point), temporality, reader.flag(data, 'isMonotonic'));
-    });
-    yield* this.#eachPoint(metric, 'histogram', (point, head, temporality) => {
-      const buckets = {
-        bounds: reader.numbers(point, 'explicitBounds'),
-        counts: reader.numbers(point, 'bucketCounts'),
-      };
-      mapper.histogram(head, this.#totals(point), buckets, temporality);
-    });
-    yield* this.#eachPoint(metric, 'exponentialHistogram', (point, head, temporality) => {
-      mapper.exponentialHistogram(head, this.#totals(point), temporality);
-    });
-    yield* this.#eachPoint(metric, 'summary', (point, head) => {
-      const quantiles: { quantile: number; value: number }[] = [];
-      reader.each(point, 'quantileValues', (entry) => {
-        quantiles.push({ quantile: reader.number(entry, 'quantile') ?? 0, value: reader.number(entry, 'value') ?? 0 });
-      });
-      mapper.summary(head, this.#totals(point), quantiles);
-    });
-  }
-
-  *#eachPoint(
-    metric: JsonObject,
-    kind: string,
-    take: (point: JsonObject, head: PointHead, temporality: Temporality, data: JsonObject) => void,
-  ): Steps<void> {
-    const reader = this.#reader;
-    yield* reader.inside(metric, kind, (data) => {
-      const temporality = toTemporality(reader.enumeration(data, 'aggregationTemporality', TEMPORALITIES));
-      return reader.eachOfMany(data, 'dataPoints', (point) => take(point, this.#head(point), temporality, data));
-    });
-  }
-
-  #head(point: JsonObject): PointHead {
-    const flags = this.#reader.number(point, 'flags') ?? 0;
-    return {
-      labels: this.#labels(point),
-      timeUnixNano: this.#reader.number(point, 'timeUnixNano') ?? 0,
-      hasNoValue: flags % 2 === NO_RECORDED_VALUE,
-    };
-  }
-
-  #value(point: JsonObject): number | null {
-    return this.#reader.number(point, 'asDouble') ?? this.#reader.number(point, 'asInt');
-  }
-
-  #totals(point: JsonObject): Totals {
-    const reader = this.#reader;
-    return {
-      count: reader.number(point, 'count') ?? 0,
-      sum: reader.number(point, 'sum'),
-      min: reader.number(point, 'min'),
-      max: reader.number(point, 'max'),
-    };
-  }
-
-  #labels(owner: JsonObject): readonly Label[] {
-    const labels: Label[] = [];
-    this.#reader.each(owner, 'attributes', (attribute) => {
-      // One label too many is enough to refuse the point.
-      if (labels.length <= this.#labelsMax) labels.push(this.#label(attribute));
-    });
-    return labels;
-  }
-
-  #label(attribute: JsonObject): Label {
-    const value = this.#reader.object(attribute, 'value');
-    const text = value === null ? '' : toAttributeText(this.#readValue(value, 0));
-    return this.#mapper.labels.of(this.#reader.text(attribute, 'key'), text);
-  }
-
-  #readValue(value: JsonObject, depth: number): AttributeValue {
-    checkDepth(depth);
-    const reader = this.#reader;
-    if (reader.has(value, 'stringValue')) return reader.text(value, 'stringValue');
-    if (reader.has(value, 'boolValue')) return reader.flag(value, 'boolValue');
-    if (reader.has(value, 'intValue')) return reader.integer(value, 'intValue');
-    if (reader.has(value, 'doubleValue')) return reader.number(value, 'doubleValue');
-    if (reader.has(value, 'bytesValue')) return reader.text(value, 'bytesValue');
-    const list = reader.object(value, 'arrayValue');
-    if (list !== null) {
-      const values: AttributeValue[] = [];
-      reader.each(list, 'values', (entry) => values.push(this.#readValue(entry, depth + 1)));
-      return values;
+    const point = this.#points.read();
+    switch (this.#data) {
+      case 'gauge':
+        mapper.gauge(point);
+        return;
+      case 'sum':
+        mapper.sum(point, this.#temporality, this.#isMonotonic);
+        return;
+      case 'histogram':
+        mapper.histogram(point, this.#temporality);
+        return;
+      case 'exponentialHistogram':
+        mapper.exponentialHistogram(point, this.#temporality);
+        return;
+      case 'summary':
+        mapper.summary(point);
     }
-    const map = reader.object(value, 'kvlistValue');
-    return map === null ? '' : this.#readMap(map, depth + 1);
   }
 
-  #readMap(map: JsonObject, depth: number): AttributeValue {
-    const reader = this.#reader;
-    const values: Record<string, AttributeValue> = Object.create(null);
-    reader.each(map, 'values', (entry) => {
-      const value = reader.object(entry, 'value');
-      values[reader.text(entry, 'key')] = value === null ? '' : this.#readValue(value, depth);
-    });
-    return values;
+  /** Stands at the next element of the open list, which has to be an object; at its end leaves it and returns false. */
+  #nextObject(): boolean {
+    const cursor = this.#cursor;
+    if (!cursor.nextElement()) {
+      this.#leave();
+      return false;
+    }
+    this.#place += 1;
+    if (!cursor.isObject) throw this.#invalid('', 'an object');
+    return true;
+  }
+
+  #enterField(part: Part, field: string): void {
+    const cursor = this.#cursor;
+    if (cursor.isNull) cursor.skip();
+    else if (cursor.isObject) this.#enterObject(part);
+    else throw this.#invalid(field, 'an object');
+  }
+
+  #enterObject(part: Part): void {
+    const cursor = this.#cursor;
+    if (cursor.isEmpty) cursor.skip();
+    else this.#enter(part, NOWHERE);
+  }
+
+  /** False where there is none. */
+  #enterList(list: List): boolean {
+    const cursor = this.#cursor;
+    if (cursor.isNull) {
+      cursor.skip();
+      return false;
+    }
+    if (!cursor.isList) throw this.#invalid(list, 'a list');
+    this.#enter(list, NOWHERE);
+    return true;
+  }
+
+  #enter(part: Part, returnTo: number): void {
+    this.#open.push(this.#part);
+    this.#places.push(this.#place);
+    this.#returns.push(this.#return);
+    this.#part = part;
+    this.#place = -1;
+    this.#return = returnTo;
+    this.#cursor.begin();
+  }
+
+  /** Passes over the value of a field and returns where it begins. */
+  #pass(field: string, expected: 'a list' | 'an object'): number {
+    const cursor = this.#cursor;
+    const start = cursor.pos;
+    const { isNull } = cursor;
+    if (!isNull && !(expected === 'a list' ? cursor.isList : cursor.isObject)) throw this.#invalid(field, expected);
+    cursor.skip();
+    return isNull ? NOWHERE : start;
+  }
+
+  /** At the end of an object: reads what was passed over in it, in its stead. */
+  #enterPassed(start: number, part: 'scopeMetrics' | 'data' | 'dataPoints'): void {
+    const cursor = this.#cursor;
+    if (start === NOWHERE) {
+      this.#leave();
+      return;
+    }
+    if (part === 'data') {
+      this.#pointsAt = NOWHERE;
+      this.#temporality = 'unspecified';
+      this.#isMonotonic = false;
+    }
+    if (this.#return === NOWHERE) this.#return = cursor.pos;
+    this.#part = part;
+    this.#place = -1;
+    cursor.pos = start;
+    cursor.begin();
+  }
+
+  /** Goes on with what is around. */
+  #leave(): void {
+    if (this.#return !== NOWHERE) this.#cursor.pos = this.#return;
+    this.#part = this.#open.pop() ?? 'request';
+    this.#place = this.#places.pop() ?? -1;
+    this.#return = this.#returns.pop() ?? NOWHERE;
+  }
+
+  #invalid(field: string, expected: string): AppError {
+    const steps: string[] = [];
+    const places = [...this.#places, this.#place];
+    for (const [depth, part] of [...this.#open, this.#part].entries()) {
+      const place = places[depth] ?? 0;
+      if (part === 'resource') steps.push('resource');
+      else if (LISTS.some((list) => list === part)) {
+        if (part === 'dataPoints') steps.push(this.#data);
+        steps.push(`${part}[${place}]`);
+      } else if (part === 'data') steps.push(this.#data);
+    }
+    if (field !== '') steps.push(field);
+    const path = steps.join('.');
+    const fault: Fault = { path, message: `${expected} is expected here` };
+    return new AppError('invalid_input', `${path === '' ? 'the body' : path}: ${fault.message}`, { faults: [fault] });
   }
 }
-
-const TEMPORALITIES = [
-  'AGGREGATION_TEMPORALITY_UNSPECIFIED',
-  'AGGREGATION_TEMPORALITY_DELTA',
-  'AGGREGATION_TEMPORALITY_CUMULATIVE',
-];

@@ -1,7 +1,9 @@
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { faultyLabel, NAME_LABEL, toSeriesText, type Label } from '#ingest/admission/labels.ts';
+import { RANGE_LABEL, type RangeCount, toRanges } from '#core/metrics/exponential_buckets.ts';
 import type { PointKind } from '#core/metrics/point.ts';
 import { LabelCache } from '#ingest/protocols/body/label_cache.ts';
+import { type OtlpPoint, QUANTILES_MAX } from '#ingest/protocols/otlp/point.ts';
 import { NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
 
 /** `AggregationTemporality` by number. */
@@ -10,34 +12,6 @@ export type Temporality = 'unspecified' | 'delta' | 'cumulative';
 export function toTemporality(value: number): Temporality {
   if (value === 1) return 'delta';
   return value === 2 ? 'cumulative' : 'unspecified';
-}
-
-/** The common fields of all data points. */
-export interface PointHead {
-  readonly labels: readonly Label[];
-  /** As sent; 0 if there is none, which means the time of arrival. */
-  readonly timeUnixNano: number;
-  /** OpenTelemetry's stale marker: the series has ended. */
-  readonly hasNoValue: boolean;
-}
-
-/** The totals of a histogram, summary or exponential histogram; null where the sender left one out. */
-export interface Totals {
-  readonly count: number;
-  readonly sum: number | null;
-  readonly min: number | null;
-  readonly max: number | null;
-}
-
-export interface Buckets {
-  readonly bounds: readonly number[];
-  /** One more than there are bounds, or none at all. */
-  readonly counts: readonly number[];
-}
-
-export interface Quantile {
-  readonly quantile: number;
-  readonly value: number;
 }
 
 /** `_count`, `_sum`, `_min` and `_max`. */
@@ -52,6 +26,16 @@ export class MetricMapper {
   #name: string | null = '';
   /** The metric's name as a label, by its suffix: a metric has many points. */
   readonly #nameLabels = new Map<string, Label>();
+  #lastSuffix = '';
+  /** The bounds of the histogram before, and their labels. */
+  readonly #bounds: number[] = [];
+  readonly #boundLabels: Label[] = [];
+  #lastNameLabel: Label | null = null;
+  readonly #merged: Label[] = [];
+  /** The point that is being added: one closure serves them all. */
+  #placed: OtlpPoint | null = null;
+  #placedSuffix = '';
+  readonly #place = (): string => toSeriesText((this.#name ?? '') + this.#placedSuffix, this.#placed?.labels ?? []);
 
   constructor(admission: PointAdmission, nowMs: number) {
     this.#admission = admission;
@@ -66,114 +50,177 @@ export class MetricMapper {
   /** Null means that the name is not UTF-8; its points are refused. */
   beginMetric(name: string | null): void {
     this.#name = name;
-    this.#nameLabels.clear();
+    this.#lastNameLabel = null;
+    if (this.#nameLabels.size > 0) this.#nameLabels.clear();
   }
 
-  gauge(head: PointHead, value: number | null): void {
-    this.#number(head, value, 'gauge');
+  gauge(point: OtlpPoint): void {
+    this.#number(point, 'gauge');
   }
 
   /** A cumulative sum that may fall is a gauge; a delta is a delta, whether it may fall or not. */
-  sum(head: PointHead, value: number | null, temporality: Temporality, isMonotonic: boolean): void {
-    const kind = this.#kindOf(head, temporality);
-    if (kind !== null) this.#number(head, value, kind === 'counter' && !isMonotonic ? 'gauge' : kind);
+  sum(point: OtlpPoint, temporality: Temporality, isMonotonic: boolean): void {
+    const kind = this.#kindOf(point, temporality);
+    if (kind !== null) this.#number(point, kind === 'counter' && !isMonotonic ? 'gauge' : kind);
   }
 
-  histogram(head: PointHead, totals: Totals, buckets: Buckets, temporality: Temporality): void {
-    const kind = this.#kindOf(head, temporality);
+  histogram(point: OtlpPoint, temporality: Temporality): void {
+    const kind = this.#kindOf(point, temporality);
     if (kind === null) return;
-    const { bounds } = buckets;
+    const { bounds, counts } = point;
     // The stale marker of a histogram has no counts, but each of its buckets ends.
-    const counts = head.hasNoValue && bounds.length > 0 ? [...bounds.map(() => 0), 0] : buckets.counts;
+    if (point.hasNoValue && bounds.length > 0) {
+      counts.length = 0;
+      for (let i = 0; i <= bounds.length; i += 1) counts.push(0);
+    }
     const points = counts.length + TOTALS;
-    if (!isSound(bounds, counts)) this.#refuse('buckets that do not match their bounds', head);
-    else if (!this.#admission.hasCapacityFor(points)) this.#refuse(this.#admission.fullMessage, head, points);
-    else this.#histogram(head, totals, bounds, counts, kind);
+    if (!isSound(bounds, counts)) this.#refuse('buckets that do not match their bounds', point);
+    else if (!this.#admission.hasCapacityFor(points)) this.#refuse(this.#admission.fullMessage, point, points);
+    else this.#histogram(point, kind);
   }
 
-  #histogram(
-    head: PointHead,
-    totals: Totals,
-    bounds: readonly number[],
-    counts: readonly number[],
-    kind: PointKind,
-  ): void {
+  #histogram(point: OtlpPoint, kind: PointKind): void {
     let counted = 0;
-    for (const [i, count] of counts.entries()) {
-      counted += count;
-      const bound = bounds[i];
-      const le = this.labels.of('le', bound === undefined ? '+Inf' : String(bound));
-      this.#add('_bucket', head, counted, kind, le);
+    for (let i = 0; i < point.counts.length; i += 1) {
+      counted += point.counts[i] ?? 0;
+      this.#add('_bucket', point, counted, kind, this.#bound(i, point.bounds[i] ?? Infinity));
     }
-    this.#totals(head, totals, kind);
+    this.#totals(point, kind);
   }
 
-  /** Exponential buckets are not stored: they have no fixed bounds that a label could hold. */
-  exponentialHistogram(head: PointHead, totals: Totals, temporality: Temporality): void {
-    const kind = this.#kindOf(head, temporality);
-    if (kind !== null) this.#totals(head, totals, kind);
+  /** The label of a bound, which is usually the same as in the histogram before. */
+  #bound(place: number, bound: number): Label {
+    const known = this.#boundLabels[place];
+    if (known !== undefined && this.#bounds[place] === bound) return known;
+    const label = this.labels.of('le', bound === Infinity ? '+Inf' : String(bound));
+    this.#bounds[place] = bound;
+    this.#boundLabels[place] = label;
+    return label;
   }
 
-  summary(head: PointHead, totals: Totals, quantiles: readonly Quantile[]): void {
-    for (const { quantile, value } of quantiles) {
-      this.#add('', head, value, 'gauge', this.labels.of('quantile', String(quantile)));
+  /** The buckets become those of one grid (`exponential_buckets.ts`), one series each, beside the totals. */
+  exponentialHistogram(point: OtlpPoint, temporality: Temporality): void {
+    const kind = this.#kindOf(point, temporality);
+    if (kind === null) return;
+    const ranges = toRanges(point);
+    const points = (ranges?.length ?? 0) + TOTALS;
+    if (ranges === null) this.#refuse('an exponential histogram with a scale or buckets out of range', point);
+    else if (!this.#admission.hasCapacityFor(points)) this.#refuse(this.#admission.fullMessage, point, points);
+    else {
+      const counted = this.#totals(point, kind);
+      if (!point.hasNoValue && counted !== null) this.#ranges(point, ranges, counted, kind);
     }
-    this.#totals(head, totals, 'counter');
   }
 
-  #totals(head: PointHead, { count, sum, min, max }: Totals, kind: PointKind): void {
-    this.#add('_count', head, count, kind);
-    if (sum !== null) this.#add('_sum', head, sum, kind);
-    if (min !== null) this.#add('_min', head, min, 'gauge');
-    if (max !== null) this.#add('_max', head, max, 'gauge');
+  #ranges(point: OtlpPoint, ranges: readonly RangeCount[], counted: number, kind: PointKind): void {
+    const at = this.#timeOf(point);
+    const startAt = startOf(point);
+    const lastAt = kind === 'counter' ? this.#admission.noteHistogram(counted, at) : Number.NaN;
+    for (const { range, count } of ranges) {
+      const series = this.#seriesOf('_bucket', point, this.labels.of(RANGE_LABEL, range));
+      if (series === null) continue;
+      if (kind === 'counter') this.#admission.addBucket(series, startAt, lastAt, at, count, this.#place);
+      else this.#admission.add(series, at, count, kind, this.#place);
+    }
   }
 
-  #number(head: PointHead, value: number | null, kind: PointKind): void {
-    if (value === null && !head.hasNoValue) this.#refuse('a point without a value', head);
-    else this.#add('', head, value ?? 0, kind);
-  }
-
-  #add(suffix: string, head: PointHead, value: number, kind: PointKind, extra?: Label): void {
-    const series = this.#admission.addSeries(this.#nameLabel(suffix), this.#merge(head.labels, extra));
-    const place = (): string => this.#text(head, suffix);
-    if (typeof series === 'string') {
-      this.#admission.refuse(series, place);
+  summary(point: OtlpPoint): void {
+    if (point.quantiles.length > QUANTILES_MAX) {
+      this.#refuse(`a summary with more than ${QUANTILES_MAX} quantiles`, point);
       return;
     }
-    const at = head.timeUnixNano === 0 ? this.#nowMs : Math.round(head.timeUnixNano / 1_000_000);
-    this.#admission.add(series, at, value, head.hasNoValue ? 'stale' : kind, place);
+    for (const { quantile, value } of point.quantiles) {
+      this.#add('', point, value, 'gauge', this.labels.of('quantile', String(quantile)));
+    }
+    this.#totals(point, 'counter');
+  }
+
+  /** Returns the series of the count. */
+  #totals(point: OtlpPoint, kind: PointKind): number | null {
+    const { count, sum, min, max } = point;
+    const counted = this.#add('_count', point, count, kind);
+    if (sum !== null) this.#add('_sum', point, sum, kind);
+    if (min !== null) this.#add('_min', point, min, 'gauge');
+    if (max !== null) this.#add('_max', point, max, 'gauge');
+    return counted;
+  }
+
+  #number(point: OtlpPoint, kind: PointKind): void {
+    if (point.value === null && !point.hasNoValue) this.#refuse('a point without a value', point);
+    else this.#add('', point, point.value ?? 0, kind);
+  }
+
+  /** Returns the series, or null if its point is refused. */
+  #add(suffix: string, point: OtlpPoint, value: number, kind: PointKind, extra?: Label): number | null {
+    const series = this.#seriesOf(suffix, point, extra);
+    if (series === null) return null;
+    const at = this.#timeOf(point);
+    if (point.hasNoValue) this.#admission.add(series, at, 0, 'stale', this.#place);
+    else this.#admission.addSince(series, startOf(point), at, value, kind, this.#place);
+    return series;
+  }
+
+  #seriesOf(suffix: string, point: OtlpPoint, extra?: Label): number | null {
+    const series = this.#admission.findOrAddSeries(this.#nameLabel(suffix), this.#merge(point.labels, extra));
+    this.#placed = point;
+    this.#placedSuffix = suffix;
+    if (typeof series !== 'string') return series;
+    this.#admission.refuse(series, this.#place);
+    return null;
+  }
+
+  #timeOf({ timeUnixNano }: OtlpPoint): number {
+    return timeUnixNano === 0 ? this.#nowMs : toMilliseconds(timeUnixNano);
   }
 
   #nameLabel(suffix: string): Label {
+    if (suffix === this.#lastSuffix && this.#lastNameLabel !== null) return this.#lastNameLabel;
+    this.#lastSuffix = suffix;
     let label = this.#nameLabels.get(suffix);
     if (label === undefined) {
       label = this.#name === null ? faultyLabel('', NOT_UTF8) : this.labels.of(NAME_LABEL, this.#name + suffix);
       this.#nameLabels.set(suffix, label);
     }
+    this.#lastNameLabel = label;
     return label;
   }
 
-  /** A point's attribute takes precedence over its resource's. */
+  /** A point's attribute takes precedence over its resource's. The same array is filled each time. */
   #merge(own: readonly Label[], extra: Label | undefined): readonly Label[] {
-    const merged = [...own];
+    if (extra === undefined && this.#resource.length === 0) return own;
+    const merged = this.#merged;
+    merged.length = 0;
+    for (const label of own) merged.push(label);
     if (extra !== undefined) merged.push(extra);
-    for (const label of this.#resource) if (!own.some(({ name }) => name === label.name)) merged.push(label);
-    return merged.length === own.length ? own : merged;
+    for (const label of this.#resource) if (!hasName(own, label.name)) merged.push(label);
+    return merged;
   }
 
-  #kindOf(head: PointHead, temporality: Temporality): PointKind | null {
+  #kindOf(point: OtlpPoint, temporality: Temporality): PointKind | null {
     if (temporality !== 'unspecified') return temporality === 'delta' ? 'delta' : 'counter';
-    this.#refuse('a sum or histogram without an aggregation temporality', head);
+    this.#refuse('a sum or histogram without an aggregation temporality', point);
     return null;
   }
 
-  #refuse(message: string, head: PointHead, points = 1): void {
-    this.#admission.refuse(message, () => this.#text(head), points);
+  #refuse(message: string, point: OtlpPoint, points = 1): void {
+    this.#placed = point;
+    this.#placedSuffix = '';
+    this.#admission.refuse(message, this.#place, points);
   }
+}
 
-  #text(head: PointHead, suffix = ''): string {
-    return toSeriesText((this.#name ?? '') + suffix, head.labels);
-  }
+/** NaN if it was not sent. */
+function startOf({ startTimeUnixNano }: OtlpPoint): number {
+  return startTimeUnixNano === 0 ? Number.NaN : toMilliseconds(startTimeUnixNano);
+}
+
+function toMilliseconds(nanoseconds: number): number {
+  return Math.round(nanoseconds / 1_000_000);
+}
+
+function hasName(labels: readonly Label[], name: string): boolean {
+  for (const label of labels) if (label.name === name) return true;
+  return false;
 }
 
 function isSound(bounds: readonly number[], counts: readonly number[]): boolean {

@@ -1,157 +1,229 @@
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { toTemporality, type MetricMapper, type Temporality } from '#ingest/protocols/otlp/metric_mapper.ts';
+import type { OtlpPoint } from '#ingest/protocols/otlp/point.ts';
 import { ProtobufAttributes } from '#ingest/protocols/otlp/protobuf_attributes.ts';
-import { LAYOUTS, ProtobufPoint, type Layout } from '#ingest/protocols/otlp/protobuf_point.ts';
+import { LAYOUTS, ProtobufPointReader, type Layout } from '#ingest/protocols/otlp/protobuf_point.ts';
 import { chooseResourceLabels } from '#ingest/protocols/otlp/resource_labels.ts';
 import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
 import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 
-/** The fields of `Metric` that hold its data, and how the data points in them are laid out. */
-const DATA = { gauge: 5, sum: 7, histogram: 9, exponentialHistogram: 10, summary: 11 } as const;
-
-/** Fields and points are so quick to read that to rest after each would take longer. */
+/** Fields are so quick to read that to rest after each would take longer. */
 const REST_AFTER = 128;
-const REST_AFTER_PASSED = 4_096;
 /** Far more than a point with all the labels and buckets that it may have. */
 const POINT_BYTES_MAX = 1024 * 1024;
 /** Of a resource; few of them become labels. */
 const RESOURCE_ATTRIBUTES_MAX = 1_000;
 
 /**
- * Walks a protobuf ExportMetricsServiceRequest. Whatever governs the points (resource, name, temporality) may stand
- * behind them, so each message is walked twice: once for what governs, once for the points.
+ * What is being read. Whatever governs the points (resource, name, temporality) may stand behind them, so messages that
+ * hold both are walked twice: once for what governs, once for the rest.
+ */
+type Part =
+  | 'request'
+  | 'resource of resource metrics'
+  | 'resource'
+  | 'scopes of resource metrics'
+  | 'scope metrics'
+  | 'name of metric'
+  | 'data of metric'
+  | 'aggregation of data'
+  | 'points of data';
+
+/** The fields of `Metric` that hold its data. */
+const DATA = { gauge: 5, sum: 7, histogram: 9, exponentialHistogram: 10, summary: 11 } as const;
+const LAYOUT_OF: ReadonlyMap<number, Layout> = new Map<number, Layout>([
+  [DATA.gauge, LAYOUTS.number],
+  [DATA.sum, LAYOUTS.number],
+  [DATA.histogram, LAYOUTS.histogram],
+  [DATA.exponentialHistogram, LAYOUTS.exponential],
+  [DATA.summary, LAYOUTS.summary],
+]);
+
+/**
+ * Walks a protobuf ExportMetricsServiceRequest. One loop over the fields of all messages, with the messages that are open
+ * in `#open`: a call for each message would take longer than reading those that hold nothing.
  */
 export class OtlpProtobufDecoder {
   readonly #reader: WireReader;
   readonly #admission: PointAdmission;
   readonly #mapper: MetricMapper;
   readonly #attributes: ProtobufAttributes;
-  readonly #point: ProtobufPoint;
+  readonly #points: ProtobufPointReader;
+  /** The messages around the one being read, outermost first: what each is, where it begins and where it ends. */
+  readonly #open: Part[] = [];
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+  #part: Part = 'request';
+  #start = 0;
+  #end: number;
+  /** Where the metric's name stands. */
+  #nameStart = 0;
+  #nameEnd = 0;
+  /** The field of the data, its layout, and what is said of all its points. */
+  #data = 0;
+  #layout: Layout = LAYOUTS.number;
+  #temporality: Temporality = 'unspecified';
+  #isMonotonic = false;
+  readonly #noPlace = (): string => '';
 
   constructor(body: Buffer, admission: PointAdmission, mapper: MetricMapper) {
     this.#reader = new WireReader(body, 'ExportMetricsServiceRequest');
     this.#admission = admission;
     this.#mapper = mapper;
     this.#attributes = new ProtobufAttributes(this.#reader, admission);
-    this.#point = new ProtobufPoint(this.#reader, this.#attributes);
+    this.#points = new ProtobufPointReader(this.#reader, this.#attributes);
+    this.#end = body.length;
   }
 
   *decode(): Steps<void> {
-    yield* this.#eachInSteps(this.#reader.bytes.length, 1, (end) => this.#readResourceMetrics(end));
-  }
-
-  *#readResourceMetrics(end: number): Steps<void> {
-    const start = this.#reader.pos;
-    this.#mapper.beginResource([]);
-    yield* this.#eachInSteps(end, 1, (resourceEnd) => this.#readResource(resourceEnd));
-    this.#reader.pos = start;
-    yield* this.#eachInSteps(end, 2, (scopeEnd) =>
-      this.#eachInSteps(scopeEnd, 2, (metricEnd) => this.#readMetric(metricEnd)),
-    );
-  }
-
-  *#readResource(end: number): Steps<void> {
-    this.#attributes.clear();
-    yield* this.#eachOfMany(end, 1, (attributeEnd) => this.#attributes.read(attributeEnd, RESOURCE_ATTRIBUTES_MAX));
-    this.#mapper.beginResource(chooseResourceLabels(this.#attributes.labels));
-  }
-
-  *#readMetric(end: number): Steps<void> {
     const reader = this.#reader;
-    const start = reader.pos;
-    let name: string | null = '';
-    yield* this.#eachOfMany(end, 1, (nameEnd) => {
-      name = decodeText(reader.bytes, reader.pos, nameEnd);
-      reader.pos = nameEnd;
-    });
-    this.#mapper.beginMetric(name);
-    reader.pos = start;
-    for (let fields = 1; reader.nextField(end); fields += 1) {
-      const { field, wire } = reader;
-      if (wire === WIRE.bytes) yield* this.#readData(field, reader.message(end));
-      else reader.skip(end);
+    for (let fields = 1; ; fields += 1) {
       if (fields % REST_AFTER === 0) yield;
+      if (reader.nextField(this.#end)) this.#readField();
+      else if (!this.#leave()) return;
     }
   }
 
-  *#readData(field: number, end: number): Steps<void> {
-    const mapper = this.#mapper;
-    const point = this.#point;
-    switch (field) {
-      case DATA.gauge:
-        yield* this.#eachPoint(end, LAYOUTS.number, () => mapper.gauge(point, point.value));
-        return;
-      case DATA.sum: {
-        const { temporality, isMonotonic } = yield* this.#readAggregation(end);
-        yield* this.#eachPoint(end, LAYOUTS.number, () => mapper.sum(point, point.value, temporality, isMonotonic));
-        return;
-      }
-      case DATA.histogram: {
-        const { temporality } = yield* this.#readAggregation(end);
-        yield* this.#eachPoint(end, LAYOUTS.histogram, () => mapper.histogram(point, point, point, temporality));
-        return;
-      }
-      case DATA.exponentialHistogram: {
-        const { temporality } = yield* this.#readAggregation(end);
-        const { exponential } = LAYOUTS;
-        yield* this.#eachPoint(end, exponential, () => mapper.exponentialHistogram(point, point, temporality));
-        return;
-      }
-      case DATA.summary:
-        yield* this.#eachPoint(end, LAYOUTS.summary, () => mapper.summary(point, point, point.quantiles));
-        return;
-      default:
-        this.#reader.pos = end;
-    }
-  }
-
-  /** Reads what Sum and the histograms say of all their points, and returns to where it began. */
-  *#readAggregation(end: number): Steps<{ temporality: Temporality; isMonotonic: boolean }> {
+  /** Reads a field of the open message. */
+  #readField(): void {
     const reader = this.#reader;
-    const start = reader.pos;
-    let temporality: Temporality = 'unspecified';
-    let isMonotonic = false;
-    for (let fields = 1; reader.nextField(end); fields += 1) {
-      if (reader.is(2, WIRE.varint)) temporality = toTemporality(reader.varint(end));
-      else if (reader.is(3, WIRE.varint)) isMonotonic = reader.varint(end) !== 0;
-      else reader.skip(end);
-      if (fields % REST_AFTER_PASSED === 0) yield;
+    const { field } = reader;
+    if (reader.wire !== WIRE.bytes) {
+      if (this.#part === 'aggregation of data') this.#readAggregation(field);
+      else reader.skip(this.#end);
+      return;
     }
-    reader.pos = start;
-    return { temporality, isMonotonic };
+    const end = reader.message(this.#end);
+    switch (this.#part) {
+      case 'request':
+        if (field !== 1) reader.pos = end;
+        else if (this.#enter('resource of resource metrics', end)) this.#mapper.beginResource([]);
+        return;
+      case 'resource of resource metrics':
+        if (field !== 1) reader.pos = end;
+        else if (this.#enter('resource', end)) this.#attributes.clear();
+        return;
+      case 'resource':
+        if (field === 1) this.#attributes.read(end, RESOURCE_ATTRIBUTES_MAX);
+        else reader.pos = end;
+        return;
+      case 'scopes of resource metrics':
+        if (field === 2) this.#enter('scope metrics', end);
+        else reader.pos = end;
+        return;
+      case 'scope metrics':
+        if (field === 2) this.#enterMetric(end);
+        else reader.pos = end;
+        return;
+      case 'name of metric':
+        if (field === 1) [this.#nameStart, this.#nameEnd] = [reader.pos, end];
+        reader.pos = end;
+        return;
+      case 'data of metric':
+        this.#enterData(field, end);
+        return;
+      case 'aggregation of data':
+        reader.pos = end;
+        return;
+      case 'points of data':
+        if (field === 1) this.#readPoint(end);
+        else reader.pos = end;
+    }
+  }
+
+  /** Opens a message; false for an empty one, which says nothing. */
+  #enter(part: Part, end: number): boolean {
+    const { pos } = this.#reader;
+    if (pos === end) return false;
+    this.#open.push(this.#part);
+    this.#starts.push(this.#start);
+    this.#ends.push(this.#end);
+    this.#part = part;
+    this.#start = pos;
+    this.#end = end;
+    return true;
+  }
+
+  /** At the end of a message: walks it again, or returns to the one around it; false when there is none. */
+  #leave(): boolean {
+    switch (this.#part) {
+      case 'request':
+        return false;
+      case 'resource of resource metrics':
+        return this.#walkAgain('scopes of resource metrics');
+      case 'name of metric':
+        this.#mapper.beginMetric(decodeText(this.#reader.bytes, this.#nameStart, this.#nameEnd));
+        return this.#walkAgain('data of metric');
+      case 'aggregation of data':
+        return this.#walkAgain('points of data');
+      case 'resource':
+        this.#mapper.beginResource(chooseResourceLabels(this.#attributes.labels));
+        break;
+      case 'scopes of resource metrics':
+      case 'scope metrics':
+      case 'data of metric':
+      case 'points of data':
+    }
+    this.#part = this.#open.pop() ?? 'request';
+    this.#start = this.#starts.pop() ?? 0;
+    this.#end = this.#ends.pop() ?? 0;
+    return true;
+  }
+
+  #walkAgain(part: Part): true {
+    this.#part = part;
+    this.#reader.pos = this.#start;
+    return true;
+  }
+
+  #enterMetric(end: number): void {
+    this.#nameStart = 0;
+    this.#nameEnd = 0;
+    this.#enter('name of metric', end);
+  }
+
+  #enterData(field: number, end: number): void {
+    const layout = LAYOUT_OF.get(field);
+    if (layout === undefined) {
+      this.#reader.pos = end;
+      return;
+    }
+    this.#data = field;
+    this.#layout = layout;
+    this.#temporality = 'unspecified';
+    this.#isMonotonic = false;
+    this.#enter('aggregation of data', end);
+  }
+
+  /** What Sum and the histograms say of all their points. */
+  #readAggregation(field: number): void {
+    const reader = this.#reader;
+    if (reader.wire !== WIRE.varint) reader.skip(this.#end);
+    else if (field === 2) this.#temporality = toTemporality(reader.varint(this.#end));
+    else if (field === 3) this.#isMonotonic = reader.varint(this.#end) !== 0;
+    else reader.skip(this.#end);
   }
 
   /** The data points are field 1 of every kind of data. */
-  *#eachPoint(end: number, layout: Layout, take: () => void): Steps<void> {
-    yield* this.#eachOfMany(end, 1, (pointEnd) => {
-      if (pointEnd - this.#reader.pos > POINT_BYTES_MAX) {
-        this.#admission.refuse(`a point of more than ${POINT_BYTES_MAX} bytes`, () => '');
-        this.#reader.pos = pointEnd;
-        return;
-      }
-      this.#point.read(pointEnd, layout);
-      take();
-    });
+  #readPoint(end: number): void {
+    const reader = this.#reader;
+    if (!this.#admission.hasCapacityFor(1)) this.#refuse(this.#admission.fullMessage, end);
+    else if (end - reader.pos > POINT_BYTES_MAX) this.#refuse(`a point of more than ${POINT_BYTES_MAX} bytes`, end);
+    else this.#take(this.#points.read(end, this.#layout));
   }
 
-  /** Calls `read` with the end of each submessage of the field, to be read up to there. */
-  *#eachOfMany(end: number, field: number, read: (end: number) => void): Steps<void> {
-    const reader = this.#reader;
-    for (let fields = 1; reader.nextField(end); fields += 1) {
-      if (reader.is(field, WIRE.bytes)) read(reader.message(end));
-      else reader.skip(end);
-      if (fields % REST_AFTER === 0) yield;
-    }
+  #refuse(message: string, end: number): void {
+    this.#admission.refuse(message, this.#noPlace);
+    this.#reader.pos = end;
   }
 
-  /** The same for submessages that take steps to read. */
-  *#eachInSteps(end: number, field: number, read: (end: number) => Steps<void>): Steps<void> {
-    const reader = this.#reader;
-    for (let fields = 1; reader.nextField(end); fields += 1) {
-      if (reader.is(field, WIRE.bytes)) yield* read(reader.message(end));
-      else reader.skip(end);
-      if (fields % REST_AFTER === 0) yield;
-    }
+  #take(point: OtlpPoint): void {
+    const mapper = this.#mapper;
+    if (this.#data === DATA.gauge) mapper.gauge(point);
+    else if (this.#data === DATA.sum) mapper.sum(point, this.#temporality, this.#isMonotonic);
+    else if (this.#data === DATA.histogram) mapper.histogram(point, this.#temporality);
+    else if (this.#data === DATA.exponentialHistogram) mapper.exponentialHistogram(point, this.#temporality);
+    else mapper.summary(point);
   }
 }

@@ -1,9 +1,12 @@
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
-import { faultyLabel, tooLong, type Label } from '#ingest/admission/labels.ts';
+import { faultyLabel, tooLong, type Label, UNREAD_LABEL } from '#ingest/admission/labels.ts';
 import { SpanIndex } from '#ingest/hashing/span_index.ts';
 import { checkDepth, toAttributeText, type AttributeValue } from '#ingest/protocols/otlp/attributes.ts';
 import { decodeText, NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
+
+/** What reading an attribute takes, in bytes. */
+const LABEL_BYTES = 60;
 
 /** The attributes of one resource or data point at a time; equal ones are decoded only once per request. */
 export class ProtobufAttributes {
@@ -34,6 +37,7 @@ export class ProtobufAttributes {
   }
 
   #decode(end: number): Label {
+    if (!this.#admission.mayReadLabel(LABEL_BYTES)) return UNREAD_LABEL;
     const { name, value } = this.#readKeyValue(end, 0);
     if (name === null || value === null) return faultyLabel(name ?? '', NOT_UTF8);
     const { textBytesMax } = this.#admission.limits;

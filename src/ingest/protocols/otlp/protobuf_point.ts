@@ -1,5 +1,4 @@
-import type { Label } from '#ingest/admission/labels.ts';
-import type { Buckets, PointHead, Quantile, Totals } from '#ingest/protocols/otlp/metric_mapper.ts';
+import { type ExponentialSide, OtlpPoint, QUANTILES_MAX } from '#ingest/protocols/otlp/point.ts';
 import type { ProtobufAttributes } from '#ingest/protocols/otlp/protobuf_attributes.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 
@@ -16,6 +15,11 @@ export interface Layout {
   readonly bucketCounts: number;
   readonly bounds: number;
   readonly quantiles: number;
+  readonly scale: number;
+  readonly zeroCount: number;
+  readonly zeroThreshold: number;
+  readonly positive: number;
+  readonly negative: number;
 }
 
 const NONE: Layout = {
@@ -30,93 +34,98 @@ const NONE: Layout = {
   bucketCounts: 0,
   bounds: 0,
   quantiles: 0,
+  scale: 0,
+  zeroCount: 0,
+  zeroThreshold: 0,
+  positive: 0,
+  negative: 0,
 };
 
 export const LAYOUTS = {
   number: { ...NONE, attributes: 7, flags: 8, asDouble: 4, asInt: 6 },
   histogram: { ...NONE, attributes: 9, flags: 10, count: 4, sum: 5, min: 11, max: 12, bucketCounts: 6, bounds: 7 },
-  exponential: { ...NONE, attributes: 1, flags: 10, count: 4, sum: 5, min: 12, max: 13 },
+  exponential: {
+    ...NONE,
+    attributes: 1,
+    flags: 10,
+    count: 4,
+    sum: 5,
+    min: 12,
+    max: 13,
+    scale: 6,
+    zeroCount: 7,
+    zeroThreshold: 14,
+    positive: 8,
+    negative: 9,
+  },
   summary: { ...NONE, attributes: 7, flags: 8, count: 4, sum: 5, quantiles: 6 },
 } as const satisfies Record<string, Layout>;
 
-/** The field number of the time in all kinds of data points. */
+/** The field numbers of the times in all kinds of data points. */
+const START_TIME = 2;
 const TIME = 3;
 const NO_RECORDED_VALUE = 1;
 
-/** One data point at a time, of any kind: `read` fills the same object again. */
-export class ProtobufPoint implements PointHead, Totals, Buckets {
-  readonly labels: readonly Label[];
-  timeUnixNano = 0;
-  hasNoValue = false;
-  value: number | null = null;
-  count = 0;
-  sum: number | null = null;
-  min: number | null = null;
-  max: number | null = null;
-  readonly counts: number[] = [];
-  readonly bounds: number[] = [];
-  readonly quantiles: Quantile[] = [];
+/** Reads data points of any kind into `point`, one at a time. */
+export class ProtobufPointReader {
+  readonly point: OtlpPoint;
   readonly #reader: WireReader;
   readonly #attributes: ProtobufAttributes;
 
   constructor(reader: WireReader, attributes: ProtobufAttributes) {
     this.#reader = reader;
     this.#attributes = attributes;
-    this.labels = attributes.labels;
+    this.point = new OtlpPoint(attributes.labels);
   }
 
-  read(end: number, layout: Layout): void {
-    this.#clear();
+  read(end: number, layout: Layout): OtlpPoint {
+    const { point } = this;
     const reader = this.#reader;
+    point.clear();
     while (reader.nextField(end)) {
       if (reader.wire === WIRE.fixed64) this.#readFixed64(end, layout);
       else if (reader.wire === WIRE.bytes) this.#readBytes(end, layout);
-      else if (reader.is(layout.flags, WIRE.varint)) this.hasNoValue = reader.varint(end) % 2 === NO_RECORDED_VALUE;
+      else if (reader.is(layout.flags, WIRE.varint)) point.hasNoValue = reader.varint(end) % 2 === NO_RECORDED_VALUE;
+      else if (reader.is(layout.scale, WIRE.varint)) point.scale = reader.sint32(end);
       else reader.skip(end);
     }
-  }
-
-  #clear(): void {
-    this.#attributes.clear();
-    this.timeUnixNano = 0;
-    this.hasNoValue = false;
-    this.value = null;
-    this.count = 0;
-    this.sum = null;
-    this.min = null;
-    this.max = null;
-    this.counts.length = 0;
-    this.bounds.length = 0;
-    this.quantiles.length = 0;
+    return point;
   }
 
   #readFixed64(end: number, layout: Layout): void {
+    const { point } = this;
     const reader = this.#reader;
     const { field } = reader;
-    if (field === TIME) this.timeUnixNano = reader.fixed64(end);
-    else if (field === layout.asDouble) this.value = reader.double(end);
-    else if (field === layout.asInt) this.value = reader.sfixed64(end);
-    else if (field === layout.count) this.count = reader.fixed64(end);
-    else if (field === layout.sum) this.sum = reader.double(end);
-    else if (field === layout.min) this.min = reader.double(end);
-    else if (field === layout.max) this.max = reader.double(end);
-    else if (field === layout.bucketCounts) this.counts.push(reader.fixed64(end));
-    else if (field === layout.bounds) this.bounds.push(reader.double(end));
+    if (field === TIME) point.timeUnixNano = reader.fixed64(end);
+    else if (field === START_TIME) point.startTimeUnixNano = reader.fixed64(end);
+    else if (field === layout.asDouble) point.value = reader.double(end);
+    else if (field === layout.asInt) point.value = reader.sfixed64(end);
+    else if (field === layout.count) point.count = reader.fixed64(end);
+    else if (field === layout.sum) point.sum = reader.double(end);
+    else if (field === layout.min) point.min = reader.double(end);
+    else if (field === layout.max) point.max = reader.double(end);
+    else if (field === layout.bucketCounts) point.counts.push(reader.fixed64(end));
+    else if (field === layout.bounds) point.bounds.push(reader.double(end));
+    else if (field === layout.zeroCount) point.zeroCount = reader.fixed64(end);
+    else if (field === layout.zeroThreshold) point.zeroThreshold = reader.double(end);
     else reader.skip(end);
   }
 
   #readBytes(end: number, layout: Layout): void {
+    const { point } = this;
     const reader = this.#reader;
     const { field } = reader;
     const innerEnd = reader.message(end);
     if (field === layout.attributes) this.#attributes.read(innerEnd);
-    else if (field === layout.bucketCounts) while (reader.pos < innerEnd) this.counts.push(reader.fixed64(innerEnd));
-    else if (field === layout.bounds) while (reader.pos < innerEnd) this.bounds.push(reader.double(innerEnd));
-    else if (field === layout.quantiles) this.quantiles.push(this.#readQuantile(innerEnd));
+    else if (field === layout.bucketCounts) while (reader.pos < innerEnd) point.counts.push(reader.fixed64(innerEnd));
+    else if (field === layout.bounds) while (reader.pos < innerEnd) point.bounds.push(reader.double(innerEnd));
+    else if (field === layout.quantiles && point.quantiles.length <= QUANTILES_MAX) this.#readQuantile(innerEnd);
+    else if (field === layout.positive) this.#readSide(innerEnd, point.positive);
+    else if (field === layout.negative) this.#readSide(innerEnd, point.negative);
     else reader.pos = innerEnd;
   }
 
-  #readQuantile(end: number): Quantile {
+  #readQuantile(end: number): void {
     const reader = this.#reader;
     let quantile = 0;
     let value = 0;
@@ -125,6 +134,18 @@ export class ProtobufPoint implements PointHead, Totals, Buckets {
       else if (reader.is(2, WIRE.fixed64)) value = reader.double(end);
       else reader.skip(end);
     }
-    return { quantile, value };
+    this.point.quantiles.push({ quantile, value });
+  }
+
+  #readSide(end: number, side: ExponentialSide): void {
+    const reader = this.#reader;
+    while (reader.nextField(end)) {
+      if (reader.is(1, WIRE.varint)) side.offset = reader.sint32(end);
+      else if (reader.is(2, WIRE.varint)) side.counts.push(reader.varint(end));
+      else if (reader.is(2, WIRE.bytes)) {
+        const listEnd = reader.message(end);
+        while (reader.pos < listEnd) side.counts.push(reader.varint(listEnd));
+      } else reader.skip(end);
+    }
   }
 }

@@ -20,8 +20,16 @@ const IDENTITY: ReadonlySet<string> = new Set([
 /** Distinguishes the processes of one host if nothing better does, because it changes at each start. */
 const FALLBACK = 'process.pid';
 
+const INSTANCE = 'service.instance.id';
+
 export function chooseResourceLabels(attributes: readonly Label[]): readonly Label[] {
-  const chosen = attributes.filter(({ name }) => IDENTITY.has(name));
-  if (chosen.some(({ name }) => name === 'service.instance.id')) return chosen;
-  return [...chosen, ...attributes.filter(({ name }) => name === FALLBACK)];
+  const chosen: Label[] = [];
+  let hasInstance = false;
+  for (const attribute of attributes) {
+    if (!IDENTITY.has(attribute.name)) continue;
+    chosen.push(attribute);
+    hasInstance ||= attribute.name === INSTANCE;
+  }
+  if (!hasInstance) for (const attribute of attributes) if (attribute.name === FALLBACK) chosen.push(attribute);
+  return chosen;
 }

@@ -1,26 +1,47 @@
 import type { PointKind } from '#core/metrics/point.ts';
 
-/** `MetricMetadata.type` of prompb; all types that are not listed here are not counters. */
-const TYPE = { unknown: 0, counter: 1, gaugeHistogram: 4 } as const;
+/** `MetricMetadata.type` of prompb, and of remote write 2.0 alike. */
+const TYPE = { unknown: 0, counter: 1, gauge: 2, histogram: 3, gaugeHistogram: 4, summary: 5 } as const;
 
-/** The metric families in a request's metadata: the number of the type by the name of the family. */
-export type FamilyTypes = ReadonlyMap<string, number>;
+/** The type of a metric family, by its number; undefined or 0 for one of which nothing is known. */
+export type TypeOfFamily = (family: string) => number | undefined;
 
 const SUFFIX = /_(?:total|count|sum|bucket)$/;
+const ENDS_OF_SUFFIXES: ReadonlySet<string> = new Set(['l', 't', 'm']);
 
 /**
- * Whether a series is a counter. Samples of remote write 1.0 have no type, so the name decides, by the conventions of all
- * Prometheus client libraries: `_total`, and `_count`, `_sum` and `_bucket` of histograms and summaries. A series with
- * the label `quantile` is the quantile of a summary and no counter. Metadata in the same request overrules the name.
- * (Prometheus sends metadata in separate requests, once a minute; it is not remembered between requests.)
+ * Whether a series is a counter. Samples of remote write 1.0 have no type: what the sender's metadata says of the family
+ * decides, whether it came in this request or before. Without it the name does, by the conventions of all Prometheus
+ * client libraries: `_total`, and `_count`, `_sum` and `_bucket` of histograms and summaries. A series with the label
+ * `quantile` is the quantile of a summary and no counter.
  */
-export function kindOfSeries(name: string, hasLabel: (label: string) => boolean, types: FamilyTypes): PointKind {
+export function kindOfSeries(name: string, hasLabel: (label: string) => boolean, typeOf: TypeOfFamily): PointKind {
+  const suffix = ENDS_OF_SUFFIXES.has(name.at(-1) ?? '') ? SUFFIX.exec(name)?.[0] : undefined;
+  const own = typeOf(name) ?? TYPE.unknown;
+  if (own !== TYPE.unknown) return kindOfTyped(own, name, hasLabel('quantile'));
+  if (suffix === undefined) return 'gauge';
+  const family = typeOf(name.slice(0, -suffix.length)) ?? TYPE.unknown;
+  if (family === TYPE.gaugeHistogram) return 'gauge';
+  return hasLabel('quantile') ? 'gauge' : 'counter';
+}
+
+/** The same for a series that comes with its type. */
+export function kindOfTyped(type: number, name: string, hasQuantile: boolean): PointKind {
   const suffix = SUFFIX.exec(name)?.[0];
-  if (types.size > 0) {
-    const own = types.get(name) ?? TYPE.unknown;
-    if (own !== TYPE.unknown) return own === TYPE.counter ? 'counter' : 'gauge';
-    const family = suffix === undefined ? undefined : types.get(name.slice(0, -suffix.length));
-    if (family === TYPE.gaugeHistogram) return 'gauge';
+  switch (type) {
+    case TYPE.unknown:
+      return suffix === undefined || hasQuantile ? 'gauge' : 'counter';
+    case TYPE.counter:
+      return 'counter';
+    case TYPE.histogram:
+    case TYPE.summary:
+      return suffix === undefined || suffix === '_total' ? 'gauge' : 'counter';
+    default:
+      return 'gauge';
   }
-  return suffix === undefined || hasLabel('quantile') ? 'gauge' : 'counter';
+}
+
+/** The metric family that a series with this type and name belongs to. */
+export function familyOf(type: number, name: string): string {
+  return type === TYPE.histogram || type === TYPE.summary ? name.replace(/_(?:count|sum|bucket)$/, '') : name;
 }

@@ -1,8 +1,21 @@
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
-import { faultyLabel, NAME_LABEL, tooLong, tooManyLabels, toSeriesText, type Label } from '#ingest/admission/labels.ts';
+import {
+  faultyLabel,
+  NAME_LABEL,
+  tooLong,
+  tooManyLabels,
+  toSeriesText,
+  type Label,
+  UNREAD_LABEL,
+} from '#ingest/admission/labels.ts';
 import { SpanIndex } from '#ingest/hashing/span_index.ts';
 import { decodeText, NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
+
+/** What reading a label, and with it remembering a series, takes, in bytes. */
+const LABEL_BYTES = 60;
+
+export const NO_NAME = 'a series without a metric name (__name__)';
 
 /** The labels of one time series at a time. */
 export class SeriesLabels {
@@ -45,12 +58,23 @@ export class SeriesLabels {
     reader.pos = end;
   }
 
-  /** Adds the series to the batch and returns its index, or the reason why it is refused. */
-  addSeries(): number | string {
+  /** The labels but the metric's name. */
+  get list(): readonly Label[] {
+    return this.#labels;
+  }
+
+  /** Why the series is refused; null if it is not. */
+  fault(): string | null {
     if (this.#fault !== null) return this.#fault;
     if (!this.#admission.hasCapacityFor(1)) return this.#admission.fullMessage;
-    if (this.#name === null) return 'a series without a metric name (__name__)';
-    return this.#admission.addSeries(this.#name, this.#labels);
+    return this.#name === null ? NO_NAME : this.#name.fault;
+  }
+
+  /** Adds the series to the batch and returns its index, or the reason why it is refused. */
+  addSeries(): number | string {
+    return this.#name === null
+      ? (this.fault() ?? NO_NAME)
+      : (this.fault() ?? this.#admission.addSeries(this.#name, this.#labels));
   }
 
   /** The series as text, as far as it was read. */
@@ -60,6 +84,7 @@ export class SeriesLabels {
 
   #take(label: Label): void {
     const { labelsMax } = this.#admission.limits;
+    if (label === UNREAD_LABEL) this.#fault = label.fault;
     if (label.name !== NAME_LABEL) {
       if (this.#labels.push(label) > labelsMax) this.#fault = tooManyLabels(labelsMax);
       return;
@@ -70,6 +95,10 @@ export class SeriesLabels {
 
   #decode(end: number): Label {
     const reader = this.#reader;
+    if (!this.#admission.mayReadLabel(LABEL_BYTES)) {
+      reader.pos = end;
+      return UNREAD_LABEL;
+    }
     const { textBytesMax } = this.#admission.limits;
     let name: string | null = '';
     let value: string | null = '';

@@ -1,5 +1,6 @@
 import type { PointKind } from '#core/metrics/point.ts';
 import type { AcceptedSeries } from '#ingest/admission/point_admission.ts';
+import type { MetricTypes } from '#ingest/series/metric_types.ts';
 import { hashSpan } from '#ingest/hashing/keyed_hash.ts';
 import { isSameSpan, SpanIndex } from '#ingest/hashing/span_index.ts';
 
@@ -7,8 +8,10 @@ import { isSameSpan, SpanIndex } from '#ingest/hashing/span_index.ts';
 export interface RememberedSeries extends AcceptedSeries {
   /** The length of those bytes. */
   readonly length: number;
-  /** The kind of its points, unless metadata in the request overrules it. */
-  readonly kind: PointKind;
+  /** The kind of its points, as the types of this service were in this version. */
+  kind: PointKind;
+  types: MetricTypes;
+  typesVersion: number;
 }
 
 /** Of one generation; there are two. A series has about a hundred bytes here, and three times as many elsewhere. */

@@ -94,6 +94,18 @@ export class WireReader {
     return this.#longVarint(end);
   }
 
+  /** A sint32, in zigzag. */
+  sint32(end: number): number {
+    const coded = this.varint(end) >>> 0;
+    return (coded >>> 1) ^ -(coded & 1);
+  }
+
+  /** A sint64 in zigzag as a number, rounded beyond 2^53. */
+  sint64(end: number): number {
+    const coded = this.varint(end);
+    return coded % 2 === 0 ? coded / 2 : -(coded + 1) / 2;
+  }
+
   /** An int64 as a number; negative ones are in two's complement. */
   int64(end: number): number {
     if (this.#hasSixBytes(end)) return this.#sixBytes();

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { pointLimits } from '#ingest/admission/point_admission.ts';
 import { finish, type Steps } from '#ingest/protocols/body/steps.ts';
 import { inSlices } from '#ingest/protocols/body/in_slices.ts';
-import { parseInSteps, UnreasonableJson } from '#ingest/protocols/body/json_in_steps.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
@@ -133,27 +132,4 @@ test('one of many bodies that are read at once has a slice in each turn of the e
   isDone = true;
   expect(turns).toHaveLength(12);
   expect(new Set(turns).size).toBe(12);
-});
-
-test('JSON in steps says what the parser of the engine says', () => {
-  const long = 'x'.repeat(40_000);
-  const texts = [
-    `{"a":[${many(20_000, String)}],"b":{"c":"${long}","d":[[],{}]},"__proto__":{"e":1}}`,
-    `[${many(9_000, (i) => `{"i":${i},"s":"\\u00e9\\"}]"}`)}]`,
-    ` [ "${long}" , "${long}" , [ ] , {"k": "${long}"} ] `,
-    `[[${many(10_000, String)}],[${many(10_000, String)}]]`,
-  ];
-  for (const text of texts) expect(finish(parseInSteps(Buffer.from(text), 1e6))).toEqual(JSON.parse(text));
-  const faulty = [
-    ...texts.flatMap((text) => [text.slice(0, -3), `${text}]`, text.replace(',', ',,')]),
-    `[${many(20_000, String)},]`,
-  ];
-  for (const text of faulty) {
-    expect(() => finish(parseInSteps(Buffer.from(text), 1e6)), text.slice(-20)).toThrow(SyntaxError);
-  }
-  expect(() => finish(parseInSteps(Buffer.from(`[${many(20_000, String)}]`), 10_000))).toThrow(UnreasonableJson);
-  expect(() => finish(parseInSteps(Buffer.from('['.repeat(100_000)), 1e6))).toThrow(UnreasonableJson);
-  expect(() => finish(parseInSteps(Buffer.from(`{${many(20_000, (i) => `"k${i}":1`)}}`), 1e6))).toThrow(
-    UnreasonableJson,
-  );
 });

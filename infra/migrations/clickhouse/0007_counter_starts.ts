@@ -1,0 +1,7 @@
+import type { Rendering } from '#storage/clickhouse/migrate.ts';
+
+/** A further kind of rows: a counter began at 0. Nothing is written anew, since the column's values stay what they are. */
+export const statements = ({ onCluster }: Rendering): readonly string[] => [
+  `ALTER TABLE metric_points${onCluster}
+   MODIFY COLUMN kind Enum8('gauge' = 0, 'counter' = 1, 'delta' = 2, 'stale' = 3, 'start' = 4) CODEC(ZSTD(1))`,
+];

@@ -1,0 +1,108 @@
+/**
+ * Exponential and native histograms are stored with the bounds of one fixed grid: the powers of two and seven steps
+ * between each two of them (scale 3, a bucket is 9 % wide). Whatever scale a sender chooses, and however it changes it,
+ * its buckets merge into these exactly, so the buckets of all senders and times add up. A sender's coarser buckets stay
+ * what they are: their bounds lie on the grid too.
+ */
+const GRID_SCALE = 3;
+const STEPS = 2 ** GRID_SCALE;
+/** The bounds of the grid from 1 to 2. */
+const MANTISSAS = [
+  1, 1.0905077326652577, 1.189207115002721, 1.2968395546510096, 1.4142135623730951, 1.5422108254079407,
+  1.681792830507429, 1.8340080864093424,
+] as const;
+
+/** The scales that OpenTelemetry and Prometheus know. */
+export const SCALE_MIN = -10;
+export const SCALE_MAX = 20;
+const INDEX_MAX = 2 ** 33;
+/** Bounds are labels that people read, and a millionth is nothing to a bucket of 9 %. */
+const DIGITS = 6;
+/** Of one histogram at one time. One that is wider is merged further. */
+const BUCKETS_MAX = 160;
+
+/** How many observations lie in a bucket: above `from` and up to `to`, in the notation of a range's label. */
+export interface RangeCount {
+  readonly range: string;
+  readonly count: number;
+}
+
+/** The buckets on one side of zero: those of index i lie above `base ** i` and up to `base ** (i + 1)`. */
+export interface BucketSide {
+  /** The index of the first; each that follows has the next one. */
+  readonly offset: number;
+  readonly counts: readonly number[];
+  /** Instead, where there are gaps between them: the index of each, after the offset. */
+  readonly indexes?: readonly number[];
+}
+
+/** Buckets around zero, and of both sides. */
+export interface ExponentialHistogram {
+  readonly scale: number;
+  readonly zeroCount: number;
+  readonly zeroThreshold: number;
+  readonly positive: BucketSide;
+  readonly negative: BucketSide;
+}
+
+/** The buckets of the grid that hold anything, lowest first; null for a histogram that nobody sends. */
+export function toRanges(histogram: ExponentialHistogram): RangeCount[] | null {
+  const { scale, zeroCount, zeroThreshold, positive, negative } = histogram;
+  const isSound = Number.isInteger(scale) && scale >= SCALE_MIN && scale <= SCALE_MAX;
+  if (!isSound || !(zeroThreshold >= 0) || !isSoundSide(positive) || !isSoundSide(negative)) return null;
+  let grid = Math.min(scale, GRID_SCALE);
+  let sides = [merge(negative, scale - grid), merge(positive, scale - grid)] as const;
+  while (grid > SCALE_MIN && sides[0].size + sides[1].size > BUCKETS_MAX) {
+    grid -= 1;
+    sides = [merge(negative, scale - grid), merge(positive, scale - grid)];
+  }
+  const [below, above] = sides;
+  const ranges: RangeCount[] = [];
+  for (const [index, count] of [...below].sort(([a], [b]) => b - a)) {
+    ranges.push({ range: rangeOf(-boundOf(index + 1, grid), -boundOf(index, grid)), count });
+  }
+  if (zeroCount > 0) ranges.push({ range: rangeOf(0, zeroThreshold), count: zeroCount });
+  for (const [index, count] of [...above].sort(([a], [b]) => a - b)) {
+    ranges.push({ range: rangeOf(boundOf(index, grid), boundOf(index + 1, grid)), count });
+  }
+  return ranges;
+}
+
+/** The label that bears the range of a bucket which does not contain those below it, unlike one with `le`. */
+export const RANGE_LABEL = 'vmrange';
+
+export function rangeOf(from: number, to: number): string {
+  return `${from}...${to}`;
+}
+
+/** Null for a text that is no range. */
+export function readRange(text: string): { readonly from: number; readonly to: number } | null {
+  const [from = Number.NaN, to = Number.NaN, ...rest] = text.split('...').map(Number);
+  return rest.length > 0 || Number.isNaN(from) || Number.isNaN(to) || from > to ? null : { from, to };
+}
+
+function isSoundSide({ offset, counts, indexes = [] }: BucketSide): boolean {
+  const isIndex = (index: number): boolean => Number.isInteger(index) && Math.abs(index) <= INDEX_MAX;
+  return isIndex(offset) && indexes.every(isIndex) && counts.every((count) => count >= 0 && count < Infinity);
+}
+
+/** The counts by their index where `halvings` times two neighbours became one. */
+function merge({ offset, counts, indexes }: BucketSide, halvings: number): Map<number, number> {
+  const merged = new Map<number, number>();
+  for (let i = 0; i < counts.length; i += 1) {
+    const count = counts[i] ?? 0;
+    if (count === 0) continue;
+    const index = Math.floor((offset + (indexes?.[i] ?? i)) / 2 ** halvings);
+    merged.set(index, (merged.get(index) ?? 0) + count);
+  }
+  return merged;
+}
+
+/** `2 ** (index / 2 ** scale)`, within the range of numbers. */
+function boundOf(index: number, scale: number): number {
+  const steps = index * 2 ** (GRID_SCALE - scale);
+  const power = Math.floor(steps / STEPS);
+  if (power > 1023) return Number.MAX_VALUE;
+  if (power < -1074) return 0;
+  return Number(((MANTISSAS[steps - power * STEPS] ?? 1) * 2 ** power).toPrecision(DIGITS));
+}

@@ -1,0 +1,61 @@
+import type { Label } from '#ingest/admission/labels.ts';
+
+/** More quantiles than any summary has. */
+export const QUANTILES_MAX = 100;
+
+/** The buckets of an exponential histogram on one side of zero: bucket `i` of the list has the index `offset + i`. */
+export interface ExponentialSide {
+  offset: number;
+  readonly counts: number[];
+}
+
+/** A data point of any kind as it was sent, in either encoding. One object is filled again for each. */
+export class OtlpPoint {
+  /** The decoder's own list of the attributes that it read last. */
+  readonly labels: Label[];
+  /** As sent; 0 if there is none, which means the time of arrival. */
+  timeUnixNano = 0;
+  /** When the running total began at zero; 0 if that is unknown. */
+  startTimeUnixNano = 0;
+  /** OpenTelemetry's stale marker: the series has ended. */
+  hasNoValue = false;
+  value: number | null = null;
+  count = 0;
+  /** Null where the sender left one out, as with the next two. */
+  sum: number | null = null;
+  min: number | null = null;
+  max: number | null = null;
+  readonly bounds: number[] = [];
+  /** One more than there are bounds, or none at all. */
+  readonly counts: number[] = [];
+  readonly quantiles: { readonly quantile: number; readonly value: number }[] = [];
+  scale = 0;
+  zeroCount = 0;
+  zeroThreshold = 0;
+  readonly positive: ExponentialSide = { offset: 0, counts: [] };
+  readonly negative: ExponentialSide = { offset: 0, counts: [] };
+
+  constructor(labels: Label[]) {
+    this.labels = labels;
+  }
+
+  clear(): void {
+    if (this.labels.length > 0) this.labels.length = 0;
+    this.timeUnixNano = 0;
+    this.startTimeUnixNano = 0;
+    this.hasNoValue = false;
+    this.value = null;
+    this.count = 0;
+    this.sum = null;
+    this.min = null;
+    this.max = null;
+    this.scale = 0;
+    this.zeroCount = 0;
+    this.zeroThreshold = 0;
+    this.positive.offset = 0;
+    this.negative.offset = 0;
+    for (const list of [this.bounds, this.counts, this.quantiles, this.positive.counts, this.negative.counts]) {
+      if (list.length > 0) list.length = 0;
+    }
+  }
+}

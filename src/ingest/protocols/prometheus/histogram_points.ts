@@ -1,0 +1,87 @@
+import { RANGE_LABEL, type RangeCount } from '#core/metrics/exponential_buckets.ts';
+import { type Label, NAME_LABEL } from '#ingest/admission/labels.ts';
+import type { PointAdmission } from '#ingest/admission/point_admission.ts';
+import { LabelCache } from '#ingest/protocols/body/label_cache.ts';
+import type { NativeHistogramReader } from '#ingest/protocols/prometheus/native_histogram.ts';
+
+/** Points of the count, the sum and each bucket. */
+const TOTALS = 2;
+
+/** Turns native histograms into the points of `_count`, `_sum` and `_bucket`, as those of OpenTelemetry are. */
+export class HistogramPoints {
+  readonly #admission: PointAdmission;
+  readonly #cache: LabelCache;
+  readonly #labels: Label[] = [];
+
+  constructor(admission: PointAdmission) {
+    this.#admission = admission;
+    this.#cache = new LabelCache(admission);
+  }
+
+  /** Whether it was taken. `startAt` is in epoch milliseconds, NaN if it is unknown. */
+  add(
+    name: string,
+    labels: readonly Label[],
+    histogram: NativeHistogramReader,
+    startAt: number,
+    place: () => string,
+  ): boolean {
+    const admission = this.#admission;
+    const late = admission.timeFault(histogram.at);
+    if (late !== null) {
+      admission.refuse(late, place);
+      return false;
+    }
+    const ranges = histogram.isStale ? [] : histogram.ranges();
+    if (ranges === null) {
+      admission.refuse('a native histogram with a schema, spans or buckets out of range', place);
+      return false;
+    }
+    if (!admission.hasCapacityFor(ranges.length + TOTALS)) {
+      admission.refuse(admission.fullMessage, place, ranges.length + TOTALS);
+      return false;
+    }
+    const { at, count, sum, isStale, isGauge } = histogram;
+    const counted = this.#series(`${name}_count`, labels);
+    if (typeof counted === 'string') {
+      admission.refuse(counted, place, ranges.length + TOTALS);
+      return false;
+    }
+    const summed = this.#series(`${name}_sum`, labels);
+    for (const [series, value] of [
+      [counted, count],
+      [summed, sum],
+    ] as const) {
+      if (typeof series === 'string') admission.refuse(series, place);
+      else if (isStale) admission.add(series, at, 0, 'stale', place);
+      else admission.addSince(series, startAt, at, value, isGauge ? 'gauge' : 'counter', place);
+    }
+    this.#addRanges(name, labels, ranges, histogram, { counted, startAt, place });
+    return true;
+  }
+
+  #addRanges(
+    name: string,
+    labels: readonly Label[],
+    ranges: readonly RangeCount[],
+    { at, isGauge }: NativeHistogramReader,
+    { counted, startAt, place }: { readonly counted: number; readonly startAt: number; readonly place: () => string },
+  ): void {
+    const admission = this.#admission;
+    const lastAt = isGauge ? Number.NaN : admission.noteHistogram(counted, at);
+    for (const { range, count } of ranges) {
+      const series = this.#series(`${name}_bucket`, labels, this.#cache.of(RANGE_LABEL, range));
+      if (typeof series === 'string') admission.refuse(series, place);
+      else if (isGauge) admission.add(series, at, count, 'gauge', place);
+      else admission.addBucket(series, startAt, lastAt, at, count, place);
+    }
+  }
+
+  #series(name: string, labels: readonly Label[], range?: Label): number | string {
+    const own = this.#labels;
+    own.length = 0;
+    for (const label of labels) own.push(label);
+    if (range !== undefined) own.push(range);
+    return this.#admission.findOrAddSeries(this.#cache.of(NAME_LABEL, name), own);
+  }
+}

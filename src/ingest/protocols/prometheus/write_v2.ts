@@ -1,0 +1,263 @@
+import type { PointKind } from '#core/metrics/point.ts';
+import {
+  faultyLabel,
+  type Label,
+  NAME_LABEL,
+  tooLong,
+  tooManyLabels,
+  toSeriesText,
+  UNREAD_LABEL,
+} from '#ingest/admission/labels.ts';
+import { type DecodedPoints, PointAdmission, type PointLimits } from '#ingest/admission/point_admission.ts';
+import type { Steps } from '#ingest/protocols/body/steps.ts';
+import { familyOf, kindOfTyped } from '#ingest/protocols/prometheus/counter_names.ts';
+import { HistogramPoints } from '#ingest/protocols/prometheus/histogram_points.ts';
+import { NativeHistogramReader } from '#ingest/protocols/prometheus/native_histogram.ts';
+import { NO_NAME } from '#ingest/protocols/prometheus/series_labels.ts';
+import { decodeText, NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
+import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Temporal } from '#kernel/time.ts';
+
+const STALE_HIGH = 0x7ff00000;
+const STALE_LOW = 0x00000002;
+const REST_AFTER = 128;
+/** Twice the size of a series with the most samples that a request may have. */
+const SERIES_BYTES_MAX = 4 * 1024 * 1024;
+const SYMBOLS_MAX = 1_000_000;
+const REFERENCES = 2 ** 26;
+/** What reading a label takes, in bytes. */
+const LABEL_BYTES = 60;
+
+/** What was taken, as remote write 2.0 has it told in headers. */
+export interface Written {
+  samples: number;
+  histograms: number;
+}
+
+/** A series as it is read: the positions of its parts, since what governs them may stand behind. */
+interface Parts {
+  samples: number;
+  histograms: number;
+  type: number;
+  createdAt: number;
+}
+
+/**
+ * Decodes a `io.prometheus.write.v2.Request`: texts stand once in a table of symbols, and each series says its type and
+ * when it was created.
+ */
+export class WriteV2Decoder {
+  readonly written: Written = { samples: 0, histograms: 0 };
+  readonly #reader: WireReader;
+  readonly #admission: PointAdmission;
+  readonly #histogram: NativeHistogramReader;
+  readonly #histogramPoints: HistogramPoints;
+  /** Where each symbol begins and ends. */
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+  readonly #known = new Map<number, Label>();
+  readonly #labels: Label[] = [];
+  #name: Label | null = null;
+  #fault: string | null = null;
+  readonly #parts: Parts = { samples: 0, histograms: 0, type: 0, createdAt: Number.NaN };
+  readonly #place = (): string => toSeriesText(this.#name?.value ?? '', this.#labels);
+
+  constructor(reader: WireReader, now: Temporal.Instant, limits: PointLimits) {
+    this.#reader = reader;
+    this.#admission = new PointAdmission(now, limits, { bodyBytes: reader.bytes.length });
+    this.#histogram = new NativeHistogramReader(reader);
+    this.#histogramPoints = new HistogramPoints(this.#admission);
+  }
+
+  *decode(): Steps<DecodedPoints> {
+    const reader = this.#reader;
+    const end = reader.bytes.length;
+    for (let fields = 1; reader.nextField(end); fields += 1) {
+      if (fields % REST_AFTER === 0) yield;
+      if (reader.is(4, WIRE.bytes)) this.#addSymbol(reader.message(end));
+      else reader.skip(end);
+    }
+    reader.pos = 0;
+    for (let fields = 1; reader.nextField(end); fields += 1) {
+      if (fields % REST_AFTER === 0) yield;
+      if (reader.is(5, WIRE.bytes)) this.#readSeries(reader.message(end));
+      else reader.skip(end);
+    }
+    return { ...this.#admission.result(), written: this.written };
+  }
+
+  #addSymbol(end: number): void {
+    const reader = this.#reader;
+    if (this.#starts.length >= SYMBOLS_MAX) throw this.#invalid(`more than ${SYMBOLS_MAX} symbols`);
+    this.#starts.push(reader.pos);
+    this.#ends.push(end);
+    reader.pos = end;
+  }
+
+  #readSeries(end: number): void {
+    const reader = this.#reader;
+    const admission = this.#admission;
+    const start = reader.pos;
+    this.#labels.length = 0;
+    this.#name = null;
+    this.#fault = null;
+    if (end - start > SERIES_BYTES_MAX) {
+      admission.refuse(`a series of more than ${SERIES_BYTES_MAX} bytes`, this.#place);
+      reader.pos = end;
+      return;
+    }
+    const { samples, histograms, type, createdAt } = this.#readParts(end);
+    if (samples + histograms === 0) return;
+    const name = this.#nameLabel();
+    const fault = this.#fault ?? (name === null ? NO_NAME : name.fault);
+    if (fault !== null || name === null || !admission.hasCapacityFor(1)) {
+      admission.refuse(fault ?? admission.fullMessage, this.#place, samples + histograms);
+      return;
+    }
+    reader.pos = start;
+    if (samples > 0) this.#readSamples(end, name, { samples, type, createdAt });
+    if (histograms === 0) return;
+    reader.pos = start;
+    this.#readHistograms(end, name.value, createdAt);
+    reader.pos = end;
+  }
+
+  #nameLabel(): Label | null {
+    return this.#name;
+  }
+
+  /** Reads the labels and what governs the samples, which it counts. */
+  #readParts(end: number): Parts {
+    const reader = this.#reader;
+    const parts = this.#parts;
+    parts.samples = 0;
+    parts.histograms = 0;
+    parts.type = 0;
+    parts.createdAt = Number.NaN;
+    while (reader.nextField(end)) {
+      const { field, wire } = reader;
+      if (field === 6 && wire === WIRE.varint) {
+        const createdAt = reader.int64(end);
+        if (createdAt !== 0) parts.createdAt = createdAt;
+      } else if (wire !== WIRE.bytes) reader.skip(end);
+      else if (field === 1) this.#readLabels(reader.message(end));
+      else if (field === 5) parts.type = this.#readType(reader.message(end));
+      else {
+        if (field === 2) parts.samples += 1;
+        else if (field === 3) parts.histograms += 1;
+        reader.skip(end);
+      }
+    }
+    return parts;
+  }
+
+  /** References of names and values in turn. */
+  #readLabels(end: number): void {
+    const reader = this.#reader;
+    const { labelsMax } = this.#admission.limits;
+    while (reader.pos < end && this.#fault === null && this.#admission.hasCapacityFor(1)) {
+      const name = reader.varint(end);
+      const value = reader.varint(end);
+      const label = this.#labelOf(name, value);
+      if (label.name === NAME_LABEL) {
+        if (this.#name !== null) this.#fault = 'the label "__name__" twice';
+        this.#name = label;
+      } else if (this.#labels.push(label) > labelsMax) this.#fault = tooManyLabels(labelsMax);
+    }
+    reader.pos = end;
+  }
+
+  #labelOf(nameReference: number, valueReference: number): Label {
+    const count = this.#starts.length;
+    if (nameReference >= count || valueReference >= count) throw this.#invalid('a label refers to no symbol');
+    const key = nameReference * REFERENCES + valueReference;
+    let label = this.#known.get(key);
+    if (label !== undefined) return label;
+    label = this.#admission.mayReadLabel(LABEL_BYTES) ? this.#makeLabel(nameReference, valueReference) : UNREAD_LABEL;
+    this.#known.set(key, label);
+    return label;
+  }
+
+  #makeLabel(nameReference: number, valueReference: number): Label {
+    const { textBytesMax } = this.#admission.limits;
+    const name = this.#symbol(nameReference);
+    const value = this.#symbol(valueReference);
+    if (name === undefined || value === undefined) return faultyLabel('', tooLong('label', textBytesMax));
+    if (name === null || value === null) return faultyLabel(name ?? '', NOT_UTF8);
+    return this.#admission.label(name, value);
+  }
+
+  /** Null if it is not UTF-8, undefined if it is too long for a label. */
+  #symbol(reference: number): string | null | undefined {
+    const start = this.#starts[reference] ?? 0;
+    const end = this.#ends[reference] ?? 0;
+    return end - start > this.#admission.limits.textBytesMax ? undefined : decodeText(this.#reader.bytes, start, end);
+  }
+
+  #readType(end: number): number {
+    const reader = this.#reader;
+    let type = 0;
+    while (reader.nextField(end)) {
+      if (reader.is(1, WIRE.varint)) type = reader.varint(end);
+      else reader.skip(end);
+    }
+    return type;
+  }
+
+  #readSamples(end: number, name: Label, { samples, type, createdAt }: Omit<Parts, 'histograms'>): void {
+    const reader = this.#reader;
+    const admission = this.#admission;
+    const series = admission.findOrAddSeries(name, this.#labels);
+    if (typeof series === 'string') {
+      admission.refuse(series, this.#place, samples);
+      reader.pos = end;
+      return;
+    }
+    admission.tellType(familyOf(type, name.value), type);
+    const hasQuantile = this.#labels.some((label) => label.name === 'quantile');
+    const kind = kindOfTyped(type, name.value, hasQuantile);
+    while (reader.nextField(end)) {
+      if (reader.is(2, WIRE.bytes)) this.#readSample(reader.message(end), series, kind, createdAt);
+      else reader.skip(end);
+    }
+  }
+
+  #readSample(end: number, series: number, kind: PointKind, createdAt: number): void {
+    const reader = this.#reader;
+    const admission = this.#admission;
+    let value = 0;
+    let at = 0;
+    let startAt = createdAt;
+    let isStale = false;
+    while (reader.nextField(end)) {
+      if (reader.is(1, WIRE.fixed64)) {
+        value = reader.double(end);
+        isStale = Number.isNaN(value) && reader.lastDoubleWas(STALE_HIGH, STALE_LOW);
+      } else if (reader.is(2, WIRE.varint)) at = reader.int64(end);
+      else if (reader.is(3, WIRE.varint)) startAt = reader.int64(end) || createdAt;
+      else reader.skip(end);
+    }
+    const before = admission.taken;
+    if (isStale) admission.add(series, at, 0, 'stale', this.#place);
+    else admission.addSince(series, startAt, at, value, kind, this.#place);
+    this.written.samples += admission.taken - before;
+  }
+
+  #readHistograms(end: number, name: string, createdAt: number): void {
+    const reader = this.#reader;
+    while (reader.nextField(end)) {
+      if (!reader.is(3, WIRE.bytes)) {
+        reader.skip(end);
+        continue;
+      }
+      this.#histogram.read(reader.message(end));
+      const isTaken = this.#histogramPoints.add(name, this.#labels, this.#histogram, createdAt, this.#place);
+      if (isTaken) this.written.histograms += 1;
+    }
+  }
+
+  #invalid(fault: string): AppError {
+    return new AppError('invalid_input', `the body is no io.prometheus.write.v2.Request: ${fault}`);
+  }
+}
