@@ -27,8 +27,8 @@ const decode = (body: Buffer, memory: SeriesMemory, limits: PointLimits = LIMITS
 
 function outcome(body: Buffer, memory: SeriesMemory): unknown {
   // What was said of types is remembered, too: each is read as the first.
-  const { remember: _, ...decoded } = decode(body, memory, pointLimits(30));
-  return { ...decoded, points: pointsOf(decoded), series: decoded.points.series };
+  const decoded = decode(body, memory, pointLimits(30));
+  return { ...decoded, remember: null, points: pointsOf(decoded), series: decoded.points.series };
 }
 
 /** Those with more labels begin with the bytes of those with fewer. */
