@@ -221,8 +221,8 @@ inBrowser('exceptions', () => {
     await page.getByText('Exception ignored.').waitFor();
 
     const otto = await h.visitor({ name: 'Otto', path: '/exceptions', viewport: DESK });
-    await otto.page.getByRole('checkbox', { name: /^Select all/ }).check();
-    await otto.page.getByRole('button', { name: 'Select all 699' }).click();
+    await rows(otto.page).first().waitFor();
+    await otto.page.keyboard.press('A');
     await otto.page.getByText('All 699 selected').waitFor();
     await otto.page.getByRole('button', { name: 'Resolve', exact: true }).click();
     await otto.page.getByRole('button', { name: 'Resolve 699' }).click();

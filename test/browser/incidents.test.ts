@@ -314,7 +314,7 @@ inBrowser('incidents', () => {
     await givenPerson(h, { role: 'responder', name: 'Bram' });
     const byMail = (afterMinutes: number) => ({ afterMinutes, channels: ['email'], targetUserIds: [userId] });
     const steps = [byMail(0), byMail(30)];
-    await h.expectOk('create_escalation_policy', { teamId, name: 'Wake me', steps });
+    const { policyId } = await h.expectOk('create_escalation_policy', { teamId, name: 'Wake me', steps });
     await page.getByText('All quiet').waitFor();
     const finger = await touchScreen(page);
     const tap = async (name: string, within: Page | Locator = page): Promise<void> => {
@@ -328,7 +328,7 @@ inBrowser('incidents', () => {
     await dialog.getByLabel('What is wrong').fill('Nobody can pay');
     await dialog.getByRole('combobox', { name: 'Service' }).tap();
     await page.getByRole('option', { name: 'checkout' }).tap();
-    await dialog.getByLabel('Who is paged').selectOption({ label: 'Wake me (Platform)' });
+    await dialog.getByLabel('Who is paged').selectOption(policyId);
     await tap('Declare and page', dialog);
     await page.getByRole('heading', { name: 'Nobody can pay' }).waitFor();
     await page.getByText('until step 2 of 2').waitFor();

@@ -99,6 +99,8 @@ export const openingsOf = ({
   ['oncall', /Cleo/],
   ['oncall', /Cleo/, 'Swap with another shift'],
   [`oncall/schedules/${scheduleId}`, 'Delete'],
+  ['rules', /^More for /],
+  ['rules', /^More for /, 'Delete'],
   ['services', 'Create a service'],
   [`services/${serviceId}`, 'Edit'],
   [`services/${serviceId}`, 'Exceptions enabled'],
@@ -127,6 +129,8 @@ export const openingsOf = ({
   // From here on, the page is being changed.
   [`dashboards/${dashboardId}`, 'Edit', 'Add a widget'],
   [`dashboards/${dashboardId}`, /^Change /],
+  ['me', 'Your calendar'],
+  ['me', 'Your calendar', 'Show your address'],
   ['me', /^Remove /],
   ['me', 'Change your password'],
   ['me', 'Log out everywhere else'],

@@ -26,6 +26,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
   const open = await h.incident(serviceId, 'Checkout is slow');
   await h.expectOk('acknowledge_incident', { incidentId: await h.incident(serviceId, 'Disk is full') });
   await h.expectOk('resolve_incident', { incidentId: await h.incident(serviceId, 'Queue is long') });
+  const { ruleId } = (await h.expectOk('get_service', { serviceId })).alertRules[0];
   const [group] = await groupAndStore(h, serviceId, [eventAt(h), eventAt(h, { ago: { hours: 30 } })]);
   const series = { labels: { route: '/pay' }, minutes: 60, everySeconds: 60 };
   await givenMetrics(h, serviceId, { name: 'queue_depth', ...series, value: (step) => 10 + (step % 9) });
@@ -57,6 +58,10 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     [`oncall/policies/${policyId}`, 'If an incident opened now'],
     [`oncall/policies/${policyId}/edit`, 'The people on call then'],
     [`oncall/simulator?service=${serviceId}`, 'What is assumed'],
+    ['rules', 'Checkout is slow'],
+    [`rules/new?service=${serviceId}`, 'Fires when'],
+    [`rules/${ruleId}`, 'What it measures'],
+    [`rules/${ruleId}/edit`, 'Pages by'],
     ['services', 'checkout'],
     [`services/${serviceId}`, 'Incoming data'],
     [`explore?service=${serviceId}`, 'queue_depth'],
@@ -71,6 +76,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     ['settings/audit', 'create_team'],
     ['settings/billing', 'checkout, Exceptions, Metrics'],
     ['settings/delivery', 'Phone call'],
+    ['settings/integrations', 'Incoming data'],
     ['nowhere', 'There is no page at this address'],
   ];
 }

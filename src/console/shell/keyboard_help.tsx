@@ -15,7 +15,7 @@ const ON_PAGES: readonly Shortcut[] = [
   [['x'], 'Select the row'],
   [['a'], 'Acknowledge'],
   [['r'], 'Resolve'],
-  [['Shift', 'A'], 'Select all incidents that match'],
+  [['Shift', 'A'], 'Select all that match'],
   [['c'], 'Declare an incident'],
   [['e'], 'Escalate the incident now, or edit the rule or the policy'],
   [['s'], 'Reassign the incident'],

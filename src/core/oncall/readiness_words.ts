@@ -12,7 +12,7 @@ export type ChannelReadiness = (typeof CHANNEL_READINESS)[number];
 export const READINESS_REASONS = {
   no_waking_channel: {
     them: 'No SMS, call or push reaches them. Mail alone wakes nobody.',
-    you: 'No SMS, call or push reaches you. Mail alone wakes nobody: add a phone number or this device.',
+    you: 'No SMS, call or push reaches you. Mail alone wakes nobody.',
   },
   number_not_confirmed: {
     them: 'They have not confirmed that the phone number is theirs.',

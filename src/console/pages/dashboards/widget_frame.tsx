@@ -81,7 +81,6 @@ export function WidgetFrame({ id, title, isEditing, changes, children }: WidgetF
           </Menu>
         ) : (
           <ActionIcon
-            className={classes.maximize}
             variant="subtle"
             color="gray"
             size={32}

@@ -1,4 +1,4 @@
-import { Skeleton } from '@mantine/core';
+import { Button, Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -82,6 +82,10 @@ export function ExceptionList() {
     const focused = focusedRowId();
     set(status, selectedIds.length > 0 ? selectedIds : focused === null ? [] : [focused]);
   };
+  const selectAll = (): void => {
+    if (mayTriage && total > 0) setAreAllSelected(true);
+  };
+  useShortcut('A', selectAll);
   useShortcut('r', setByKey('resolved'));
   useShortcut('i', setByKey('ignored'));
   useShortcut('o', setByKey('unresolved'));
@@ -95,7 +99,18 @@ export function ExceptionList() {
   });
 
   return (
-    <Page title="Exceptions">
+    <Page
+      title="Exceptions"
+      actions={
+        mayTriage &&
+        total > 1 &&
+        !areAllSelected && (
+          <Button variant="subtle" color="gray" onClick={selectAll}>
+            Select all
+          </Button>
+        )
+      }
+    >
       <div className={bar.bar}>
         <nav className={bar.tabs} aria-label="Exceptions by status">
           {GROUP_TABS.map((value) => (

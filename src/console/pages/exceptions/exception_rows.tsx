@@ -69,7 +69,7 @@ export function ExceptionRows(props: ExceptionRowsProps) {
           )}
         </div>
         <span>Exception</span>
-        <span className={classes.bars}>Last 14 days</span>
+        <span>Last 14 days</span>
         <SortButton sort="events" current={sort} onSort={onSort} title="Events" />
         <SortButton sort="users" current={sort} onSort={onSort} title="Users" />
         <span className={classes.release}>Release</span>

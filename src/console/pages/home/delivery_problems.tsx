@@ -43,10 +43,20 @@ export function DeliveryProblems() {
               <Status tone="red">failing</Status>
             </Row>
           ))}
-          {warnings.slice(0, SHOWN_MAX).map(({ teamId, teamName, message }) => (
+          {warnings.slice(0, SHOWN_MAX).map(({ teamId, teamName, message, policyId }) => (
             <Row
               key={`${teamId} ${message}`}
-              title={<Name>{teamName}</Name>}
+              title={
+                policyId === null ? (
+                  <Link to="/oncall/teams/$teamId" params={{ teamId }}>
+                    <Name>{teamName}</Name>
+                  </Link>
+                ) : (
+                  <Link to="/oncall/policies/$policyId" params={{ policyId }}>
+                    <Name>{teamName}</Name>
+                  </Link>
+                )
+              }
               sub={<Sentence>{localTimes(message)}</Sentence>}
             />
           ))}

@@ -1,8 +1,10 @@
 import type { Me } from '#console/api/organization.ts';
 import { Card, Row } from '#console/components/card.tsx';
+import { isSame } from '#console/components/merge_changes.ts';
 import { Name } from '#console/components/name.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
+import { whyUnused } from '#console/components/unused_channel.ts';
 import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
 import { READINESS_REASONS, type ReadinessAnswer } from '#core/oncall/readiness_words.ts';
 
@@ -16,16 +18,18 @@ const ANSWERS: Record<ReadinessAnswer, readonly [Tone, string]> = {
 
 /** Whether a page at night would wake the person: asked of what is known, without sending anything. */
 export function ReadinessCard({ me: { teams, ownReadiness } }: { readonly me: Me }) {
+  const isAlike = teams.every(({ readiness }) => isSame(readiness, ownReadiness));
   return (
     <Card
       title="Would a page wake you?"
       about="Judged by your settings and by what has arrived. Nothing is sent to find out."
       rows={
         <>
-          {teams.map(({ teamId, name, readiness }) => (
-            <ReadinessRow key={teamId} title={<Name>{name}</Name>} readiness={readiness} />
-          ))}
-          <ReadinessRow title={teams.length === 0 ? 'In every team' : 'Other teams'} readiness={ownReadiness} />
+          {!isAlike &&
+            teams.map(({ teamId, name, readiness }) => (
+              <ReadinessRow key={teamId} title={<Name>{name}</Name>} readiness={readiness} />
+            ))}
+          <ReadinessRow title={isAlike ? 'In every team' : 'Other teams'} readiness={ownReadiness} />
         </>
       }
     />
@@ -44,10 +48,10 @@ function ReadinessRow({ title, readiness }: ReadinessRowProps) {
       title={title}
       sub={
         <>
-          <Waking readiness={readiness} />
           {readiness.reasons.map((reason) => (
             <div key={reason}>{READINESS_REASONS[reason].you}</div>
           ))}
+          <Waking readiness={readiness} />
         </>
       }
     >
@@ -56,10 +60,16 @@ function ReadinessRow({ title, readiness }: ReadinessRowProps) {
   );
 }
 
-/** The channels that wake, and when something last arrived on them. */
+/** The channels that wake, and when something last arrived on them; without any, why none does. */
 function Waking({ readiness: { channels } }: { readonly readiness: Readiness }) {
-  const waking = channels.filter(({ channel, state }) => state === 'ready' && CHANNEL_DECLARATIONS[channel].wakes);
-  if (waking.length === 0) return null;
+  const loud = channels.filter(({ channel }) => CHANNEL_DECLARATIONS[channel].wakes);
+  const waking = loud.filter(({ state }) => state === 'ready');
+  if (waking.length === 0) {
+    const reasons = loud.flatMap(({ channel, state }) =>
+      state === 'ready' ? [] : `${CHANNEL_DECLARATIONS[channel].title}: ${whyUnused(channel, state)}`,
+    );
+    return <div>{reasons.join('; ')}.</div>;
+  }
   return (
     <div>
       By{' '}

@@ -1,9 +1,11 @@
 import { ActionIcon, Button, Group, NativeSelect, SegmentedControl, Skeleton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconCalendarUser, IconChevronLeft, IconChevronRight, IconPlus } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 
+import { teamWarningsQuery } from '#console/api/home.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -35,7 +37,8 @@ const route = getRouteApi('/inside/on-call/oncall');
 
 /** Who is on call now, and over the next weeks. */
 export function OnCallNow() {
-  const { may } = useOrganization();
+  const { org, may } = useOrganization();
+  const warnings = useQuery(teamWarningsQuery(org.orgId));
   const { view, range, team, show, move } = useShownTime();
   const { timeline, query } = useTimeline(range, { teamId: team });
   const [selected, setSelected] = useState<Selection | null>(null);
@@ -89,13 +92,19 @@ export function OnCallNow() {
       )}
       {!isEmpty && query.error === null && (
         <>
-          <TeamWarnings teamId={team} />
-          {timeline !== null && <Gaps schedules={timeline.schedules} onOpen={setSelected} />}
           <Toolbar view={view} range={range} teams={timeline?.teams ?? []} team={team} onShow={show} onMove={move} />
-          {timeline === null && <Skeleton height={320} radius="lg" />}
-          {timeline !== null && isSmall && <Agenda {...shown} timeline={timeline} />}
-          {timeline !== null && !isSmall && (
-            <Timeline {...shown} timeline={timeline} onMove={move} onMark={mayEdit ? setSelected : undefined} />
+          {timeline === null || warnings.isPending ? (
+            <Skeleton height={320} radius="lg" />
+          ) : (
+            <>
+              <TeamWarnings warnings={warnings.data} teamId={team} />
+              <Gaps schedules={timeline.schedules} onOpen={setSelected} />
+              {isSmall ? (
+                <Agenda {...shown} timeline={timeline} />
+              ) : (
+                <Timeline {...shown} timeline={timeline} onMove={move} onMark={mayEdit ? setSelected : undefined} />
+              )}
+            </>
           )}
           {query.hasNextPage && (
             <LoadMore

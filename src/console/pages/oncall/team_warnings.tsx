@@ -1,20 +1,23 @@
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
-import { teamWarningsQuery } from '#console/api/home.ts';
+import type { ResultOf } from '#console/api/actions.ts';
 import { Name, Sentence } from '#console/components/name.tsx';
 import { inLocalTime } from '#console/pages/policies/warnings.tsx';
 import classes from '#console/pages/policies/warnings.module.css';
-import { useOrganization } from '#console/shell/organization.tsx';
 
 const SHOWN_MAX = 5;
 
+interface TeamWarningsProps {
+  /** undefined when they could not be loaded. */
+  readonly warnings: ResultOf<'get_paging_problems'> | undefined;
+  /** No others. */
+  readonly teamId: string | undefined;
+}
+
 /** Why pages of the teams might reach nobody, beside gaps: one line each, with the way to where it is mended. */
-export function TeamWarnings({ teamId }: { readonly teamId: string | undefined }) {
-  const { data } = useQuery(teamWarningsQuery(useOrganization().org.orgId));
-  if (data === undefined) return null;
-  const { warnings, warningCount } = data;
+export function TeamWarnings({ warnings: found, teamId }: TeamWarningsProps) {
+  const { warnings = [], warningCount = 0 } = found ?? {};
   const meant = warnings.filter((warning) => teamId === undefined || warning.teamId === teamId);
   const left = (teamId === undefined ? warningCount : meant.length) - Math.min(meant.length, SHOWN_MAX);
   if (meant.length === 0) return null;

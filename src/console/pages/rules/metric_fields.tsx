@@ -53,7 +53,7 @@ export function MetricFields({ serviceId, config, onChange, errorOf }: ConfigFie
           }}
         />
       )}
-      <Group grow align="start" className={classes.pair}>
+      <Group grow align="start">
         <NativeSelect
           label="Aggregation"
           value={String(config['aggregation'])}
@@ -72,7 +72,7 @@ export function MetricFields({ serviceId, config, onChange, errorOf }: ConfigFie
           error={errorOf('windowMinutes')}
         />
       </Group>
-      <Group align="start" wrap="nowrap" className={classes.pair}>
+      <Group align="start" wrap="nowrap">
         <NativeSelect
           label="Fires at"
           value={String(config['comparator'])}

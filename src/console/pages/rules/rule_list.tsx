@@ -13,6 +13,7 @@ import { Page } from '#console/components/page.tsx';
 import { SearchField } from '#console/components/search_field.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import listClasses from '#console/pages/incidents/incident_list.module.css';
+import bar from '#console/components/filter_bar.module.css';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
 import { NoRules } from '#console/pages/rules/no_rules.tsx';
 import type { RuleFilter } from '#console/pages/rules/rule_filter.ts';
@@ -69,14 +70,14 @@ export function RuleList() {
   return (
     <Page title="Rules" lead="What turns data into incidents, and whom it pages." actions={isNew ? undefined : create}>
       {!isNew && (
-        <div className={listClasses.bar}>
-          <nav className={listClasses.tabs} aria-label="Rules by state">
+        <div className={bar.bar}>
+          <nav className={bar.tabs} aria-label="Rules by state">
             {[undefined, ...RULE_STATES].map((state) => (
               <Link
                 key={state ?? 'all'}
                 to="/rules"
                 search={(before) => ({ ...before, state })}
-                className={listClasses.tab}
+                className={bar.tab}
                 aria-current={state === filter.state ? 'page' : undefined}
               >
                 {state === undefined ? 'All' : STATE_NAMES[state]}

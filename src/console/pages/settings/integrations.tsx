@@ -1,4 +1,4 @@
-import { Button, Skeleton, Text } from '@mantine/core';
+import { Box, Button, Skeleton, Text } from '@mantine/core';
 import { IconPlus, IconServer2 } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -64,14 +64,20 @@ function Senders() {
   }
   return (
     <>
-      <ServicePicker
-        label="Service"
-        placeholder="Which service sends"
-        value={serviceId}
-        onChange={(chosen) =>
-          void navigate({ search: chosen === undefined ? {} : { service: chosen }, replace: true, resetScroll: false })
-        }
-      />
+      <Box mb="lg">
+        <ServicePicker
+          label="Service"
+          placeholder="Which service sends"
+          value={serviceId}
+          onChange={(chosen) =>
+            void navigate({
+              search: chosen === undefined ? {} : { service: chosen },
+              replace: true,
+              resetScroll: false,
+            })
+          }
+        />
+      </Box>
       <Sender key={serviceId} serviceId={serviceId} />
     </>
   );
