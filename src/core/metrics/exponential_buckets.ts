@@ -13,8 +13,8 @@ const MANTISSAS = [
 ] as const;
 
 /** The scales that OpenTelemetry and Prometheus know. */
-export const SCALE_MIN = -10;
-export const SCALE_MAX = 20;
+const SCALE_MIN = -10;
+const SCALE_MAX = 20;
 const INDEX_MAX = 2 ** 33;
 /** Bounds are labels that people read, and a millionth is nothing to a bucket of 9 %. */
 const DIGITS = 6;
@@ -37,7 +37,7 @@ export interface BucketSide {
 }
 
 /** Buckets around zero, and of both sides. */
-export interface ExponentialHistogram {
+interface ExponentialHistogram {
   readonly scale: number;
   readonly zeroCount: number;
   readonly zeroThreshold: number;

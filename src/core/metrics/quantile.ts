@@ -1,8 +1,8 @@
-import { RANGE_LABEL, readRange } from '#core/metrics/exponential_buckets.ts';
+import { readRange } from '#core/metrics/exponential_buckets.ts';
 import type { LabelMatcher, MetricSelector } from '#core/metrics/read_selector.ts';
 
 /** A question for a quantile of the observations of a histogram. */
-export interface QuantileQuestion {
+interface QuantileQuestion {
   /** From 0 to 1. */
   readonly quantile: number;
   /** The series of its buckets. */
@@ -27,10 +27,10 @@ export function quantileQuestionOf({ name, matchers }: MetricSelector): Quantile
 }
 
 /** What the buckets with one bound or range gained, over all series: one of the two texts is empty. */
-export interface BucketGrowth {
+interface BucketGrowth {
   /** Up to this bound, in the text of the label `le`: what lower bounds hold is contained. */
   readonly le: string;
-  /** Within this range (`RANGE_LABEL`): nothing else is contained. */
+  /** Within this range (`exponential_buckets.ts`): nothing else is contained. */
   readonly range: string;
   readonly growth: number;
 }
@@ -107,6 +107,3 @@ function readBound(le: string): number {
   if (le === '+Inf' || le === 'Inf') return Infinity;
   return le.trim() === '' ? Number.NaN : Number(le);
 }
-
-/** The labels by which buckets are told apart. */
-export const BUCKET_LABELS = { le: 'le', range: RANGE_LABEL } as const;

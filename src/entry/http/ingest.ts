@@ -15,6 +15,7 @@ import type { DiskSpace } from '#ingest/disk_space.ts';
 import { openIntake } from '#ingest/intake.ts';
 import { RateLimiter } from '#ingest/rate_limiter.ts';
 import { RefusalRecorder } from '#ingest/refusal_recorder.ts';
+import { ServiceTypes } from '#ingest/series/metric_types.ts';
 import { ServiceStarts } from '#ingest/series/series_starts.ts';
 import { SeriesQuota } from '#ingest/series/series_quota.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
@@ -51,6 +52,7 @@ export async function mountIngest(
     pointRates: new RateLimiter({ perSecond: config.ingestPointsPerSecond, noun: 'points', clock }),
     eventRates: new RateLimiter({ perSecond: config.ingestEventsPerSecond, noun: 'exceptions', clock }),
     starts: new ServiceStarts(),
+    types: new ServiceTypes(),
     series: new SeriesQuota({ perDayMax: config.ingestSeriesPerDay, db, clock, log }),
     counters,
     clock,

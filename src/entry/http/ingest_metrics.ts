@@ -8,6 +8,7 @@ import { rawBodyOf, contentTypeOf } from '#entry/http/raw_body.ts';
 import { setSender } from '#entry/http/sender.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { inSlices } from '#ingest/protocols/body/in_slices.ts';
+import { describeTypeChanges } from '#ingest/series/metric_types.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import type { MetricProtocol } from '#ingest/metric_protocol.ts';
 import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
@@ -77,6 +78,7 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
       target.retentionMetrics,
       await context.series.allowanceOf(target.serviceId),
       context.starts.of(target.serviceId),
+      context.types.of(target.serviceId),
     );
     return await inSlices(protocol.decode(body, contentTypeOf(request), context.clock.now(), limits, memory));
   };
@@ -93,6 +95,9 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
       if (points.length > 0) await context.intake.acceptPoints(target, points);
     });
     decoded.remember();
+    if (decoded.typeChanges.count > 0) {
+      context.log.warn({ serviceId: target.serviceId }, describeTypeChanges(decoded.typeChanges));
+    }
     context.counters.countPoints(target.serviceId, decoded);
     const answer = protocol.answer(decoded, contentTypeOf(request));
     if (answer.contentType !== null) void reply.type(answer.contentType);

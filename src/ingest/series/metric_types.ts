@@ -1,3 +1,5 @@
+import type { Id } from '#kernel/ids.ts';
+
 /** Of one service; names beyond it are judged by their form. */
 const FAMILIES_MAX = 20_000;
 const NAME_LENGTH_MAX = 512;
@@ -5,7 +7,7 @@ const NAME_LENGTH_MAX = 512;
 const NAMED_MAX = 5;
 
 /** A metric that a sender has said another type of than before. */
-export interface TypeChange {
+interface TypeChange {
   readonly name: string;
   readonly before: number;
   readonly now: number;
@@ -17,16 +19,10 @@ export interface TypeChange {
  */
 export class MetricTypes {
   readonly #types = new Map<string, number>();
-  /** What was said since `takeNews` was called last. */
-  #news: string[] = [];
   /** Rises whenever a type becomes known or another one. */
   version = 0;
 
   readonly typeOf = (family: string): number | undefined => this.#types.get(family);
-
-  get size(): number {
-    return this.#types.size;
-  }
 
   /** Notes what a sender says; the change, if it is another type than before. A type of 0 says nothing. */
   tell(name: string, now: number): TypeChange | null {
@@ -34,31 +30,8 @@ export class MetricTypes {
     if (before === now || now === 0 || name.length > NAME_LENGTH_MAX) return null;
     if (before === undefined && this.#types.size >= FAMILIES_MAX) return null;
     this.#types.set(name, now);
-    this.#news.push(name);
     this.version += 1;
     return before === undefined ? null : { name, before, now };
-  }
-
-  /** Notes what another process was told. What this one was told itself is newer. */
-  load(types: Iterable<readonly [name: string, type: number]>): void {
-    const news = new Set(this.#news);
-    for (const [name, type] of types) {
-      if (news.has(name) || this.#types.get(name) === type) continue;
-      this.#types.set(name, type);
-      this.version += 1;
-    }
-  }
-
-  /** What is to be stored. */
-  takeNews(): ReadonlyMap<string, number> {
-    const news = new Map(this.#news.map((name) => [name, this.#types.get(name) ?? 0]));
-    this.#news = [];
-    return news;
-  }
-
-  /** The same again, as it could not be stored. */
-  putBack(news: ReadonlyMap<string, number>): void {
-    this.#news = [...news.keys(), ...this.#news];
   }
 }
 
@@ -85,4 +58,21 @@ export function describeTypeChanges({ count, named }: Pick<TypeChanges, 'count' 
 
 function nameOf(type: number): string {
   return NAMES[type] ?? 'unknown';
+}
+
+/** About 100 MB of names at the very most. */
+const SERVICES_MAX = 200;
+
+/** What this process was told, by service: the ones that were not heard of for longest are forgotten. */
+export class ServiceTypes {
+  readonly #services = new Map<Id<'service'>, MetricTypes>();
+
+  of(serviceId: Id<'service'>): MetricTypes {
+    const types = this.#services.get(serviceId) ?? new MetricTypes();
+    this.#services.delete(serviceId);
+    this.#services.set(serviceId, types);
+    const oldest = this.#services.size > SERVICES_MAX ? this.#services.keys().next().value : undefined;
+    if (oldest !== undefined) this.#services.delete(oldest);
+    return types;
+  }
 }

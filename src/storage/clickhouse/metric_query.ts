@@ -1,4 +1,5 @@
 import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
+import { RANGE_LABEL } from '#core/metrics/exponential_buckets.ts';
 import type { Buckets } from '#core/metrics/buckets.ts';
 import { anchoredPattern } from '#core/metrics/selector.ts';
 import type { LabelMatcher, MatchOperator, MetricSelector } from '#core/metrics/read_selector.ts';
@@ -60,6 +61,15 @@ export function chartQueryOf({ split, columnMs, ...query }: ChartQuery): BoundQu
       ...(split !== null && { split: split.label, parts: split.values }),
       ...(columnMs !== null && { column: columnMs, last_column: Math.floor((query.buckets.toMs - 1) / columnMs) }),
     },
+  };
+}
+
+/** What each bucket of a histogram gained: rows of the time, its bound and range with a blank between them, and the gain. */
+export function growthQueryOf(query: MetricQuery): BoundQuery {
+  const part = `concat(any(tags['le']), ' ', any(tags['${RANGE_LABEL}']))`;
+  return {
+    sql: `SELECT bucket, part, result FROM (${MEANINGS.sum(sourceOf(query, part))}) ORDER BY bucket, part`,
+    parameters: parametersOf(query),
   };
 }
 

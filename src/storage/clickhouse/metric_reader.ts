@@ -2,6 +2,7 @@ import type { ClickHouseSettings } from '@clickhouse/client';
 import pLimit from 'p-limit';
 
 import type { BucketValue } from '#core/metrics/buckets.ts';
+import { quantileOf, quantileQuestionOf } from '#core/metrics/quantile.ts';
 import type { WindowPart } from '#core/metrics/sliding_windows.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
@@ -17,6 +18,7 @@ import {
   bucketQueryOf,
   type ChartQuery,
   chartQueryOf,
+  growthQueryOf,
   type MetricQuery,
   rankQueryOf,
 } from '#storage/clickhouse/metric_query.ts';
@@ -59,8 +61,50 @@ export class MetricReader {
     this.catalog = new MetricCatalog(client);
   }
 
-  /** The buckets that hold data, oldest first. */
+  /**
+   * The buckets that hold data, oldest first. Where the selector asks for the quantile of a histogram, it is that of all
+   * observations of a bucket, whatever the aggregation. Throws `invalid_input` for a quantile of what has none.
+   */
   async query(query: MetricQuery): Promise<BucketValue[]> {
+    const values = await this.#values(query);
+    const question = values.length > 0 ? null : quantileQuestionOf(query.selector);
+    if (question === null) return values;
+    const gains = await this.#gains({ ...query, selector: question.buckets });
+    if (gains.length === 0) await this.#requireQuantiles(query, question.buckets.name);
+    return [...Map.groupBy(gains, ({ at }) => at)].flatMap(([at, own]) => {
+      const value = quantileOf(question.quantile, own);
+      return value === null ? [] : [{ at, value }];
+    });
+  }
+
+  /** What each bucket of a histogram gained, oldest first. */
+  async #gains(query: MetricQuery) {
+    const rows = await this.#chartRows<[start: string, labels: string, gain: number | string]>(growthQueryOf(query));
+    return rows.map(([start, labels, gain]) => {
+      const blank = labels.indexOf(' ');
+      const [le, range] = [labels.slice(0, blank), labels.slice(blank + 1)];
+      return { at: Number(start), le, range, growth: toFinite(gain) };
+    });
+  }
+
+  /** Throws where the metric is there, but is neither a histogram nor a summary. */
+  async #requireQuantiles({ serviceId, selector }: MetricQuery, buckets: string): Promise<void> {
+    const rows = await withClickHouseErrors(async () => {
+      const result = await this.#client.query({
+        query: `SELECT countIf(metric = {metric:String} AND tags['quantile'] = ''), countIf(metric = {buckets:String} OR tags['quantile'] != '')
+          FROM metric_series WHERE service_id = {service:UUID} AND metric IN ({metric:String}, {buckets:String})`,
+        query_params: { service: uuidOf(serviceId), metric: selector.name, buckets },
+        format: 'JSONCompactEachRow',
+      });
+      return await result.json<[plain: string, quantiles: string]>();
+    });
+    const [plain = 0, quantiles = 0] = (rows[0] ?? []).map(Number);
+    if (plain === 0 || quantiles > 0) return;
+    const message = `${selector.name} is neither a histogram nor a summary, so it has no quantile: leave the label out`;
+    throw invalidInput([{ path: 'metricName', message }]);
+  }
+
+  async #values(query: MetricQuery): Promise<BucketValue[]> {
     const { sql, parameters } = bucketQueryOf(query);
     const rows = await withClickHouseErrors(async () => {
       const result = await this.#client.query({
@@ -76,6 +120,10 @@ export class MetricReader {
 
   /** The values of a chart, by part; throws `invalid_input` when it takes too long. */
   async queryChart(query: ChartQuery): Promise<ChartPart[]> {
+    if (query.split === null && query.columnMs === null && quantileQuestionOf(query.selector) !== null) {
+      const points = await this.query(query);
+      return points.length > 0 ? [{ part: 0, points }] : [];
+    }
     const rows = await this.#chartRows<[part: number, start: string, value: number | string]>(chartQueryOf(query));
     return [...Map.groupBy(rows, ([part]) => part)].map(([part, own]) => ({
       part,

@@ -227,3 +227,57 @@ test("another organization's service has no metrics to show", async () => {
     expect(foreign).toMatchObject({ status: 404, body: { code: 'not_found', errors: [{ path: 'serviceId' }] } });
   }
 });
+
+/** Two samples of a bucket: where it stood, and what it gained. */
+const bucket = (labels: Readonly<Record<string, string>>, gained: number): readonly Given[] =>
+  [5, 5 + gained].map((value, i) => ({
+    name: 'latency_bucket',
+    labels,
+    at: ['11:58:10', '11:58:40'][i]!,
+    value,
+    kind: 'counter' as const,
+  }));
+
+test('the quantile of a histogram is computed of its buckets, of series that the selector means', async () => {
+  await points(
+    ...bucket({ le: '0.1', route: '/a' }, 10),
+    ...bucket({ le: '0.5', route: '/a' }, 30),
+    ...bucket({ le: '+Inf', route: '/a' }, 30),
+    ...bucket({ le: '+Inf', route: '/b' }, 500),
+    { name: 'latency', labels: { route: '/c' }, at: '11:58:10', value: 3 },
+  );
+  const answer = await query({ metricName: 'latency{quantile="0.5",route="/a"}', aggregation: 'max' });
+  expect(Object.keys(answer)).toEqual(['11:58:40']);
+  expect(answer['11:58:40']).toBeCloseTo(0.2, 12);
+});
+
+test('the quantile of an exponential or native histogram lies within its bucket', async () => {
+  await points(...bucket({ vmrange: '1...1.09051' }, 90), ...bucket({ vmrange: '8...8.72406' }, 10));
+  const p99 = await query({ metricName: 'latency{quantile="0.99"}' });
+  expect(Object.values(p99)).toEqual([expect.closeTo(8 * (8.72406 / 8) ** 0.9, 6)]);
+});
+
+test('a summary answers with the quantiles that it was sent with', async () => {
+  await points({ name: 'latency', labels: { quantile: '0.5' }, at: '11:58:10', value: 7 });
+  expect(Object.values(await query({ metricName: 'latency{quantile="0.5"}' }))).toEqual([7]);
+});
+
+test('a quantile of a gauge is 400 and says why', async () => {
+  await points({ name: 'memory', at: '11:58:10', value: 7 });
+  // The series is announced with its points.
+  const answer = await w.call('query_metric', { serviceId, metricName: 'memory{quantile="0.5"}' });
+  expect(answer).toMatchObject({ status: 400 });
+  expect(JSON.stringify(answer)).toContain('memory is neither a histogram nor a summary');
+});
+
+test('a counter begins where its sender says: a first sample of 5 is an increase of 5, a restart up to 150 one of 150', async () => {
+  await points(
+    { at: '11:56:00', value: 0, kind: 'start' },
+    { at: '11:56:10', value: 5, kind: 'counter' },
+    { at: '11:57:10', value: 100, kind: 'counter' },
+    { at: '11:57:30', value: 0, kind: 'start' },
+    { at: '11:58:10', value: 150, kind: 'counter' },
+  );
+  expect(Object.values(await query({ aggregation: 'sum' }))).toEqual([5, 95, 150]);
+  expect(Object.values(await query({ aggregation: 'count' }))).toEqual([1, 1, 1]);
+});

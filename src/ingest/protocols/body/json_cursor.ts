@@ -10,7 +10,7 @@ const ESCAPED_NAMES_MAX = 1_000;
 const POWERS = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power}`));
 
 /** What a value is, in the words of refusals. */
-export type JsonKind = 'an object' | 'a list' | 'a string' | 'a number' | 'a boolean' | 'null';
+type JsonKind = 'an object' | 'a list' | 'a string' | 'a number' | 'a boolean' | 'null';
 
 /**
  * Reads JSON in place that `JsonCheck` has found to be sound: no value is built that nobody asks for. `pos` stands at a
