@@ -1,5 +1,6 @@
 /** `npm run bench`, or `npm run bench -- rules …`: prints figures; see README.md. */
 import { actions } from './actions.ts';
+import { backup } from './backup.ts';
 import { consolePages } from './console.ts';
 import { escalation } from './escalation.ts';
 import { exceptionLists } from './exception_lists.ts';
@@ -21,6 +22,7 @@ import { rules } from './rules.ts';
 /** Members that share the history are adjacent. */
 const BENCHES: readonly Bench[] = [
   actions,
+  backup,
   consolePages,
   escalation,
   exceptionLists,

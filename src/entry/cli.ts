@@ -11,6 +11,7 @@ import { addCalendarCommands } from '#entry/cli/calendars.ts';
 import { addKeyCommands } from '#entry/cli/keys.ts';
 import { addOrganizationCommands } from '#entry/cli/organizations.ts';
 import { addSetAsideCommands } from '#entry/cli/set_aside.ts';
+import { addTransferCommands } from '#entry/cli/transfer.ts';
 import { addUserCommands } from '#entry/cli/users.ts';
 import { versionText } from '#entry/cli/version.ts';
 import { ensureFirstRun } from '#entry/first_run.ts';
@@ -79,6 +80,7 @@ addCalendarCommands(program);
 addAuditCommands(program);
 addSetAsideCommands(program);
 addClickHouseCommands(program);
+addTransferCommands(program);
 addBackupCommands(program, () => runInstead('infra/embedded/on_stores.ts', 'frugal', ...process.argv.slice(2)));
 
 try {

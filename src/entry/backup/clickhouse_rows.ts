@@ -95,14 +95,20 @@ async function readJson<Row>(client: ClickHouseClient, query: string): Promise<R
   return await (await client.query({ query, format: 'JSONEachRow' })).json<Row>();
 }
 
+interface InsertedPart {
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly format?: 'RowBinary' | 'CSV' | 'JSONEachRow';
+}
+
 /** Returns once the rows are durable. */
 export async function insertPart(
   client: ClickHouseClient,
-  { table, columns }: { readonly table: string; readonly columns: readonly string[] },
-  rows: AsyncIterable<Buffer>,
+  { table, columns, format = 'RowBinary' }: InsertedPart,
+  rows: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): Promise<void> {
   const { stream } = await client.exec({
-    query: `INSERT INTO ${table} (${columns.join(', ')}) FORMAT RowBinary`,
+    query: `INSERT INTO ${table} (${columns.join(', ')}) FORMAT ${format}`,
     values: Readable.from(rows, { objectMode: false }),
     clickhouse_settings: { insert_deduplicate: 0, async_insert: 0, max_partitions_per_insert_block: '0' },
   });

@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import { createWriteStream, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { finished } from 'node:stream/promises';
+
+import type { Client } from 'pg';
+
+import { connect, listTables, quote, readMigrations } from '#entry/backup/postgres_rows.ts';
+import { versionText } from '#entry/cli/version.ts';
+import {
+  EVENT_FILES,
+  type EventTable,
+  EXPORT_FORMAT,
+  type ExportManifest,
+  LEFT_OUT,
+  MANIFEST_FILE,
+  ORGANIZATION_TABLES,
+  type OrganizationTable,
+} from '#entry/transfer/organization_tables.ts';
+import type { RunningConfig } from '#entry/running_config.ts';
+import { AppError } from '#kernel/errors.ts';
+import { asId, type Id, uuidOf } from '#kernel/ids.ts';
+import { systemClock, toTimestamp } from '#kernel/time.ts';
+import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { directUrlOf } from '#storage/postgres/database.ts';
+
+const FETCHED = 1_000;
+const READ_MS_MAX = 3_600_000;
+
+/** Writes the organization of this name or id as open files into a new folder; returns the rows by file. */
+export async function exportOrganization(
+  config: RunningConfig,
+  nameOrId: string,
+  folder: string,
+): Promise<ExportManifest> {
+  if (existsSync(folder) && readdirSync(folder).length > 0) {
+    throw new AppError('conflict', `the folder ${folder} is not empty: name a new one`);
+  }
+  const client = await connect(directUrlOf(config));
+  const clickhouse = openClickHouse(config, READ_MS_MAX);
+  try {
+    await client.query('begin isolation level repeatable read read only');
+    const organization = await findOrganization(client, nameOrId);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const files: Record<string, number> = {};
+    const columns = new Map((await listTables(client)).map((table) => [table.table, table.columns]));
+    for (const table of ORGANIZATION_TABLES) {
+      const file = `${table.table}.jsonl`;
+      const lines = readLines(client, table, columns.get(table.table) ?? [], organization.id);
+      files[file] = await writeLines(path.join(folder, file), lines);
+    }
+    const services = await listServices(client, organization.id);
+    const postgresMigrations = await readMigrations(client);
+    await client.query('commit');
+    for (const table of Object.keys(EVENT_FILES) as EventTable[]) {
+      const { file } = EVENT_FILES[table];
+      files[file] = await writeLines(path.join(folder, file), readEvents(clickhouse, table, services));
+    }
+    const manifest: ExportManifest = {
+      tocsinExport: EXPORT_FORMAT,
+      version: versionText([]),
+      exportedAt: toTimestamp(systemClock.now()),
+      organizationId: organization.id,
+      organizationName: organization.name,
+      postgresMigrations,
+      files,
+      leftOut: LEFT_OUT,
+    };
+    // Last: a folder without it is incomplete.
+    writeFileSync(path.join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+    return manifest;
+  } finally {
+    await clickhouse.close();
+    await client.end().catch(() => {});
+  }
+}
+
+async function findOrganization(client: Client, nameOrId: string): Promise<{ id: string; name: string }> {
+  const { rows } = await client.query<{ id: string; name: string }>(
+    'select id, name from organizations where id = $1 or name = $1 order by id',
+    [nameOrId],
+  );
+  const [only, ...others] = rows;
+  if (only === undefined) {
+    throw new AppError('not_found', `there is no organization ${nameOrId}; "tocsin org list" shows those there are`);
+  }
+  if (others.length === 0) return only;
+  throw new AppError(
+    'conflict',
+    `several organizations are called ${nameOrId}; name one by its id: ${rows.map(({ id }) => id).join(', ')}`,
+  );
+}
+
+async function* readLines(
+  client: Client,
+  { table, where, orderBy, without = [] }: OrganizationTable,
+  columns: readonly string[],
+  orgId: string,
+): AsyncGenerator<string> {
+  const exported = columns.filter((column) => !without.includes(column)).map(quote);
+  await client.query(
+    `declare rows cursor for select row_to_json(t)::text as line from
+     (select ${exported.join(', ')} from ${quote(table)} where ${where} order by ${orderBy}) t`.replaceAll(
+      '$1',
+      `'${orgId.replaceAll("'", "''")}'`,
+    ),
+  );
+  for (;;) {
+    const { rows } = await client.query<{ line: string }>(`fetch ${FETCHED} from rows`);
+    if (rows.length === 0) break;
+    yield* rows.map(({ line }) => line);
+  }
+  await client.query('close rows');
+}
+
+async function listServices(client: Client, orgId: string): Promise<Id<'service'>[]> {
+  const { rows } = await client.query<{ id: string }>('select id from services where org_id = $1 order by id', [orgId]);
+  return rows.map(({ id }) => asId('service', id));
+}
+
+async function* readEvents(
+  clickhouse: ClickHouseClient,
+  table: EventTable,
+  services: readonly Id<'service'>[],
+): AsyncGenerator<string> {
+  const { columns, file } = EVENT_FILES[table];
+  const format = file.endsWith('.csv') ? 'CSV' : 'JSONEachRow';
+  if (format === 'CSV') yield columns.replaceAll(' ', '');
+  for (const service of services) {
+    const { stream } = await clickhouse.exec({
+      query: `SELECT ${columns} FROM ${table} FINAL WHERE service_id = {service:UUID} FORMAT ${format}`,
+      query_params: { service: uuidOf(service) },
+    });
+    yield* linesOf(stream);
+  }
+}
+
+export async function* linesOf(source: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of source) {
+    const lines = (rest + (typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+async function writeLines(file: string, lines: AsyncIterable<string>): Promise<number> {
+  const out = createWriteStream(file, { mode: 0o600, flush: true });
+  let count = 0;
+  let waiting = '';
+  for await (const line of lines) {
+    count += 1;
+    waiting += `${line}\n`;
+    if (waiting.length < 65_536) continue;
+    if (!out.write(waiting)) await once(out, 'drain');
+    waiting = '';
+  }
+  out.end(waiting);
+  await finished(out);
+  return count;
+}

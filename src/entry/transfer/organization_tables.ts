@@ -1,0 +1,126 @@
+/** Rows of one organization that are exported, each as JSON. */
+export interface OrganizationTable {
+  readonly table: string;
+  /** Which rows; `$1` is the organization. */
+  readonly where: string;
+  readonly orderBy: string;
+  /** Columns that stay behind: secrets, and numbers that the other installation gives anew. */
+  readonly without?: readonly string[];
+  /** Columns that name something of the organization which must be in the export. */
+  readonly refersTo?: readonly string[];
+}
+
+const OWN = 'org_id = $1';
+const OF_SERVICES = 'service_id in (select id from services where org_id = $1)';
+const OF_INCIDENTS = 'incident_id in (select id from incidents where org_id = $1)';
+
+const own = (table: string, refersTo: readonly string[] = [], orderBy = 'id'): OrganizationTable => {
+  return { table, where: OWN, orderBy, refersTo };
+};
+
+/** In the order in which they are imported: what is referred to comes first. */
+export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
+  { table: 'organizations', where: 'id = $1', orderBy: 'id' },
+  {
+    table: 'users',
+    where: 'id in (select user_id from memberships where org_id = $1)',
+    orderBy: 'id',
+    without: ['password_hash'],
+  },
+  own('memberships', ['user_id'], 'user_id'),
+  own('teams'),
+  own('team_members', ['team_id', 'user_id']),
+  own('schedules', ['team_id']),
+  own('schedule_overrides', ['schedule_id', 'user_id']),
+  own('escalation_policies', ['team_id']),
+  // The number in a DSN is of the installation.
+  { ...own('services'), without: ['project_id'] },
+  { table: 'service_capabilities', where: OF_SERVICES, orderBy: 'service_id, capability', refersTo: ['service_id'] },
+  own('billing_periods'),
+  own('alert_rules', ['service_id', 'escalation_policy_id']),
+  own('dashboards', ['service_id']),
+  own('exception_groups', ['service_id']),
+  own('incidents', ['service_id', 'rule_id', 'exception_group_id', 'escalation_policy_id', 'team_id']),
+  { table: 'incident_steps', where: OF_INCIDENTS, orderBy: 'incident_id, step_index', refersTo: ['incident_id'] },
+  { table: 'incident_timeline', where: OF_INCIDENTS, orderBy: 'id', without: ['id'], refersTo: ['incident_id'] },
+  {
+    table: 'incident_members',
+    where: OF_INCIDENTS,
+    orderBy: 'incident_id, dedup_key',
+    refersTo: ['incident_id', 'rule_id', 'exception_group_id'],
+  },
+  { table: 'incident_notes', where: OF_INCIDENTS, orderBy: 'id', refersTo: ['incident_id'] },
+  // A digest comes before the messages in it.
+  own('notifications', ['incident_id', 'digest_id'], "kind <> 'digest', id"),
+  own('audit_log', [], 'at, id'),
+];
+
+/** What is never exported, and why. */
+export const LEFT_OUT: Readonly<Record<string, string>> = {
+  api_keys: 'a secret: create new ones',
+  ingest_keys: 'a secret: the import makes new ones',
+  connections: 'a secret: apps connect anew',
+  oauth_records: 'a secret',
+  sessions: 'a secret: people sign in anew',
+  invitations: 'a secret: invite anew',
+  password_resets: 'a secret',
+  passkeys: 'a secret: people set up second factors anew',
+  authenticator_apps: 'a secret',
+  recovery_codes: 'a secret',
+  pending_sign_ins: 'a secret',
+  passkey_challenges: 'a secret',
+  second_factor_locks: 'of the installation',
+  sign_in_brakes: 'of the installation',
+  calendar_feeds: 'a secret: create new addresses',
+  own_calendars: 'a secret: create new addresses',
+  group_decisions: 'kept to undo a decision soon after it',
+  push_subscriptions: 'of the installation: browsers subscribe anew',
+  confirmed_numbers: 'of the installation: people confirm their numbers anew',
+  phone_codes: 'a secret',
+  reply_pins: 'a secret',
+  inbound_messages: 'of the provider account',
+  ended_calls: 'of the provider account',
+  exception_group_counts: 'counted anew',
+  set_aside_events: 'encrypted under APP_SECRET',
+  ingest_refusals: 'of the last hours',
+  series_days: 'of the last day',
+  audit_heads: 'linked anew',
+  audit_links: 'linked anew',
+  outbox: 'work of the installation',
+  leases: 'work of the installation',
+  kept_jobs: 'work of the installation: export when nothing waits',
+  spooled_data: 'work of the installation',
+  migrated_by: 'of the installation',
+  installation: 'of the installation',
+  restorations: 'of the installation',
+};
+
+/** Rows in ClickHouse, by the service. */
+export const EVENT_FILES = {
+  metric_series: { file: 'metric_series.jsonl', columns: 'service_id, metric, series, last_at, tags' },
+  metric_points: { file: 'metric_points.csv', columns: 'service_id, metric, series, ts, value, kind' },
+  exception_events: {
+    file: 'exception_events.jsonl',
+    columns:
+      'service_id, group_id, event_id, at, received_at, level, environment, release, user_key, handled, tags, payload',
+  },
+} as const;
+
+export type EventTable = keyof typeof EVENT_FILES;
+
+export const MANIFEST_FILE = 'organization.json';
+export const EXPORT_FORMAT = 1;
+
+/** What `organization.json` says. */
+export interface ExportManifest {
+  readonly tocsinExport: number;
+  readonly version: string;
+  readonly exportedAt: string;
+  readonly organizationId: string;
+  readonly organizationName: string;
+  readonly postgresMigrations: readonly string[];
+  /** Rows by file. */
+  readonly files: Readonly<Record<string, number>>;
+  /** Tables of which nothing is exported, with the reason. */
+  readonly leftOut: Readonly<Record<string, string>>;
+}

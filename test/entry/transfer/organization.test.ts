@@ -1,0 +1,144 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { exportOrganization } from '#entry/transfer/export_organization.ts';
+import { importOrganization } from '#entry/transfer/import_organization.ts';
+import { LEFT_OUT, ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
+import { asId } from '#kernel/ids.ts';
+import { testClock } from '#test/kit/clock.ts';
+import { makeFolder } from '#test/faults/folder.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const SECRET = { appSecret: 'the secret of another installation' };
+
+/** A team with a policy, an incident of each answered state, a service with points and events. */
+async function fill(w: StaffedWorld): Promise<{ serviceId: string; incidentIds: string[] }> {
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const incidentIds: string[] = [];
+  for (const status of ['acknowledged', 'resolved', 'triggered']) {
+    const steps = [0, 5].map((afterMinutes) => ({
+      afterMinutes,
+      channels: ['sms'] as const,
+      targetUserIds: [anna.userId],
+    }));
+    const alert = await w.staff.alert(teamId, steps);
+    const incidentId = await alert.trigger(`one that is ${status}`);
+    await w.settle();
+    if (status !== 'triggered') {
+      await w.expectOk('acknowledge_incident', { incidentId });
+      incidentIds.push(incidentId);
+    }
+    if (status === 'resolved') await w.expectOk('resolve_incident', { incidentId });
+  }
+  const { serviceId, dsn, ingestionKey } = await w.given.service({ name: 'shop' });
+  const { username, pathname } = new URL(dsn);
+  for (const message of ['no beans left', 'no milk left', 'no beans left']) {
+    const url = `/api${pathname}/store/?sentry_key=${username}`;
+    expect((await w.app.inject({ method: 'POST', url, payload: { message } })).statusCode).toBe(200);
+  }
+  const points = [1, 2, 3].map((value) => ({ name: 'cpu', value, labels: { core: `"${value}", quoted` } }));
+  const headers = { authorization: `Bearer ${ingestionKey}`, 'content-type': 'application/json' };
+  const sent = await w.app.inject({ method: 'POST', url: '/api/ingest/metrics', headers, payload: { points } });
+  expect(sent.statusCode).toBe(202);
+  await w.settle();
+  return { serviceId, incidentIds };
+}
+
+async function answersOf(w: World, key: string, { serviceId, incidentIds }: Awaited<ReturnType<typeof fill>>) {
+  const period = { windowMinutes: 60 };
+  const asked: [string, object][] = [
+    ['list_teams', {}],
+    ['list_exception_groups', { serviceId }],
+    ['list_metric_names', { serviceId }],
+    ['query_metric', { serviceId, metricName: 'cpu{core=~".*quoted"}', aggregation: 'sum', ...period }],
+    ...incidentIds.map((incidentId): [string, object] => ['get_incident', { incidentId }]),
+  ];
+  const answers: unknown[] = [];
+  for (const [action, body] of asked) answers.push(await w.expectOk(action, body, { key }));
+  return answers;
+}
+
+async function rowsOf(w: World): Promise<unknown[]> {
+  const tables = ['organizations', 'memberships', 'teams', 'services', 'incidents', 'audit_log'];
+  return await Promise.all(tables.map((table) => w.context.db.sql.rows(`select * from ${table} order by 1, 2`)));
+}
+
+test('an organization gives the same answers in another installation, whose own are untouched', async () => {
+  const clock = testClock();
+  const from = await staffedWorld({ clock });
+  const filled = await fill(from);
+  // What people are told about answers leaves first.
+  await from.advance({ minutes: 2 });
+  const folder = path.join(makeFolder(), 'export');
+  const { files } = await exportOrganization(from.context.config, from.orgId, folder);
+  expect(files).toMatchObject({ 'incidents.jsonl': 3, 'exception_events.jsonl': 3, 'metric_points.csv': 4 });
+  const texts = Object.keys(files).map((file) => readFileSync(path.join(folder, file), 'utf8'));
+  expect(texts.join('')).not.toMatch(/tocsin_(key|ing)_|password_hash|key_hash/);
+
+  const { twilioAccountSid, twilioAuthToken, twilioFrom, twilioApiBase } = from.context.config;
+  const channel = { twilioAccountSid, twilioAuthToken, twilioFrom, twilioApiBase };
+  const to = await world({ clock, settings: { ...SECRET, ...channel } });
+  const before = await rowsOf(to);
+  const made = await importOrganization(to.context.config, folder, { asCopy: false });
+  expect(made).toMatchObject({ organizationId: from.orgId, movedIds: 0, services: 4 });
+  const key = await to.given.apiKey({ orgId: asId('org', made.organizationId) });
+  expect(await answersOf(to, key, filled)).toEqual(await answersOf(from, from.orgKey, filled));
+  const after = await rowsOf(to);
+  for (const [index, rows] of before.entries()) expect(after[index]).toEqual(expect.arrayContaining(rows as unknown[]));
+  // The other installation pages for what is open until it is stopped.
+  expect(await to.context.db.sql.rows(`select state, reason from incident_steps where state = 'pending'`)).toEqual([]);
+  // The ingestion keys are new, and work.
+  const service = await to.expectOk('get_service', { serviceId: filled.serviceId }, { key });
+  expect(service.name).toBe('shop');
+
+  await expect(importOrganization(to.context.config, folder, { asCopy: false })).rejects.toThrow(
+    'is in this installation already',
+  );
+  const copy = await importOrganization(to.context.config, folder, { asCopy: true });
+  expect(copy.organizationId).not.toBe(made.organizationId);
+  const copyKey = await to.given.apiKey({ orgId: asId('org', copy.organizationId) });
+  const { incidents } = await to.expectOk('list_incidents', {}, { key: copyKey });
+  const { incidents: originals } = await to.expectOk('list_incidents', {}, { key });
+  const inShort = (list: { number: number; title: string; status: string }[]) =>
+    list.map(({ number, title, status }) => [number, title, status]);
+  expect(inShort(incidents)).toEqual(inShort(originals));
+});
+
+test('a row that reaches into another organization imports nothing', async () => {
+  const from = await staffedWorld();
+  await fill(from);
+  const to = await world({ settings: SECRET });
+  const foreign = await to.expectOk('create_team', { name: 'Theirs' });
+  const before = await rowsOf(to);
+  const forged: [string, (row: Record<string, unknown>) => object, string][] = [
+    ['team_members.jsonl', (row) => ({ ...row, team_id: foreign.teamId }), 'team_id is not in the export'],
+    ['teams.jsonl', (row) => ({ ...row, org_id: to.orgId }), 'a row of another organization'],
+    ['memberships.jsonl', (row) => ({ ...row, user_id: to.owner.userId }), 'user_id is not in the export'],
+  ];
+  for (const [file, change, message] of forged) {
+    const folder = path.join(makeFolder(), 'export');
+    await exportOrganization(from.context.config, from.orgId, folder);
+    const [line = ''] = readFileSync(path.join(folder, file), 'utf8').split('\n');
+    writeFileSync(path.join(folder, file), `${JSON.stringify(change(JSON.parse(line) as Record<string, unknown>))}\n`);
+    await expect(importOrganization(to.context.config, folder, { asCopy: false }), file).rejects.toThrow(message);
+  }
+  expect(await rowsOf(to)).toEqual(before);
+});
+
+test('every table is exported or left out for a reason', async () => {
+  const w = await world();
+  const tables = await w.context.db.sql.rows<{ name: string }>(
+    `select relname::text as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
+  );
+  const known = new Set([
+    ...ORGANIZATION_TABLES.map(({ table }) => table),
+    ...Object.keys(LEFT_OUT),
+    'migrations',
+    'incident_numbers',
+  ]);
+  expect(tables.map(({ name }) => name).filter((name) => !known.has(name))).toEqual([]);
+});
