@@ -43,7 +43,8 @@ export async function startEngine(): Promise<Engine> {
     bridge: 'none',
     'default-address-pool': ADDRESS_POOL,
   });
-  const daemon = spawn(dockerd, options, { stdio: ['ignore', log, log] });
+  // Nothing of these containers has to be forwarded, and the machine keeps its policy for what is.
+  const daemon = spawn(dockerd, [...options, '--ip-forward=false'], { stdio: ['ignore', log, log] });
   const end = new AbortController();
   const gone = new Promise<void>((resolve) => {
     daemon.once('error', () => resolve());

@@ -62,6 +62,12 @@ export async function checkImage(engine: Engine, report: Report): Promise<void> 
   const sizes = await run('du', '-sb', ...folders);
   report.figure('image, of this', sizes.trim().split('\n').map(toFolderSize).join(', '));
 
+  const compiled = (await run('find', 'node_modules', '-name', '*.node', '-o', '-name', '*.so')).trim();
+  report.figure(
+    'image, compiled code in the packages',
+    compiled === '' ? 'none: the same on amd64 and arm64' : compiled,
+  );
+
   const bom = JSON.parse(await run('cat', 'sbom.cdx.json')) as { components: { name: string; purl?: string }[] };
   report.figure('image, bill of materials', `${bom.components.length} components (CycloneDX)`);
   const names = new Set(
@@ -78,6 +84,7 @@ export async function checkImage(engine: Engine, report: Report): Promise<void> 
     (name) => `org.opencontainers.image.${name}`,
   );
   const faults = [
+    compiled !== '' && `the packages hold code for one platform: ${compiled}`,
     layer > LAYER_BYTES_MAX && `the application layer weighs ${megabytes(layer)}`,
     config.User !== '10001' && `it runs as ${config.User || 'root'}`,
     config.Entrypoint[0] !== 'tini' && 'tini is not its first process',

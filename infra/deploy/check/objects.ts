@@ -3,6 +3,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { tryToExecute } from './execute.ts';
+import { Unavailable } from './report.ts';
 import type { Tools } from './tools.ts';
 
 /** An object that a chart has rendered. */
@@ -90,6 +91,7 @@ async function findTypeFaults({ folder }: Tools, objects: readonly KubernetesObj
     const args = [COMPILER, '-p', path.join(work, 'tsconfig.json'), '--pretty', 'false'];
     const { code, stdout } = await tryToExecute(process.execPath, args, { secondsMax: 120 });
     if (code === 0) return [];
+    if (code === null) throw new Unavailable('the compiler did not end in time on this machine');
     return stdout
       .trim()
       .split('\n')

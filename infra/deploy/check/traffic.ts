@@ -15,7 +15,7 @@ const TICK_MS = 100;
 /** Senders that keep their rate until they are stopped. */
 export interface Traffic {
   /** Resolves once every request has been answered. */
-  stop(): Promise<{ readonly events: Sent; readonly points: Sent }>;
+  stop(): Promise<{ readonly events: Sent; readonly points: Sent; readonly refusals: string }>;
 }
 
 interface Sent {
@@ -29,6 +29,8 @@ export function sendTraffic({ baseUrl, dsn, ingestionKey }: Target): Traffic {
   const project = pathname.split('/').at(-1) ?? '';
   const envelopeUrl = `${origin}${pathname.slice(0, -project.length)}api/${project}/envelope/`;
   const counts = { events: { sent: 0, accepted: 0 }, points: { sent: 0, accepted: 0 } };
+  const refusals = new Map<string, number>();
+  const refuse = (why: string): void => void refusals.set(why, (refusals.get(why) ?? 0) + 1);
   const underWay = new Set<Promise<void>>();
   const stopping = new AbortController();
 
@@ -38,8 +40,9 @@ export function sendTraffic({ baseUrl, dsn, ingestionKey }: Target): Traffic {
       .then(async (response) => {
         await response.arrayBuffer();
         if (response.ok) count.accepted += items;
+        else refuse(`status ${response.status}`);
       })
-      .catch(() => {})
+      .catch((error: unknown) => refuse(error instanceof Error ? String(error.cause ?? error.message) : 'no answer'))
       .finally(() => underWay.delete(answered));
     underWay.add(answered);
   };
@@ -67,7 +70,7 @@ export function sendTraffic({ baseUrl, dsn, ingestionKey }: Target): Traffic {
       stopping.abort();
       await sending;
       await Promise.all(underWay);
-      return counts;
+      return { ...counts, refusals: [...refusals].map(([why, times]) => `${times} × ${why}`).join(', ') };
     },
   };
 }
