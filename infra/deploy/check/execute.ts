@@ -56,7 +56,7 @@ export async function tryToExecute(
 export async function execute(program: string, args: readonly string[], execution: Execution = {}): Promise<string> {
   const executed = await tryToExecute(program, args, execution);
   if (executed.code === 0) return executed.stdout;
-  throw new Error(`${program} ${args.join(' ').slice(0, 200)} ${endOf(executed)}`);
+  throw new Error(`${program} ${args.join(' ').slice(0, 100)} ${endOf(executed)}`);
 }
 
 /** The same for what the machine, its packages or the network may not have. */
@@ -69,7 +69,7 @@ export async function obtain(program: string, args: readonly string[], execution
 }
 
 function endOf({ code, stdout, stderr }: Executed): string {
-  const how = code === null ? 'was killed' : `ended with status ${code}`;
+  const how = code === null ? 'was not done in time' : `ended with status ${code}`;
   return `${how}: ${`${stdout}\n${stderr}`.trim().slice(-SHOWN_MAX)}`;
 }
 

@@ -19,8 +19,8 @@ renders and validates the chart. It needs root and packages of Debian: docker.io
 );
 
 /** Downloads that take longer are given up: it is not this product that is slow then. */
-const BASE_SECONDS_MAX = 120;
-const PACKAGES_SECONDS_MAX = 120;
+const BASE_SECONDS_MAX = 180;
+const PACKAGES_SECONDS_MAX = 150;
 
 let engine: Engine | null = null;
 let stopping: Promise<void> | null = null;
