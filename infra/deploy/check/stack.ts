@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -27,7 +27,9 @@ export interface Stack {
 
 /** Makes the secrets and finds what is needed; starts nothing. Throws Unavailable when there is no compose. */
 export async function prepareStack(engine: Engine): Promise<Stack> {
-  const program = await findCompose();
+  // A copy: an installation of packages may empty their folder meanwhile.
+  const program = path.join(engine.folder, 'docker-compose');
+  copyFileSync(await findCompose(), program);
   const secrets = path.join(engine.folder, 'secrets');
   mkdirSync(secrets);
   await execute('sh', [path.join(DEPLOY, 'make_secrets.sh'), secrets]);
