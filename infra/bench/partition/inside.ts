@@ -152,7 +152,9 @@ async function send(
   await Promise.all(underWay);
 }
 
-const isAccepted = (status: number): boolean => status >= 200 && status < 300;
+function isAccepted(status: number): boolean {
+  return status >= 200 && status < 300;
+}
 
 async function keepSending<One>(isTaken: (one: One) => Promise<boolean>, one: One, into: Set<One>): Promise<void> {
   while (!(await isTaken(one))) await delay(250);
