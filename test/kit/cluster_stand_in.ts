@@ -65,7 +65,8 @@ export async function startClusterStandIn(options: StandInOptions = {}): Promise
     async stop() {
       front.close();
       const ended = once(child, 'exit');
-      child.kill('SIGTERM');
+      // With replicated tables it would wait for other replicas; what it has acknowledged is on disk.
+      child.kill('SIGKILL');
       await ended;
       if (folder === undefined) rmSync(dir, { recursive: true, force: true });
     },
