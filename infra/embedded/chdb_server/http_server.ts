@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 
 import { NOTHING_DONE, sendChunks, sendFailure, sendWhole } from './answer.ts';
 import { readText, readUnpacked, withRowsFile } from './body.ts';
@@ -62,6 +62,7 @@ export class ChdbHttpServer {
   readonly #options: HttpServerOptions;
   readonly #credentials: Buffer;
   readonly #limitQueries = pLimit(CONCURRENT_QUERIES_MAX);
+  readonly #insertsOfTable = new Map<string, LimitFunction>();
   readonly #running = new Map<string, { readonly abort: AbortController; readonly ended: Promise<void> }>();
   #releaseTimer: NodeJS.Timeout | undefined;
   #isStopping = false;
@@ -163,14 +164,26 @@ export class ChdbHttpServer {
     const summary = await withRowsFile(this.#options.spoolDir, rows, rowsInBody, async (file, isEmpty) => {
       if (isEmpty) return NOTHING_DONE;
       const sql = `${target} FROM INFILE ${quoteText(file)} ${settings} FORMAT ${format}`;
-      return this.#withConnection(context, signal, {}, async (connection) => {
+      const insert = async (connection: Connection) => {
         const { rowsRead, bytesRead } = await connection.run(sql).catch((error: unknown) => {
           throw withoutPath(error, file);
         });
         return { readRows: rowsRead, readBytes: bytesRead, writtenRows: rowsRead, writtenBytes: bytesRead };
-      });
+      };
+      return this.#limitInserts(target)(() => this.#withConnection(context, signal, {}, insert));
     });
     await sendWhole(res, context, Buffer.alloc(0), summary);
+  }
+
+  /**
+   * One insert into a table at a time. The engine numbers the parts of two inserts, and a merge may span the one that is
+   * not there yet: its rows are then dropped without an error (https://github.com/ClickHouse/ClickHouse/issues/108515).
+   */
+  #limitInserts(target: string): LimitFunction {
+    const table = target.replace(/\(.*$/s, '').trim();
+    const limit = this.#insertsOfTable.get(table) ?? pLimit(1);
+    this.#insertsOfTable.set(table, limit);
+    return limit;
   }
 
   async #query(res: ServerResponse, context: QueryContext, query: Query, signal: AbortSignal): Promise<void> {

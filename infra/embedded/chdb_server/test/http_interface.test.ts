@@ -173,6 +173,24 @@ describe('inserts', () => {
     await insert(4);
     expect(await rowsOf('SELECT id FROM points ORDER BY id')).toEqual([1, 2, 3, 4].map((id) => ({ id })));
   });
+
+  test('are written to a table by one insert at a time', async () => {
+    await client.command({ query: 'CREATE OR REPLACE TABLE slow (id UInt64) ENGINE = MergeTree ORDER BY id' });
+    await client.command({
+      query: `CREATE MATERIALIZED VIEW slow_copy ENGINE = Memory AS SELECT id, sleepEachRow(0.3) AS slept FROM slow`,
+    });
+    const running = () =>
+      single(`SELECT toUInt32(count()) FROM system.processes WHERE query LIKE 'INSERT INTO slow%'`) as Promise<number>;
+    let isDone = false;
+    const inserts = Promise.all(
+      [1, 2, 3].map((id) => client.insert({ table: 'slow', values: [{ id }], format: 'JSONEachRow' })),
+    ).finally(() => (isDone = true));
+    const seen: number[] = [];
+    while (!isDone) seen.push(await running());
+    await inserts;
+    expect(Math.max(...seen)).toBe(1);
+    expect(await single('SELECT toUInt32(count()) FROM slow')).toBe(3);
+  });
 });
 
 describe('requests', () => {
