@@ -8,31 +8,38 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** Describes problems only, and loads no style sheets or media again: no rule that runs here looks at them. */
 const QUICK = { resultTypes: ['violations'], preload: false };
 
-/** Waits for the transitions between the colours of both schemes. */
-const COLOURS_CHANGED = `new Promise(requestAnimationFrame).then(() => Promise.all(document.getAnimations()
-  .filter((animation) => animation instanceof CSSTransition).map(({ finished }) => finished.catch(() => {}))))`;
+type ColorScheme = 'light' | 'dark';
 
-async function showIn(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+const schemeOf = (page: Page): Promise<ColorScheme> =>
+  page.evaluate(`matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'`);
+
+/** Waits for the other scheme, and for the transitions between the colours of both. */
+async function showIn(page: Page, colorScheme: ColorScheme): Promise<void> {
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-  await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
-  await page.evaluate(COLOURS_CHANGED);
+  await page.evaluate(`(async () => {
+    const isShown = () => document.documentElement.dataset.mantineColorScheme === '${colorScheme}';
+    while (!isShown()) await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+    const changing = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
+    await Promise.all(changing.map(({ finished }) => finished.catch(() => {})));
+  })()`);
 }
 
-/** What axe finds: everything in the light scheme, and only problems with colours in the dark one.
+/** What axe finds: everything in the scheme that is shown, and problems with colours in the other one, which stays.
  *
  * @param within a selector that limits the check; without it the whole page is checked
  */
 export async function axeViolations(page: Page, within = ':root'): Promise<string[]> {
   if (await page.evaluate<boolean>('globalThis.axe === undefined')) await page.evaluate(AXE);
   const scope = within === ':root' ? 'document' : JSON.stringify(within);
-  const run = (options: object) =>
+  const run = (colorScheme: ColorScheme, options: object) =>
     page.evaluate<string[]>(
       `axe.run(${scope}, ${JSON.stringify({ ...QUICK, ...options })}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
-        nodes.slice(0, 3).map(({ html, failureSummary }) => id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`,
+        nodes.slice(0, 3).map(({ html, failureSummary }) => 'in ${colorScheme}, ' + id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`,
     );
-  const light = await run({});
-  await showIn(page, 'dark');
-  const dark = await run({ runOnly: ['color-contrast', 'link-in-text-block'] });
-  await showIn(page, 'light');
-  return [...light, ...dark.map((fault) => `in dark, ${fault}`)];
+  const shown = await schemeOf(page);
+  const other = shown === 'light' ? 'dark' : 'light';
+  const found = await run(shown, {});
+  await showIn(page, other);
+  return [...found, ...(await run(other, { runOnly: ['color-contrast', 'link-in-text-block'] }))];
 }

@@ -76,13 +76,17 @@ async function look(page: Page, isOpen: boolean): Promise<string[]> {
 }
 
 inBrowser('every dialog and menu', () => {
-  test('is accessible, fits the screen and holds right-to-left names of 118 characters, on a desktop and on a phone, in light and in dark', async () => {
-    const h = await openConsole();
-    const desk = await h.visitor({ ...LOOKS, viewport: DESK });
-    const ids = await createSampleData(h, desk, nasty);
-    const phone = await h.visitor({ ...LOOKS, viewport: PHONE, isMobile: true, as: desk });
-    const all = [...pagesOf(ids), ...openingsOf(ids)];
-    const found = await Promise.all([desk, phone].map(({ page }) => problemsOf(page, h, all, look)));
-    expect(found.flat()).toEqual([]);
-  });
+  test(
+    'is accessible, fits the screen and holds right-to-left names of 118 characters, on a desktop and on a phone, in light and in dark',
+    { timeout: 300_000 },
+    async () => {
+      const h = await openConsole();
+      const desk = await h.visitor({ ...LOOKS, viewport: DESK });
+      const ids = await createSampleData(h, desk, nasty);
+      const phone = await h.visitor({ ...LOOKS, viewport: PHONE, isMobile: true, as: desk });
+      const all = [...pagesOf(ids), ...openingsOf(ids)];
+      const found = await Promise.all([desk, phone].map(({ page }) => problemsOf(page, h, all, look)));
+      expect(found.flat()).toEqual([]);
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { IconBug, IconCheck, IconFilterOff, IconPlus } from '@tabler/icons-react';
+import { IconBug, IconCheck, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -8,6 +8,7 @@ import { serviceQuery } from '#console/api/queries.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { Card } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
+import { NothingMatches } from '#console/components/nothing_matches.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import type { GroupTab } from '#console/pages/exceptions/exception_filter.ts';
 import { Snippet } from '#console/pages/services/snippet.tsx';
@@ -40,28 +41,12 @@ export function NoExceptions({ tab, serviceId, isFiltered, isAny, onClear }: NoE
       </EmptyState>
     );
   }
-  if (isFiltered && serviceId === undefined) return <NothingMatches onClear={onClear} />;
+  if (isFiltered && serviceId === undefined) return <NothingMatches what="exception" onClear={onClear} />;
   return (
     <>
-      {isFiltered && <NothingMatches onClear={onClear} />}
+      {isFiltered && <NothingMatches what="exception" onClear={onClear} />}
       <SendExceptions serviceId={serviceId} />
     </>
-  );
-}
-
-function NothingMatches({ onClear }: { readonly onClear: () => void }) {
-  return (
-    <EmptyState
-      icon={<IconFilterOff size={24} />}
-      title="Nothing matches"
-      actions={
-        <Button variant="default" onClick={onClear}>
-          Clear the filters
-        </Button>
-      }
-    >
-      No exception matches these filters.
-    </EmptyState>
   );
 }
 

@@ -1,6 +1,7 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { invoke } from '#console/api/actions.ts';
 import { euroText, PRICE_EUR } from '#console/components/capability.ts';
 import { Dialog } from '#console/components/dialog.tsx';
@@ -89,14 +90,7 @@ export function SetUpPaging({ serviceId, onClose }: SetUpPagingProps) {
             {isNew && ` The service costs ${euroText(CAPABILITIES.length * PRICE_EUR)} a month.`}
           </Text>
           {settingUp.isError && <ErrorAlert title="Nothing was set up" error={settingUp.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={cancel}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={settingUp.isPending}>
-              Set up
-            </Button>
-          </Group>
+          <SubmitButtons label="Set up" isPending={settingUp.isPending} onCancel={cancel} />
         </Stack>
       </form>
     </Dialog>

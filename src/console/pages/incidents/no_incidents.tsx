@@ -1,10 +1,10 @@
-import { Button } from '@mantine/core';
-import { IconCheck, IconFilterOff } from '@tabler/icons-react';
+import { IconCheck } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
 import { incidentSearchQuery } from '#console/api/incidents.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
+import { NothingMatches } from '#console/components/nothing_matches.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Name } from '#console/components/name.tsx';
 import type { IncidentTab } from '#console/pages/incidents/incident_filter.ts';
@@ -18,19 +18,7 @@ interface NoIncidentsProps {
 
 export function NoIncidents({ tab, isFiltered, onClear }: NoIncidentsProps) {
   if (isFiltered) {
-    return (
-      <EmptyState
-        icon={<IconFilterOff size={24} />}
-        title="Nothing matches"
-        actions={
-          <Button variant="default" onClick={onClear}>
-            Clear the filters
-          </Button>
-        }
-      >
-        No incident matches these filters.
-      </EmptyState>
-    );
+    return <NothingMatches what="incident" onClear={onClear} />;
   }
   return (
     <EmptyState

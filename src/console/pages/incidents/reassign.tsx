@@ -1,8 +1,9 @@
-import { Button, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
+import { SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import type { IncidentWithLog, ResultOf } from '#console/api/actions.ts';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { actionQuery } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { Dialog } from '#console/components/dialog.tsx';
@@ -95,14 +96,7 @@ export function Reassign({ incident, onClose }: ReassignProps) {
             {kind === 'policy' ? aboutPolicy(status) : aboutPerson(incident, person)}
           </Text>
           {reassigning.isError && <ErrorAlert title="Nobody was paged" error={reassigning.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={reassigning.isPending}>
-              Reassign and page
-            </Button>
-          </Group>
+          <SubmitButtons label="Reassign and page" isPending={reassigning.isPending} onCancel={onClose} />
         </Stack>
       </form>
     </Dialog>

@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { changeName, changePassword, sessionQuery, sessionsQuery } from '#console/api/session.ts';
 import { Card } from '#console/components/card.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
@@ -105,14 +106,7 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
             description="Programs that use them stop working. Keep them only if you are sure that nobody else has them."
           />
           {changing.isError && <ErrorAlert title="Your password was not changed" error={changing.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={changing.isPending}>
-              Change
-            </Button>
-          </Group>
+          <SubmitButtons label="Change" isPending={changing.isPending} onCancel={onClose} />
         </Stack>
       </form>
     </Dialog>

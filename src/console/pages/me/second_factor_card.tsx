@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { renderSVG } from 'uqr';
 
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import {
   addPasskey,
   beginApp,
@@ -170,14 +171,7 @@ function AddPasskey({ onClose, onAdded }: AddingProps) {
             data-autofocus
           />
           {adding.isError && <ErrorAlert title="No passkey was added" error={adding.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={adding.isPending}>
-              Add
-            </Button>
-          </Group>
+          <SubmitButtons label="Add" isPending={adding.isPending} onCancel={onClose} />
         </Stack>
       </form>
     </Dialog>
@@ -226,14 +220,7 @@ function SetUpApp({ onClose, onAdded }: AddingProps) {
               w={160}
             />
             {confirming.isError && <ErrorAlert title="The app was not set up" error={confirming.error} />}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
-                Cancel
-              </Button>
-              <Button type="submit" loading={confirming.isPending}>
-                Set up
-              </Button>
-            </Group>
+            <SubmitButtons label="Set up" isPending={confirming.isPending} onCancel={onClose} />
           </Stack>
         </form>
       )}

@@ -1,7 +1,8 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
@@ -40,14 +41,7 @@ export function CreateTeam({ onClose }: { readonly onClose: () => void }) {
             data-autofocus
           />
           {creating.isError && <ErrorAlert title="The team was not created" error={creating.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={creating.isPending}>
-              Create
-            </Button>
-          </Group>
+          <SubmitButtons label="Create" isPending={creating.isPending} onCancel={onClose} />
         </Stack>
       </form>
     </Dialog>

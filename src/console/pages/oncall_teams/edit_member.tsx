@@ -1,7 +1,8 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import type { TeamMember } from '#console/api/team_pages.ts';
@@ -69,14 +70,12 @@ export function EditMember({ member, onClose }: EditMemberProps) {
             </Text>
           )}
           {saving.isError && <ErrorAlert title="Nothing was saved" error={saving.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={saving.isPending} disabled={draft.conflicts.length > 0}>
-              Save
-            </Button>
-          </Group>
+          <SubmitButtons
+            label="Save"
+            isPending={saving.isPending}
+            isDisabled={draft.conflicts.length > 0}
+            onCancel={onClose}
+          />
         </Stack>
       </form>
     </Dialog>

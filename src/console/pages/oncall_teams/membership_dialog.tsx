@@ -1,8 +1,9 @@
-import { Button, Group, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
@@ -66,14 +67,7 @@ export function MembershipDialog({ title, chosen, asked, field, teamNameOf, onCl
           {field(form)}
           <ContactFields form={form} />
           {adding.isError && <ErrorAlert title="Nobody was added" error={adding.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={adding.isPending}>
-              Add
-            </Button>
-          </Group>
+          <SubmitButtons label="Add" isPending={adding.isPending} onCancel={onClose} />
         </Stack>
       </form>
     </Dialog>

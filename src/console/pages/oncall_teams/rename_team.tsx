@@ -1,7 +1,8 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import type { TeamDetails } from '#console/api/team_pages.ts';
@@ -38,14 +39,12 @@ export function RenameTeam({ team: { teamId, name }, onClose }: RenameTeamProps)
           <DraftNotice draft={draft} labels={{ name: 'Name' }} />
           <TextInput {...form.getInputProps('name')} label="Name" maxLength={500} data-autofocus />
           {saving.isError && <ErrorAlert title="The name was not saved" error={saving.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={saving.isPending} disabled={draft.conflicts.length > 0}>
-              Save
-            </Button>
-          </Group>
+          <SubmitButtons
+            label="Save"
+            isPending={saving.isPending}
+            isDisabled={draft.conflicts.length > 0}
+            onCancel={onClose}
+          />
         </Stack>
       </form>
     </Dialog>

@@ -1,5 +1,5 @@
 import { Button, Skeleton } from '@mantine/core';
-import { IconActivityHeartbeat, IconFilterOff } from '@tabler/icons-react';
+import { IconActivityHeartbeat } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -8,6 +8,7 @@ import type { ResultOf } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
+import { NothingMatches } from '#console/components/nothing_matches.tsx';
 import { Name } from '#console/components/name.tsx';
 import type { RuleStart } from '#console/pages/rules/rule_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -23,19 +24,7 @@ interface NoRulesProps {
 /** Says that nothing matches, or offers rules for what arrives while there are none. */
 export function NoRules({ isFiltered, onClear, create }: NoRulesProps) {
   if (isFiltered) {
-    return (
-      <EmptyState
-        icon={<IconFilterOff size={24} />}
-        title="Nothing matches"
-        actions={
-          <Button variant="default" onClick={onClear}>
-            Clear the filters
-          </Button>
-        }
-      >
-        No rule matches these filters.
-      </EmptyState>
-    );
+    return <NothingMatches what="rule" onClear={onClear} />;
   }
   return (
     <>

@@ -1,0 +1,22 @@
+import { Button, Group } from '@mantine/core';
+
+interface SubmitButtonsProps {
+  readonly label: string;
+  readonly isPending: boolean;
+  readonly isDisabled?: boolean;
+  readonly onCancel: () => void;
+}
+
+/** At the end of the form of a dialog. */
+export function SubmitButtons({ label, isPending, isDisabled = false, onCancel }: SubmitButtonsProps) {
+  return (
+    <Group justify="flex-end">
+      <Button variant="default" onClick={onCancel}>
+        Cancel
+      </Button>
+      <Button type="submit" loading={isPending} disabled={isDisabled}>
+        {label}
+      </Button>
+    </Group>
+  );
+}
