@@ -4,6 +4,7 @@ import { waitForAll } from '#kernel/wait_for_all.ts';
 import type { Clock } from '#kernel/time.ts';
 import { EXCEPTION_EVENTS, METRIC_POINTS, type ExpiredRows } from '#storage/clickhouse/expired_rows.ts';
 import type { Database } from '#storage/postgres/database.ts';
+import { SeriesDayStore } from '#storage/postgres/series_day_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 export interface RetentionRuntime {
@@ -20,12 +21,13 @@ const KEEP_REFUSALS_HOURS = 48;
 
 /**
  * Removes what is older than the retention of its service: points, events, groups without events, and resolved incidents
- * with their logs; and old entries of the ingest status. Groups whose events nobody counted are counted. Reads hide all of it already, so after a crash the rest is
+ * with their logs; the series of days that are over, and old entries of the ingest status. Groups whose events nobody counted are counted. Reads hide all of it already, so after a crash the rest is
  * removed next time. A store that fails does not stop the others.
  */
 export async function enforceRetention(runtime: RetentionRuntime): Promise<void> {
   const now = runtime.clock.now();
-  const { services, incidents, exceptionGroups, exceptionCounts, ingestRefusals } = storesOf(runtime.db.session());
+  const session = runtime.db.session();
+  const { services, incidents, exceptionGroups, exceptionCounts, ingestRefusals } = storesOf(session);
   const { expiredRows } = runtime;
   const limit = pLimit(1);
   await waitForAll(
@@ -33,6 +35,8 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
       () => inBatches((limit) => incidents.removeOutdated(now, limit)),
       () => inBatches((limit) => exceptionGroups.removeOutdated(now, limit)),
       () => exceptionCounts.markMissed(now),
+      () =>
+        new SeriesDayStore(session).removeBefore(now.subtract({ hours: 24 }).toString().slice(0, 'YYYY-MM-DD'.length)),
       () => ingestRefusals.removeBefore(now.subtract({ hours: KEEP_REFUSALS_HOURS })),
       async () => expiredRows.remove(EXCEPTION_EVENTS, await services.listRetentionTiers('exceptions'), now),
       async () => {

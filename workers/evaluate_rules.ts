@@ -11,6 +11,7 @@ import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
 import type { MetricCheck } from '#storage/postgres/active_rule_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
+import type { Parts } from '#workers/shared_work.ts';
 
 export interface EvaluationRuntime extends UnitOfWorkRuntime {
   readonly rules: Pick<RuleReader, 'evaluate'>;
@@ -32,20 +33,26 @@ export const LONG_WINDOWS: Windows = { min: 16, max: 10_080 };
 const CONCURRENT_CHANGES = 8;
 
 /**
- * Evaluates every active metric rule once, in a few grouped queries. An evaluation that fails throws and changes
+ * Evaluates every active metric rule of these parts once, in a few grouped queries. An evaluation that fails throws and changes
  * nothing. A rule that could not be measured, or whose points still wait to be stored, stays as it is: neither counts as
  * "no breach". Two evaluations at the same time have the effect of one.
  */
-export async function evaluateRules(runtime: EvaluationRuntime, windows = ALL_WINDOWS): Promise<void> {
+export async function evaluateRules(
+  runtime: EvaluationRuntime,
+  windows = ALL_WINDOWS,
+  parts: Parts = null,
+): Promise<void> {
   const now = runtime.clock.now();
   const { activeRules, incidents, durableJobs } = storesOf(runtime.db.session());
-  const rules = await activeRules.listMetricChecks(windows);
+  const rules = await activeRules.listMetricChecks(windows, parts);
   if (rules.length === 0) return;
   // Read before the points: what is stored in between is measured.
   const waiting = await durableJobs.listWaiting(storePoints.name);
   const [measurements, open] = await Promise.all([
     measure(runtime, rules, now),
-    activeRules.listOpenIncidents('metric_threshold').then((found) => new Map(found.map((one) => [one.ruleId, one]))),
+    activeRules
+      .listOpenIncidents('metric_threshold', parts)
+      .then((found) => new Map(found.map((one) => [one.ruleId, one]))),
   ]);
   const decided = measurements.map((found) => {
     const { ruleId, serviceId, config } = found.rule;

@@ -23,7 +23,7 @@ await runProgram(async () => {
   const probes = config.metricsPort === 0 ? null : await (await import('#workers/probes.ts')).openProbes(stores);
   log.info({}, `the ${role.name} has started`);
   process.send?.({ ready: true });
-  onStop(log, [
+  const stoppables = [
     {
       name: 'jobs and periodic work',
       stop: async () => {
@@ -34,5 +34,6 @@ await runProgram(async () => {
     { name: 'probes', stop: async () => probes?.close() },
     { name: 'connections to the stores', stop: close },
     { name: 'traces', stop: () => tracing.close() },
-  ]);
+  ];
+  onStop(log, stoppables, config.stopSeconds * 1_000);
 });

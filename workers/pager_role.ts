@@ -68,6 +68,7 @@ export function pagerRole(foundation: Foundation, runtime = pagerRuntime(foundat
   return {
     name: 'pager',
     handlers: [onRunEscalationStep(runtime), onDeliverPage(runtime)],
+    shared: [],
     periodic: [
       { name: restartTimersName, everySeconds: 10, run: () => restartTimers(runtime) },
       ...(heartbeatUrl === undefined

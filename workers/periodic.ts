@@ -4,6 +4,7 @@ import type { Log } from '#kernel/log.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
+import type { Sharing } from '#workers/shared_work.ts';
 import { startTicker, type Ticker } from '#workers/ticker.ts';
 
 /** Work that one of all processes of a role does from time to time. */
@@ -19,6 +20,8 @@ interface PeriodicRuntime {
   readonly log: Log;
   /** The id of this process. */
   readonly holder: Id<'job'>;
+  /** Whose turn it is to look what is due. */
+  readonly sharing: Pick<Sharing, 'hasTurn'>;
 }
 
 /** A process that dies loses its leases after this time; one that lives renews them three times as often. */
@@ -26,10 +29,14 @@ const HOLD = Temporal.Duration.from({ seconds: 9 });
 const EXTEND_MS = 3_000;
 const CHECK_MS = 1_000;
 
-/** Checks every second what is due and runs it, unless another process does. Works do not wait for each other. */
+/**
+ * Checks what is due and runs it, unless another process does: every second the process whose turn it is. Works do not
+ * wait for each other.
+ */
 export function startPeriodic(runtime: PeriodicRuntime, works: readonly Periodic[]): Ticker {
   const running = new Map<string, Promise<void>>();
   const checking = startTicker(CHECK_MS, async () => {
+    if (!runtime.sharing.hasTurn(CHECK_MS)) return;
     const idle = works.filter(({ name }) => !running.has(name));
     for (const work of await listDue(runtime, idle)) {
       const done = runIfDue(runtime, work).finally(() => running.delete(work.name));

@@ -6,12 +6,16 @@ const KEEP_INVITATIONS_DAYS = 30;
 /** Longer than attempts are counted. */
 const KEEP_ATTEMPTS_HOURS = 24;
 
-/** Removes ended sessions, expired links, old invitations and sign-in attempts that no longer count. */
+/** Limits are whole again after a minute. */
+const KEEP_LIMITS_HOURS = 1;
+
+/** Removes ended sessions, expired links, old invitations, and sign-in attempts and limits that no longer count. */
 export async function pruneSignIns(runtime: UnitOfWorkRuntime): Promise<void> {
   await inUnitOfWork(runtime, async ({ stores, now }) => {
     await stores.sessions.removeEnded(livenessAt(now));
     await stores.passwordResets.removeOld(now.subtract({ hours: KEEP_ATTEMPTS_HOURS }));
     await stores.invitations.removeOld(now.subtract({ hours: KEEP_INVITATIONS_DAYS * 24 }));
     await stores.signInLimits.removeOld(now.subtract({ hours: KEEP_ATTEMPTS_HOURS }));
+    await stores.limitBuckets.removeOld(now.subtract({ hours: KEEP_LIMITS_HOURS }));
   });
 }

@@ -3,6 +3,7 @@ import { newId } from '#kernel/ids.ts';
 import { type JobHandler, startJobWorkers } from '#storage/queue/job_workers.ts';
 import type { ProbedStores } from '#workers/probes.ts';
 import { type Periodic, startPeriodic } from '#workers/periodic.ts';
+import { type SharedWork, startSharing } from '#workers/shared_work.ts';
 import { startTicker, type Ticker } from '#workers/ticker.ts';
 
 /** What one kind of process does in the background. Each queue is consumed by one role only. */
@@ -11,7 +12,9 @@ export interface Role {
   readonly handlers: readonly JobHandler[];
   /** Run from time to time by the one process of the role that gets the lease. */
   readonly periodic: readonly Periodic[];
-  /** Run again and again by every process of the role. */
+  /** Shared by all processes of the role. */
+  readonly shared: readonly SharedWork[];
+  /** Run again and again, in each period by one process of the role, in turn. */
   readonly ticks: readonly Tick[];
   /** Resolves once everything that ticks have started has ended. */
   readonly settled?: () => Promise<void>;
@@ -39,22 +42,29 @@ export interface StartedRole {
   close(): Promise<void>;
 }
 
+/** Of the time that a process has to stop; the rest is for giving back what has not ended, and for its connections. */
+const DRAIN_SHARE = 0.8;
+
 export function runRole(foundation: Foundation, role: Role): RunningRole {
   const log = foundation.log.child({ role: role.name });
-  const jobs = startJobWorkers(foundation.connectWorkers, role.handlers, log);
+  const closeWithinMs = foundation.config.stopSeconds * 1_000 * DRAIN_SHARE;
+  const jobs = startJobWorkers(foundation.connectWorkers, role.handlers, log, { closeWithinMs });
+  const runtime = { ...foundation, log, holder: newId('job') };
+  const sharing = startSharing(runtime, role.name, role.shared);
   const tickers: Ticker[] = role.ticks.map(({ name, everyMs, run }) =>
     startTicker(everyMs, async () => {
       try {
-        await run();
+        if (sharing.hasTurn(everyMs)) await run();
       } catch (error) {
         log.warn({ tick: name, err: error }, 'a tick failed; the next one tries again');
       }
     }),
   );
-  tickers.push(startPeriodic({ ...foundation, log, holder: newId('job') }, role.periodic));
+  tickers.push(startPeriodic({ ...runtime, sharing }, role.periodic));
   return {
     async stop() {
       await Promise.all(tickers.map((ticker) => ticker.stop()));
+      await sharing.stop();
       await Promise.all([jobs.close(), role.settled?.()]);
     },
   };

@@ -102,10 +102,10 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
   };
   const [shortRules, longRules] = WATCHED_WORK.rules;
   /** What evaluates the rules of each kind from time to time. */
-  const evaluation: Record<RuleKind, Role['periodic']> = {
+  const evaluation: Record<RuleKind, Role['shared']> = {
     metric_threshold: [
-      { name: shortRules, everySeconds: 5, run: () => evaluateRules(runtime, SHORT_WINDOWS) },
-      { name: longRules, everySeconds: 12, run: () => evaluateRules(runtime, LONG_WINDOWS) },
+      { name: shortRules, everySeconds: 5, run: (parts) => evaluateRules(runtime, SHORT_WINDOWS, parts) },
+      { name: longRules, everySeconds: 12, run: (parts) => evaluateRules(runtime, LONG_WINDOWS, parts) },
     ],
     // Evaluated when groups turn out to be new or to have regressed, in `onNewOrRegressed`.
     exception: [],
@@ -120,8 +120,8 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       onSendPasswordReset(runtime),
       onSendInvitation(runtime),
     ],
+    shared: Object.values(evaluation).flat(),
     periodic: [
-      ...Object.values(evaluation).flat(),
       { name: 'renew_capabilities', everySeconds: 60, run: () => renewCapabilities(runtime) },
       { name: 'count_exceptions', everySeconds: 2, run: () => countExceptions(runtime) },
       { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },

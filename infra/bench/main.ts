@@ -18,6 +18,7 @@ import { pageLatency } from './page_latency.ts';
 import { partition } from './partition.ts';
 import { query } from './query.ts';
 import { rules } from './rules.ts';
+import { scale } from './scale.ts';
 
 /** Members that share the history are adjacent. */
 const BENCHES: readonly Bench[] = [
@@ -38,6 +39,7 @@ const BENCHES: readonly Bench[] = [
   partition,
   query,
   rules,
+  scale,
 ];
 
 const MINUTES_MAX = 15;

@@ -7,7 +7,7 @@ import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { workerRuntime } from '#workers/worker_role.ts';
 import { type EvaluationRuntime, evaluateRules, LONG_WINDOWS, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
-import { startPeriodic } from '#workers/periodic.ts';
+import { type Parts, startSharing } from '#workers/shared_work.ts';
 
 import { count, duration, ratio, spreadCells, spreadOf } from './figures.ts';
 import { type Bench, printInputs, printTable, timed, withFolder } from './harness.ts';
@@ -115,23 +115,23 @@ async function besidePrometheus(cycles: readonly Cycle[]): Promise<void> {
   );
 }
 
-/** Several workers poll every second for due rules, as in production; one of them evaluates them. */
+/** Several workers share the rules, as in production; each evaluates its part. */
 async function byWorkers(runtime: EvaluationRuntime, db: Database): Promise<Record<string, string>> {
   const began: number[] = [];
   const workers = new Set<number>();
   let underWay = 0;
   let atOnce = 0;
   const tickers = Array.from({ length: WORKERS }, (_, worker) => {
-    const run = async (): Promise<void> => {
+    const run = async (parts: Parts): Promise<void> => {
       began.push(performance.now());
       workers.add(worker);
       underWay += 1;
       atOnce = Math.max(atOnce, underWay);
-      await evaluateRules(runtime, SHORT_WINDOWS);
+      await evaluateRules(runtime, SHORT_WINDOWS, parts);
       underWay -= 1;
     };
     const options = { db, clock: systemClock, log: silentLog, holder: newId('job') };
-    return startPeriodic(options, [{ name: 'evaluate_rules', everySeconds: 5, run }]);
+    return startSharing(options, 'worker', [{ name: 'evaluate_rules', everySeconds: 5, run }]);
   });
   await delay(WORKERS_MS);
   await Promise.all(tickers.map((ticker) => ticker.stop()));

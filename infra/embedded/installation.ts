@@ -3,8 +3,9 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 
 import type { FirstRun } from '#entry/first_run.ts';
-import { isMigrated } from '#entry/migrated_by.ts';
+import { isMigrated, readSchemaFault } from '#entry/migrated_by.ts';
 import type { Config } from '#entry/config.ts';
+import { ConfigError } from '#kernel/config.ts';
 import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
 
 import { deriveSecret, readOrCreateAppSecret } from './app_secret.ts';
@@ -194,6 +195,8 @@ export class Installation {
       APP_SECRET: appSecret = '',
     } = variables;
     if (await isMigrated({ databaseUrl, clickhouseUrl, appSecret, redisUrl: this.#config.redisUrl })) return;
+    const fault = await readSchemaFault(databaseUrl);
+    if (fault !== null) throw new ConfigError([fault]);
     try {
       await runNodeProgram(this.#program(this.#programs.migrate, variables), this.#stopping.signal);
     } catch (error) {

@@ -12,7 +12,8 @@ export interface BadKeyLimiter {
   guard<Result>(address: string, check: () => Promise<Result>): Promise<Result>;
 }
 
-export function createBadKeyLimiter(clock: Clock): BadKeyLimiter {
+/** Each of several processes counts by itself, up to its part of the limit. */
+export function createBadKeyLimiter(clock: Clock, processes: () => number = () => 1): BadKeyLimiter {
   const failures = new Map<string, { count: number; since: number }>();
 
   const countFailure = (address: string): number => {
@@ -25,7 +26,9 @@ export function createBadKeyLimiter(clock: Clock): BadKeyLimiter {
     failures.delete(address);
     failures.set(address, current);
     if (failures.size > ADDRESSES_MAX) failures.delete(failures.keys().next().value ?? '');
-    return current.count <= BAD_KEYS_PER_MINUTE ? 0 : Math.ceil((current.since + WINDOW_MS - now) / 1000);
+    return current.count <= Math.ceil(BAD_KEYS_PER_MINUTE / processes())
+      ? 0
+      : Math.ceil((current.since + WINDOW_MS - now) / 1000);
   };
 
   return {

@@ -39,9 +39,10 @@ await runProgram(async () => {
   log.info({ host, port }, 'the API listens');
   process.send?.({ ready: true, url: config.baseUrl });
 
-  onStop(log, [
+  const stoppables = [
     { name: 'requests', stop: async () => app.close() },
     { name: 'connections to the stores', stop: () => context.close() },
     { name: 'traces', stop: () => tracing.close() },
-  ]);
+  ];
+  onStop(log, stoppables, config.stopSeconds * 1_000);
 });

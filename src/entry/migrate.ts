@@ -7,6 +7,7 @@ import { Client } from 'pg';
 import { releaseOf } from '#entry/migrated_by.ts';
 import { findMark, UNDER_WAY_TEXT } from '#entry/backup/under_way.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
+import { findSchemaFault, isSchemaNewer, MIGRATIONS_DIR, worksWith } from '#entry/schema_age.ts';
 import { claimDatabase, requireOwnSecret, type RunSql } from '#entry/secret_fingerprint.ts';
 import { ConfigError } from '#kernel/config.ts';
 import { type ClickHouseAddress, databaseOf, withDatabase } from '#storage/clickhouse/address.ts';
@@ -16,8 +17,6 @@ import { createDatabaseOnCluster, migrateClickHouse } from '#storage/clickhouse/
 import { type DatabaseAddress, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
 import { migrateQueue } from '#storage/queue/connection.ts';
 
-const MIGRATIONS_DIR = path.join(import.meta.dirname, '../../infra/migrations');
-
 /** Any number that no other program locks in our database. */
 const LOCK = 7_203_311;
 
@@ -26,7 +25,8 @@ export const REWRITE_MS_MAX = 24 * 3_600_000;
 
 /**
  * Brings every store to the newest schema. Processes that start at the same time wait for each other under one
- * lock; a migration that fails leaves the store at the one before it.
+ * lock; a migration that fails leaves the store at the one before it. A schema that a newer release has made is left as it
+ * is; throws a ConfigError if this one does not work with it.
  */
 export async function migrate(
   config: RunningConfig,
@@ -42,13 +42,18 @@ export async function migrate(
     const run: RunSql = async (text, parameters) =>
       (await lock.query<{ found: string | null }>(text, [...parameters])).rows;
     await requireOwnSecret(run, config.appSecret);
+    const fault = await findSchemaFault(lock);
+    if (fault !== null) throw new ConfigError([`DATABASE_URL: ${fault}`]);
+    if (await isSchemaNewer(lock)) return;
     await requireCluster(config);
     await Promise.all([migratePostgresAndQueue(config), migrateEvents(config)]);
     await claimDatabase(run, config.appSecret);
+    const { postgres, clickhouse } = worksWith();
     await lock.query(
-      `insert into migrated_by (release) values ($1)
-       on conflict (is_only) do update set release = excluded.release, at = now()`,
-      [releaseOf(config)],
+      `insert into migrated_by (release, works_with_postgres, works_with_clickhouse) values ($1, $2, $3)
+       on conflict (is_only) do update set release = excluded.release, at = now(),
+         works_with_postgres = excluded.works_with_postgres, works_with_clickhouse = excluded.works_with_clickhouse`,
+      [releaseOf(config), postgres, clickhouse],
     );
   } finally {
     await lock.end();

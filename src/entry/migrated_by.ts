@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { Client } from 'pg';
 
+import { findSchemaFault, migrationNames } from '#entry/schema_age.ts';
 import { requireOwnSecret } from '#entry/secret_fingerprint.ts';
 import { type ClickHouseAddress, nodeUrlsOf } from '#storage/clickhouse/address.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-const MIGRATIONS_DIR = path.join(ROOT, 'infra/migrations');
 const ANSWER_MS_MAX = 5_000;
 
 interface Addresses extends ClickHouseAddress {
@@ -24,10 +24,15 @@ interface Addresses extends ClickHouseAddress {
 export async function isMigrated(addresses: Addresses): Promise<boolean> {
   try {
     const [release, names] = await Promise.all([readRelease(addresses), readNames(addresses)]);
-    return release === releaseOf(addresses) && migrationFiles('clickhouse').every((name) => names.has(name));
+    return release === releaseOf(addresses) && migrationNames('clickhouse').every((name) => names.has(name));
   } catch {
     return false;
   }
+}
+
+/** Why this release cannot work on the schema of this database; null when it can, and when that cannot be found out. */
+export async function readSchemaFault(databaseUrl: string): Promise<string | null> {
+  return await ask(databaseUrl, findSchemaFault).catch(() => null);
 }
 
 /** What a release migrates: its own files, and the queue's by the version of its package. */
@@ -36,24 +41,24 @@ export function releaseOf({ redisUrl }: Pick<Addresses, 'redisUrl'>): string {
     dependencies: Record<string, string>;
   };
   const queue = redisUrl === undefined ? `bullmq ${dependencies['bullmq']}` : 'redis';
-  const parts = [...migrationFiles('postgres'), ...migrationFiles('clickhouse'), queue];
+  const parts = [...migrationNames('postgres'), ...migrationNames('clickhouse'), queue];
   return createHash('sha256').update(parts.join('\n')).digest('hex');
 }
 
-function migrationFiles(store: 'postgres' | 'clickhouse'): string[] {
-  return readdirSync(path.join(MIGRATIONS_DIR, store))
-    .filter((name) => /^\d{4}_.*\.ts$/.test(name))
-    .toSorted();
+async function readRelease({ databaseUrl, appSecret }: Addresses): Promise<string | null> {
+  return await ask(databaseUrl, async (client) => {
+    await requireOwnSecret(async (text) => (await client.query<{ found: string | null }>(text)).rows, appSecret);
+    const { rows } = await client.query<{ release: string }>('select release from migrated_by');
+    return rows[0]?.release ?? null;
+  });
 }
 
-async function readRelease({ databaseUrl, appSecret }: Addresses): Promise<string | null> {
+async function ask<Answer>(databaseUrl: string, question: (client: Client) => Promise<Answer>): Promise<Answer> {
   const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: ANSWER_MS_MAX });
   client.on('error', () => {});
   try {
     await client.connect();
-    await requireOwnSecret(async (text) => (await client.query<{ found: string | null }>(text)).rows, appSecret);
-    const { rows } = await client.query<{ release: string }>('select release from migrated_by');
-    return rows[0]?.release ?? null;
+    return await question(client);
   } finally {
     await client.end().catch(() => {});
   }
@@ -71,5 +76,5 @@ async function readNames({ clickhouseUrl }: ClickHouseAddress): Promise<Readonly
     signal: AbortSignal.timeout(ANSWER_MS_MAX),
   });
   if (!response.ok) throw new Error(`ClickHouse answered ${response.status}`);
-  return new Set((await response.text()).split('\n'));
+  return new Set((await response.text()).split('\n').map((name) => path.basename(name, '.ts')));
 }

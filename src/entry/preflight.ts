@@ -3,6 +3,7 @@ import { Client } from 'pg';
 import { findMark, UNDER_WAY_TEXT } from '#entry/backup/under_way.ts';
 import { codeOf, findListenFault, type PreflightFault, type StoreName } from '#entry/listen_fault.ts';
 import type { Config } from '#entry/config.ts';
+import { findSchemaFault } from '#entry/schema_age.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import { READ_ONLY_SQL, readOnlyText } from '#storage/postgres/read_only.ts';
 import { openRedis, readRedisAddress, type RedisStore } from '#storage/queue/redis.ts';
@@ -166,6 +167,8 @@ async function askPostgres(
     const readOnly = await client.query<{ found: string }>(READ_ONLY_SQL);
     const [reason] = readOnly.rows;
     if (reason !== undefined) throw new NotYet(`PostgreSQL at ${at} ${readOnlyText(reason.found)}`);
+    const fault = await findSchemaFault(client);
+    if (fault !== null) throw new Refusal(fault);
     if (appSecret !== undefined) {
       await requireOwnSecret(
         async (text, parameters) => (await client.query<{ found: string | null }>(text, [...parameters])).rows,

@@ -6,15 +6,12 @@ interface Stoppable {
   readonly stop: () => Promise<void>;
 }
 
-/** Supervisors usually grant 30 s before they kill. */
-const STOP_MS_MAX = 15_000;
-
 /**
  * Stops one after another, once, at SIGTERM, at SIGINT, or when the parent that started this process with a channel is
  * gone, and then leaves with status 0. What has not stopped in time, because a store does not answer, is given up, with
  * status 1: jobs that were under way are kept in PostgreSQL and run again.
  */
-export function onStop(log: Log, stoppables: readonly Stoppable[], stopMsMax = STOP_MS_MAX): void {
+export function onStop(log: Log, stoppables: readonly Stoppable[], stopMsMax: number): void {
   let isStopping = false;
   const begin = (reason: string): void => {
     if (isStopping) return;

@@ -149,7 +149,7 @@ export const CORE_SETTINGS = {
   ingestPointsPerSecond: amount(
     'INGEST_POINTS_PER_SECOND',
     '1000000',
-    'metric points that one service may send to one API process, a second on average; 0 for no limit. Beyond it senders get 429 (Prometheus retries only with `retry_on_http_429`)',
+    'metric points that one service may send, a second on average and to all API processes together; 0 for no limit. Beyond it senders get 429 (Prometheus retries only with `retry_on_http_429`)',
   ),
   ingestEventsPerSecond: amount('INGEST_EVENTS_PER_SECOND', '2000', 'the same for exceptions'),
   ingestSeriesPerDay: amount(
@@ -187,13 +187,21 @@ export const CORE_SETTINGS = {
   callsPerMinute: amount(
     'CALLS_PER_MINUTE',
     '6000',
-    'calls that one key, connected app or person may make to one API process, a minute on average; beyond it 429. 0 for no limit',
+    'calls that one key, connected app or person may make, a minute on average and to all API processes together; beyond it 429. 0 for no limit',
   ),
   answerMegabytesPerMinute: amount(
     'ANSWER_MEGABYTES_PER_MINUTE',
     '256',
     'how much one of them may receive a minute, on average; 0 for no limit',
   ),
+  stopSeconds: setting({
+    variable: 'STOP_SECONDS',
+    purpose:
+      'how long a process that is told to stop (SIGTERM) may take to end what it has begun; then others take it over. Give it less than the time after which your supervisor kills',
+    allowed: 'a whole number from 1 to 600',
+    schema: Type.Integer({ minimum: 1, maximum: 600 }),
+    fallback: '15',
+  }),
   metricsToken: optionalText(
     'METRICS_TOKEN',
     '^\\S{16,}$',

@@ -13,6 +13,11 @@ export interface JobContract<Payload extends TObject = TObject> {
   /** The queue it waits in: the pager consumes `paging` and nothing else, the worker the other two. */
   readonly queue: QueueName;
   readonly payload: Payload;
+  /**
+   * Of the payload, 1 when it is left out. Raised when a handler of the release before would do the wrong thing with a new
+   * payload; a new optional field does not raise it. A process that knows a lower one leaves the job to a newer process.
+   */
+  readonly version?: number;
   /** Jobs with the same key are one job while the first is pending; null lets every job stand for itself. */
   readonly key: ((payload: Static<Payload>) => string) | null;
   readonly attempts: number;
@@ -27,6 +32,24 @@ const WakeUp = Type.Object({ keptId: Type.String() });
  * worker, which runs the next job.
  */
 export type DurableJobContract = JobContract<typeof WakeUp>;
+
+/** The field beside those of the payload that says its version; version 1 has none. */
+const VERSION = 'payloadVersion';
+
+/** The payload as it is stored. */
+export function toStored<Payload extends TObject>(
+  { version = 1 }: JobContract<Payload>,
+  payload: Static<Payload>,
+): Static<Payload> {
+  return version === 1 ? payload : { ...payload, [VERSION]: version };
+}
+
+/** Whether a process that knows this contract may run what is stored. Without a contract it knows of no such job. */
+export function isKnown(job: JobContract | undefined, stored: unknown): boolean {
+  if (job === undefined) return false;
+  const version = typeof stored === 'object' && stored !== null && VERSION in stored ? stored[VERSION] : 1;
+  return typeof version === 'number' && version <= (job.version ?? 1);
+}
 
 export function defineJob<Payload extends TObject>(contract: JobContract<Payload>): JobContract<Payload> {
   return contract;

@@ -15,6 +15,7 @@ const KEY_HEADERS = (key: string) => ({ authorization: `Bearer ${key}`, 'content
 
 async function guarded(
   limits: Partial<ConnectionLimits>,
+  processes = () => 1,
 ): Promise<{ server: Server; port: number; limitLog: LimitLog }> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => response.end('done'));
@@ -23,7 +24,7 @@ async function guarded(
   const connections = limitConnections(
     server,
     { ...CONNECTION_LIMITS, ...limits },
-    { limitLog, trustedProxies: undefined },
+    { limitLog, trustedProxies: undefined, processes },
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -46,6 +47,14 @@ async function opened(port: number): Promise<Socket & { isGone: boolean; heard: 
 
 test('one address without a key has so many connections and no more', async () => {
   const { port, limitLog } = await guarded({ connectionsOfAddressMax: 3 });
+  const sockets: Awaited<ReturnType<typeof opened>>[] = [];
+  for (let index = 0; index < 5; index += 1) sockets.push(await opened(port));
+  await expect.poll(() => sockets.map(({ isGone }) => isGone)).toEqual([false, false, false, true, true]);
+  expect(limitLog.counts.get('connections_of_address')).toBe(2);
+});
+
+test('of several processes each lets one address have its part of the connections', async () => {
+  const { port, limitLog } = await guarded({ connectionsOfAddressMax: 7 }, () => 3);
   const sockets: Awaited<ReturnType<typeof opened>>[] = [];
   for (let index = 0; index < 5; index += 1) sockets.push(await opened(port));
   await expect.poll(() => sockets.map(({ isGone }) => isGone)).toEqual([false, false, false, true, true]);

@@ -4,22 +4,30 @@ import { beforeEach, describe, expect, test } from 'vitest';
 
 import { RateLimiter } from '#ingest/rate_limiter.ts';
 import type { Id } from '#kernel/ids.ts';
+import { type Allowance, SharedLimit } from '#kernel/shared_limit.ts';
 import { bytes, double, label, message, number, otlpRequest, sample, writeRequest } from '#test/ingest/metric_bytes.ts';
-import { testClock } from '#test/kit/clock.ts';
+import { type TestClock, testClock } from '#test/kit/clock.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const ALPHA = 'service_a' as Id<'service'>;
 const BETA = 'service_b' as Id<'service'>;
+
+const limiterOf = (perSecond: number, noun: string, clock: TestClock): RateLimiter => {
+  const buckets = { take: () => Promise.reject(new Error('a process that is alone asks nobody')) };
+  const openLimit = (name: string, allowance: Allowance) =>
+    new SharedLimit({ name, ...allowance, buckets, processes: () => 1, now: () => clock.now() });
+  return new RateLimiter({ perSecond, noun, openLimit });
+};
 
 describe('a rate limiter', () => {
   const work = async (): Promise<void> => {};
 
   test('takes ten seconds at once, then as much as time passes, and each service by itself', async () => {
     const clock = testClock();
-    const limiter = new RateLimiter({ perSecond: 100, noun: 'points', clock });
+    const limiter = limiterOf(100, 'points', clock);
     await limiter.spend(ALPHA, 1_000, work);
-    expect(() => limiter.check(ALPHA)).toThrow(expect.objectContaining({ code: 'rate_limited', retryAfterSeconds: 1 }));
-    limiter.check(BETA);
+    await expect(limiter.check(ALPHA)).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 1 });
+    await limiter.check(BETA);
     clock.advance({ seconds: 1 });
     await limiter.spend(ALPHA, 100, work);
     await expect(limiter.spend(ALPHA, 1, work)).rejects.toMatchObject({ code: 'rate_limited' });
@@ -27,28 +35,28 @@ describe('a rate limiter', () => {
 
   test('lets one request overdraw, and says how long that takes to make good', async () => {
     const clock = testClock();
-    const limiter = new RateLimiter({ perSecond: 10, noun: 'points', clock });
+    const limiter = limiterOf(10, 'points', clock);
     await limiter.spend(ALPHA, 400, work);
-    expect(() => limiter.check(ALPHA)).toThrow(expect.objectContaining({ retryAfterSeconds: 31 }));
+    await expect(limiter.check(ALPHA)).rejects.toMatchObject({ retryAfterSeconds: 31 });
     clock.advance({ seconds: 30 });
-    expect(() => limiter.check(ALPHA)).toThrow(expect.objectContaining({ retryAfterSeconds: 1 }));
+    await expect(limiter.check(ALPHA)).rejects.toMatchObject({ retryAfterSeconds: 1 });
     clock.advance({ seconds: 1 });
-    limiter.check(ALPHA);
+    await limiter.check(ALPHA);
   });
 
   test('does not count what could not be stored', async () => {
-    const limiter = new RateLimiter({ perSecond: 1, noun: 'points', clock: testClock() });
+    const limiter = limiterOf(1, 'points', testClock());
     const failing = () => Promise.reject(new Error('away'));
     for (let times = 0; times < 20; times += 1) {
       await expect(limiter.spend(ALPHA, 10, failing)).rejects.toThrow('away');
     }
-    limiter.check(ALPHA);
+    await limiter.check(ALPHA);
   });
 
   test('is none at 0', async () => {
-    const limiter = new RateLimiter({ perSecond: 0, noun: 'points', clock: testClock() });
+    const limiter = limiterOf(0, 'points', testClock());
     await limiter.spend(ALPHA, 1e12, work);
-    expect(() => limiter.check(ALPHA)).not.toThrow();
+    await limiter.check(ALPHA);
   });
 });
 

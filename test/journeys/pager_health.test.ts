@@ -15,6 +15,7 @@ import { startJobs } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 import { pagerRole } from '#workers/pager_role.ts';
 import { startPeriodic } from '#workers/periodic.ts';
+import { startSharing } from '#workers/shared_work.ts';
 import { sendHeartbeat } from '#workers/send_heartbeat.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
 import { workerRole } from '#workers/worker_role.ts';
@@ -86,7 +87,8 @@ async function periodically(w: StaffedWorld, name: string, run: () => Promise<vo
     await run();
     done += 1;
   };
-  const ticker = startPeriodic({ ...w.context, holder: newId('job') }, [{ name, everySeconds: 1, run: counted }]);
+  const runtime = { ...w.context, holder: newId('job'), sharing: { hasTurn: () => true } };
+  const ticker = startPeriodic(runtime, [{ name, everySeconds: 1, run: counted }]);
   await expect.poll(() => done).toBe(1);
   await ticker.stop();
 }
@@ -149,9 +151,15 @@ test('a stalled worker: rules that are not evaluated are reported even if no dat
   await doRounds(w, ['evaluate_rules', ...WATCHED_WORK.pager]);
   expect(await metric(w, 'unseen_data_seconds')).toBe(31);
   await expectLate(w, /^rules were last evaluated 31 s ago$/);
-  for (const { name, run } of workerRole(w.context, w.runtime).periodic) {
-    if (name === 'evaluate_long_rules') await periodically(w, name, run);
-  }
+  const shared = workerRole(w.context, w.runtime).shared.filter(({ name }) => name === 'evaluate_long_rules');
+  const sharing = startSharing({ ...w.context, holder: newId('job') }, 'worker', shared);
+  const asOf = async () =>
+    await w.context.db.sql.row('select done_at = $1 as is_done from leases where name = $2', [
+      w.clock.now().toString(),
+      'evaluate_long_rules',
+    ]);
+  await expect.poll(asOf, { timeout: 30_000 }).toEqual({ is_done: true });
+  await sharing.stop();
   aSecondLater(w);
   await expectWell(w);
 });

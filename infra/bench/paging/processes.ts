@@ -19,6 +19,7 @@ const NAMES = [
   ['src/entry/api.ts', 'API'],
   ['workers/main.ts worker', 'Worker'],
   ['workers/main.ts pager', 'Pager'],
+  ['redis-server', 'Redis'],
   ['infra/bench', 'Supervisor (this program)'],
 ] as const;
 

@@ -41,6 +41,8 @@ export interface AuthorizationServerOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
+  /** How many processes are alive, which share its limits. */
+  readonly processes: () => number;
   readonly baseUrl: string;
   readonly appSecret: string;
   /** The one resource that tokens are for (RFC 8707). */
@@ -104,11 +106,11 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
 }
 
 function configurationOf(options: AuthorizationServerOptions): Configuration {
-  const { appSecret, baseUrl, resource, clock } = options;
+  const { appSecret, baseUrl, resource, clock, processes } = options;
   const prefix = pathOf(baseUrl);
   const resources = [resource, `${resource}/`];
   const cookie = { httpOnly: true, sameSite: 'lax' } as const;
-  const fetches = createRateLimit(clock, { perMinute: METADATA_FETCHES_PER_MINUTE });
+  const fetches = createRateLimit(clock, { perMinute: METADATA_FETCHES_PER_MINUTE, processes });
   return {
     adapter: recordAdapterOf({ ...options, resources }),
     routes: { ...OAUTH_PATHS, end_session: '/oauth/end' },

@@ -3,13 +3,16 @@ import type { Clock } from '#kernel/time.ts';
 const WINDOW_MS = 60_000;
 const NAMES_REMEMBERED = 10_000;
 
-/** So many a minute of each name, in this process. */
+/** So many a minute of each name; each of several processes counts by itself, up to its part. */
 export interface RateLimit {
   /** Counts one; 0 when it may be, else the seconds to wait. */
   take(name: string): number;
 }
 
-export function createRateLimit(clock: Clock, { perMinute }: { readonly perMinute: number }): RateLimit {
+export function createRateLimit(
+  clock: Clock,
+  { perMinute, processes }: { readonly perMinute: number; readonly processes: () => number },
+): RateLimit {
   const windows = new Map<string, { readonly since: number; count: number }>();
   return {
     take(name) {
@@ -21,7 +24,9 @@ export function createRateLimit(clock: Clock, { perMinute }: { readonly perMinut
       windows.set(name, window);
       const oldest = windows.size > NAMES_REMEMBERED ? windows.keys().next().value : undefined;
       if (oldest !== undefined) windows.delete(oldest);
-      return window.count <= perMinute ? 0 : Math.ceil((window.since + WINDOW_MS - now) / 1000);
+      return window.count <= Math.ceil(perMinute / processes())
+        ? 0
+        : Math.ceil((window.since + WINDOW_MS - now) / 1000);
     },
   };
 }

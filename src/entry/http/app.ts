@@ -23,6 +23,7 @@ import { sendProblem } from '#entry/http/problem.ts';
 import { mountRest } from '#entry/http/rest.ts';
 import { traceRequests } from '#entry/http/trace_requests.ts';
 import { securityHeadersOf, sendSecurityHeaders } from '#entry/http/security_headers.ts';
+import { openSharedLimits } from '#entry/http/shared_limits.ts';
 import { openProcessPort, type ProcessAnswers } from '#entry/process_port.ts';
 import { DiskSpace } from '#ingest/disk_space.ts';
 import { IngestCounters } from '#ingest/ingest_counters.ts';
@@ -57,8 +58,13 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   sendSecurityHeaders(app, context.config.baseUrl);
   readNoBodies(app);
   const limitLog = new LimitLog(context.log, context.clock);
+  const limits = openSharedLimits(app, context);
   const { trustedProxies } = context.config;
-  const connections = limitConnections(app.server, CONNECTION_LIMITS, { limitLog, trustedProxies });
+  const connections = limitConnections(app.server, CONNECTION_LIMITS, {
+    limitLog,
+    trustedProxies,
+    processes: limits.processes,
+  });
   app.addHook('preClose', async () => connections.drain());
   app.addHook('onClose', async () => connections.close());
   new BodyBudget(BODY_LIMITS, limitLog).mount(app);
@@ -68,6 +74,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
       answerBytesPerMinute: context.config.answerMegabytesPerMinute * MEGABYTE,
     },
     limitLog,
+    limits,
   );
   budget.mount(app);
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, context.log));
@@ -91,19 +98,19 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   });
   app.addHook('onClose', async () => disk.close());
   const readiness = mountHealth(app, context, disk);
-  const metrics = mountMetrics(app, context, ingestCounters, limitLog);
+  const metrics = mountMetrics(app, context, ingestCounters, { limitLog, limits });
   if (context.config.metricsPort !== 0) answerOnOwnPort(app, context, { readiness, metrics });
   await mountOpenApi(app, context.config.baseUrl);
   mountDocs(app);
-  await mountRest(app, context.actions, budget);
-  await mountMcp(app, context, budget);
-  const httpContext = httpContextOf(context);
+  await mountRest(app, context.actions, budget, limits);
+  await mountMcp(app, context, budget, limits);
+  const httpContext = httpContextOf(context, limits);
   await mountOAuth(app, httpContext);
   await mountCallbacks(app, context);
   await mountAnswers(app, context);
   mountCalendar(app, context);
   const findSession = await mountConsole(app, httpContext, budget);
-  await mountIngest(app, context, ingestCounters, disk);
+  await mountIngest(app, context, ingestCounters, { disk, limits });
   const answerUnknownPage = await mountConsolePages(app, context.config, findSession);
   app.setNotFoundHandler(async (request, reply) => {
     if (await answerUnknownPage(request, reply)) return reply;

@@ -5,6 +5,7 @@ import { authenticateSession, sessionCookieOf } from '#auth/sessions.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { ANSWER_PAGE_HEADERS, type AnswerPage, renderAnswerPage } from '#entry/http/answer_page.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
+import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { MCP_PATH } from '#entry/http/mcp/resource_metadata.ts';
 import { AppError } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -16,6 +17,7 @@ export const clientAddresses = new WeakMap<IncomingMessage, string>();
 /** Tied to the console: it knows who is signed in, and one of its pages asks. */
 export function openAuthorizationServer(
   context: Pick<AppContext, 'config' | 'db' | 'clock' | 'log'>,
+  { processes }: Pick<SharedLimits, 'processes'>,
 ): AuthorizationServer {
   const { config, db, clock, log } = context;
   const cookie = sessionCookieOf(config.baseUrl);
@@ -23,6 +25,7 @@ export function openAuthorizationServer(
     db,
     clock,
     log,
+    processes,
     baseUrl: config.baseUrl,
     appSecret: config.appSecret,
     resource: config.baseUrl + MCP_PATH,

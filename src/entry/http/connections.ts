@@ -10,7 +10,7 @@ import type { LimitLog } from '#kernel/limit_log.ts';
 export interface ConnectionLimits {
   /** All connections together. A new one beyond it takes the place of the oldest that has shown no key. */
   readonly connectionsMax: number;
-  /** Connections of one address (one IPv6 /64) that have shown no key. */
+  /** Connections of one address (one IPv6 /64) that have shown no key, to all processes together: each has its part. */
   readonly connectionsOfAddressMax: number;
   /** A body that is not there after so long must go on arriving at `bodyBytesPerSecondMin`. */
   readonly bodyGraceMs: number;
@@ -48,6 +48,13 @@ interface CurrentRequest {
   readonly bytesBefore: number;
 }
 
+interface ConnectionOptions {
+  readonly limitLog: LimitLog;
+  readonly trustedProxies: string | undefined;
+  /** How many processes are alive. */
+  readonly processes: () => number;
+}
+
 /** The connections of a server, bounded. */
 export interface LimitedConnections {
   /**
@@ -67,7 +74,7 @@ export interface LimitedConnections {
 export function limitConnections(
   server: Server,
   limits: ConnectionLimits,
-  { limitLog, trustedProxies }: { readonly limitLog: LimitLog; readonly trustedProxies: string | undefined },
+  { limitLog, trustedProxies, processes }: ConnectionOptions,
 ): LimitedConnections {
   let isDraining = false;
   const connections = new Map<Socket, Connection>();
@@ -93,7 +100,8 @@ export function limitConnections(
     const address = socket.remoteAddress ?? '';
     const network = networkOf(address);
     const isProxy = isIP(address) > 0 && proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-    if (!isProxy && (ofNetwork.get(network) ?? 0) >= limits.connectionsOfAddressMax) {
+    const ofAddressMax = Math.ceil(limits.connectionsOfAddressMax / processes());
+    if (!isProxy && (ofNetwork.get(network) ?? 0) >= ofAddressMax) {
       limitLog.met('connections_of_address', network);
       socket.destroy();
       return;

@@ -11,6 +11,7 @@ import type { IngestContext } from '#entry/http/ingest_context.ts';
 import { mountMetricIngest } from '#entry/http/ingest_metrics.ts';
 import { mountSentryIngest } from '#entry/http/ingest_sentry.ts';
 import { parseRawBodies } from '#entry/http/raw_body.ts';
+import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
 import { openIntake } from '#ingest/intake.ts';
 import { RateLimiter } from '#ingest/rate_limiter.ts';
@@ -32,13 +33,14 @@ export async function mountIngest(
   app: FastifyInstance,
   context: AppContext,
   counters: IngestCounters,
-  disk: DiskSpace,
+  { disk, limits }: { readonly disk: DiskSpace; readonly limits: SharedLimits },
 ): Promise<void> {
   const { clock, config, db, log } = context;
+  const { openLimit } = limits;
   const spoolFolder = path.resolve(config.dataDir, 'spool');
   const ingest: IngestContext = {
     access: createIngestAccess(db, clock, log),
-    badKeys: createBadKeyLimiter(clock),
+    badKeys: createBadKeyLimiter(clock, limits.processes),
     intake: openIntake({
       queue: context.queue,
       queueBytesMax: config.ingestQueueMegabytes * MEGABYTE || Infinity,
@@ -49,11 +51,11 @@ export async function mountIngest(
       reportSpooled: reportSpooledIn(context, spoolFolder),
     }),
     unpacking: new KeyedLimit(UNPACKING),
-    pointRates: new RateLimiter({ perSecond: config.ingestPointsPerSecond, noun: 'points', clock }),
-    eventRates: new RateLimiter({ perSecond: config.ingestEventsPerSecond, noun: 'exceptions', clock }),
+    pointRates: new RateLimiter({ perSecond: config.ingestPointsPerSecond, noun: 'points', openLimit }),
+    eventRates: new RateLimiter({ perSecond: config.ingestEventsPerSecond, noun: 'exceptions', openLimit }),
     starts: new ServiceStarts(),
     types: new ServiceTypes(),
-    series: new SeriesQuota({ perDayMax: config.ingestSeriesPerDay, db, clock, log }),
+    series: new SeriesQuota({ perDayMax: config.ingestSeriesPerDay, processes: limits.processes, db, clock, log }),
     counters,
     clock,
     log,

@@ -37,7 +37,7 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
           const target = await context.badKeys.guard(request.ip, () => context.access.openMetrics(request.headers));
           targets.set(request, target);
           setSender(request, target.serviceId);
-          context.pointRates.check(target.serviceId);
+          await context.pointRates.check(target.serviceId);
         },
         async handler(request, reply) {
           const target = targets.get(request);
@@ -74,13 +74,15 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
           inflatedBytesMax: protocol.bodyBytesMax,
         })
       : rawBodyOf(request);
-    const limits = pointLimits(
-      target.retentionMetrics,
-      await context.series.allowanceOf(target.serviceId),
-      context.starts.of(target.serviceId),
-      context.types.of(target.serviceId),
-    );
-    return await inSlices(protocol.decode(body, contentTypeOf(request), context.clock.now(), limits, memory));
+    return await context.series.read(target.serviceId, async (allowance) => {
+      const limits = pointLimits(
+        target.retentionMetrics,
+        allowance,
+        context.starts.of(target.serviceId),
+        context.types.of(target.serviceId),
+      );
+      return await inSlices(protocol.decode(body, contentTypeOf(request), context.clock.now(), limits, memory));
+    });
   };
 
   const take = async (

@@ -30,7 +30,7 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
     const target = await context.badKeys.guard(request.ip, () => context.access.openExceptions(key, projectId));
     targets.set(request, target);
     setSender(request, target.serviceId);
-    context.eventRates.check(target.serviceId);
+    await context.eventRates.check(target.serviceId);
     return target;
   };
 

@@ -18,6 +18,7 @@ import { LOOPBACK_NAMES } from '#entry/http/own_origin.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { setSender } from '#entry/http/sender.ts';
+import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { Caller } from '#core/access/caller.ts';
 import { AppError, type ErrorCode } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -31,7 +32,12 @@ const ENVELOPE_BYTES_MAX = 64 * 1024;
  * The endpoint of agents: Streamable HTTP without sessions, for both generations of the protocol. Who calls is settled
  * before the body is read, as for REST.
  */
-export async function mountMcp(app: FastifyInstance, context: AppContext, budget: CallBudget): Promise<void> {
+export async function mountMcp(
+  app: FastifyInstance,
+  context: AppContext,
+  budget: CallBudget,
+  limits: SharedLimits,
+): Promise<void> {
   const { baseUrl } = context.config;
   mountResourceMetadata(app, baseUrl);
   await app.register(async (scope) => {
@@ -41,14 +47,19 @@ export async function mountMcp(app: FastifyInstance, context: AppContext, budget
     scope.addHook('onRequest', hostHeaderValidation([own, ...LOOPBACK_NAMES]));
     scope.addHook('onRequest', originValidation(LOOPBACK_NAMES.includes(own) ? [...LOOPBACK_NAMES] : [own]));
     scope.setErrorHandler((error, request, reply) => sendRpcError(error, request, reply, context));
-    mountEndpoint(scope, context, budget);
+    mountEndpoint(scope, context, budget, limits);
   });
 }
 
-function mountEndpoint(scope: FastifyInstance, context: AppContext, budget: CallBudget): void {
+function mountEndpoint(
+  scope: FastifyInstance,
+  context: AppContext,
+  budget: CallBudget,
+  { processes }: SharedLimits,
+): void {
   const { actions: runtime, clock, db, log } = context;
   const callers = new WeakMap<FastifyRequest, Caller>();
-  const badKeys = createBadKeyLimiter(clock);
+  const badKeys = createBadKeyLimiter(clock, processes);
   const watch = new ToolListWatch();
   scope.addHook('preClose', () => watch.close());
 

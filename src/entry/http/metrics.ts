@@ -7,6 +7,7 @@ import type { AppContext } from '#entry/compose.ts';
 import { registerIngestCounters } from '#entry/http/ingest_counters.ts';
 import { cacheForASecond } from '#entry/http/cache_for_a_second.ts';
 import { registerPagerGauges } from '#entry/http/pager_gauges.ts';
+import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { openProcessRegistry } from '#entry/process_metrics.ts';
 import type { MetricsText } from '#entry/process_port.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
@@ -24,7 +25,7 @@ export function mountMetrics(
   app: FastifyInstance,
   context: AppContext,
   counters: IngestCounters,
-  limitLog: LimitLog,
+  { limitLog, limits }: { readonly limitLog: LimitLog; readonly limits: SharedLimits },
 ): () => Promise<MetricsText> {
   const registry = openProcessRegistry();
   const requests = new Histogram({
@@ -61,6 +62,7 @@ export function mountMetrics(
   registry.registerMetric(waitingGauge(context));
   registry.registerMetric(waitingJobsGauge(context));
   registry.registerMetric(limitCounter(limitLog));
+  registry.registerMetric(processesGauge(limits));
   registry.registerMetric(refusedGauge(context));
   const render = cacheForASecond(context.clock, async () => `${await registry.metrics()}\n${context.latencies.text()}`);
   app.get('/metrics', async (request, reply) => {
@@ -111,6 +113,17 @@ function limitCounter(limitLog: LimitLog): Counter {
     collect() {
       this.reset();
       for (const limit of LIMITS) this.inc({ limit }, limitLog.counts.get(limit) ?? 0);
+    },
+  });
+}
+
+function processesGauge({ processes }: SharedLimits): Gauge {
+  return new Gauge({
+    name: 'tocsin_api_processes',
+    help: 'API processes that are alive, as far as this one knows; they share the limits of their callers.',
+    registers: [],
+    collect() {
+      this.set(processes());
     },
   });
 }

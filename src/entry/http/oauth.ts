@@ -25,7 +25,10 @@ const ROUTES = [
 /** The authorization server (OAuth 2.1) of the MCP endpoint, and its metadata. */
 export async function mountOAuth(app: FastifyInstance, context: HttpContext): Promise<void> {
   mountMetadata(app, context.config.baseUrl);
-  const registrations = createRateLimit(context.clock, { perMinute: REGISTRATIONS_PER_MINUTE });
+  const registrations = createRateLimit(context.clock, {
+    perMinute: REGISTRATIONS_PER_MINUTE,
+    processes: context.limits.processes,
+  });
   await app.register(async (scope) => {
     // The provider reads the body itself.
     scope.removeAllContentTypeParsers();

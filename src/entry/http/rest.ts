@@ -12,6 +12,7 @@ import { ACTION_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
 import { setSender } from '#entry/http/sender.ts';
+import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { Caller, RequestOrigin } from '#core/access/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -29,19 +30,29 @@ interface Invocation {
  * `POST /api/rest/actions/{action}`. Who calls (401), what (404) and whether they may (403) is settled before the
  * body is read, so that 415, 413 and 400 come after.
  */
-export async function mountRest(app: FastifyInstance, runtime: ActionRuntime, budget: CallBudget): Promise<void> {
+export async function mountRest(
+  app: FastifyInstance,
+  runtime: ActionRuntime,
+  budget: CallBudget,
+  limits: SharedLimits,
+): Promise<void> {
   // Else Fastify answers those it does not know before any route is asked.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   await app.register(async (scope) => {
     parseJsonBodies(scope);
     await compressAnswers(scope);
-    mountActions(scope, runtime, budget);
+    mountActions(scope, runtime, budget, limits);
   });
 }
 
-function mountActions(scope: FastifyInstance, runtime: ActionRuntime, budget: CallBudget): void {
+function mountActions(
+  scope: FastifyInstance,
+  runtime: ActionRuntime,
+  budget: CallBudget,
+  { processes }: SharedLimits,
+): void {
   const invocations = new WeakMap<FastifyRequest, Invocation>();
-  const badKeys = createBadKeyLimiter(runtime.clock);
+  const badKeys = createBadKeyLimiter(runtime.clock, processes);
   // Whatever follows is the action's name, so that a misspelt one is told as such: a slash at its end, too.
   const url = `${ACTIONS_PATH}/*`;
 

@@ -9,6 +9,9 @@ const FAST: ZstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 /** In front: how long the bytes are when they are compressed, 0 when they follow as they are. */
 const LENGTH_BYTES = 4;
 
+/** A worker of an earlier release cannot read it: the job fails here, and is kept and tried again until a newer one does. */
+export const NEWER_FORMAT = 'a newer release has packed this job; it waits for a worker of that release';
+
 /**
  * Compressed unless they are few. At most some milliseconds for the megabyte that a job holds; off the event loop it
  * would take several times as long.

@@ -1,6 +1,6 @@
 import type { Cipher } from '#auth/cipher.ts';
 import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
-import { packBytes, unpackBytes } from '#ingest/packing/pack_bytes.ts';
+import { NEWER_FORMAT, packBytes, unpackBytes } from '#ingest/packing/pack_bytes.ts';
 import { type EventContext, type NoEvent, readEvent, type SentEvent } from '#ingest/protocols/sentry/event.ts';
 import type { Id } from '#kernel/ids.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
@@ -57,7 +57,9 @@ export function packEvents(events: readonly AcceptedEvent[], cipher: Pick<Cipher
 
 /** The inverse of `packEvents`. Throws for what was sealed under another APP_SECRET. */
 export function unpackEvents(packed: Buffer, cipher: Pick<Cipher, 'open'>): UnreadEvent[] {
-  if (packed[0] !== SEALED) return unpackEarlier(unpackBytes(packed));
+  const format = packed[0] ?? 0;
+  if (format > SEALED) throw new Error(NEWER_FORMAT);
+  if (format !== SEALED) return unpackEarlier(unpackBytes(packed));
   const bytes = unpackBytes(unsealed(packed.subarray(1), cipher));
   const events: UnreadEvent[] = [];
   for (let at = 0; at < bytes.length;) {

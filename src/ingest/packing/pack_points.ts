@@ -2,7 +2,7 @@ import type { Series } from '#core/metrics/point.ts';
 import type { AnnouncedSeries, PointColumns, ServicePoints } from '#core/metrics/point_columns.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { ColumnMemory, ColumnWriter } from '#ingest/packing/column_writer.ts';
-import { packBytes, unpackBytes } from '#ingest/packing/pack_bytes.ts';
+import { NEWER_FORMAT, packBytes, unpackBytes } from '#ingest/packing/pack_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 import { StringInterner } from '#kernel/string_interner.ts';
 
@@ -36,6 +36,14 @@ interface OldHead extends Omit<Head, 'announced'> {
   readonly told: readonly number[];
 }
 
+interface Format {
+  /** Absent in format 1. */
+  readonly format?: number;
+}
+
+/** What this release writes, and reads besides those before it. A job of a later one waits for a worker of that release. */
+const FORMAT = 1;
+
 /** Points of several services for one job: a JSON head and the columns, which is fast to write, compress and read. */
 export function packPoints(slices: readonly PointSlice[], needsLabels: ServiceNeedsLabels = () => true): Buffer {
   const writer = new ColumnWriter(slices.reduce((sum, { from, to }) => sum + to - from, 0));
@@ -59,7 +67,8 @@ export function packPoints(slices: readonly PointSlice[], needsLabels: ServiceNe
 export function unpackPoints(packed: Buffer): ServicePoints[] {
   const bytes = unpackBytes(packed);
   const columnsStart = LENGTHS_BYTES + bytes.readUInt32LE(0);
-  const head = JSON.parse(bytes.toString('utf8', LENGTHS_BYTES, columnsStart)) as Head | OldHead;
+  const head = JSON.parse(bytes.toString('utf8', LENGTHS_BYTES, columnsStart)) as (Head | OldHead) & Format;
+  if ((head.format ?? FORMAT) > FORMAT) throw new Error(NEWER_FORMAT);
   const memory = new ColumnMemory(bytes.readUInt32LE(4), bytes.subarray(columnsStart));
   const announced =
     'announced' in head

@@ -1,3 +1,4 @@
+import { POINTS_MAX } from '#core/metrics/limits.ts';
 import { ANY_SERIES, type SeriesAllowance } from '#ingest/admission/point_admission.ts';
 import { SeriesPace } from '#ingest/series/series_pace.ts';
 import { packKeys, SeriesSet } from '#ingest/series/series_set.ts';
@@ -5,13 +6,16 @@ import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
+import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { SeriesDayStore } from '#storage/postgres/series_day_store.ts';
 
 interface SeriesQuotaOptions {
   /** 0 for no limit. */
   readonly perDayMax: number;
-  readonly db: Pick<Database, 'session'>;
+  /** How many processes are alive and take series at the same time. */
+  readonly processes: () => number;
+  readonly db: Pick<Database, 'session' | 'transaction'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -22,10 +26,18 @@ interface HeldDay {
   readonly series: SeriesSet;
   /** Halves of the keys that this process has added and not shared yet. */
   fresh: number[];
+  /** Halves of the keys that are to be settled with other processes first. */
+  wanted: number[];
+  /** How many were wanted so far. */
+  deferred: number;
+  settling: Promise<void> | null;
   readonly allowance: SeriesAllowance;
 }
 
 const TOO_FAST = 'a new series: more come at once than can be taken in, send it again in a minute';
+
+/** Of what is left of the limit: what all processes together take before they share it. */
+const UNSHARED_SHARE = 0.1;
 
 /** How soon other processes, and this one after a restart, know of a new series. */
 const SHARE_MS = 2_000;
@@ -38,8 +50,9 @@ const MARKS_ASKED_AGAIN = 1_000;
 
 /**
  * Limits how many series each service may have a day. Known series are accepted, new ones only below the limit. All
- * processes share one count and a restart loses only what was new in the last two seconds, so processes that accept new
- * series at the same time may exceed the limit a little. Refuses nothing while the database is unavailable.
+ * processes share one count, every two seconds and before one of them takes more than a small part of what is left: so
+ * together they exceed the limit by a tenth at most. A restart loses only what was new in the last two seconds. Refuses
+ * nothing while the database is unavailable.
  */
 export class SeriesQuota {
   readonly #options: SeriesQuotaOptions;
@@ -52,7 +65,6 @@ export class SeriesQuota {
   #isAway = false;
   /** The highest row ids that were read in the last two rounds. */
   #marks: readonly [before: number, last: number] | null = null;
-  #prunedOn = '';
 
   constructor(options: SeriesQuotaOptions) {
     this.#options = options;
@@ -82,6 +94,66 @@ export class SeriesQuota {
     } catch (error) {
       this.#noteAway(error);
       return ANY_SERIES;
+    }
+  }
+
+  /**
+   * Reads a request with what its service may send now, and once more when it had new series that might have been too many
+   * and were settled with the other processes first.
+   */
+  async read<Result>(serviceId: Id<'service'>, read: (allowance: SeriesAllowance) => Promise<Result>): Promise<Result> {
+    const allowance = await this.allowanceOf(serviceId);
+    const held = this.#held.get(serviceId);
+    const deferred = held?.deferred;
+    const result = await read(allowance);
+    if (held === undefined || held.deferred === deferred) return result;
+    // What this request wants is in the round under way, or in the next one.
+    await held.settling;
+    if (held.wanted.length > 0) {
+      held.settling ??= this.#settle(serviceId, held).finally(() => (held.settling = null));
+    }
+    await held.settling;
+    return await read(allowance);
+  }
+
+  async #settle(serviceId: Id<'service'>, held: HeldDay): Promise<void> {
+    const { wanted } = held;
+    held.wanted = [];
+    try {
+      await this.#settleInPostgres(serviceId, held, wanted);
+      this.#noteAway(null);
+    } catch (error) {
+      // As for the rest, nothing is refused while it cannot be counted.
+      this.#admit(held, wanted);
+      this.#noteAway(error);
+    }
+  }
+
+  async #settleInPostgres(serviceId: Id<'service'>, held: HeldDay, wanted: readonly number[]): Promise<void> {
+    const { fresh } = held;
+    held.fresh = [];
+    try {
+      await this.#options.db.transaction(async (session) => {
+        await holdLock(session, `series ${serviceId} ${held.day}`);
+        const store = new SeriesDayStore(session);
+        for (const { day, keys } of await store.listAddedAfter(this.#marks?.[0] ?? 0, [serviceId])) {
+          if (day === held.day) held.series.addPacked(keys);
+        }
+        this.#admit(held, wanted);
+        const keys = packKeys([...fresh, ...held.fresh]);
+        if (keys.length > 0) await store.add([{ serviceId, day: held.day, keys }]);
+      });
+      held.fresh = [];
+    } catch (error) {
+      held.fresh = [...fresh, ...held.fresh];
+      throw error;
+    }
+  }
+
+  #admit({ series, fresh }: HeldDay, wanted: readonly number[]): void {
+    for (let at = 0; at + 1 < wanted.length && series.size < this.#options.perDayMax; at += 2) {
+      const [high = 0, low = 0] = [wanted[at], wanted[at + 1]];
+      if (series.add(high, low)) fresh.push(high, low);
     }
   }
 
@@ -115,13 +187,18 @@ export class SeriesQuota {
   }
 
   #hold(day: string, series: SeriesSet): HeldDay {
-    const { perDayMax, clock } = this.#options;
+    const { perDayMax, clock, processes } = this.#options;
     const tooMany = `a new series beyond the ${perDayMax} that the service may have a day (UTC)`;
     const pace = new SeriesPace(clock);
+    const isTooFar = ({ fresh }: HeldDay): boolean =>
+      processes() > 1 && fresh.length / 2 >= Math.floor(((perDayMax - series.size) * UNSHARED_SHARE) / processes());
     const held: HeldDay = {
       day,
       series,
       fresh: [],
+      wanted: [],
+      deferred: 0,
+      settling: null,
       allowance: {
         sign: Symbol(day),
         pay: (bodyBytes) => pace.pay(bodyBytes),
@@ -129,9 +206,16 @@ export class SeriesQuota {
           if (series.has(high, low)) return null;
           if (series.size >= perDayMax) return tooMany;
           if (!pace.take()) return TOO_FAST;
-          series.addSought();
-          held.fresh.push(high, low);
-          return null;
+          if (!isTooFar(held)) {
+            series.addSought();
+            held.fresh.push(high, low);
+            return null;
+          }
+          if (held.wanted.length < 2 * POINTS_MAX) {
+            held.wanted.push(high, low);
+            held.deferred += 1;
+          }
+          return tooMany;
         },
       },
     };
@@ -145,7 +229,7 @@ export class SeriesQuota {
     try {
       await this.#write();
       await this.#read();
-      await this.#prune();
+      this.#prune();
       this.#noteAway(null);
     } catch (error) {
       this.#isAsked = true;
@@ -184,7 +268,7 @@ export class SeriesQuota {
   }
 
   /** The most recently used one stays, however many series it has. */
-  async #prune(): Promise<void> {
+  #prune(): void {
     const today = this.#today();
     let later = 0;
     for (const [serviceId, { day, series, fresh }] of [...this.#held].toReversed()) {
@@ -192,9 +276,6 @@ export class SeriesQuota {
       if (day !== today || (isInTheWay && fresh.length === 0)) this.#held.delete(serviceId);
       else later += series.size;
     }
-    if (this.#prunedOn === today) return;
-    await this.#store().removeBefore(dayOf(this.#options.clock.now().subtract({ hours: 24 })));
-    this.#prunedOn = today;
   }
 
   #store(): SeriesDayStore {

@@ -3,6 +3,7 @@ import { type Expression, sql } from 'kysely';
 import { RULE_KINDS, type RuleKind } from '#core/incidents/rule_kinds.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
+import { PARTS } from '#core/queue/work_shares.ts';
 import type { Id } from '#kernel/ids.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import { anyOf, columns, field, type Row } from '#storage/postgres/columns.ts';
@@ -39,14 +40,22 @@ export type OpenIncident = Pick<Row<typeof IncidentEntity>, 'countedAt' | 'clear
   readonly isMember: boolean;
 };
 
-const METRIC_CHECKS = prepared((db, { min, max }: Values<{ min: number; max: number }>) =>
-  active(db, 'metric_threshold')
-    .select(['r.id as ruleId', 's.id as serviceId', 'r.config', 's.retention_metrics as retentionDays'])
-    .where((eb) => eb.between(sql<number>`(${field(eb.ref('r.config'), 'windowMinutes')})::int`, min, max))
-    .$narrowType<{ config: MetricThreshold }>(),
+type Windows = { readonly min: number; readonly max: number };
+type Parts = { readonly parts: readonly number[] };
+
+const METRIC_CHECKS = prepared((db, windows: Values<Windows>) => metricChecks(db, windows));
+
+const METRIC_CHECKS_OF_PARTS = prepared((db, values: Values<Windows & Parts>) =>
+  metricChecks(db, values).where((eb) => isOfParts(eb.ref('r.service_id'), eb.ref('r.config'), values.parts)),
 );
 
 const OPEN_INCIDENTS = prepared((db, { kind }: Values<{ kind: RuleKind }>) => openIncidents(db, kind));
+
+const OPEN_INCIDENTS_OF_PARTS = prepared((db, { kind, parts }: Values<{ kind: RuleKind } & Parts>) =>
+  openIncidents(db, kind)
+    .innerJoin('alert_rules as r', 'r.id', 'open.ruleId')
+    .where((eb) => isOfParts(eb.ref('r.service_id'), eb.ref('r.config'), parts)),
+);
 
 /** Which active rules are meant; those of every service when it is left out. */
 type Wanted = { readonly ruleId?: Id<'rule'>; readonly serviceIds?: readonly Id<'service'>[] };
@@ -59,9 +68,14 @@ export class ActiveRuleStore {
     this.#session = session;
   }
 
-  /** What is to be evaluated, with windows of `windowMinutes.min` up to `windowMinutes.max`. */
-  async listMetricChecks(windowMinutes: { readonly min: number; readonly max: number }): Promise<MetricCheck[]> {
-    return await METRIC_CHECKS.rows(this.#session, windowMinutes);
+  /**
+   * What is to be evaluated, with windows of `windowMinutes.min` up to `windowMinutes.max`; of these parts, or of all.
+   * Rules over one metric of a service are of one part, so that its points are read by one process.
+   */
+  async listMetricChecks(windowMinutes: Windows, parts: readonly number[] | null = null): Promise<MetricCheck[]> {
+    return parts === null
+      ? await METRIC_CHECKS.rows(this.#session, windowMinutes)
+      : await METRIC_CHECKS_OF_PARTS.rows(this.#session, { ...windowMinutes, parts });
   }
 
   /** The rules of a kind that are active. */
@@ -77,9 +91,11 @@ export class ActiveRuleStore {
     await holdLock(this.#session, `decide ${ruleId}`);
   }
 
-  /** Of all rules of a kind that have one. */
-  async listOpenIncidents(kind: RuleKind): Promise<OpenIncident[]> {
-    return await OPEN_INCIDENTS.rows(this.#session, { kind });
+  /** Of all rules of a kind that have one; of these parts, or of all. */
+  async listOpenIncidents(kind: RuleKind, parts: readonly number[] | null = null): Promise<OpenIncident[]> {
+    return parts === null
+      ? await OPEN_INCIDENTS.rows(this.#session, { kind })
+      : await OPEN_INCIDENTS_OF_PARTS.rows(this.#session, { kind, parts });
   }
 
   /** The one that a rule of this kind has open, where such rules have one at a time. */
@@ -119,6 +135,20 @@ function active(db: Session['db'], kind: RuleKind) {
     .where('r.kind', '=', kind);
 }
 
+function metricChecks(db: Session['db'], { min, max }: Values<Windows>) {
+  return active(db, 'metric_threshold')
+    .select(['r.id as ruleId', 's.id as serviceId', 'r.config', 's.retention_metrics as retentionDays'])
+    .where((eb) => eb.between(sql<number>`(${field(eb.ref('r.config'), 'windowMinutes')})::int`, min, max))
+    .$narrowType<{ config: MetricThreshold }>();
+}
+
+/** The part of a rule follows from its service and the name of its metric, whichever labels it selects. */
+function isOfParts(serviceId: Expression<string>, config: Expression<object>, parts: Expression<readonly number[]>) {
+  const metric = sql`split_part(${field(config, 'metricName')}, '{', 1)`;
+  const part = sql<number>`(hashtextextended(${serviceId} || ' ' || ${metric}, 0) & ${sql.lit(PARTS - 1)})`;
+  return sql<boolean>`${part} = any(${parts}::bigint[])`;
+}
+
 function openIncidents(db: Session['db'], kind: RuleKind | Expression<RuleKind>) {
   const own = db
     .selectFrom('incidents as i')
@@ -145,5 +175,5 @@ function openIncidents(db: Session['db'], kind: RuleKind | Expression<RuleKind>)
     .where('m.ended_at', 'is', null)
     .where('m.kind', '=', kind)
     .where('m.rule_id', 'is not', null);
-  return db.selectFrom(own.unionAll(members).as('open')).selectAll();
+  return db.selectFrom(own.unionAll(members).as('open')).selectAll('open');
 }

@@ -12,6 +12,7 @@ import {
 import type { EventDecision } from '#core/exceptions/triage.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import {
   allBut,
   anyOf,
@@ -155,11 +156,15 @@ export class GroupOccurrences {
   async #withinLimit(events: readonly SeenEvent[], now: Temporal.Instant): Promise<readonly SeenEvent[]> {
     if (this.#newPerMinute === Infinity) return events;
     const byGroup = eventsByGroup(events);
-    const existing = await this.#findExisting([...byGroup.values()]);
+    const groupEvents = [...byGroup.values()];
+    const existing = await this.#findExisting(groupEvents);
     const unknown = [...byGroup].filter(([key]) => !existing.has(key)).map(([, [{ serviceId }]]) => serviceId);
     if (unknown.length === 0) return events;
-    const begun = await this.#countBegun([...new Set(unknown)], now);
-    return withinGroupLimit(events, existing, begun, this.#newPerMinute);
+    // Several processes would each begin as many as there may be together.
+    const serviceIds = [...new Set(unknown)].toSorted();
+    for (const serviceId of serviceIds) await holdLock(this.#session, `new groups ${serviceId}`);
+    const begun = await this.#countBegun(serviceIds, now);
+    return withinGroupLimit(events, await this.#findExisting(groupEvents), begun, this.#newPerMinute);
   }
 
   /** Groups that services have begun within the last minute. */

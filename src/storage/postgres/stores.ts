@@ -27,6 +27,7 @@ import { IngestRefusalStore } from '#storage/postgres/ingest_refusal_store.ts';
 import { InvitationStore } from '#storage/postgres/invitation_store.ts';
 import { DurableJobStore } from '#storage/postgres/durable_job_store.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
+import { LimitBucketStore } from '#storage/postgres/limit_bucket_store.ts';
 import { NotificationStore } from '#storage/postgres/notification_store.ts';
 import { OAuthRecordStore } from '#storage/postgres/oauth_record_store.ts';
 import { OnCallReader } from '#storage/postgres/on_call_reader.ts';
@@ -52,6 +53,7 @@ import { SignInLimitStore } from '#storage/postgres/sign_in_limit_store.ts';
 import { StepTimerStore } from '#storage/postgres/step_timer_store.ts';
 import { StormStore } from '#storage/postgres/storm_store.ts';
 import { TeamStore } from '#storage/postgres/team_store.ts';
+import { WorkMemberStore } from '#storage/postgres/work_member_store.ts';
 
 /** The stores over one session: what they change commits or vanishes together. */
 export interface Stores {
@@ -100,6 +102,8 @@ export interface Stores {
   readonly pushSubscriptions: PushSubscriptionStore;
   readonly readiness: ReadinessReader;
   readonly leases: LeaseStore;
+  readonly workMembers: WorkMemberStore;
+  readonly limitBuckets: LimitBucketStore;
   readonly durableJobs: DurableJobStore;
   readonly restorations: RestorationStore;
   readonly outbox: OutboxStore;
@@ -159,6 +163,8 @@ export function storesOf(session: Session): Stores {
     pushSubscriptions: new PushSubscriptionStore(session),
     readiness: new ReadinessReader(session),
     leases: new LeaseStore(session),
+    workMembers: new WorkMemberStore(session),
+    limitBuckets: new LimitBucketStore(session),
     durableJobs: new DurableJobStore(session),
     restorations: new RestorationStore(session),
     outbox: new OutboxStore(session),

@@ -65,10 +65,12 @@ import {
   DurableJobEntity,
   InstallationEntity,
   LeaseEntity,
+  LimitBucketEntity,
   MigratedByEntity,
   OutboxEntity,
   RestorationEntity,
   SpooledDataEntity,
+  WorkMemberEntity,
 } from '#storage/postgres/entities/work.ts';
 
 /** Every table: the only declaration of its columns. */
@@ -125,6 +127,8 @@ export const ENTITIES = [
   AuditHeadEntity,
   OutboxEntity,
   LeaseEntity,
+  WorkMemberEntity,
+  LimitBucketEntity,
   DurableJobEntity,
   SpooledDataEntity,
   MigratedByEntity,

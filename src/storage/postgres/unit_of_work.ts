@@ -1,6 +1,6 @@
 import type { Static, TObject } from 'typebox';
 
-import type { JobContract } from '#kernel/job.ts';
+import { type JobContract, toStored } from '#kernel/job.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';
 import type { Database, Session } from '#storage/postgres/database.ts';
 import { type Stores, storesOf } from '#storage/postgres/stores.ts';
@@ -32,7 +32,7 @@ export async function inUnitOfWork<Result>(
       now,
       stores,
       enqueue: (job, payload, runAt) => {
-        jobs.push({ jobName: job.name, payload, runAt: runAt ?? null });
+        jobs.push({ jobName: job.name, payload: toStored(job, payload), runAt: runAt ?? null });
       },
     };
     const result = await work(unit, session);

@@ -32,6 +32,7 @@ export function runDurableJobs(db: Database): (handler: DurableJobHandler) => Jo
     return {
       ...handleJob(handler.job, async (_wakeUp, { log }) => await runner.drain(log)),
       stop: () => runner.stop(),
+      giveBack: () => runner.giveBack(),
     };
   };
 }
@@ -69,6 +70,13 @@ class DurableJobRunner {
   stop(): void {
     this.#isStopped = true;
     this.#changed.resolve();
+  }
+
+  /** Lets other workers begin at once what has not ended here. To end twice does no harm. */
+  async giveBack(): Promise<void> {
+    const running = [...this.#running];
+    this.#running.clear();
+    await this.#store.extend(running, 0).catch(() => {});
   }
 
   async #drain(log: Log): Promise<void> {

@@ -2,7 +2,7 @@ import { Queue } from 'bullmq';
 import type { Static, TObject } from 'typebox';
 
 import { AppError } from '#kernel/errors.ts';
-import { type JobContract, QUEUE_NAMES, type QueueName } from '#kernel/job.ts';
+import { type JobContract, QUEUE_NAMES, type QueueName, toStored } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
 import { toDiskFull } from '#storage/postgres/faults.ts';
 import type { QueueConnection } from '#storage/queue/connection.ts';
@@ -42,7 +42,7 @@ export function pending<Payload extends TObject>(
   payload: Static<Payload>,
   delayMs = 0,
 ): PendingJob {
-  return { job: job, payload, delayMs };
+  return { job: job, payload: toStored(job, payload), delayMs };
 }
 
 export function openJobQueue(connection: QueueConnection, log: Log, prefix = 'tocsin'): JobQueue {

@@ -1,8 +1,8 @@
-import { type Job, UnrecoverableError, Worker } from 'bullmq';
+import { DelayedError, type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { Static, TObject } from 'typebox';
 import { Check } from 'typebox/value';
 
-import type { JobContract, QueueName } from '#kernel/job.ts';
+import { isKnown, type JobContract, type QueueName } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import type { QueueConnection } from '#storage/queue/connection.ts';
@@ -21,6 +21,8 @@ export interface JobHandler {
   run(payload: unknown, run: JobRun): Promise<void>;
   /** Called when no more jobs may begin; those that run may end. */
   stop?(): void;
+  /** Called when those that run have not ended in time: other workers may run them at once. */
+  giveBack?(): Promise<void>;
 }
 
 export function handleJob<Payload extends TObject>(
@@ -93,6 +95,7 @@ export function startJobWorkers(
     const closed = Promise.all(workers.map((worker) => worker.close())).then(() => true);
     if (await withTimeout(closed, closeWithinMs, () => false)) return await connection.close();
     log.warn({}, 'the queue did not drain in time; other workers run its jobs');
+    await Promise.all(handlers.map((handler) => handler.giveBack?.()));
     // Without a connection the jobs' locks end, and other workers take them over.
     connection.close().catch((error: unknown) => log.warn({ err: error }, 'failed to close the connection'));
   };
@@ -106,9 +109,9 @@ function startWorker(
   log: Log,
   prefix: string,
 ): Worker {
-  const process = async (job: Job): Promise<void> => {
+  const process = async (job: Job, token?: string): Promise<void> => {
     const handler = handlers.get(job.name);
-    if (handler === undefined) throw new UnrecoverableError(`there is no handler for ${job.name}`);
+    if (handler === undefined || !isKnown(handler.job, job.data)) return await leaveToNewer(job, token, log);
     const jobId = job.id ?? '';
     await handler.run(job.data, { jobId, attempt: job.attemptsMade + 1, log: log.child({ job: job.name, jobId }) });
   };
@@ -137,6 +140,25 @@ function startWorker(
     else log.warn(fields, 'the job failed and will be retried');
   });
   return worker as Worker;
+}
+
+/** For so long a job waits for a process that knows it. */
+const LEFT_DAYS_MAX = 7;
+/** With jitter, so that in time it comes to each of the workers, whichever of them is newer. */
+const LEFT_FOR_MS = 4_000;
+
+/**
+ * During an upgrade, jobs of a newer release come to workers that do not know them: each goes back into the queue, and no
+ * attempt is counted.
+ */
+async function leaveToNewer(job: Job, token: string | undefined, log: Log): Promise<never> {
+  const fields = { job: job.name, jobId: job.id };
+  if (Date.now() - job.timestamp > LEFT_DAYS_MAX * 86_400_000) {
+    throw new UnrecoverableError(`no worker knew ${job.name} or its payload for ${LEFT_DAYS_MAX} days`);
+  }
+  log.warn(fields, 'a job of another release is left to a worker that knows it');
+  await job.moveToDelayed(Date.now() + Math.round(LEFT_FOR_MS * (0.5 + Math.random())), token);
+  throw new DelayedError();
 }
 
 /** Exponential, with up to a quarter of jitter, bounded by the contract. */

@@ -1,4 +1,5 @@
 import { findJob } from '#jobs/registry.ts';
+import { isKnown } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
@@ -8,12 +9,14 @@ import { ALARM_HORIZON_MS, type JobQueue, type PendingJob } from '#storage/queue
 const BATCH = 200;
 /** An entry that the queue refuses is retried for so long; the sweeps of the workers find the rows that it was about. */
 const REFUSED_FOR_MS = 60 * 60 * 1000;
+/** An upgrade is over by then. */
+const LEFT_FOR_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** Moves committed outbox entries into the queue. */
 export interface OutboxPublisher {
   /** Publishes soon, in the background; after a failure the next sweep tries again. */
   wake(): void;
-  /** Publishes all entries but those that the queue refuses; resolves to how many left the outbox. */
+  /** Publishes all entries but those that the queue refuses or a newer release has written; resolves to how many left the outbox. */
   publishAll(): Promise<number>;
   /** Resolves once nothing is being published in the background. */
   settled(): Promise<void>;
@@ -46,8 +49,12 @@ export function createOutboxPublisher(db: Database, queue: Destination, clock: C
       const outbox = new OutboxStore(session);
       const entries = await outbox.claim(BATCH, [...refused]);
       const now = clock.now().epochMilliseconds;
-      const refusals = await addInParts(queue, readyAmong(entries, now, log));
-      const staying = new Set(refusals.filter((refusal) => mayStay(refusal, now, log)).map(({ entry }) => entry.id));
+      const [known, unknown] = [entries.filter(isKnownEntry), entries.filter((entry) => !isKnownEntry(entry))];
+      const refusals = await addInParts(queue, readyAmong(known, now));
+      const staying = new Set([
+        ...refusals.filter((refusal) => mayStay(refusal, now, log)).map(({ entry }) => entry.id),
+        ...unknown.filter((entry) => isLeft(entry, now, log)).map(({ id }) => id),
+      ]);
       await outbox.remove(entries.map(({ id }) => id).filter((id) => !staying.has(id)));
       for (const id of staying) refused.add(id);
       return entries.length;
@@ -89,13 +96,25 @@ export function createOutboxPublisher(db: Database, queue: Destination, clock: C
 }
 
 /** The jobs to add now. What is due beyond the horizon is found by a sweep when it is due. */
-function readyAmong(entries: readonly OutboxEntry[], now: number, log: Log): Ready[] {
+function readyAmong(entries: readonly OutboxEntry[], now: number): Ready[] {
   return entries.flatMap((entry): Ready[] => {
     const job = findJob(entry.jobName);
     const delayMs = Math.max(0, (entry.runAt?.epochMilliseconds ?? now) - now);
-    if (job === null) log.error({ job: entry.jobName }, 'dropped an outbox entry of an unknown job');
     return job === null || delayMs > ALARM_HORIZON_MS ? [] : [{ entry, job: { job, payload: entry.payload, delayMs } }];
   });
+}
+
+function isKnownEntry({ jobName, payload }: OutboxEntry): boolean {
+  return isKnown(findJob(jobName) ?? undefined, payload);
+}
+
+/** A process of a newer release has written it, and publishes it. */
+function isLeft({ id, jobName, createdAt }: OutboxEntry, now: number, log: Log): boolean {
+  const isOver = now - createdAt.epochMilliseconds > LEFT_FOR_MS;
+  const fields = { job: jobName, outboxId: id };
+  if (isOver) log.error(fields, 'dropped an outbox entry of a job that no process knew for a week');
+  else log.warn(fields, 'an outbox entry of another release is left to a process that knows its job');
+  return !isOver;
 }
 
 /** Adds in smaller and smaller parts, to find the jobs that the queue refuses. Throws when the queue does not answer. */

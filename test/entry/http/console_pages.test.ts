@@ -10,6 +10,7 @@ import { mountConsolePages } from '#entry/http/console_pages.ts';
 import { mountConsole } from '#entry/http/console.ts';
 import { CallBudget } from '#entry/http/call_budget.ts';
 import { httpContextOf } from '#entry/http/http_context.ts';
+import { openSharedLimits } from '#entry/http/shared_limits.ts';
 import { LimitLog } from '#kernel/limit_log.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -31,11 +32,13 @@ beforeAll(async () => {
   writeFileSync(path.join(folder, PAGE_FILES), JSON.stringify(FILES));
   app = fastify();
   app.removeAllContentTypeParsers();
+  const limits = openSharedLimits(app, w.context);
   const budget = new CallBudget(
     { callsPerMinute: 0, answerBytesPerMinute: 0 },
     new LimitLog(w.context.log, w.context.clock),
+    limits,
   );
-  const findSession = await mountConsole(app, httpContextOf(w.context), budget);
+  const findSession = await mountConsole(app, httpContextOf(w.context, limits), budget);
   await mountConsolePages(app, { baseUrl: w.context.config.baseUrl, folder }, findSession);
 });
 afterAll(async () => {

@@ -166,3 +166,18 @@ test('an event whose group is removed for its age at that moment comes to a new 
   expect(found[0]).toMatchObject({ outcome: 'new' });
   expect(found[0]!.groupId).not.toBe(old!.groupId);
 });
+
+test('workers that group at the same time begin as many groups a minute as a service may, not each as many', async () => {
+  const limit = 10;
+  const batches = Array.from({ length: 4 }, (_, batch) =>
+    Array.from({ length: limit }, (_each, index) => seen(`fault ${batch} ${index}`)),
+  );
+  const found = await Promise.all(
+    batches.map((events) =>
+      w.context.db.transaction((session) => storesOf(session).exceptionGroups.upsertSeen(events, w.clock.now(), limit)),
+    ),
+  );
+  const begun = new Set(found.flat().map((group) => group!.groupId));
+  // One more takes the events of all that would have been too many.
+  expect(begun.size).toBe(limit + 1);
+});

@@ -33,7 +33,11 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
     onTestFinished(() => queue.close());
     const keep = (...texts: readonly string[]) => queue.addDurable(groupExceptions, texts.map(jobOf));
     const seen: string[] = [];
-    const consume = (run: (text: string, attempt: number) => Promise<void> = async () => {}, capacity = ROOMY) => {
+    const consume = (
+      run: (text: string, attempt: number) => Promise<void> = async () => {},
+      capacity = ROOMY,
+      closeWithinMs = 10_000,
+    ) => {
       const handler = runDurableJobs(db)({
         job: groupExceptions,
         capacity,
@@ -43,7 +47,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
         },
       });
       const connect = (poolMax: number) => connectQueue(address, { durable: false, poolMax });
-      const workers = startJobWorkers(connect, [handler], silentLog, { prefix });
+      const workers = startJobWorkers(connect, [handler], silentLog, { prefix, closeWithinMs });
       onTestFinished(() => workers.close());
       return workers;
     };
@@ -63,6 +67,30 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
     consume();
     await expect.poll(() => seen.toSorted()).toEqual(given.map(String).toSorted());
     await expect.poll(() => listKept(w)).toEqual([]);
+  });
+
+  test('is given back by a worker that is told to stop and does not end it in time', async () => {
+    const { w, keep, consume, seen } = await place();
+    const { promise: never, resolve: end } = Promise.withResolvers<void>();
+    let begun = 0;
+    const stopping = consume(
+      async () => {
+        begun += 1;
+        await never;
+      },
+      ROOMY,
+      200,
+    );
+    await keep('slow', 'slower');
+    await expect.poll(() => begun).toBe(2);
+    await stopping.close();
+    const ready = await w.context.db.sql.row('select count(*)::int as n from kept_jobs where ready_at <= now()');
+    expect(ready).toEqual({ n: 2 });
+    const attempts: number[] = [];
+    consume(async (_text, attempt) => void attempts.push(attempt));
+    await expect.poll(() => seen.toSorted(), { timeout: 30_000 }).toEqual(['slow', 'slower']);
+    expect(attempts).toEqual([1, 1]);
+    end();
   });
 
   test('runs although the queue has lost its wake-up', async () => {

@@ -91,6 +91,26 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('the queue on $
     await expect.poll(async () => (await queue.depths()).paging).toEqual({ ready: 0, delayed: 0 });
   });
 
+  test.each([
+    ['of an unknown kind', greetOnce],
+    ['with a newer payload', { ...greet, version: 2 }],
+  ])('a job %s is left to a newer worker, and no attempt is counted', async (_, newer) => {
+    const { queue, consume } = await line();
+    const seen: string[] = [];
+    const older = consume(greet, async (who) => void seen.push(who));
+    await queue.add([pending(newer, { who: 'newer' }), pending(greet, { who: 'old' })]);
+    await expect.poll(() => seen).toEqual(['old']);
+    await expect.poll(async () => (await queue.depths()).paging).toEqual({ ready: 0, delayed: 1 });
+    await older.close();
+    const attempts: number[] = [];
+    consume(newer, async (who, attempt) => {
+      seen.push(who);
+      attempts.push(attempt);
+    });
+    await expect.poll(() => seen, { timeout: 30_000 }).toEqual(['old', 'newer']);
+    expect(attempts).toEqual([1]);
+  });
+
   test('a delayed job waits for its time and is counted as delayed', async () => {
     const { queue, consume } = await line();
     const seen: string[] = [];

@@ -72,13 +72,22 @@ test('the real queue refuses what PostgreSQL cannot store, and takes the rest', 
   expect(await left(w)).toBe(1);
 });
 
-test('entries of an unknown job are dropped', async () => {
+test.each([
+  ['of an unknown job', { jobName: 'invented_later', payload: {}, runAt: null }],
+  ['with a newer payload', { ...page('newer'), payload: { notificationId: 'newer', payloadVersion: 2 } }],
+])('an entry %s is left to the newer process that wrote it, for a week', async (_, entry) => {
   const w = await world();
   const queue = noting();
-  await write(w, [{ jobName: 'forgotten', payload: {}, runAt: null }, page('good')]);
-  await publisher(w, queue).publishAll();
+  await write(w, [entry, page('good')]);
+  expect(await publisher(w, queue).publishAll()).toBe(1);
   expect(queue.payloads()).toEqual([{ notificationId: 'good' }]);
+  w.clock.advance({ hours: 7 * 24 });
+  await publisher(w, queue).publishAll();
+  expect(await left(w)).toBe(1);
+  w.clock.advance({ seconds: 1 });
+  await publisher(w, queue).publishAll();
   expect(await left(w)).toBe(0);
+  expect(queue.payloads()).toHaveLength(1);
 });
 
 test('no entry leaves the outbox while the queue does not answer', async () => {

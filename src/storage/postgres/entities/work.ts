@@ -28,6 +28,33 @@ export const LeaseEntity = defineEntity({
   },
 });
 
+/** Who shares a work, and until when each is taken to be alive. */
+export const WorkMemberEntity = defineEntity({
+  name: 'WorkMember',
+  tableName: 'work_members',
+  properties: {
+    work: p.text().primary(),
+    member: p.text().primary(),
+    aliveUntil: instant(),
+    joinedAt: instant(),
+    /** As of when it has done its share; null before the first time. */
+    doneAt: instant().strictNullable(),
+  },
+});
+
+/** What is left of a limit that counts for all processes together. */
+export const LimitBucketEntity = defineEntity({
+  name: 'LimitBucket',
+  tableName: 'limit_buckets',
+  properties: {
+    key: p.text().primary(),
+    tokens: p.double().$type<number>(),
+    /** Whether the last one who asked got what was asked for. */
+    isGranted: p.boolean(),
+    at: instant(),
+  },
+});
+
 /** Jobs whose bytes are somebody's only copy, until they have run. */
 export const DurableJobEntity = defineEntity({
   name: 'DurableJob',
@@ -68,6 +95,9 @@ export const MigratedByEntity = defineEntity({
     isOnly: p.boolean().primary().default(true),
     release: p.text(),
     at: instant().defaultRaw('now()'),
+    /** The newest migrations that a program has to know to work on the schema; null before a release that says so. */
+    worksWithPostgres: p.text().strictNullable(),
+    worksWithClickhouse: p.text().strictNullable(),
   },
 });
 

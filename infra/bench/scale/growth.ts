@@ -1,0 +1,194 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { createClient } from '@clickhouse/client';
+
+import { connect } from '#infra/demo/client.ts';
+import { type Database, openDatabase } from '#storage/postgres/database.ts';
+
+import { count, duration, megabytes, percent, ratio, spreadOf } from '../figures.ts';
+import { printInputs, printTable, timed } from '../harness.ts';
+import { countProcessorBelow, useBelow } from '../paging/processes.ts';
+import type { Fleet } from './fleet.ts';
+
+const SERIES = Number(process.env['BENCH_SERIES'] ?? 1_000_000);
+const OPEN_INCIDENTS = 100_000;
+/** Of one request. */
+const BATCH = 20_000;
+const SERIES_OF_SERVICE = 200_000;
+const IDLE_MS = 15_000;
+const TIMES = 20;
+const GIVEN_UP_AFTER_MS = 600_000;
+
+interface Sample {
+  readonly resident: ReadonlyMap<string, number>;
+  readonly idle: number;
+  readonly questions: ReadonlyMap<string, number>;
+  readonly disk: ReadonlyMap<string, number>;
+}
+
+interface Setting {
+  readonly fleet: Fleet;
+  readonly db: Database;
+  readonly client: ReturnType<typeof connect>;
+  readonly serviceId: string;
+  readonly ruleId: string;
+}
+
+/** What grows with series and with open incidents, and what does not. One process of each role. */
+export async function measureGrowth(fleet: Fleet): Promise<void> {
+  for (const role of ['api', 'worker', 'pager'] as const) {
+    // Processes that have done nothing yet, so that what they hold is what is measured.
+    await fleet.scaleTo(role, 0);
+    await fleet.scaleTo(role, 1);
+  }
+  printInputs({
+    series: `${count(SERIES)} new ones of one minute, by the API (BENCH_SERIES=10000000 for ten million)`,
+    'open incidents': `${count(OPEN_INCIDENTS)}, of as many rules`,
+    questions: `${TIMES} times each, the median`,
+    idle: `processor time of all processes while nothing is sent, over ${IDLE_MS / 1_000} s`,
+  });
+  const db = await openDatabase({ url: fleet.stores.databaseUrl, poolMax: 2 });
+  const setting = await prepare(fleet, db);
+  try {
+    const before = await sample(setting);
+    const tookMs = await sendSeries(setting);
+    const withSeries = await sample(setting);
+    await openIncidents(setting);
+    const withIncidents = await sample(setting);
+    printTable([{ what: `${count(SERIES)} series taken and stored`, figure: `${count(SERIES / (tookMs / 1_000))}/s` }]);
+    print([
+      ['before', before],
+      [`${count(SERIES)} series`, withSeries],
+      [`and ${count(OPEN_INCIDENTS)} open incidents`, withIncidents],
+    ]);
+  } finally {
+    await db.close();
+  }
+}
+
+async function prepare(fleet: Fleet, db: Database): Promise<Setting> {
+  const baseUrl = fleet.of('api')[0]?.url ?? '';
+  const client = connect({ ...fleet.firstRun(), baseUrl, phoneUrl: fleet.phone.url, stop: async () => {} });
+  const { serviceId, ingestionKey } = await newService(client, 'asked');
+  const config = { metricName: 'asked', comparator: '>', threshold: 1_000, windowMinutes: 5 };
+  const rule = { serviceId, name: 'asked', kind: 'metric_threshold', config };
+  const { ruleId } = await client.action<{ ruleId: string }>('create_alert_rule', rule);
+  for (let index = 0; index < 20; index += 1) await client.sendMetric(ingestionKey, 'asked', index);
+  return { fleet, db, client, serviceId, ruleId };
+}
+
+async function newService(client: Setting['client'], name: string) {
+  const service = await client.action<{ serviceId: string; ingestionKey: string }>('create_service', { name });
+  for (const capability of ['metrics', 'exceptions', 'oncall']) {
+    await client.action('enable_capability', { serviceId: service.serviceId, capability });
+  }
+  return service;
+}
+
+/** Each series has one point, of a metric of a thousand hosts. */
+async function sendSeries({ fleet, client, db }: Setting): Promise<number> {
+  const url = `${fleet.of('api')[0]?.url}/api/ingest/metrics`;
+  let ingestionKey = '';
+  const began = performance.now();
+  for (let sent = 0; sent < SERIES; sent += BATCH) {
+    if (sent % SERIES_OF_SERVICE === 0) ({ ingestionKey } = await newService(client, `series from ${sent}`));
+    const points = Array.from({ length: Math.min(BATCH, SERIES - sent) }, (_, index) => {
+      const series = sent + index;
+      const labels = { host: `host-${series % 1_000}`, number: String(series) };
+      return JSON.stringify({ name: `metric_${Math.floor(series / 1_000) % 200}`, value: series, labels });
+    });
+    const headers = { authorization: `Bearer ${ingestionKey}`, 'content-type': 'application/x-ndjson' };
+    const body = points.join('\n');
+    for (;;) {
+      const answer = await fetch(url, { method: 'POST', headers, body });
+      await answer.text();
+      if (answer.ok) break;
+      if (answer.status !== 429 && answer.status !== 503)
+        throw new Error(`a request was answered with ${answer.status}`);
+      await delay(200);
+    }
+  }
+  const deadline = performance.now() + GIVEN_UP_AFTER_MS;
+  while ((await db.sql.row('select 1 from kept_jobs limit 1')) !== null) {
+    if (performance.now() > deadline) throw new Error('the series were not stored in time');
+    await delay(100);
+  }
+  return performance.now() - began;
+}
+
+/** As an outage of everything leaves them: each rule has fired, nobody has answered, and every step has been fired. */
+async function openIncidents({ db, serviceId, fleet }: Setting): Promise<void> {
+  await db.sql.run(
+    `insert into alert_rules (id, org_id, service_id, name, kind, config, enabled, created_at, updated_at)
+     select 'rule_' || lpad(n::text, 26, '0'), org_id, service_id, 'many ' || n, kind,
+       jsonb_set(config::jsonb, '{metricName}', to_jsonb('many_' || n % 5000))::json, true, now(), now()
+     from alert_rules, generate_series(1, ${OPEN_INCIDENTS}) n where service_id = $1 and name = 'asked'`,
+    [serviceId],
+  );
+  await db.sql.run(
+    `insert into incidents (id, org_id, service_id, rule_id, kind, dedup_key, title, severity, details, steps, status,
+       triggered_at, counted_at, created_at, updated_at)
+     select 'incident_' || lpad(n::text, 26, '0'), $1, $2, 'rule_' || lpad(n::text, 26, '0'), 'metric_threshold',
+       'rule_' || lpad(n::text, 26, '0'), 'many ' || n || ' is above 1000', 'error',
+       '{"metricName":"many","comparator":">","threshold":1000,"value":1001,"windowMinutes":5,"aggregation":"avg"}', '[]',
+       'triggered', at, at, at, at
+     from generate_series(1, ${OPEN_INCIDENTS}) n, lateral (select now() - make_interval(secs => n % 3600)) t(at)`,
+    [fleet.firstRun().organizationId, serviceId],
+  );
+  await db.sql.run('analyze');
+}
+
+async function sample({ fleet, db, client, serviceId, ruleId }: Setting): Promise<Sample> {
+  await delay(5_000);
+  const spent = countProcessorBelow(process.pid);
+  await delay(IDLE_MS);
+  const idle = [...spent()].filter(([name]) => !name.startsWith('Supervisor')).reduce((sum, [, ms]) => sum + ms, 0);
+  const ask = async (name: string, input: object): Promise<number> =>
+    spreadOf(await timed(() => client.action(name, input), { times: TIMES, secondsMax: 20 })).p50;
+  const questions = new Map([
+    ['query_metric, of one series', await ask('query_metric', { serviceId, metricName: 'asked' })],
+    ['list_metric_names, of one service', await ask('list_metric_names', { serviceId })],
+    ['list_services', await ask('list_services', {})],
+    ['list_incidents, the first page', await ask('list_incidents', { serviceId })],
+    ['update_alert_rule', await ask('update_alert_rule', { ruleId, enabled: true })],
+  ]);
+  const resident = new Map(
+    useBelow(process.pid)
+      .filter(({ name }) => !name.startsWith('Supervisor'))
+      .map(({ name, ownBytes }) => [name, ownBytes]),
+  );
+  return { resident, idle, questions, disk: await diskOf(fleet, db) };
+}
+
+async function diskOf({ stores }: Fleet, { sql }: Database): Promise<ReadonlyMap<string, number>> {
+  const row = await sql.row<{ bytes: number }>('select pg_database_size(current_database())::float8 as bytes');
+  const clickhouse = createClient({ url: stores.clickhouseUrl });
+  try {
+    const query = `SELECT toFloat64(sum(bytes_on_disk)) FROM system.parts WHERE active AND database = currentDatabase()`;
+    const [[bytes] = [0]] = await (await clickhouse.query({ query, format: 'JSONCompactEachRow' })).json<[number]>();
+    return new Map([
+      ['PostgreSQL', row?.bytes ?? 0],
+      ['ClickHouse', bytes],
+    ]);
+  } finally {
+    await clickhouse.close();
+  }
+}
+
+function print(samples: readonly (readonly [name: string, sample: Sample])[]): void {
+  const [[, first] = ['', null]] = samples;
+  if (first === null) return;
+  const row = (what: string, of: (one: Sample) => number, write: (value: number) => string) => ({
+    what,
+    ...Object.fromEntries(samples.map(([name, one]) => [name, write(of(one))])),
+    grows: ratio(of(samples.at(-1)?.[1] ?? first), of(first)),
+  });
+  printTable([
+    ...[...first.resident.keys()].map((name) =>
+      row(`memory, ${name}`, ({ resident }) => resident.get(name) ?? 0, megabytes),
+    ),
+    ...[...first.disk.keys()].map((name) => row(`disk, ${name}`, ({ disk }) => disk.get(name) ?? 0, megabytes)),
+    row('idle, of a processor', ({ idle }) => idle / IDLE_MS, percent),
+    ...[...first.questions.keys()].map((name) => row(name, ({ questions }) => questions.get(name) ?? 0, duration)),
+  ]);
+}

@@ -1,0 +1,61 @@
+import type { FastifyInstance } from 'fastify';
+
+import type { AppContext } from '#entry/compose.ts';
+import { messageOf } from '#kernel/errors.ts';
+import { newId } from '#kernel/ids.ts';
+import { type Allowance, type SharedBuckets, SharedLimit } from '#kernel/shared_limit.ts';
+import { type Clock, Temporal } from '#kernel/time.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+/** Limits that count for all API processes together, so that many of them do not let through as many times the limit. */
+export interface SharedLimits {
+  /**
+   * How many API processes are alive, at least 1. What is not worth a question is divided by it: balancers spread callers
+   * over all of them.
+   */
+  readonly processes: () => number;
+  /** With a clock of its own where the work is bounded rather than what the data says. */
+  openLimit(name: string, allowance: Allowance, clock?: Clock): SharedLimit;
+}
+
+/** What API processes take part in. */
+const WORK = 'answer_requests';
+const RENEW_MS = 1_000;
+const ALIVE = Temporal.Duration.from({ seconds: 4 });
+
+export function openSharedLimits(app: FastifyInstance, { db, clock, log }: AppContext): SharedLimits {
+  const member = newId('job');
+  const members = () => storesOf(db.session()).workMembers;
+  let processes = 1;
+  let renewing: Promise<void> | null = null;
+  const renew = async (): Promise<void> => {
+    const now = clock.now();
+    try {
+      const works = { works: [WORK], left: [] };
+      const others = await members().renew(works, member, { now, aliveUntil: now.add(ALIVE) });
+      processes = 1 + others.length;
+    } catch (error) {
+      log.debug({ err: messageOf(error) }, 'failed to count the API processes; there are as many as before');
+    }
+  };
+  let timer: NodeJS.Timeout | null = null;
+  app.addHook('onReady', async () => {
+    await renew();
+    timer = setInterval(() => void (renewing ??= renew().finally(() => (renewing = null))), RENEW_MS).unref();
+  });
+  app.addHook('onClose', async () => {
+    if (timer !== null) clearInterval(timer);
+    await renewing;
+    await members()
+      .leave([WORK], member)
+      .catch(() => {});
+  });
+  const buckets: SharedBuckets = {
+    take: (...taking) => storesOf(db.session()).limitBuckets.take(...taking),
+  };
+  return {
+    processes: () => processes,
+    openLimit: (name, allowance, own = clock) =>
+      new SharedLimit({ name, ...allowance, buckets, processes: () => processes, now: () => own.now() }),
+  };
+}

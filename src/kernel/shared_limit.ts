@@ -1,0 +1,144 @@
+import type { Temporal } from '#kernel/time.ts';
+
+/** What may be used of something: so much at once, and so much a second. */
+export interface Allowance {
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+/** Buckets that all processes take from; the same for each of them. */
+export interface SharedBuckets {
+  /**
+   * Takes the amount if anything is left, and more than that if need be: then nothing is until that is made good. Resolves
+   * to what is left, negative when it is overdrawn. Throws while the store is away.
+   */
+  take(
+    key: string,
+    amount: number,
+    allowance: Allowance,
+    now: Temporal.Instant,
+  ): Promise<{ readonly isGranted: boolean; readonly left: number }>;
+}
+
+export interface SharedLimitOptions extends Allowance {
+  /** Keeps the keys of one limit apart from those of another. */
+  readonly name: string;
+  readonly buckets: SharedBuckets;
+  /** How many processes are alive. */
+  readonly processes: () => number;
+  readonly now: () => Temporal.Instant;
+}
+
+/** What this process may use of one key's allowance without asking. */
+interface Account {
+  /** Negative if the last use was of more than was left. */
+  left: number;
+  at: number;
+  /** Until then nothing is left in the shared bucket. */
+  emptyUntil: number;
+  asking: Promise<void> | null;
+}
+
+/** What all processes together let through without asking: who uses less costs nobody a question. */
+const FREE_SHARE = 0.1;
+/** What all processes together take ahead from the shared bucket. */
+const AHEAD_SHARE = 0.05;
+const ACCOUNTS_MAX = 50_000;
+const EMPTY_MS_MAX = 600_000;
+/** Buckets that are away are asked again after so long. */
+const AWAY_MS = 1_000;
+
+/**
+ * A limit that counts for all processes together. A process that is alone counts by itself. Of several, each lets through
+ * a small part by itself and takes the rest from a bucket that they share, some of it ahead. So together they let through a
+ * sixth more than the limit at most; a key at its limit costs some questions a second, and any other none. While the
+ * shared buckets are away, each process lets through its part of the limit.
+ */
+export class SharedLimit {
+  readonly #options: SharedLimitOptions;
+  /** Least recently used first. */
+  readonly #accounts = new Map<string, Account>();
+  #awayUntil = 0;
+
+  constructor(options: SharedLimitOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Uses so much of the key's allowance when something is left of it, more than that if need be, and resolves to 0; else to
+   * the seconds to wait. Without an amount it only looks.
+   */
+  async take(key: string, amount = 0): Promise<number> {
+    const account = this.#accountOf(key);
+    // Others who waited for the same answer may have used what it brought.
+    while (account.left < 1 && this.#mayAsk(account)) {
+      await (account.asking ??= this.#ask(key, account).finally(() => (account.asking = null)));
+    }
+    if (account.left < 1) return this.#secondsToWait(account);
+    account.left -= amount;
+    return 0;
+  }
+
+  /** Uses so much, whether or not it is left; or gives back what was not used, as a negative amount. */
+  spend(key: string, amount: number): void {
+    this.#accountOf(key).left -= amount;
+  }
+
+  #mayAsk({ emptyUntil }: Account): boolean {
+    const now = this.#nowMs();
+    const isEmpty = emptyUntil > now && emptyUntil - now <= EMPTY_MS_MAX;
+    return this.#options.processes() > 1 && !isEmpty && this.#awayUntil <= now;
+  }
+
+  #secondsToWait({ left, emptyUntil }: Account): number {
+    const byItself = (1 - left) / (this.#options.perSecond * this.#share());
+    const inBucket = (emptyUntil - this.#nowMs()) / 1_000;
+    return Math.max(1, Math.ceil(inBucket > 0 ? Math.min(byItself, inBucket) : byItself));
+  }
+
+  /** Takes what is owed, and ahead what this process may use before it asks again. */
+  async #ask(key: string, account: Account): Promise<void> {
+    const { name, burst, perSecond, buckets, now } = this.#options;
+    const amount = this.#ahead() - Math.min(0, account.left);
+    try {
+      const { isGranted, left } = await buckets.take(`${name} ${key}`, amount, { burst, perSecond }, now());
+      if (isGranted) account.left += amount;
+      else account.emptyUntil = this.#nowMs() + Math.min(EMPTY_MS_MAX, ((1 - left) / perSecond) * 1_000);
+    } catch {
+      this.#awayUntil = this.#nowMs() + AWAY_MS;
+    }
+  }
+
+  #ahead(): number {
+    return Math.max(1, (this.#options.burst * AHEAD_SHARE) / this.#options.processes());
+  }
+
+  /** The part of the allowance that this process lets through by itself. */
+  #share(): number {
+    const processes = this.#options.processes();
+    if (processes <= 1) return 1;
+    return (this.#awayUntil > this.#nowMs() ? 1 : FREE_SHARE) / processes;
+  }
+
+  #accountOf(key: string): Account {
+    const { burst, perSecond } = this.#options;
+    const now = this.#nowMs();
+    const share = this.#share();
+    const most = burst * share;
+    const known = this.#accounts.get(key) ?? { left: most, at: now, emptyUntil: 0, asking: null };
+    const elapsedMs = Math.max(0, now - known.at);
+    const refilled = Math.min(most, known.left + (elapsedMs * perSecond * share) / 1_000);
+    // What was taken ahead stays; what it had while it was alone does not.
+    known.left = share === 1 ? refilled : Math.min(Math.max(known.left, refilled), most + this.#ahead());
+    known.at = now;
+    this.#accounts.delete(key);
+    this.#accounts.set(key, known);
+    const oldest = this.#accounts.size > ACCOUNTS_MAX ? this.#accounts.keys().next().value : undefined;
+    if (oldest !== undefined) this.#accounts.delete(oldest);
+    return known;
+  }
+
+  #nowMs(): number {
+    return this.#options.now().epochMilliseconds;
+  }
+}

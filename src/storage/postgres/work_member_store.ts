@@ -1,0 +1,130 @@
+import { sql } from 'kysely';
+
+import { Temporal } from '#kernel/time.ts';
+import { anyOf, type Row, rowsOf } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import type { WorkMemberEntity } from '#storage/postgres/entities/work.ts';
+
+/** Nobody is alive until later than this: such a time was written by a clock that has been set back since. */
+const AHEAD_MAX = Temporal.Duration.from({ minutes: 1 });
+/** For so long the row of a process that died stays, for those who look. */
+const REMOVED_AFTER = Temporal.Duration.from({ minutes: 10 });
+const EPOCH = Temporal.Instant.fromEpochMilliseconds(0);
+
+/** Another process that is alive and shares the work. */
+type OtherMember = Pick<Row<typeof WorkMemberEntity>, 'work' | 'member' | 'doneAt'>;
+
+/** Which processes are alive and share which work. */
+export class WorkMemberStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Says that the member is alive and takes part in these works, and in no others; returns who else does in any of both.
+   */
+  async renew(
+    { works, left }: { readonly works: readonly string[]; readonly left: readonly string[] },
+    member: string,
+    { now, aliveUntil }: { readonly now: Temporal.Instant; readonly aliveUntil: Temporal.Instant },
+  ): Promise<OtherMember[]> {
+    return await this.#session.db
+      .with('renewed', (db) =>
+        db
+          .insertInto('work_members')
+          .columns(['work', 'member', 'alive_until', 'joined_at'])
+          .expression(({ selectFrom, val }) =>
+            selectFrom(rowsOf('w', { work: ['text', works] })).select([
+              'w.work',
+              val(member).as('member'),
+              sql<Temporal.Instant>`${aliveUntil}::timestamptz`.as('alive_until'),
+              sql<Temporal.Instant>`${now}::timestamptz`.as('joined_at'),
+            ]),
+          )
+          .onConflict((conflict) =>
+            conflict.columns(['work', 'member']).doUpdateSet((eb) => {
+              // Others have taken over the share of one who was silent for too long.
+              const hasLapsed = eb('work_members.alive_until', '<=', now);
+              return {
+                alive_until: eb.ref('excluded.alive_until'),
+                joined_at: eb
+                  .case()
+                  .when(hasLapsed)
+                  .then(eb.ref('excluded.joined_at'))
+                  .else(eb.ref('work_members.joined_at'))
+                  .end(),
+                done_at: eb.case().when(hasLapsed).then(null).else(eb.ref('work_members.done_at')).end(),
+              };
+            }),
+          ),
+      )
+      .with('removed', (db) =>
+        db
+          .deleteFrom('work_members')
+          .where(({ eb, and, or }) =>
+            or([
+              and([eb('member', '=', member), eb('work', '=', anyOf(left))]),
+              and([eb('member', '<>', member), eb('alive_until', '<=', now.subtract(REMOVED_AFTER))]),
+            ]),
+          ),
+      )
+      .selectFrom('work_members')
+      .select(['work', 'member', 'done_at as doneAt'])
+      .where('work', '=', anyOf([...works, ...left]))
+      .where('member', '<>', member)
+      .where('alive_until', '>', now)
+      .where('alive_until', '<=', now.add(AHEAD_MAX))
+      .orderBy('work')
+      .orderBy('member')
+      .execute();
+  }
+
+  /**
+   * Says that the member has done its share as of `doneAt`. The lease of the work then tells as of when all of it was
+   * done, as far as all who are alive have done theirs.
+   */
+  async setDone(work: string, member: string, doneAt: Temporal.Instant, now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .with('own', (db) =>
+        db
+          .updateTable('work_members')
+          .set({ done_at: doneAt })
+          .where('work', '=', work)
+          .where('member', '=', member)
+          .returning('done_at'),
+      )
+      .insertInto('leases')
+      .columns(['name', 'holder', 'held_until', 'done_at'])
+      .expression(({ selectFrom, fn, val }) => {
+        const ofOthers = selectFrom('work_members')
+          .select(({ fn: of }) => of.min(of.coalesce('done_at', 'joined_at')).as('at'))
+          .where('work', '=', work)
+          .where('member', '<>', member)
+          .where('alive_until', '>', now)
+          .where('alive_until', '<=', now.add(AHEAD_MAX));
+        return selectFrom(rowsOf('w', { work: ['text', [work]] })).select([
+          'w.work as name',
+          val(member).as('holder'),
+          sql<Temporal.Instant>`${EPOCH}::timestamptz`.as('held_until'),
+          fn<Temporal.Instant>('least', [sql`${doneAt}::timestamptz`, ofOthers]).as('done_at'),
+        ]);
+      })
+      .onConflict((conflict) =>
+        conflict
+          .column('name')
+          .doUpdateSet((eb) => ({ holder: eb.ref('excluded.holder'), done_at: eb.ref('excluded.done_at') })),
+      )
+      .execute();
+  }
+
+  /** The member takes part no longer; the others take over at once. */
+  async leave(works: readonly string[], member: string): Promise<void> {
+    await this.#session.db
+      .deleteFrom('work_members')
+      .where('member', '=', member)
+      .where('work', '=', anyOf(works))
+      .execute();
+  }
+}

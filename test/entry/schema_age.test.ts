@@ -1,0 +1,61 @@
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { migrate } from '#entry/migrate.ts';
+import { findPostgresFault } from '#entry/preflight.ts';
+import { exitCodeFor } from '#entry/program.ts';
+import { isSchemaNewer, migrationNames, worksWith } from '#entry/schema_age.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+async function clientOf({ context }: World): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: context.config.databaseUrl });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+test('the migrations that a program has to know exist', () => {
+  for (const store of ['postgres', 'clickhouse'] as const) {
+    expect(migrationNames(store)).toContain(worksWith()[store]);
+  }
+});
+
+test('a schema of this release is neither newer nor at fault, migrated or not', async () => {
+  const w = await world();
+  const { config } = w.context;
+  expect(await findPostgresFault(config.databaseUrl)).toBeNull();
+  await migrate(config);
+  expect(await isSchemaNewer(await clientOf(w))).toBe(false);
+  expect(await findPostgresFault(config.databaseUrl)).toBeNull();
+});
+
+test('a newer schema that works with this release is left as it is', async () => {
+  const w = await world();
+  const { config } = w.context;
+  await migrate(config);
+  const client = await clientOf(w);
+  await client.query(`insert into migrations (name, executed_at) values ('9000_later', now())`);
+  await client.query(`update migrated_by set release = 'a newer one'`);
+  expect(await isSchemaNewer(client)).toBe(true);
+  expect(await findPostgresFault(config.databaseUrl)).toBeNull();
+  await migrate(config);
+  const { rows } = await client.query<{ release: string }>('select release from migrated_by');
+  expect(rows).toEqual([{ release: 'a newer one' }]);
+});
+
+test.each(['works_with_postgres', 'works_with_clickhouse'])(
+  'a newer schema that this release does not work with (%s) is refused at the start, in a sentence, with status 2',
+  async (column) => {
+    const w = await world();
+    const { config } = w.context;
+    await migrate(config);
+    const client = await clientOf(w);
+    await client.query(`update migrated_by set ${column} = '9000_later'`);
+    const sentence =
+      'DATABASE_URL: a newer release has migrated the stores, and this one does not work with them (9000_later is missing here); start that release, or a newer one, or restore the backup from before';
+    expect(await findPostgresFault(config.databaseUrl)).toEqual({ sentence, mayPass: false });
+    const refused: unknown = await migrate(config).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ message: sentence });
+    expect(exitCodeFor(refused)).toBe(2);
+  },
+);

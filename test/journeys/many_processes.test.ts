@@ -1,0 +1,143 @@
+import { describe, expect, inject, test } from 'vitest';
+
+import { givenPerson, openBrowser, signedIn } from '#test/kit/browser.ts';
+import { manyProcesses } from '#test/kit/many_processes.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const PROCESSES = 4;
+
+/** How many of so many requests are accepted when they come to all processes in turn, at the same time. */
+async function accepted(
+  processes: readonly World[],
+  requests: number,
+  send: (process: World, index: number) => Promise<boolean>,
+): Promise<number> {
+  const answers = Array.from({ length: requests }, (_, index) => send(processes[index % processes.length]!, index));
+  return (await Promise.all(answers)).filter((isAccepted) => isAccepted).length;
+}
+
+const postPoints = async ({ app }: World, ingestionKey: string, hosts: readonly string[]) =>
+  await app.inject({
+    method: 'POST',
+    url: '/api/ingest/metrics',
+    headers: { authorization: `Bearer ${ingestionKey}` },
+    payload: { points: hosts.map((host) => ({ name: 'cpu', value: 1, labels: { host } })) },
+  });
+
+const postException = async ({ app }: World, dsn: string) => {
+  const { username, pathname } = new URL(dsn);
+  const url = `/api${pathname}/store/?sentry_key=${username}`;
+  return await app.inject({ method: 'POST', url, payload: { message: 'beans' } });
+};
+
+describe('of four API processes', () => {
+  test('all together let a key make as many calls as its limit says, not four times as many', async () => {
+    const limit = 80;
+    const processes = await manyProcesses(await world({ settings: { callsPerMinute: limit } }), PROCESSES);
+    const began = performance.now();
+    const made = await accepted(
+      processes,
+      PROCESSES * limit,
+      async ({ call }) => (await call('list_teams')).status === 200,
+    );
+    const refilled = (limit * (performance.now() - began)) / 60_000;
+    expect(made).toBeGreaterThanOrEqual(limit);
+    expect(made).toBeLessThanOrEqual((limit + refilled) * 1.16 + PROCESSES);
+  });
+
+  test('each lets a key that comes to it alone make as many calls', async () => {
+    const limit = 80;
+    const processes = await manyProcesses(await world({ settings: { callsPerMinute: limit } }), PROCESSES);
+    const made = await accepted(
+      [processes[2]!],
+      2 * limit,
+      async ({ call }) => (await call('list_teams')).status === 200,
+    );
+    expect(made).toBeGreaterThanOrEqual(limit);
+  });
+
+  test('all together take as many exceptions and points of a service as its limits say', async () => {
+    const w = await world({ settings: { ingestEventsPerSecond: 10, ingestPointsPerSecond: 10 } });
+    const processes = await manyProcesses(w, PROCESSES);
+    const { dsn, ingestionKey } = await w.given.service();
+    // The clock stands still: what may be sent at once is the whole of it.
+    const events = await accepted(
+      processes,
+      400,
+      async (process) => (await postException(process, dsn)).statusCode === 200,
+    );
+    const points = await accepted(
+      processes,
+      400,
+      async (process) => (await postPoints(process, ingestionKey, ['a'])).statusCode === 202,
+    );
+    for (const taken of [events, points]) {
+      expect(taken).toBeGreaterThanOrEqual(100);
+      expect(taken).toBeLessThanOrEqual(100 * 1.16 + PROCESSES);
+    }
+  });
+
+  test('all together take as many new series of a service as it may have a day, and all points of those', async () => {
+    const limit = 200;
+    const w = await world({ settings: { ingestSeriesPerDay: limit } });
+    const processes = await manyProcesses(w, PROCESSES);
+    const { ingestionKey } = await w.given.service();
+    const hostsOf = (request: number) => Array.from({ length: 40 }, (_, index) => `host-${request}-${index}`);
+    const send = async (request: number) => {
+      const answer = await postPoints(processes[request % PROCESSES]!, ingestionKey, hostsOf(request));
+      return answer.statusCode === 202 ? Number(answer.json().accepted) : 0;
+    };
+    const counts = await Promise.all(Array.from({ length: 24 }, (_, request) => send(request)));
+    const taken = counts.reduce((sum, count) => sum + count, 0);
+    expect(taken).toBeGreaterThanOrEqual(limit);
+    expect(taken).toBeLessThanOrEqual(limit * 1.1);
+  });
+
+  test.each([
+    ['with its queue in PostgreSQL', null],
+    ['with its queue in Redis', inject('redisUrl')],
+  ])('none lets in a revoked key or a removed member, %s', async (_, redisUrl) => {
+    const w = await world(redisUrl === null ? {} : { settings: { redisUrl } });
+    const processes = await manyProcesses(w, PROCESSES);
+    const editor = await givenPerson(w, { role: 'editor', name: 'Eva' });
+    const browser = await signedIn(w, editor.email);
+    const ownKey = await w.given.apiKey({ userId: editor.userId });
+    const apiKey = await w.given.apiKey();
+    const { serviceId, ingestionKey, dsn } = await w.given.service();
+    const callAll = (key: string) =>
+      Promise.all(processes.map(async ({ call }) => (await call('list_services', {}, { key })).status));
+    const sendAll = () =>
+      Promise.all(
+        processes.map(async (process) => [
+          (await postPoints(process, ingestionKey, ['a'])).statusCode,
+          (await postException(process, dsn)).statusCode,
+        ]),
+      );
+    const openAll = () =>
+      Promise.all(
+        processes.map(async (process) => {
+          const elsewhere = openBrowser(process);
+          elsewhere.cookie = browser.cookie;
+          return (await elsewhere.invoke(w.orgId, 'list_services')).status;
+        }),
+      );
+    const all = <Value>(value: Value) => processes.map(() => value);
+    expect(await callAll(apiKey)).toEqual(all(200));
+    expect(await callAll(ownKey)).toEqual(all(200));
+    expect(await sendAll()).toEqual(all([202, 200]));
+    expect(await openAll()).toEqual(all(200));
+
+    // Through one process; the clock stands still, so nothing helps but the change itself.
+    const owner = await givenPerson(w, { role: 'owner', name: 'Otto' });
+    const office = await signedIn(processes[1]!, owner.email);
+    expect((await office.invoke(w.orgId, 'remove_member', { userId: editor.userId })).status).toBe(200);
+    await w.context.db.sql.run(`update api_keys set revoked_at = $1 where user_id is null`, [w.clock.now().toString()]);
+    expect(await callAll(apiKey)).toEqual(all(401));
+    expect(await callAll(ownKey)).toEqual(all(401));
+    expect(await openAll()).toEqual(all(404));
+
+    expect((await office.invoke(w.orgId, 'rotate_ingest_key', { serviceId })).status).toBe(200);
+    w.clock.advance({ seconds: 1 });
+    expect(await sendAll()).toEqual(all([401, 401]));
+  });
+});

@@ -1,0 +1,163 @@
+import { expect, onTestFinished, test } from 'vitest';
+
+import { newId } from '#kernel/ids.ts';
+import { silentLog } from '#kernel/log.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { pointsArrive } from '#test/kit/arrivals.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { evaluateRules, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
+import { startSharing } from '#workers/shared_work.ts';
+
+const RULES = 24;
+const TIMEOUT_MS = 60_000;
+
+/** A worker process, as far as rules are concerned. */
+interface Process {
+  /** The rules that it evaluated last. */
+  readonly share: ReadonlySet<string>;
+  /** From now on it reaches no store, and says nothing to anybody. */
+  kill(): void;
+  stop(): Promise<void>;
+}
+
+function startProcess(w: StaffedWorld): Process {
+  let isDead = false;
+  let share: ReadonlySet<string> = new Set();
+  const alive = <Result>(work: () => Result): Result => {
+    if (isDead) throw new Error('killed');
+    return work();
+  };
+  const db: Database = {
+    ...w.context.db,
+    session: () => alive(() => w.context.db.session()),
+    transaction: (work) => alive(() => w.context.db.transaction(work)),
+  };
+  const runtime = {
+    ...w.runtime,
+    db,
+    rules: {
+      evaluate: (...[questions, now]: Parameters<typeof w.runtime.rules.evaluate>) => {
+        share = new Set(questions.map(({ ruleId }) => ruleId));
+        return alive(() => w.runtime.rules.evaluate(questions, now));
+      },
+    },
+  };
+  const work = {
+    name: 'evaluate_rules',
+    everySeconds: 5,
+    run: (parts: readonly number[] | null) => evaluateRules(runtime, SHORT_WINDOWS, parts),
+  };
+  const sharing = startSharing({ db, clock: w.clock, log: silentLog, holder: newId('job') }, 'worker', [work]);
+  onTestFinished(() => sharing.stop());
+  return {
+    get share() {
+      return share;
+    },
+    kill: () => void (isDead = true),
+    stop: () => sharing.stop(),
+  };
+}
+
+/** Every rule is over its threshold. */
+async function breached(w: StaffedWorld): Promise<Set<string>> {
+  const { serviceId } = await w.given.service();
+  const ruleIds = new Set<string>();
+  for (let index = 0; index < RULES; index += 1) {
+    const config = { metricName: `metric_${index}`, comparator: '>', threshold: 1, windowMinutes: 15 };
+    const rule = { serviceId, name: `Rule ${index}`, kind: 'metric_threshold', config };
+    ruleIds.add((await w.expectOk('create_alert_rule', rule)).ruleId);
+  }
+  const points = Array.from({ length: RULES }, (_, index) => ({
+    name: `metric_${index}`,
+    at: w.clock.now(),
+    value: 2,
+  }));
+  await pointsArrive(w.runtime, serviceId, points);
+  return ruleIds;
+}
+
+/** Each has a share, no rule is in two, and none is left out. */
+async function expectShared(processes: readonly Process[], ruleIds: ReadonlySet<string>): Promise<void> {
+  const shares = () => processes.map(({ share }) => share);
+  const isShared = () => {
+    const all = shares().flatMap((share) => [...share]);
+    return shares().every(({ size }) => size > 0) && all.length === ruleIds.size && new Set(all).size === ruleIds.size;
+  };
+  await expect.poll(isShared, { timeout: TIMEOUT_MS }).toBe(true);
+}
+
+test('rules are shared by live workers; those of one that dies or stops are taken over, and each incident opens once', async () => {
+  const w = await staffedWorld({ settings: { incidentsPerService: 0 } });
+  const ruleIds = await breached(w);
+  const [first, second, third] = [startProcess(w), startProcess(w), startProcess(w)];
+  await expectShared([first, second, third], ruleIds);
+  const shares = [first, second, third].map(({ share }) => share);
+
+  third.kill();
+  w.clock.advance({ seconds: 4 });
+  await expectShared([first, second], ruleIds);
+  for (const [index, process] of [first, second].entries()) {
+    // Nothing moved between those who live.
+    expect(process.share.isSupersetOf(shares[index]!)).toBe(true);
+  }
+
+  await second.stop();
+  await expectShared([first], ruleIds);
+  const { incidents } = await w.expectOk('list_incidents');
+  expect(incidents).toHaveLength(RULES);
+  expect(new Set(incidents.map(({ ruleId }: { ruleId: string }) => ruleId))).toEqual(ruleIds);
+}, 120_000);
+
+test('the parts of all rules together are all rules, and rules over one metric are of one part', async () => {
+  const w = await staffedWorld({ jobs: false });
+  const { serviceId } = await w.given.service();
+  const make = async (metricName: string) => {
+    const config = { metricName, comparator: '>', threshold: 1 };
+    const rule = { serviceId, name: metricName, kind: 'metric_threshold', config };
+    return (await w.expectOk('create_alert_rule', rule)).ruleId as string;
+  };
+  const [plain, selected, other] = [await make('cpu'), await make('cpu{host="a"}'), await make('memory')];
+  const { activeRules } = storesOf(w.context.db.session());
+  const found = new Map<string, number>();
+  for (let part = 0; part < 1_024; part += 64) {
+    const parts = Array.from({ length: 64 }, (_, index) => part + index);
+    for (const { ruleId } of await activeRules.listMetricChecks(SHORT_WINDOWS, parts)) {
+      expect(found.has(ruleId)).toBe(false);
+      found.set(ruleId, part);
+    }
+  }
+  expect([...found.keys()].toSorted()).toEqual([plain, selected, other].toSorted());
+  expect(found.get(selected)).toBe(found.get(plain));
+});
+
+test('all of a work is done as of when the slowest of its live members has done its share', async () => {
+  const w = await staffedWorld({ jobs: false });
+  const { workMembers } = storesOf(w.context.db.session());
+  const at = w.clock.now();
+  const seconds = (count: number) => at.add({ seconds: count });
+  const renew = (member: string, now = at) =>
+    workMembers.renew({ works: ['evaluate_rules'], left: [] }, member, { now, aliveUntil: now.add({ seconds: 3 }) });
+  const doneAt = async () => {
+    const row = await w.context.db.sql.row<{ ms: number }>(
+      `select extract(epoch from done_at) * 1000 as ms from leases where name = 'evaluate_rules'`,
+    );
+    return Number(row?.ms) - at.epochMilliseconds;
+  };
+  expect(await renew('a')).toEqual([]);
+  expect(await renew('b')).toMatchObject([{ member: 'a', doneAt: null }]);
+  await workMembers.setDone('evaluate_rules', 'a', seconds(1), seconds(1));
+  expect(await doneAt()).toBe(0);
+  await workMembers.setDone('evaluate_rules', 'b', seconds(2), seconds(2));
+  expect(await doneAt()).toBe(1_000);
+  // One that dies holds back nobody, and comes back as if it were new.
+  expect(await renew('a', seconds(9))).toEqual([]);
+  await workMembers.setDone('evaluate_rules', 'a', seconds(9), seconds(9));
+  expect(await doneAt()).toBe(9_000);
+  await renew('b', seconds(10));
+  await workMembers.setDone('evaluate_rules', 'a', seconds(11), seconds(11));
+  expect(await doneAt()).toBe(10_000);
+  await workMembers.leave(['evaluate_rules'], 'b');
+  await workMembers.setDone('evaluate_rules', 'a', seconds(12), seconds(12));
+  expect(await doneAt()).toBe(12_000);
+});

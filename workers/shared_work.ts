@@ -1,0 +1,139 @@
+import { givesAway, ownerOf, PARTS, partsOf } from '#core/queue/work_shares.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import { type Clock, Temporal } from '#kernel/time.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { WorkMemberStore } from '#storage/postgres/work_member_store.ts';
+import { startTicker, type Ticker } from '#workers/ticker.ts';
+
+/** Work that all processes of a role share: each does the parts that fall to it, from time to time. */
+export interface SharedWork {
+  readonly name: string;
+  readonly everySeconds: number;
+  /** Runs safely twice, for the same parts and at the same time. */
+  run(parts: Parts): Promise<void>;
+}
+
+/** Null for all of them. */
+export type Parts = readonly number[] | null;
+
+interface SharingRuntime {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The id of this process. */
+  readonly holder: string;
+}
+
+/** What a process knows of the others of its role. */
+export interface Sharing extends Ticker {
+  /**
+   * Whether this process is to do now what one of the role does every so often: in each period it is another's turn. A
+   * process that is alone, or knows of no other yet, always is.
+   */
+  hasTurn(everyMs: number): boolean;
+}
+
+const RENEW_MS = 1_000;
+/** The others take over from a process that is silent for so long: within 4 s of its death, with the time to notice. */
+const ALIVE = Temporal.Duration.from({ seconds: 3 });
+
+interface State {
+  readonly work: SharedWork;
+  /** Who took part when it was last begun. */
+  members: string;
+  beganAt: Temporal.Instant | null;
+  failingSince: Temporal.Instant | null;
+  /** As of when each of the others has done its share. */
+  othersDoneAt: readonly (Temporal.Instant | null)[];
+  running: Promise<void> | null;
+}
+
+/**
+ * Says every second that this process is alive, and does its share of each work when it is time again, and at once when
+ * somebody has come or gone. A process that stops leaves, so that the others need not find out.
+ */
+export function startSharing(runtime: SharingRuntime, role: string, works: readonly SharedWork[]): Sharing {
+  const { db, clock, log, holder } = runtime;
+  const states = works.map((work): State => {
+    return { work, members: '', beganAt: null, failingSince: null, othersDoneAt: [], running: null };
+  });
+  let ofRole: readonly string[] = [holder];
+  const ticker = startTicker(RENEW_MS, async () => {
+    try {
+      ofRole = await renewAndRun(runtime, role, states);
+    } catch (error) {
+      log.warn({ err: messageOf(error) }, 'failed to find out who shares the work');
+    }
+  });
+  return {
+    hasTurn: (everyMs) => {
+      const period = Math.floor(clock.now().epochMilliseconds / everyMs);
+      return ofRole.length === 1 || ownerOf(period % PARTS, ofRole) === holder;
+    },
+    async stop() {
+      await ticker.stop();
+      await Promise.all(states.map(({ running }) => running));
+      const names = [role, ...works.map(({ name }) => name)];
+      try {
+        await new WorkMemberStore(db.session()).leave(names, holder);
+      } catch (error) {
+        log.warn({ err: messageOf(error) }, 'failed to leave shared work; the others find out in seconds');
+      }
+    },
+  };
+}
+
+/** Returns who is alive of the role. */
+async function renewAndRun(runtime: SharingRuntime, role: string, states: readonly State[]): Promise<string[]> {
+  const { db, clock, holder } = runtime;
+  const now = clock.now();
+  const isLeft = ({ failingSince, othersDoneAt }: State): boolean => givesAway(failingSince, othersDoneAt, now);
+  const namesOf = (some: readonly State[]): string[] => some.map(({ work }) => work.name);
+  const works = [role, ...namesOf(states.filter((state) => !isLeft(state)))];
+  const times = { now, aliveUntil: now.add(ALIVE) };
+  const found = await new WorkMemberStore(db.session()).renew(
+    { works, left: namesOf(states.filter(isLeft)) },
+    holder,
+    times,
+  );
+  const others = Map.groupBy(found, ({ work }) => work);
+  const membersOf = (work: string): string[] =>
+    [holder, ...(others.get(work) ?? []).map(({ member }) => member)].toSorted();
+  for (const state of states) {
+    state.othersDoneAt = (others.get(state.work.name) ?? []).map(({ doneAt }) => doneAt);
+    runIfDue(runtime, state, membersOf(state.work.name), now);
+  }
+  return membersOf(role);
+}
+
+function runIfDue(runtime: SharingRuntime, state: State, members: readonly string[], now: Temporal.Instant): void {
+  const { work, beganAt } = state;
+  if (state.running !== null) return;
+  const sinceMs = beganAt === null ? Infinity : now.epochMilliseconds - beganAt.epochMilliseconds;
+  // Half a second early is enough: otherwise looking once a second would make every period a second longer. A time ahead
+  // was before the clock was set back.
+  const isTime = sinceMs < 0 || sinceMs >= work.everySeconds * 1_000 - 500;
+  if (!isTime && state.failingSince === null && state.members === members.join(' ')) return;
+  state.members = members.join(' ');
+  state.beganAt = now;
+  const parts = partsOf(runtime.holder, members);
+  const running = run(runtime, state, parts.length === PARTS ? null : parts, now);
+  state.running = running.finally(() => (state.running = null));
+}
+
+async function run(runtime: SharingRuntime, state: State, parts: Parts, now: Temporal.Instant): Promise<void> {
+  const { db, clock, log, holder } = runtime;
+  const { work } = state;
+  const startedAt = performance.now();
+  try {
+    await work.run(parts);
+    state.failingSince = null;
+    await new WorkMemberStore(db.session()).setDone(work.name, holder, now, clock.now());
+  } catch (error) {
+    state.failingSince ??= now;
+    log.error({ work: work.name, err: error }, 'a share of the work failed and will be tried again');
+  }
+  const elapsedMs = Math.round(performance.now() - startedAt);
+  log.debug({ work: work.name, parts: parts?.length ?? PARTS, elapsedMs }, 'a share of the work finished');
+}
