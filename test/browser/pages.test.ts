@@ -106,23 +106,27 @@ async function problemsOf(page: Page, h: ConsoleWorld, checks: readonly PageChec
 }
 
 inBrowser('every page', () => {
-  test('is accessible and fits the screen, on a desktop and on a phone, in light and in dark', async () => {
-    const h = await openConsole();
-    const looks = { colorScheme: 'light', reducedMotion: 'reduce' } as const;
-    const visitors = [
-      await h.visitor({ ...looks, viewport: DESK }),
-      await h.visitor({ ...looks, viewport: PHONE, isMobile: true }),
-    ];
-    const checks = await createSampleData(h, visitors[0]!.userId);
-    const found = await Promise.all(
-      visitors.map(async ({ page }) => {
-        const inside = await problemsOf(page, h, checks);
-        await page.context().clearCookies();
-        return [...inside, ...(await problemsOf(page, h, OUTSIDE))];
-      }),
-    );
-    expect(found.flat()).toEqual([]);
-  });
+  test(
+    'is accessible and fits the screen, on a desktop and on a phone, in light and in dark',
+    { timeout: 360_000 },
+    async () => {
+      const h = await openConsole();
+      const looks = { colorScheme: 'light', reducedMotion: 'reduce' } as const;
+      const visitors = [
+        await h.visitor({ ...looks, viewport: DESK }),
+        await h.visitor({ ...looks, viewport: PHONE, isMobile: true }),
+      ];
+      const checks = await createSampleData(h, visitors[0]!.userId);
+      const found = await Promise.all(
+        visitors.map(async ({ page }) => {
+          const inside = await problemsOf(page, h, checks);
+          await page.context().clearCookies();
+          return [...inside, ...(await problemsOf(page, h, OUTSIDE))];
+        }),
+      );
+      expect(found.flat()).toEqual([]);
+    },
+  );
 
   test('is served with a fresh nonce, and its files are compressed and cached forever', async () => {
     const h = await openConsole();
