@@ -93,9 +93,7 @@ inBrowser('on-call', () => {
     await page.getByText('The override of Primary is removed.').waitFor();
     expect(await onCall()).toMatchObject({ onCall: { name: 'Anna' }, source: 'rotation' });
 
-    // A part of it, marked by dragging.
-    await page.getByText('Week', { exact: true }).click();
-    await page.waitForURL(/view=week/);
+    // A part of it, marked by dragging. It lies ahead on every day of the week.
     const bar = (await shift(page, 'Anna').boundingBox())!;
     await page.mouse.move(bar.x + bar.width * 0.5, bar.y + 10);
     await page.mouse.down();
@@ -108,6 +106,10 @@ inBrowser('on-call', () => {
     await isClosed(page);
 
     // By keys: along the row, open, remove.
+    await page
+      .getByTitle(/^Cleo, by an override/)
+      .first()
+      .waitFor();
     await shift(page, 'Anna').focus();
     await page.keyboard.press('ArrowRight');
     await expect.poll(() => page.evaluate('document.activeElement.title')).toMatch(/^Cleo, by an override/);
@@ -122,7 +124,10 @@ inBrowser('on-call', () => {
 
     // Over the edge of the week, and back to today by one key.
     await expect.poll(() => page.getByTitle(/^Cleo, by an override/).count()).toBe(0);
+    await page.getByText('Week', { exact: true }).click();
+    await page.waitForURL(/view=week/);
     await shift(page, 'Anna').focus();
+    await page.keyboard.press('End');
     await page.keyboard.press('ArrowRight');
     await expect.poll(() => new URL(page.url()).searchParams.get('day')).not.toBeNull();
     await page.keyboard.press('t');
