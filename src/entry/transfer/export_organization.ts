@@ -7,6 +7,7 @@ import type { Client } from 'pg';
 
 import { connect, listTables, quote, readMigrations } from '#entry/backup/postgres_rows.ts';
 import { versionText } from '#entry/cli/version.ts';
+import { linesOf } from '#entry/transfer/json_lines.ts';
 import {
   EVENT_FILES,
   type EventTable,
@@ -133,17 +134,6 @@ async function* readEvents(
     });
     yield* linesOf(stream);
   }
-}
-
-export async function* linesOf(source: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const chunk of source) {
-    const lines = (rest + (typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
-  }
-  if (rest !== '') yield rest;
 }
 
 async function writeLines(file: string, lines: AsyncIterable<string>): Promise<number> {

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import path from 'node:path';
 
 import { insertPart } from '#entry/backup/clickhouse_rows.ts';
-import { linesOf } from '#entry/transfer/export_organization.ts';
+import { linesOf } from '#entry/transfer/json_lines.ts';
 import type { MovedIds } from '#entry/transfer/moved_ids.ts';
 import { EVENT_FILES, type EventTable } from '#entry/transfer/organization_tables.ts';
 import { AppError } from '#kernel/errors.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { createCipher } from '#auth/cipher.ts';
 import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
-import { linesOf } from '#entry/transfer/export_organization.ts';
+import { linesOf, parseLine } from '#entry/transfer/json_lines.ts';
 import { importEvents, forgetEvents } from '#entry/transfer/import_events.ts';
 import { importRows } from '#entry/transfer/import_rows.ts';
 import { MovedIds } from '#entry/transfer/moved_ids.ts';
@@ -132,16 +132,6 @@ async function noteIds(folder: string, ids: MovedIds): Promise<void> {
       if (typeof id === 'string') ids.own.add(id);
     }
   }
-}
-
-export function parseLine(table: string, line: string): Readonly<Record<string, unknown>> {
-  try {
-    const row: unknown = JSON.parse(line);
-    if (typeof row === 'object' && row !== null) return row as Readonly<Record<string, unknown>>;
-  } catch {
-    // Answered below.
-  }
-  throw new AppError('invalid_input', `${table}.jsonl has a line that is no JSON object`);
 }
 
 async function moveTakenIds(db: Database, folder: string, ids: MovedIds): Promise<void> {

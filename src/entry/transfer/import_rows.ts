@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 
-import { linesOf } from '#entry/transfer/export_organization.ts';
-import { parseLine } from '#entry/transfer/import_organization.ts';
+import { linesOf, parseLine } from '#entry/transfer/json_lines.ts';
 import type { MovedIds } from '#entry/transfer/moved_ids.ts';
 import { ORGANIZATION_TABLES, type OrganizationTable } from '#entry/transfer/organization_tables.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -45,7 +44,10 @@ export async function importRows({ sql }: Pick<Session, 'sql'>, arriving: Arrivi
 /** What a row refers to is in the export: a file that was made up cannot reach into other organizations. */
 function requireOwn({ table, refersTo = [] }: OrganizationTable, row: Row, { ids, orgId }: Arriving): void {
   const owner = table === 'organizations' ? row['id'] : row['org_id'];
-  const strange = refersTo.find((column) => row[column] != null && !ids.own.has(String(row[column])));
+  const strange = refersTo.find((column) => {
+    const named = row[column];
+    return named != null && !(typeof named === 'string' && ids.own.has(named));
+  });
   if ((owner === undefined || owner === orgId) && strange === undefined) return;
   throw new AppError(
     'invalid_input',

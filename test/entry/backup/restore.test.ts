@@ -173,10 +173,10 @@ test(
     const w = await staffedWorld({ jobs: false, clock: runningClock(), settings: { backupKey: undefined } });
     const { dsn, ingestionKey, serviceId } = await w.given.service({ name: 'busy' });
     const roles = startRoles(w.context);
-    let isOver = false;
+    const over = new AbortController();
     let acknowledged = 0;
     const sender = async (lane: number): Promise<void> => {
-      for (let index = lane; !isOver; index += 4) {
+      for (let index = lane; !over.signal.aborted; index += 4) {
         await Promise.all([
           sendEvent(w, dsn, `no ${KINDS[index % KINDS.length]} left`),
           sendPoint(w, ingestionKey, index),
@@ -189,7 +189,7 @@ test(
     const wanted = acknowledged;
     const { file } = await backUp(w.context.config);
     const during = acknowledged;
-    isOver = true;
+    over.abort();
     await sending;
     await roles.stop();
     expect(during).toBeGreaterThan(wanted);
@@ -350,7 +350,7 @@ test('no process starts on a restore that broke off, and repeating it ends it', 
   const { file } = await backUp(w.context.config);
   const target = await emptyTarget(w.context.config);
   const wrong = { ...target, clickhouseUrl: withDatabase(target.clickhouseUrl, 'not_there') };
-  await expect(restoreBackup(wrong, { file, replace: true })).rejects.toThrow();
+  await expect(restoreBackup(wrong, { file, replace: true })).rejects.toThrow('not_there');
   await expect(migrate(target)).rejects.toThrow('has not ended');
   expect(await findPostgresFault(target.databaseUrl)).toMatchObject({
     sentence: expect.stringContaining('repeat "tocsin restore"'),
