@@ -82,7 +82,8 @@ function adapt(statement: string, isReplicated: boolean): string {
 }
 
 async function startFront(engine: URL, statements: string[], isReplicated: boolean) {
-  const server = createServer((incoming, answer) => {
+  // Values of parameters are part of the address, as a server allows.
+  const server = createServer({ maxHeaderSize: 1024 * 1024 }, (incoming, answer) => {
     const pass = async (): Promise<void> => {
       const body = await bytesOf(incoming);
       const [, query] = /[?&]query=([^&]*)/.exec(incoming.url ?? '') ?? [];
