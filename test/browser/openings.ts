@@ -93,7 +93,6 @@ export const openingsOf = ({
   ['', /account and appearance$/],
   ['', /account and appearance$/, 'Keyboard shortcuts'],
   ['', /^Organization: /],
-  ['', 'Set up paging'],
   ['', /^Take over /],
   ['', /^Remove override of /],
   ['oncall', /Cleo/],
@@ -199,7 +198,11 @@ export async function problemsOf(
     await load(page, `${h.baseUrl}/${path}`);
     for (const opening of openings) {
       const opened = page.locator(OVERLAY).locator('visible=true');
-      for (const name of opening.slice(1)) await press(page, name);
+      for (const name of opening.slice(1)) {
+        await press(page, name).catch((cause: unknown) => {
+          throw new Error(`/${opening.join(', ')} at ${page.viewportSize()?.width} px: nothing to press`, { cause });
+        });
+      }
       if (opening.length > 1) await opened.last().waitFor();
       const found = [...(await look(page, opening.length > 1)), ...(await page.evaluate<string[]>(WIDER_THAN_SCREEN))];
       if (!(await closesByEscape(page, opened))) {
