@@ -73,7 +73,7 @@ export function startSharing(runtime: SharingRuntime, role: string, works: reado
     },
     async stop() {
       await ticker.stop();
-      await Promise.all(states.map(({ running }) => running));
+      for (const { running } of states) await running;
       const names = [role, ...works.map(({ name }) => name)];
       try {
         await new WorkMemberStore(db.session()).leave(names, holder);

@@ -43,13 +43,14 @@ const NAMED = {
   choices: ['Autocomplete', 'Combobox', 'MultiSelect', 'Pill', 'Select', 'TagsInput'],
   dialogs: ['FocusTrap', 'Modal', 'Overlay', 'ScrollArea'],
   floating: ['Menu', 'Popover', 'Tooltip'],
-} as const;
+};
 
 function namedIn(code: string): string[] {
-  const names = [...code.matchAll(/import\s*\{([^}]*)\}\s*from\s*['"]@mantine\/core['"]/g)]
+  const imported = [...code.matchAll(/import\s*\{([^}]*)\}\s*from\s*['"]@mantine\/core['"]/g)]
     .flatMap(([, list = '']) => list.split(','))
-    .map((one) => one.trim().split(/\s/, 1)[0]);
-  return Object.entries(NAMED).flatMap(([name, wanted]) => (wanted.some((one) => names.includes(one)) ? [name] : []));
+    .flatMap((one) => one.trim().split(/\s/, 1));
+  const names = new Set(imported);
+  return Object.entries(NAMED).flatMap(([name, wanted]) => (wanted.some((one) => names.has(one)) ? [name] : []));
 }
 
 const reached = new Map<string, ReadonlySet<string>>();

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
 
-import type { BenchInstallation } from '../harness.ts';
+import type { BenchInstallation } from '#infra/bench/harness.ts';
 
 export const VIEWPORT = { width: 1440, height: 900 };
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((file) =>

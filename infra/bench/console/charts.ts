@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 
-import { count, duration, spreadOf } from '../figures.ts';
-import { type BenchInstallation, printTable } from '../harness.ts';
+import { count, duration, spreadOf } from '#infra/bench/figures.ts';
+import { type BenchInstallation, printTable } from '#infra/bench/harness.ts';
 import { openAs, settled, VIEWPORT, whenIs } from './browser.ts';
 import { MILLION, WIDGETS, widgetMetric } from './contents.ts';
 

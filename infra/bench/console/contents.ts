@@ -3,8 +3,8 @@ import { loadConfig } from '#entry/config.ts';
 import { type Id, newId, uuidOf } from '#kernel/ids.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 
-import type { BenchInstallation } from '../harness.ts';
-import { openRunningDatabase } from '../paging/fixture.ts';
+import type { BenchInstallation } from '#infra/bench/harness.ts';
+import { openRunningDatabase } from '#infra/bench/paging/fixture.ts';
 
 export const INCIDENTS = 10_000;
 export const SERVICES = 500;

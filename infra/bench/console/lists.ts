@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 
-import { count, megabytes, spreadCells, spreadOf } from '../figures.ts';
-import { type BenchInstallation, printTable } from '../harness.ts';
+import { count, megabytes, spreadCells, spreadOf } from '#infra/bench/figures.ts';
+import { type BenchInstallation, printTable } from '#infra/bench/harness.ts';
 import { openAs, settled, watchTraffic } from './browser.ts';
 import { INCIDENTS } from './contents.ts';
 

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 
-import { duration } from '../figures.ts';
-import { type BenchInstallation, printTable } from '../harness.ts';
+import { duration } from '#infra/bench/figures.ts';
+import { type BenchInstallation, printTable } from '#infra/bench/harness.ts';
 import { type Cookies, logIn, settled, VIEWPORT, watchTraffic } from './browser.ts';
 
 /** A page, and what it shows once its data is there. */

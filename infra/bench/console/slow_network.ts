@@ -2,9 +2,9 @@ import type { Browser, Page } from 'playwright-core';
 
 import { connect } from '#infra/demo/client.ts';
 
-import { duration } from '../figures.ts';
-import { type BenchInstallation, printTable } from '../harness.ts';
-import { createPagedService, createTeam, openRunningDatabase } from '../paging/fixture.ts';
+import { duration } from '#infra/bench/figures.ts';
+import { type BenchInstallation, printTable } from '#infra/bench/harness.ts';
+import { createPagedService, createTeam, openRunningDatabase } from '#infra/bench/paging/fixture.ts';
 import { logIn, watchTraffic } from './browser.ts';
 
 /** As Lighthouse and Chromium's developer tools have it. */

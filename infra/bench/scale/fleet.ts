@@ -15,7 +15,7 @@ import { startPostgres } from '#infra/embedded/postgres.ts';
 import { supervise } from '#infra/embedded/supervisor.ts';
 import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
 
-import { isRedisInstalled, redisService } from '../paging/redis.ts';
+import { isRedisInstalled, redisService } from '#infra/bench/paging/redis.ts';
 
 export type Role = 'api' | 'worker' | 'pager';
 

@@ -5,9 +5,9 @@ import { createClient } from '@clickhouse/client';
 import { connect } from '#infra/demo/client.ts';
 import { type Database, openDatabase } from '#storage/postgres/database.ts';
 
-import { count, duration, megabytes, percent, ratio, spreadOf } from '../figures.ts';
-import { printInputs, printTable, timed } from '../harness.ts';
-import { countProcessorBelow, useBelow } from '../paging/processes.ts';
+import { count, duration, megabytes, percent, ratio, spreadOf } from '#infra/bench/figures.ts';
+import { printInputs, printTable, timed } from '#infra/bench/harness.ts';
+import { countProcessorBelow, useBelow } from '#infra/bench/paging/processes.ts';
 import type { Fleet } from './fleet.ts';
 
 const SERIES = Number(process.env['BENCH_SERIES'] ?? 1_000_000);

@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from '#infra/demo/client.ts';
 import { type Database, openDatabase } from '#storage/postgres/database.ts';
 
-import { count, duration } from '../figures.ts';
-import { printTable } from '../harness.ts';
-import { sendPoint } from '../paging/sender.ts';
+import { count, duration } from '#infra/bench/figures.ts';
+import { printTable } from '#infra/bench/harness.ts';
+import { sendPoint } from '#infra/bench/paging/sender.ts';
 import type { Fleet } from './fleet.ts';
 
 const WORKERS = 4;

@@ -42,7 +42,7 @@ export function sendTraffic({ baseUrl, dsn, ingestionKey }: Target): Traffic {
         if (response.ok) count.accepted += items;
         else refuse(`status ${response.status}`);
       })
-      .catch((error: unknown) => refuse(error instanceof Error ? String(error.cause ?? error.message) : 'no answer'))
+      .catch((error: unknown) => refuse(causeOf(error)))
       .finally(() => underWay.delete(answered));
     underWay.add(answered);
   };
@@ -95,4 +95,9 @@ function envelope(): string {
   };
   const body = JSON.stringify(event);
   return `${JSON.stringify({ event_id: eventId })}\n${JSON.stringify({ type: 'event', length: Buffer.byteLength(body) })}\n${body}\n`;
+}
+
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'no answer';
+  return error.cause instanceof Error ? error.cause.message : error.message;
 }

@@ -95,7 +95,7 @@ export function startJobWorkers(
     const closed = Promise.all(workers.map((worker) => worker.close())).then(() => true);
     if (await withTimeout(closed, closeWithinMs, () => false)) return await connection.close();
     log.warn({}, 'the queue did not drain in time; other workers run its jobs');
-    await Promise.all(handlers.map((handler) => handler.giveBack?.()));
+    await Promise.all(handlers.map(async (handler) => await handler.giveBack?.()));
     // Without a connection the jobs' locks end, and other workers take them over.
     connection.close().catch((error: unknown) => log.warn({ err: error }, 'failed to close the connection'));
   };

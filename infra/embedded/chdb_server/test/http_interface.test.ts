@@ -181,12 +181,12 @@ describe('inserts', () => {
     });
     const running = () =>
       single(`SELECT toUInt32(count()) FROM system.processes WHERE query LIKE 'INSERT INTO slow%'`) as Promise<number>;
-    let isDone = false;
+    const done = new AbortController();
     const inserts = Promise.all(
       [1, 2, 3].map((id) => client.insert({ table: 'slow', values: [{ id }], format: 'JSONEachRow' })),
-    ).finally(() => (isDone = true));
+    ).finally(() => done.abort());
     const seen: number[] = [];
-    while (!isDone) seen.push(await running());
+    while (!done.signal.aborted) seen.push(await running());
     await inserts;
     expect(Math.max(...seen)).toBe(1);
     expect(await single('SELECT toUInt32(count()) FROM slow')).toBe(3);
