@@ -50,6 +50,7 @@ async function upgrade(folder: string, before: string, queue: FleetOptions['queu
   mkdirSync(folder, { mode: 0o711 });
   const fleet = await Fleet.open(folder, { queue, variables: { LOG_LEVEL: 'warn' } });
   try {
+    say(`stores with the queue in ${queue} are up`);
     await fleet.migrate(before);
     const old = [
       await fleet.start('api', before),
@@ -60,11 +61,14 @@ async function upgrade(folder: string, before: string, queue: FleetOptions['queu
     try {
       const setting = await prepare(fleet, db);
       const load = startLoad(setting);
+      say('the release before works under load');
       await delay(ALONE_MS);
       await fleet.migrate(ROOT);
       for (const role of ['api', 'worker', 'pager'] as const) await fleet.start(role, ROOT);
+      say('both work side by side on the new schema');
       await delay(TOGETHER_MS);
       const drainedMs = Math.max(...(await Promise.all(old.map((member) => fleet.stop(member)))));
+      say(`the release before has stopped, after ${duration(drainedMs)} at most`);
       await delay(AFTERWARDS_MS);
       return { queue, drainedMs, ...(await outcomeOf(setting, await load.stop())) };
     } finally {
@@ -75,6 +79,10 @@ async function upgrade(folder: string, before: string, queue: FleetOptions['queu
   }
 }
 
+function say(what: string): void {
+  console.log(`  ${what}`);
+}
+
 function toRow(outcome: Outcome): Record<string, string> {
   const { queue, events, points, pages, acknowledgements, drainedMs } = outcome;
   return {
@@ -82,7 +90,7 @@ function toRow(outcome: Outcome): Record<string, string> {
     'events accepted, lost': `${count(events.accepted)}, ${count(events.lost)}`,
     'points accepted, lost': `${count(points.accepted)}, ${count(points.lost)}`,
     'incidents wanted, missing, twice': `${count(pages.wanted)}, ${count(pages.missing)}, ${count(pages.twice)}`,
-    'pages, lost, twice': `${count(pages.pages)}, ${count(pages.lost)}, ${count(pages.duplicates)}`,
+    'pages, withdrawn, lost, twice': [pages.pages, pages.withdrawn, pages.lost, pages.duplicates].map(count).join(', '),
     'acknowledged, undone, paged after': `${count(acknowledgements.accepted)}, ${count(acknowledgements.undone)}, ${count(acknowledgements.pagedAfter)}`,
     'the old ones stopped in': duration(drainedMs),
   };

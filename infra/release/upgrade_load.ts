@@ -47,6 +47,8 @@ export interface Outcome {
   readonly events: { readonly accepted: number; readonly lost: number };
   readonly points: { readonly accepted: number; readonly lost: number };
   readonly pages: Pick<PageFigures, 'pages' | 'lost' | 'duplicates'> & {
+    /** Not sent, because the incident had been answered by then. */
+    readonly withdrawn: number;
     readonly wanted: number;
     readonly missing: number;
     readonly twice: number;
@@ -147,7 +149,12 @@ export async function outcomeOf(
        else details->>'metricName' end as title, count(*)::int as count from incidents group by 1`,
   );
   const opened = new Map(incidents.map(({ title, count }) => [title, count]));
-  const figures = await countPages(db, takenAmong(fleet.phone.requests));
+  const taken = takenAmong(fleet.phone.requests);
+  const figures = await countPages(db, taken);
+  const cancelled = await db.sql.rows<{ id: string }>(
+    `select id from notifications where kind = 'page' and status = 'cancelled' and reason in ('acknowledged', 'resolved')`,
+  );
+  const withdrawn = cancelled.filter(({ id }) => !taken.has(id)).length;
   const ids = [...acknowledged];
   const undone = await db.sql.row<{ n: number }>(
     `select count(*)::int as n from incidents where id = any($1) and status = 'triggered'`,
@@ -165,7 +172,8 @@ export async function outcomeOf(
       missing: [...titles].filter((title) => !opened.has(title)).length,
       twice: [...opened.values()].filter((count) => count > 1).length,
       pages: figures.pages,
-      lost: figures.lost,
+      withdrawn,
+      lost: figures.lost - withdrawn,
       duplicates: figures.duplicates + figures.stepsFiredTwice,
     },
     acknowledgements: { accepted: ids.length, undone: undone?.n ?? 0, pagedAfter: pagedAfter?.n ?? 0 },
