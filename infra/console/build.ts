@@ -51,7 +51,8 @@ async function buildInto(parent: string): Promise<string> {
 /** For the server, which names them in the page that it sends. */
 async function writePageFiles(folder: string): Promise<void> {
   const manifest = JSON.parse(await readFile(path.join(folder, MANIFEST), 'utf8')) as Manifest;
-  const router = await readFile(path.join(SOURCES, 'router.tsx'), 'utf8');
+  const routes = ['router.tsx', 'outside_routes.ts'].map((file) => readFile(path.join(SOURCES, file), 'utf8'));
+  const router = (await Promise.all(routes)).join('\n');
   writeFileSync(path.join(folder, PAGE_FILES), JSON.stringify(filesOfPages(manifest, router)));
   rmSync(path.join(folder, MANIFEST));
 }

@@ -15,7 +15,7 @@ const FIRST = 'index.html';
 /**
  * The files that each page needs beside those of every page, by its route: the page that the server sends names them, so
  * that a browser asks for all at once, not for each once the one before has told of it. `router` is the text of
- * src/console/router.tsx, which says what each page is made of.
+ * router.tsx and outside_routes.ts in src/console, which say what each page is made of.
  */
 export function filesOfPages(manifest: Manifest, router: string): Record<string, readonly string[]> {
   const known = new Set(filesOf(manifest, FIRST));

@@ -58,6 +58,8 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
 /** What is never exported, and why. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   api_keys: 'a secret: create new ones',
+  work_members: 'of this installation: which processes are alive',
+  limit_buckets: 'of this installation: what was used lately',
   ingest_keys: 'a secret: the import makes new ones',
   connections: 'a secret: apps connect anew',
   oauth_records: 'a secret',

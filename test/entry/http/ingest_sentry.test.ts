@@ -5,7 +5,6 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { buildApp } from '#entry/http/app.ts';
 import { arrivedEvents } from '#test/ingest/arrived.ts';
 import { readRecordings } from '#test/ingest/golden/sentry_recordings.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -33,7 +32,7 @@ function envelopeOf(event: { event_id: string }, header: object = {}): Buffer {
 
 function partsOf(dsn: string): { key: string; projectId: string } {
   const url = new URL(dsn);
-  return { key: url.username, projectId: url.pathname.slice(1) };
+  return { key: url.username, projectId: url.pathname.slice(url.pathname.lastIndexOf('/') + 1) };
 }
 
 interface Sending {
@@ -104,12 +103,11 @@ describe('an event', () => {
   });
 
   test('is taken below the path of the base URL as well', async () => {
-    const config = { ...w.context.config, baseUrl: 'https://tocsin.test/monitor' };
-    const app = await buildApp({ ...w.context, config });
-    const { projectId } = partsOf(service.dsn);
-    expect(await send(service, { app, path: `/monitor/api/${projectId}/envelope/` })).toMatchObject({ status: 200 });
-    expect(await send(service, { app, path: `/api/${projectId}/envelope/` })).toMatchObject({ status: 200 });
-    await app.close();
+    const { app, given } = await world({ settings: { baseUrl: 'https://tocsin.test/monitor' } });
+    const sender = await given.service();
+    const { projectId } = partsOf(sender.dsn);
+    expect(await send(sender, { app, path: `/monitor/api/${projectId}/envelope/` })).toMatchObject({ status: 200 });
+    expect(await send(sender, { app, path: `/api/${projectId}/envelope/` })).toMatchObject({ status: 200 });
   });
 });
 

@@ -7,7 +7,9 @@ import { PAGES, SETTINGS_PAGES } from '#core/console/pages.ts';
 import { routeOfPage } from '#entry/http/console_build.ts';
 import { filesOfPages, type Manifest } from '#infra/console/page_files.ts';
 
-const ROUTER = readFileSync(path.join(import.meta.dirname, '../../../src/console/router.tsx'), 'utf8');
+const ROUTER = ['router.tsx', 'outside_routes.ts']
+  .map((file) => readFileSync(path.join(import.meta.dirname, '../../../src/console', file), 'utf8'))
+  .join('\n');
 
 /** A build in which every page is a file that shares one with the others, and one with every page. */
 function manifestOf(router: string): Manifest {
@@ -40,5 +42,7 @@ test('every page has its files: styles first, and none of those that every page 
 test('a page that the build or the list of pages lacks is an error, not a slow page', () => {
   const router = ROUTER.replace('pages/home/home.tsx', 'pages/home/gone.tsx');
   expect(() => filesOfPages(manifestOf(ROUTER), router)).toThrow('the build has no pages/home/gone.tsx');
-  expect(() => filesOfPages(manifestOf(ROUTER), ROUTER.replace('PAGES.home,', 'PAGES.nowhere,'))).toThrow('nowhere');
+  expect(() => filesOfPages(manifestOf(ROUTER), ROUTER.replace('path: PAGES.home,', 'path: PAGES.nowhere,'))).toThrow(
+    'nowhere',
+  );
 });
