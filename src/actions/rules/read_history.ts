@@ -2,7 +2,6 @@ import type { ActionContext } from '#actions/action_context.ts';
 import type { Aggregation } from '#core/metrics/aggregation.ts';
 import type { RuleHistory } from '#core/metrics/replay.ts';
 import { parseSelector } from '#core/metrics/selector.ts';
-import { slideWindow } from '#core/metrics/sliding_windows.ts';
 import type { ServiceWithCapabilities } from '#storage/postgres/service_store.ts';
 
 const MINUTE_MS = 60_000;
@@ -28,7 +27,7 @@ export async function readHistory(
   const last = Math.floor(now.epochMilliseconds / MINUTE_MS);
   const wholeSince = Math.ceil(keptSince.epochMilliseconds / MINUTE_MS) + windowMinutes;
   const first = Math.max(last + 1 - (days * DAY_MS) / MINUTE_MS, Math.min(wholeSince, last));
-  const parts = await metrics.readWindowParts({
+  const values = await metrics.readHistory({
     serviceId: service.id,
     selector: parseSelector(metricName),
     aggregation,
@@ -37,5 +36,5 @@ export async function readHistory(
     lastMs: last * MINUTE_MS,
     keptSince,
   });
-  return { firstMs: first * MINUTE_MS, stepMs: MINUTE_MS, values: slideWindow(parts, aggregation, { first, last }) };
+  return { firstMs: first * MINUTE_MS, stepMs: MINUTE_MS, values };
 }

@@ -2,7 +2,7 @@ import { readRange } from '#core/metrics/exponential_buckets.ts';
 import type { LabelMatcher, MetricSelector } from '#core/metrics/read_selector.ts';
 
 /** A question for a quantile of the observations of a histogram. */
-interface QuantileQuestion {
+export interface QuantileQuestion {
   /** From 0 to 1. */
   readonly quantile: number;
   /** The series of its buckets. */

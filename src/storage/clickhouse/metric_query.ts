@@ -1,10 +1,10 @@
 import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
-import { RANGE_LABEL } from '#core/metrics/exponential_buckets.ts';
 import type { Buckets } from '#core/metrics/buckets.ts';
 import { anchoredPattern } from '#core/metrics/selector.ts';
 import type { LabelMatcher, MatchOperator, MetricSelector } from '#core/metrics/read_selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { bucketTextOf } from '#storage/clickhouse/bucket_text.ts';
 import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#storage/clickhouse/point_kind_sql.ts';
 
 /** What is aggregated. */
@@ -64,12 +64,31 @@ export function chartQueryOf({ split, columnMs, ...query }: ChartQuery): BoundQu
   };
 }
 
-/** What each bucket of a histogram gained: rows of the time, its bound and range with a blank between them, and the gain. */
-export function growthQueryOf(query: MetricQuery): BoundQuery {
-  const part = `concat(any(tags['le']), ' ', any(tags['${RANGE_LABEL}']))`;
+const BUCKET_TEXT = bucketTextOf((name) => `any(tags[${name}])`);
+
+/**
+ * What the buckets of a histogram gained, for each part of a chart: rows of part, start and pairs of `bucketTextOf` and
+ * gain. All buckets are told, whatever `columnMs` says.
+ */
+export function growthChartQueryOf({ split, ...query }: ChartQuery): BoundQuery {
+  const place = split === null ? 'toUInt16(0)' : `toUInt16(indexOf({parts:Array(String)}, any(tags[{split:String}])))`;
+  const gains = MEANINGS.sum(sourceOf(query, `(${place}, ${BUCKET_TEXT})`));
   return {
-    sql: `SELECT bucket, part, result FROM (${MEANINGS.sum(sourceOf(query, part))}) ORDER BY bucket, part`,
-    parameters: parametersOf(query),
+    sql: `SELECT part.1 AS place, bucket, groupArray((part.2, result)) FROM (${gains})
+      GROUP BY place, bucket ORDER BY place, bucket`,
+    parameters: {
+      ...parametersOf(query),
+      ...(split !== null && { split: split.label, parts: split.values }),
+    },
+  };
+}
+
+/** The same for each value of a label, over the whole window: rows of the value and the pairs. */
+export function growthRankQueryOf(query: MetricQuery, label: string): BoundQuery {
+  const gains = MEANINGS.sum(sourceOf(query, `(any(tags[{split:String}]), ${BUCKET_TEXT})`));
+  return {
+    sql: `SELECT part.1 AS value, groupArray((part.2, result)) FROM (${gains}) GROUP BY value`,
+    parameters: { ...parametersOf(query), step: WHOLE_WINDOW_MS, split: label },
   };
 }
 

@@ -1,16 +1,16 @@
-import type { ClickHouseSettings } from '@clickhouse/client';
 import pLimit from 'p-limit';
 
 import type { BucketValue } from '#core/metrics/buckets.ts';
-import { quantileOf, quantileQuestionOf } from '#core/metrics/quantile.ts';
-import type { WindowPart } from '#core/metrics/sliding_windows.ts';
-import { AppError, invalidInput } from '#kernel/errors.ts';
+import { quantileQuestionOf } from '#core/metrics/quantile.ts';
+import { slideWindow } from '#core/metrics/sliding_windows.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { HistogramReader, tooMuch } from '#storage/clickhouse/histogram_reader.ts';
 import { type HourlyCounts, queryHourlyCounts } from '#storage/clickhouse/hourly_counts.ts';
 import { type RecentActivity, queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
+import { readLong, tooManyDays } from '#storage/clickhouse/read_long.ts';
 import { ruleHistoryQueryOf, type RuleHistoryQuery, toWindowPart } from '#storage/clickhouse/rule_history_query.ts';
 import { IS_SAMPLE } from '#storage/clickhouse/point_kind_sql.ts';
 import { MetricCatalog } from '#storage/clickhouse/metric_catalog.ts';
@@ -18,24 +18,12 @@ import {
   bucketQueryOf,
   type ChartQuery,
   chartQueryOf,
-  growthQueryOf,
   type MetricQuery,
   rankQueryOf,
 } from '#storage/clickhouse/metric_query.ts';
 
 const NAMES_MAX = 10_000;
 
-/** For charts and histories, which may be of long periods and many series: who waits has given up after 10 s. */
-const LONG_READ_LIMITS: ClickHouseSettings = {
-  output_format_json_quote_denormals: 1,
-  // A sample lies in the partition of its day, so no two rows of one sample lie in two.
-  do_not_merge_across_partitions_select_final: 1,
-  max_execution_time: 10,
-  max_rows_to_read: '300000000',
-  max_result_rows: '400000',
-  result_overflow_mode: 'throw',
-  max_memory_usage: '2000000000',
-};
 /** The values of one part of a chart; see `chartQueryOf`. */
 export interface ChartPart {
   /** The place of the label's value from 1; 0 for all other series, or for all of a chart that is not split. */
@@ -52,12 +40,14 @@ export interface RankedValues {
 /** Reads of metric points. The caller has checked that the service is the organization's. */
 export class MetricReader {
   readonly #client: ClickHouseClient;
+  readonly #histograms: HistogramReader;
   /** Histories are long: a few at a time, so that nothing else waits for the store. */
   readonly #histories = pLimit(2);
   readonly catalog: MetricCatalog;
 
   constructor(client: ClickHouseClient) {
     this.#client = client;
+    this.#histograms = new HistogramReader(client);
     this.catalog = new MetricCatalog(client);
   }
 
@@ -69,39 +59,8 @@ export class MetricReader {
     const values = await this.#values(query);
     const question = values.length > 0 ? null : quantileQuestionOf(query.selector);
     if (question === null) return values;
-    const gains = await this.#gains({ ...query, selector: question.buckets });
-    if (gains.length === 0) await this.#requireQuantiles(query, question.buckets.name);
-    return [...Map.groupBy(gains, ({ at }) => at)].flatMap(([at, own]) => {
-      const value = quantileOf(question.quantile, own);
-      return value === null ? [] : [{ at, value }];
-    });
-  }
-
-  /** What each bucket of a histogram gained, oldest first. */
-  async #gains(query: MetricQuery) {
-    const rows = await this.#chartRows<[start: string, labels: string, gain: number | string]>(growthQueryOf(query));
-    return rows.map(([start, labels, gain]) => {
-      const blank = labels.indexOf(' ');
-      const [le, range] = [labels.slice(0, blank), labels.slice(blank + 1)];
-      return { at: Number(start), le, range, growth: toFinite(gain) };
-    });
-  }
-
-  /** Throws where the metric is there, but is neither a histogram nor a summary. */
-  async #requireQuantiles({ serviceId, selector }: MetricQuery, buckets: string): Promise<void> {
-    const rows = await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query: `SELECT countIf(metric = {metric:String} AND tags['quantile'] = ''), countIf(metric = {buckets:String} OR tags['quantile'] != '')
-          FROM metric_series WHERE service_id = {service:UUID} AND metric IN ({metric:String}, {buckets:String})`,
-        query_params: { service: uuidOf(serviceId), metric: selector.name, buckets },
-        format: 'JSONCompactEachRow',
-      });
-      return await result.json<[plain: string, quantiles: string]>();
-    });
-    const [plain = 0, quantiles = 0] = (rows[0] ?? []).map(Number);
-    if (plain === 0 || quantiles > 0) return;
-    const message = `${selector.name} is neither a histogram nor a summary, so it has no quantile: leave the label out`;
-    throw invalidInput([{ path: 'metricName', message }]);
+    const parts = await this.#histograms.queryChart({ ...query, split: null, columnMs: null }, question);
+    return parts.get(0) ?? [];
   }
 
   async #values(query: MetricQuery): Promise<BucketValue[]> {
@@ -118,13 +77,13 @@ export class MetricReader {
     return rows.map(([start, value]) => ({ at: Number(start), value: toFinite(value) }));
   }
 
-  /** The values of a chart, by part; throws `invalid_input` when it takes too long. */
+  /** The values of a chart, by part; throws `invalid_input` when it takes too long, and as `query`. */
   async queryChart(query: ChartQuery): Promise<ChartPart[]> {
-    if (query.split === null && query.columnMs === null && quantileQuestionOf(query.selector) !== null) {
-      const points = await this.query(query);
-      return points.length > 0 ? [{ part: 0, points }] : [];
-    }
     const rows = await this.#chartRows<[part: number, start: string, value: number | string]>(chartQueryOf(query));
+    const question = rows.length > 0 ? null : quantileQuestionOf(query.selector);
+    if (question !== null) {
+      return [...(await this.#histograms.queryChart(query, question))].map(([part, points]) => ({ part, points }));
+    }
     return [...Map.groupBy(rows, ([part]) => part)].map(([part, own]) => ({
       part,
       points: own.map(([, start, value]) => ({ at: Number(start), value: toFinite(value) })),
@@ -134,25 +93,14 @@ export class MetricReader {
   /** By which values of the label a chart is split best: those with the greatest aggregates over its whole window. */
   async rankValues(query: MetricQuery, label: string, limit: number): Promise<RankedValues> {
     const rows = await this.#chartRows<[value: string, count: string]>(rankQueryOf(query, label, limit));
-    return { values: rows.map(([value]) => value), count: Number(rows[0]?.[1] ?? 0) };
+    const question = rows.length > 0 ? null : quantileQuestionOf(query.selector);
+    if (question === null) return { values: rows.map(([value]) => value), count: Number(rows[0]?.[1] ?? 0) };
+    const values = await this.#histograms.rankValues(query, question, label);
+    return { values: values.slice(0, limit), count: values.length };
   }
 
-  async #chartRows<Row>({ sql, parameters }: ReturnType<typeof chartQueryOf>): Promise<Row[]> {
-    const rows = withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query: sql,
-        query_params: parameters,
-        format: 'JSONCompactEachRow',
-        clickhouse_settings: LONG_READ_LIMITS,
-      });
-      return await result.json<Row>();
-    });
-    return await rows.catch((error: unknown) => {
-      if (!isTooMuch(error)) throw error;
-      throw new AppError('invalid_input', 'this is too much to compute: choose a shorter period or fewer series', {
-        cause: error,
-      });
-    });
+  async #chartRows<Row>(query: ReturnType<typeof chartQueryOf>): Promise<Row[]> {
+    return await readLong<Row>(this.#client, query, tooMuch);
   }
 
   /** Distinct names that bear points of `since` or later, sorted; at most 10,000. */
@@ -170,26 +118,17 @@ export class MetricReader {
     return rows.map(([metric]) => metric);
   }
 
-  /** What the windows of a rule are made of; see `slideWindow`. Throws `invalid_input` when there is too much of it. */
-  async readWindowParts(query: RuleHistoryQuery): Promise<WindowPart[]> {
-    const { sql, parameters } = ruleHistoryQueryOf(query);
+  /**
+   * The value of each window of a rule, oldest first; null without data. Throws `invalid_input` when there are too many
+   * points in them, and as `query`.
+   */
+  async readHistory(query: RuleHistoryQuery): Promise<(number | null)[]> {
     return await this.#histories(async () => {
-      try {
-        const rows = await withClickHouseErrors(async () => {
-          const result = await this.#client.query({
-            query: sql,
-            query_params: parameters,
-            format: 'JSONCompactEachRow',
-            clickhouse_settings: LONG_READ_LIMITS,
-          });
-          return await result.json<(number | string)[]>();
-        });
-        return rows.map(toWindowPart);
-      } catch (error) {
-        if (!isTooMuch(error)) throw error;
-        const message = 'this metric has too many points for so many days: take fewer days, or narrow its labels';
-        throw invalidInput([{ path: 'days', message }]);
-      }
+      const rows = await readLong<(number | string)[]>(this.#client, ruleHistoryQueryOf(query), tooManyDays);
+      const question = rows.length > 0 ? null : quantileQuestionOf(query.selector);
+      if (question !== null) return await this.#histograms.readHistory(query, question);
+      const slots = { first: query.firstMs / 60_000, last: query.lastMs / 60_000 };
+      return slideWindow(rows.map(toWindowPart), query.aggregation, slots);
     });
   }
 
@@ -288,10 +227,4 @@ function toFinite(value: number | string): number {
   if (typeof value === 'number') return value;
   if (value === 'inf') return Number.MAX_VALUE;
   return value === '-inf' ? -Number.MAX_VALUE : 0;
-}
-
-/** The query met one of its limits. */
-function isTooMuch(error: unknown): boolean {
-  const types = ['TIMEOUT_EXCEEDED', 'TOO_MANY_ROWS', 'TOO_MANY_ROWS_OR_BYTES', 'MEMORY_LIMIT_EXCEEDED'];
-  return error instanceof Error && 'type' in error && types.some((type) => type === error.type);
 }

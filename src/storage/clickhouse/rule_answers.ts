@@ -1,4 +1,6 @@
 import type { Aggregation } from '#core/metrics/aggregation.ts';
+import { quantileOf } from '#core/metrics/quantile.ts';
+import { readBucketText } from '#storage/clickhouse/bucket_text.ts';
 import type { Shape } from '#storage/clickhouse/rule_plan.ts';
 
 /** A row of an answer, its metric and series aside. */
@@ -68,6 +70,15 @@ export function valueOf(aggregation: Aggregation, { samples, growth }: Windows, 
       return finite((growth ? at(growth, 0) : 0) + (samples ? at(samples, 5) : 0));
     }
   }
+}
+
+/** The same of the observations that the buckets of a histogram gained; null when they gained nothing. */
+export function quantileWithin(quantile: number, buckets: ReadonlyMap<string, Windows>, fromMs: number): number | null {
+  const growths = [...buckets].map(([text, windows]) => ({
+    ...readBucketText(text),
+    growth: valueOf('sum', windows, fromMs) ?? 0,
+  }));
+  return quantileOf(quantile, growths);
 }
 
 function at(columns: readonly number[], index: number): number {

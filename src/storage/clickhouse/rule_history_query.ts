@@ -3,6 +3,7 @@ import type { MetricSelector } from '#core/metrics/read_selector.ts';
 import type { WindowPart } from '#core/metrics/sliding_windows.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { bucketTextOf } from '#storage/clickhouse/bucket_text.ts';
 import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#storage/clickhouse/point_kind_sql.ts';
 import { selectorParameters, seriesConditions } from '#storage/clickhouse/metric_query.ts';
 
@@ -29,19 +30,32 @@ interface BoundQuery {
  * ends with it; as in `ruleWindow`.
  */
 export function ruleHistoryQueryOf(query: RuleHistoryQuery): BoundQuery {
-  const { serviceId, selector, aggregation, windowMinutes, firstMs, lastMs, keptSince } = query;
+  return { sql: PARTS[query.aggregation](conditionOf(query)), parameters: parametersOf(query) };
+}
+
+/** The same of what each bucket of a histogram gained: before the others a column with its `bucketTextOf`. */
+export function bucketHistoryQueryOf(query: RuleHistoryQuery): BoundQuery {
+  const samples = `(SELECT ts, kind, value, series FROM ${samplesSince('lookback', conditionOf(query))}) AS samples
+    LEFT ANY JOIN (SELECT series, ${bucketTextOf((name) => `any(tags[${name}])`)} AS bucket FROM metric_series
+      WHERE service_id = {service:UUID} AND metric = {metric:String} GROUP BY series) AS buckets USING (series)`;
+  return { sql: growthOf(samples, 'bucket, '), parameters: parametersOf(query) };
+}
+
+function conditionOf({ selector }: RuleHistoryQuery): string {
+  if (selector.matchers.length === 0) return '';
+  return ` AND series IN (SELECT series FROM metric_series WHERE ${seriesConditions(selector)})`;
+}
+
+function parametersOf(query: RuleHistoryQuery): Record<string, unknown> {
+  const { serviceId, selector, windowMinutes, firstMs, lastMs, keptSince } = query;
   const kept = keptSince.epochMilliseconds;
   const from = Math.max(firstMs + 1 - windowMinutes * 60_000, kept);
-  const labelled = ` AND series IN (SELECT series FROM metric_series WHERE ${seriesConditions(selector)})`;
   return {
-    sql: PARTS[aggregation](selector.matchers.length === 0 ? '' : labelled),
-    parameters: {
-      ...selectorParameters(serviceId, selector),
-      from,
-      lookback: Math.max(from - COUNTER_LOOKBACK_MS, kept),
-      to: lastMs + 1,
-      window: windowMinutes,
-    },
+    ...selectorParameters(serviceId, selector),
+    from,
+    lookback: Math.max(from - COUNTER_LOOKBACK_MS, kept),
+    to: lastMs + 1,
+    window: windowMinutes,
   };
 }
 
@@ -79,22 +93,27 @@ const PARTS: Readonly<Record<Aggregation, ToSql>> = {
         SELECT series, ${SLOT}, argMax(value, ts) AS newest, argMax(kind, ts) AS newest_kind
         FROM ${samplesSince('from', condition)} WHERE kind != ${START} GROUP BY series, slot))
     WHERE newest_kind != ${STALE} GROUP BY slot, until ORDER BY slot, until`,
-  // A counter's sample grew by nothing in windows whose lookback does not reach the sample before it.
-  sum: (condition) => `
-    SELECT slot, part.1 AS until, sum(part.2), sum(part.3) FROM (
-      SELECT ${SLOT}, kind, value, toUnixTimestamp64Milli(ts) AS at,
+  sum: (condition) => growthOf(samplesSince('lookback', condition), ''),
+};
+
+/** A counter's sample grew by nothing in windows whose lookback does not reach the sample before it. */
+function growthOf(samples: string, apart: '' | 'bucket, '): string {
+  return `
+    SELECT ${apart}slot, part.1 AS until, sum(part.2), sum(part.3) FROM (
+      SELECT ${apart}${SLOT}, kind, value, toUnixTimestamp64Milli(ts) AS at,
         lagInFrame(toNullable(value)) OVER before_it AS previous,
         lagInFrame(toNullable(toUnixTimestamp64Milli(ts))) OVER before_it AS previous_at,
         multiIf(kind != ${COUNTER}, value, previous IS NULL, 0, value < previous, value, value - previous) AS added,
         if(kind = ${COUNTER} AND previous IS NOT NULL,
           least(at, assumeNotNull(previous_at) + ${COUNTER_LOOKBACK_MS}), at) AS counts_until
-      FROM ${samplesSince('lookback', condition)}
+      FROM ${samples}
       WHERE kind != ${STALE}
       WINDOW before_it AS (PARTITION BY series, ${IS_COUNTING} ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW))
     ARRAY JOIN [(slot + {window:Int64}, toInt64(1), toFloat64(0)),
       (${slotOf('counts_until')} + {window:Int64}, toInt64(0), toFloat64(added))] AS part
-    WHERE at >= {from:Int64} AND kind != ${START} AND (part.2 = 1 OR part.3 != 0) GROUP BY slot, until ORDER BY slot, until`,
-};
+    WHERE at >= {from:Int64} AND kind != ${START} AND (part.2 = 1 OR part.3 != 0)
+    GROUP BY ${apart}slot, until ORDER BY ${apart}slot, until`;
+}
 
 function overAllSamples(aggregate: string): ToSql {
   return (condition) => `

@@ -11,6 +11,8 @@ export interface PlannedQuestion {
   readonly fromMs: number;
   /** Older points are as if they were not there. */
   readonly keptMs: number;
+  /** Of the observations in the buckets that the target means, whatever the aggregation; null for the aggregate. */
+  readonly quantile: number | null;
 }
 
 /** The series that rules look at. Rules that say the same of the same service share one. */
@@ -18,13 +20,15 @@ export interface Target {
   readonly key: string;
   readonly serviceId: Id<'service'>;
   readonly selector: MetricSelector;
+  /** Its series are buckets of a histogram, which are answered one by one. */
+  readonly isOfBuckets: boolean;
 }
 
 /** What can be asked of the points in one pass. */
 export type Shape = 'samples' | 'growth';
 
 /** What each aggregation is made of; `sum` is of gauges and deltas as sent, and of counters what they grew by. */
-export const SHAPES: Readonly<Record<Aggregation, readonly Shape[]>> = {
+const SHAPES: Readonly<Record<Aggregation, readonly Shape[]>> = {
   avg: ['samples'],
   min: ['samples'],
   max: ['samples'],
@@ -32,6 +36,11 @@ export const SHAPES: Readonly<Record<Aggregation, readonly Shape[]>> = {
   sum: ['samples', 'growth'],
   last: ['samples'],
 };
+
+/** A quantile is made of what each bucket gained. */
+export function shapesOf({ quantile, aggregation }: PlannedQuestion): readonly Shape[] {
+  return SHAPES[quantile === null ? aggregation : 'sum'];
+}
 
 /** Questions that one query answers. */
 export interface QuestionGroup {
@@ -55,7 +64,7 @@ const TARGETS_MAX = 2_000;
  * less than its counters' lookback reaches, by what it keeps.
  */
 export function groupQuestions(questions: readonly PlannedQuestion[], toMs: number): QuestionGroup[] {
-  const asked = questions.flatMap((question) => SHAPES[question.aggregation].map((shape) => ({ shape, question })));
+  const asked = questions.flatMap((question) => shapesOf(question).map((shape) => ({ shape, question })));
   const alike = Map.groupBy(asked, ({ shape, question: { fromMs, keptMs } }) => {
     const band = BANDS_MINUTES.findIndex((minutes) => toMs - fromMs <= minutes * 60_000);
     const kept = keptMs > fromMs - COUNTER_LOOKBACK_MS ? keptMs : 'all';
@@ -71,8 +80,8 @@ export function groupQuestions(questions: readonly PlannedQuestion[], toMs: numb
 }
 
 /** Whether labels decide which of its series count. */
-export function isSelective({ selector }: Target): boolean {
-  return selector.matchers.length > 0;
+export function isSelective({ selector, isOfBuckets }: Target): boolean {
+  return isOfBuckets || selector.matchers.length > 0;
 }
 
 /** The same questions in two halves of their targets; null when there is only one left. */

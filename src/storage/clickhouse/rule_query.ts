@@ -1,6 +1,7 @@
 import { COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
 import { anchoredPattern } from '#core/metrics/selector.ts';
 import { uuidOf } from '#kernel/ids.ts';
+import { bucketTextOf } from '#storage/clickhouse/bucket_text.ts';
 import { isSelective, type QuestionGroup, type Shape, type Target } from '#storage/clickhouse/rule_plan.ts';
 import { COUNTER, IS_COUNTING, STALE, START } from '#storage/clickhouse/point_kind_sql.ts';
 
@@ -32,7 +33,7 @@ export function ruleQueryOf(group: QuestionGroup, toMs: number): BoundQuery {
   };
 }
 
-/** Which of these series belong to which of the targets, as rows of the target's place and the series. */
+/** Which of these series belong to which of the targets: rows of the target's place, the series and its `bucketTextOf`. */
 export function matchQueryOf(targets: readonly Target[], series: readonly string[]): BoundQuery {
   const perMatcher = (say: (matcher: Target['selector']['matchers'][number]) => string) =>
     targets.map(({ selector }) => selector.matchers.map(say));
@@ -140,7 +141,7 @@ const PASSES: Readonly<Record<Shape, string>> = {
 
 /** A map gives the empty text for a label that it lacks, as selectors have it. */
 const MATCHING = `
-  SELECT toString(place), toString(series) FROM (
+  SELECT toString(place), toString(series), ${bucketTextOf((name) => `labels[${name}]`)} FROM (
     SELECT service_id, metric, series, any(tags) AS labels FROM metric_series
     WHERE ${OF_TARGETS} AND series IN {series:Array(UInt64)} GROUP BY service_id, metric, series) AS seen
   INNER JOIN (

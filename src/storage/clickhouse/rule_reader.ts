@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 
 import type { Aggregation } from '#core/metrics/aggregation.ts';
 import { ruleWindow } from '#core/metrics/breach.ts';
+import { quantileQuestionOf } from '#core/metrics/quantile.ts';
 import { parseSelector } from '#core/metrics/selector.ts';
 import type { MetricSelector } from '#core/metrics/read_selector.ts';
 import { isUnavailable } from '#kernel/errors.ts';
@@ -11,14 +12,22 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { GenerationalCache } from '#storage/clickhouse/generational_cache.ts';
-import { type Slot, toSlot, valueOf, windowOf, type Windows } from '#storage/clickhouse/rule_answers.ts';
+import {
+  quantileWithin,
+  type Slot,
+  toSlot,
+  valueOf,
+  windowOf,
+  type Windows,
+} from '#storage/clickhouse/rule_answers.ts';
 import {
   groupQuestions,
   halve,
   isSelective,
   type PlannedQuestion,
   type QuestionGroup,
-  SHAPES,
+  type Shape,
+  shapesOf,
   type Target,
 } from '#storage/clickhouse/rule_plan.ts';
 import { matchQueryOf, metricOf, ruleQueryOf } from '#storage/clickhouse/rule_query.ts';
@@ -45,8 +54,15 @@ export interface Evaluation {
 /** What an evaluation has found out so far. */
 interface Findings {
   readonly toMs: number;
-  readonly windows: Map<Id<'rule'>, Windows>;
+  readonly answers: Map<PlannedQuestion, Answer>;
   readonly failed: Map<Id<'rule'>, unknown>;
+}
+
+interface Answer {
+  /** What was read so far. */
+  readonly shapes: Set<Shape>;
+  /** By bucket; where an aggregate is asked, there is only the one named by the empty text. */
+  readonly windows: Map<string, Windows>;
 }
 
 type Row = readonly unknown[];
@@ -64,8 +80,11 @@ const RESPITE_MS = 60_000;
 export class RuleReader {
   readonly #client: ClickHouseClient;
   readonly #selectors = new GenerationalCache<MetricSelector>();
-  /** By target and series: a series never changes its labels, so what was found out once stays true. */
-  readonly #matches = new GenerationalCache<boolean>();
+  /**
+   * By target and series: the bucket of a series that is meant, else null. A series never changes its labels, so what
+   * was found out once stays true.
+   */
+  readonly #matches = new GenerationalCache<string | null>();
   /** Targets whose own query failed, and until when they are skipped. */
   readonly #resting = new Map<string, number>();
 
@@ -80,7 +99,7 @@ export class RuleReader {
    */
   async evaluate(questions: readonly RuleQuestion[], now: Temporal.Instant): Promise<Evaluation> {
     const { toMs } = ruleWindow(1, now);
-    const findings: Findings = { toMs, windows: new Map(), failed: new Map() };
+    const findings: Findings = { toMs, answers: new Map(), failed: new Map() };
     for (const memory of [this.#selectors, this.#matches]) memory.turn(toMs);
     const planned = this.#plan(questions, now, findings.failed);
     const limit = pLimit(CONCURRENT_QUERIES);
@@ -96,13 +115,22 @@ export class RuleReader {
     const planned: PlannedQuestion[] = [];
     for (const { ruleId, serviceId, metricName, windowMinutes, aggregation, keptSince } of questions) {
       const key = `${serviceId} ${metricName}`;
-      if (now.epochMilliseconds < (this.#resting.get(key) ?? 0)) continue;
+      const isResting = (targetKey: string): boolean => now.epochMilliseconds < (this.#resting.get(targetKey) ?? 0);
+      if (isResting(key)) continue;
       try {
         const selector = this.#selectors.get(metricName) ?? parseSelector(metricName);
         this.#selectors.set(metricName, selector);
         const keptMs = keptSince.epochMilliseconds;
         const fromMs = Math.max(ruleWindow(windowMinutes, now).fromMs, keptMs);
-        planned.push({ ruleId, target: { key, serviceId, selector }, aggregation, fromMs, keptMs });
+        const asked = { ruleId, aggregation, fromMs, keptMs };
+        planned.push({ ...asked, target: { key, serviceId, selector, isOfBuckets: false }, quantile: null });
+        const question = quantileQuestionOf(selector);
+        if (question === null) continue;
+        // Rules that ask different quantiles of the same buckets share their target.
+        const bucketsKey = `${serviceId} buckets ${JSON.stringify(question.buckets)}`;
+        const target = { key: bucketsKey, serviceId, selector: question.buckets, isOfBuckets: true };
+        if (isResting(bucketsKey)) planned.pop();
+        else planned.push({ ...asked, target, quantile: question.quantile });
       } catch (error) {
         this.#rest(key, now.epochMilliseconds);
         failed.set(ruleId, error);
@@ -114,10 +142,15 @@ export class RuleReader {
   async #answer(group: QuestionGroup, findings: Findings): Promise<void> {
     try {
       const slotsOf = await this.#ask(group, findings.toMs);
-      for (const { ruleId, target, fromMs } of group.questions) {
-        const windows = findings.windows.get(ruleId) ?? {};
-        windows[group.shape] = windowOf(group.shape, slotsOf(target.key), fromMs);
-        findings.windows.set(ruleId, windows);
+      for (const question of group.questions) {
+        const answer = findings.answers.get(question) ?? { shapes: new Set(), windows: new Map<string, Windows>() };
+        findings.answers.set(question, answer);
+        answer.shapes.add(group.shape);
+        for (const [bucket, slots] of slotsOf(question.target.key)) {
+          const windows = answer.windows.get(bucket) ?? {};
+          windows[group.shape] = windowOf(group.shape, slots, question.fromMs);
+          answer.windows.set(bucket, windows);
+        }
       }
     } catch (error) {
       if (isUnavailable(error)) throw error;
@@ -129,20 +162,27 @@ export class RuleReader {
     }
   }
 
-  /** The slots of each target, by its key. */
-  async #ask(group: QuestionGroup, toMs: number): Promise<(targetKey: string) => readonly Slot[]> {
+  /** The slots of each target, by its key, and there by bucket. */
+  async #ask(group: QuestionGroup, toMs: number): Promise<(targetKey: string) => ReadonlyMap<string, readonly Slot[]>> {
     const rows = Map.groupBy(await this.#rows(ruleQueryOf(group, toMs)), ([metric]) => String(metric));
     const found = group.targets.map((target) => ({ target, rows: rows.get(metricOf(target)) ?? [] }));
     await this.#learnMatches(found.filter(({ target }) => isSelective(target)));
     const slots = found.map(({ target, rows }) => [target.key, this.#slotsOf(target, rows)] as const);
     const byTarget = new Map(slots);
-    return (targetKey) => byTarget.get(targetKey) ?? [];
+    return (targetKey) => byTarget.get(targetKey) ?? new Map();
   }
 
-  #slotsOf(target: Target, rows: readonly Row[]): Slot[] {
-    const isMeant = ([, series]: Row): boolean => this.#matches.get(pairKey(target, series)) === true;
-    const meant = isSelective(target) ? rows.filter(isMeant) : rows;
-    return meant.map(([, , from, ...columns]) => toSlot(from, columns));
+  #slotsOf(target: Target, rows: readonly Row[]): ReadonlyMap<string, readonly Slot[]> {
+    if (!isSelective(target)) return new Map([['', rows.map(rowToSlot)]]);
+    const slots = new Map<string, Slot[]>(target.isOfBuckets ? [] : [['', []]]);
+    for (const row of rows) {
+      const bucket = this.#matches.get(pairKey(target, row[1]));
+      if (bucket === undefined || bucket === null) continue;
+      const own = slots.get(bucket) ?? [];
+      own.push(rowToSlot(row));
+      slots.set(bucket, own);
+    }
+    return slots;
   }
 
   /** Labels are looked at when a series is seen for the first time. */
@@ -154,10 +194,10 @@ export class RuleReader {
     if (unknown.length === 0) return;
     const targets = [...new Set(unknown.map(({ target }) => target))];
     const matching = await this.#rows(matchQueryOf(targets, [...new Set(unknown.map(({ series }) => series))]));
-    for (const { target, series } of unknown) this.#matches.set(pairKey(target, series), false);
-    for (const [place, matched] of matching) {
+    for (const { target, series } of unknown) this.#matches.set(pairKey(target, series), null);
+    for (const [place, matched, bucket] of matching) {
       const target = targets[Number(place)];
-      if (target !== undefined) this.#matches.set(pairKey(target, matched), true);
+      if (target !== undefined) this.#matches.set(pairKey(target, matched), target.isOfBuckets ? String(bucket) : '');
     }
   }
 
@@ -187,14 +227,34 @@ function pairKey({ key }: Target, series: unknown): string {
   return `${String(series)} ${key}`;
 }
 
-function concluded(planned: readonly PlannedQuestion[], { windows, failed }: Findings): Evaluation {
+function rowToSlot([, , from, ...columns]: Row): Slot {
+  return toSlot(from, columns);
+}
+
+function concluded(planned: readonly PlannedQuestion[], { answers, failed }: Findings): Evaluation {
   const values = new Map<Id<'rule'>, number | null>();
-  for (const { ruleId, aggregation, fromMs } of planned) {
-    const found = windows.get(ruleId) ?? {};
-    const isKnown = SHAPES[aggregation].every((shape) => found[shape] !== undefined);
-    if (isKnown) values.set(ruleId, valueOf(aggregation, found, fromMs));
+  for (const [ruleId, own] of Map.groupBy(planned, (question) => question.ruleId)) {
+    const isKnown = own.every((question) => {
+      const read = answers.get(question)?.shapes;
+      return shapesOf(question).every((shape) => read?.has(shape));
+    });
+    if (isKnown) values.set(ruleId, firstValue(own, answers));
   }
   const [error] = failed.values();
   if (values.size === 0 && error !== undefined) throw error;
   return { values, failed };
+}
+
+/** Where series bear the label `quantile` themselves, as those of a summary do, they are what is meant. */
+function firstValue(own: readonly PlannedQuestion[], answers: Findings['answers']): number | null {
+  for (const question of own) {
+    const { aggregation, quantile, fromMs } = question;
+    const windows = answers.get(question)?.windows ?? new Map<string, Windows>();
+    const value =
+      quantile === null
+        ? valueOf(aggregation, windows.get('') ?? {}, fromMs)
+        : quantileWithin(quantile, windows, fromMs);
+    if (value !== null) return value;
+  }
+  return null;
 }

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { type PointKind, POINT_KINDS } from '#core/metrics/point.ts';
 import { parseSelector } from '#core/metrics/selector.ts';
-import { slideWindow } from '#core/metrics/sliding_windows.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { newId } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, Temporal } from '#kernel/time.ts';
@@ -63,8 +62,8 @@ test('the history of a rule is what its evaluation measures at each of these min
       await writer.insert([{ serviceId, points: columnsOf(toBatch(points)) }], serviceId);
       const questions = ASKED.map((asked) => ({ ...asked, ruleId: newId('rule'), serviceId, keptSince }));
       const histories = await Promise.all(
-        ASKED.map(async ({ metricName, aggregation, windowMinutes }) => {
-          const parts = await reader.readWindowParts({
+        ASKED.map(({ metricName, aggregation, windowMinutes }) =>
+          reader.readHistory({
             serviceId,
             selector: parseSelector(metricName),
             aggregation,
@@ -72,9 +71,8 @@ test('the history of a rule is what its evaluation measures at each of these min
             firstMs: FIRST * MINUTE,
             lastMs: LAST * MINUTE,
             keptSince,
-          });
-          return slideWindow(parts, aggregation, { first: FIRST, last: LAST });
-        }),
+          }),
+        ),
       );
       for (let minute = FIRST; minute <= LAST; minute += 5) {
         const { values } = await rules.evaluate(questions, fromEpochMilliseconds(minute * MINUTE));

@@ -1,0 +1,147 @@
+import { setImmediate } from 'node:timers/promises';
+
+import type { BucketValue } from '#core/metrics/buckets.ts';
+import { quantileOf, type QuantileQuestion } from '#core/metrics/quantile.ts';
+import { slideWindow } from '#core/metrics/sliding_windows.ts';
+import { AppError, invalidInput } from '#kernel/errors.ts';
+import { uuidOf } from '#kernel/ids.ts';
+import { readBucketText } from '#storage/clickhouse/bucket_text.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import {
+  type ChartQuery,
+  growthChartQueryOf,
+  growthRankQueryOf,
+  type MetricQuery,
+} from '#storage/clickhouse/metric_query.ts';
+import { readLong, tooManyDays } from '#storage/clickhouse/read_long.ts';
+import { bucketHistoryQueryOf, type RuleHistoryQuery, toWindowPart } from '#storage/clickhouse/rule_history_query.ts';
+
+/** What the buckets of a histogram gained: their `bucketTextOf`, each with its gain. */
+type Gains = readonly (readonly [text: string, gain: number | string])[];
+
+/** The part of a chart that the next holds values of. */
+type PartRow = readonly [part: number, start: string, gains: Gains];
+
+/** Buckets times minutes of a history; 80 MB. */
+const HISTORY_VALUES_MAX = 10_000_000;
+/** Minutes of a history whose quantiles are computed before others get their turn. */
+const MINUTES_AT_ONCE = 200;
+/** Of a column whose least and greatest are shown, so many values are computed. */
+const VALUES_OF_COLUMN = 4;
+
+/** Quantiles of histograms. The caller has checked that the service is the organization's. */
+export class HistogramReader {
+  readonly #client: ClickHouseClient;
+
+  constructor(client: ClickHouseClient) {
+    this.#client = client;
+  }
+
+  /**
+   * The quantile of each bucket of time, by part of the chart; of each column the least and the greatest. Throws
+   * `invalid_input` where the metric is neither a histogram nor a summary.
+   */
+  async queryChart(
+    query: ChartQuery,
+    { quantile, buckets: selector }: QuantileQuestion,
+  ): Promise<Map<number, BucketValue[]>> {
+    const { buckets, columnMs } = query;
+    const { stepMs } = buckets;
+    const fineMs = columnMs === null ? stepMs : Math.max(1, Math.floor(columnMs / stepMs / VALUES_OF_COLUMN)) * stepMs;
+    const asked = { ...query, selector, buckets: { ...buckets, stepMs: fineMs } };
+    const rows = await readLong<PartRow>(this.#client, growthChartQueryOf(asked), tooMuch);
+    if (rows.length === 0) await this.#requireQuantiles(query, selector.name);
+    const parts = new Map<number, BucketValue[]>();
+    for (const [part, start, gains] of rows) {
+      const value = quantileOf(quantile, gains.map(toGrowth));
+      if (value === null) continue;
+      const points = parts.get(part) ?? [];
+      points.push({ at: Math.max(buckets.fromMs, Number(start)), value });
+      parts.set(part, points);
+    }
+    if (columnMs === null) return parts;
+    return new Map([...parts].map(([part, points]) => [part, extremesOf(points, columnMs)]));
+  }
+
+  /** The values of the label with the greatest quantiles over the whole window, the greatest first. */
+  async rankValues(
+    query: MetricQuery,
+    { quantile, buckets: selector }: QuantileQuestion,
+    label: string,
+  ): Promise<string[]> {
+    const asked = growthRankQueryOf({ ...query, selector }, label);
+    const rows = await readLong<readonly [value: string, gains: Gains]>(this.#client, asked, tooMuch);
+    return rows
+      .map(([value, gains]) => ({ value, result: quantileOf(quantile, gains.map(toGrowth)) }))
+      .flatMap(({ value, result }) => (result === null ? [] : [{ value, result }]))
+      .sort((a, b) => b.result - a.result || (a.value < b.value ? -1 : 1))
+      .map(({ value }) => value);
+  }
+
+  /** The quantile of each window of a rule, oldest first; throws as `queryChart`, and when there is too much in them. */
+  async readHistory(
+    query: RuleHistoryQuery,
+    { quantile, buckets: selector }: QuantileQuestion,
+  ): Promise<(number | null)[]> {
+    const slots = { first: query.firstMs / 60_000, last: query.lastMs / 60_000 };
+    const minutes = slots.last - slots.first + 1;
+    const asked = bucketHistoryQueryOf({ ...query, selector });
+    const rows = await readLong<readonly [text: string, ...part: (number | string)[]]>(
+      this.#client,
+      asked,
+      tooManyDays,
+    );
+    if (rows.length === 0) await this.#requireQuantiles(query, selector.name);
+    const byBucket = Map.groupBy(rows, ([text]) => text);
+    if (byBucket.size * minutes > HISTORY_VALUES_MAX) throw tooManyDays();
+    const buckets = [...byBucket].map(([text, own]) => {
+      const parts = own.map(([, ...part]) => toWindowPart(part));
+      return { ...readBucketText(text), gained: slideWindow(parts, 'sum', slots) };
+    });
+    const values: (number | null)[] = [];
+    for (let minute = 0; minute < minutes; minute += 1) {
+      if (minute % MINUTES_AT_ONCE === 0) await setImmediate();
+      const growths = buckets.map(({ le, range, gained }) => ({ le, range, growth: gained[minute] ?? 0 }));
+      values.push(quantileOf(quantile, growths));
+    }
+    return values;
+  }
+
+  async #requireQuantiles({ serviceId, selector }: Pick<MetricQuery, 'serviceId' | 'selector'>, buckets: string) {
+    const rows = await withClickHouseErrors(async () => {
+      const result = await this.#client.query({
+        query: `SELECT countIf(metric = {metric:String} AND tags['quantile'] = ''), countIf(metric = {buckets:String} OR tags['quantile'] != '')
+          FROM metric_series WHERE service_id = {service:UUID} AND metric IN ({metric:String}, {buckets:String})`,
+        query_params: { service: uuidOf(serviceId), metric: selector.name, buckets },
+        format: 'JSONCompactEachRow',
+      });
+      return await result.json<[plain: string, quantiles: string]>();
+    });
+    const [plain = 0, quantiles = 0] = (rows[0] ?? []).map(Number);
+    if (plain === 0 || quantiles > 0) return;
+    const message = `${selector.name} is neither a histogram nor a summary, so it has no quantile: leave the label out`;
+    throw invalidInput([{ path: 'metricName', message }]);
+  }
+}
+
+function toGrowth([text, gain]: Gains[number]) {
+  return { ...readBucketText(text), growth: Number(gain) || 0 };
+}
+
+/** The least and the greatest of each column, and the newest of all, as in charts of other metrics. */
+function extremesOf(points: readonly BucketValue[], columnMs: number): BucketValue[] {
+  const newest = points.at(-1);
+  const kept = [...Map.groupBy(points, ({ at }) => Math.floor(at / columnMs)).values()].flatMap((column) => {
+    const least = column.reduce((a, b) => (b.value < a.value ? b : a));
+    const greatest = column.reduce((a, b) => (b.value > a.value ? b : a));
+    return [least, greatest];
+  });
+  return [...new Set([...kept, ...(newest === undefined ? [] : [newest])])].sort((a, b) => a.at - b.at);
+}
+
+export function tooMuch(cause?: unknown): AppError {
+  return new AppError('invalid_input', 'this is too much to compute: choose a shorter period or fewer series', {
+    cause,
+  });
+}

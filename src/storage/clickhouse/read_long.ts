@@ -1,0 +1,56 @@
+import type { ClickHouseSettings } from '@clickhouse/client';
+
+import { type AppError, invalidInput } from '#kernel/errors.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+
+interface BoundQuery {
+  readonly sql: string;
+  readonly parameters: Record<string, unknown>;
+}
+
+/** For charts and histories, which may be of long periods and many series: who waits has given up after 10 s. */
+const LIMITS: ClickHouseSettings = {
+  output_format_json_quote_denormals: 1,
+  // A sample lies in the partition of its day, so no two rows of one sample lie in two.
+  do_not_merge_across_partitions_select_final: 1,
+  max_execution_time: 10,
+  max_rows_to_read: '300000000',
+  max_result_rows: '400000',
+  result_overflow_mode: 'throw',
+  max_memory_usage: '2000000000',
+};
+
+/** The rows of a query that meets one of the limits are refused as `tooMuch` says. */
+export async function readLong<Row>(
+  client: ClickHouseClient,
+  { sql, parameters }: BoundQuery,
+  tooMuch: (cause?: unknown) => AppError,
+): Promise<Row[]> {
+  try {
+    return await withClickHouseErrors(async () => {
+      const result = await client.query({
+        query: sql,
+        query_params: parameters,
+        format: 'JSONCompactEachRow',
+        clickhouse_settings: LIMITS,
+      });
+      return await result.json<Row>();
+    });
+  } catch (error) {
+    if (!isTooMuch(error)) throw error;
+    throw tooMuch(error);
+  }
+}
+
+/** For histories of rules. */
+export function tooManyDays(): AppError {
+  const message = 'this metric has too many points for so many days: take fewer days, or narrow its labels';
+  return invalidInput([{ path: 'days', message }]);
+}
+
+/** The query met one of its limits. */
+function isTooMuch(error: unknown): boolean {
+  const types = ['TIMEOUT_EXCEEDED', 'TOO_MANY_ROWS', 'TOO_MANY_ROWS_OR_BYTES', 'MEMORY_LIMIT_EXCEEDED'];
+  return error instanceof Error && 'type' in error && types.some((type) => type === error.type);
+}
