@@ -34,7 +34,9 @@ export const getExceptionGroup = defineAction({
     dailyCounts: Type.Array(Type.Object({ date: Type.String({ format: 'date' }), count: Type.Integer() }), {
       description: '7 UTC days, oldest first, today last',
     }),
-    recentEvents: Type.Array(RecentEventView, { description: 'newest first, at most 20' }),
+    recentEvents: Type.Array(RecentEventView, {
+      description: 'newest first, at most 20; the first with local variables and modules',
+    }),
   }),
   untrustedText: [...GROUP_UNTRUSTED_TEXT, 'pattern', 'triage', 'recentEvents'],
   example: { groupId: IDS.groupId },
@@ -68,7 +70,7 @@ export const getExceptionGroup = defineAction({
       pattern: group.pattern,
       triage: toTriageView(facts),
       dailyCounts: periods.days.map((date) => ({ date, count: byDay.get(date) ?? 0 })),
-      recentEvents: events.map((event) => toRecentEventView(event, repository)),
+      recentEvents: events.map((event, index) => toRecentEventView(event, repository, index === 0)),
     };
   },
 });

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { RecentEventView, toRecentEventView } from '#actions/exceptions/recent_event.ts';
+import { toWholeEventView, WholeEventView } from '#actions/exceptions/recent_event.ts';
 import { scopeOf } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
 import { invalidInput } from '#kernel/errors.ts';
@@ -31,7 +31,7 @@ export const listExceptionEvents = defineAction({
     CLOSED,
   ),
   result: Type.Object({
-    events: Type.Array(Type.Object({ ...RecentEventView.properties, cursor: Cursor })),
+    events: Type.Array(Type.Object({ ...WholeEventView.properties, cursor: Cursor })),
     newerCursor: nullable(Cursor),
     olderCursor: nullable(Cursor),
   }),
@@ -50,7 +50,7 @@ export const listExceptionEvents = defineAction({
     const page = await exceptions.pages.list(scopeOf(group, now), { from, within, limit });
     return {
       events: page.events.map(({ place, event }) => ({
-        ...toRecentEventView(event, repository),
+        ...toWholeEventView(event, repository),
         cursor: cursorOf(place),
       })),
       newerCursor: page.newer === null ? null : cursorOf(page.newer),

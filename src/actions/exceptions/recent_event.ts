@@ -2,7 +2,16 @@ import { type Static, Type } from 'typebox';
 
 import { LevelName, GROUP_EXAMPLE } from '#actions/exceptions/view.ts';
 import { nullable, Timestamp } from '#actions/fields.ts';
-import type { Breadcrumb, ExceptionEvent, Frame, Json } from '#core/exceptions/event.ts';
+import {
+  type Breadcrumb,
+  type EventUser,
+  type ExceptionEvent,
+  type ExceptionValue,
+  type Frame,
+  type Json,
+  type Mechanism,
+  TRIMMED_PARTS,
+} from '#core/exceptions/event.ts';
 import { isInApp } from '#core/exceptions/frames.ts';
 import { type Repository, sourceLink } from '#core/exceptions/source_link.ts';
 import { isHandled } from '#core/exceptions/triage.ts';
@@ -21,7 +30,12 @@ export const FrameView = Type.Object({
     Type.Object({ before: Type.Array(Type.String()), line: Type.String(), after: Type.Array(Type.String()) }),
   ),
   sourceUrl: Text,
+  variables: nullable(
+    Type.Record(Type.String(), Type.Unknown(), { description: 'the local variables by name, where they were sent' }),
+  ),
 });
+
+const MechanismView = Type.Object({ type: Text, handled: nullable(Type.Boolean()), data: Type.Unknown() });
 
 const Frames = Type.Array(FrameView, { description: 'the raising call last' });
 
@@ -38,11 +52,12 @@ export const RecentEventView = Type.Object({
   logger: Text,
   serverName: Text,
   isHandled: nullable(Type.Boolean()),
-  user: nullable(Type.Object({ id: Text, email: Text, username: Text, ip: Text })),
+  user: nullable(Type.Object({ id: Text, email: Text, username: Text, ip: Text, data: Type.Unknown() })),
   tags: Type.Record(Type.String(), Type.String()),
-  exceptions: Type.Array(Type.Object({ type: Text, value: Text, module: Text, frames: Frames }), {
-    description: 'the root cause first',
-  }),
+  exceptions: Type.Array(
+    Type.Object({ type: Text, value: Text, module: Text, mechanism: nullable(MechanismView), frames: Frames }),
+    { description: 'the root cause first' },
+  ),
   thread: nullable(Type.Object({ id: Text, name: Text, crashed: Type.Boolean() })),
   frames: Type.Array(FrameView, { description: 'of the thread, or sent beside no exception; the last call last' }),
   breadcrumbs: Type.Array(
@@ -60,6 +75,22 @@ export const RecentEventView = Type.Object({
   contexts: Type.Unknown(),
   extra: Type.Unknown(),
   sdk: nullable(Type.Object({ name: Type.String(), version: Text })),
+  dist: Text,
+  modules: nullable(
+    Type.Record(Type.String(), Type.String(), {
+      description: 'packages and their versions; of the newest event alone',
+    }),
+  ),
+  trimmed: Type.Array(Type.Enum([...TRIMMED_PARTS]), { description: 'left out, because the event was too large' }),
+});
+
+/** The same with everything that was kept, as the console shows a single event. */
+export const WholeEventView = Type.Object({
+  ...RecentEventView.properties,
+  otherThreads: Type.Array(
+    Type.Object({ id: Text, name: Text, crashed: Type.Boolean(), state: Text, frames: Frames }),
+    { description: 'besides `thread`' },
+  ),
 });
 
 export const FRAME_EXAMPLE: Static<typeof FrameView> = {
@@ -75,6 +106,7 @@ export const FRAME_EXAMPLE: Static<typeof FrameView> = {
     after: ['  return answer;'],
   },
   sourceUrl: 'https://github.com/northwind/checkout/blob/2027.5.1/src/payment.ts#L118',
+  variables: { amount: 4_200, token: '[filtered]' },
 };
 
 export const EVENT_EXAMPLE: Static<typeof RecentEventView> = {
@@ -90,9 +122,17 @@ export const EVENT_EXAMPLE: Static<typeof RecentEventView> = {
   logger: null,
   serverName: 'checkout-7f9c',
   isHandled: false,
-  user: { id: '88213', email: null, username: null, ip: null },
+  user: { id: '88213', email: null, username: null, ip: null, data: null },
   tags: { runtime: 'node v24.1.0' },
-  exceptions: [{ type: 'PaymentError', value: 'card 4242 was declined', module: null, frames: [FRAME_EXAMPLE] }],
+  exceptions: [
+    {
+      type: 'PaymentError',
+      value: 'card 4242 was declined',
+      module: null,
+      mechanism: { type: 'onunhandledrejection', handled: false, data: null },
+      frames: [FRAME_EXAMPLE],
+    },
+  ],
   thread: null,
   frames: [],
   breadcrumbs: [],
@@ -100,23 +140,89 @@ export const EVENT_EXAMPLE: Static<typeof RecentEventView> = {
   contexts: {},
   extra: {},
   sdk: { name: 'sentry.javascript.node', version: '11.12.0' },
+  dist: null,
+  modules: { express: '5.2.1' },
+  trimmed: [],
 };
 
-/** What a person sees of one event: the parts nearest to the failure; twenty of the largest stay readable. */
-const EXCEPTIONS_MAX = 5;
-const FRAMES_MAX = 30;
-const CODE_LINES_MAX = 3;
-const CODE_LINE_LENGTH_MAX = 200;
-const BREADCRUMBS_MAX = 30;
-const CRUMB_DATA_LENGTH_MAX = 500;
-const FREE_DATA_LENGTH_MAX = 4_000;
+/** How much is shown of an event. */
+interface Detail {
+  readonly exceptions: number;
+  readonly frames: number;
+  readonly codeLines: number;
+  readonly codeLineLength: number;
+  /** Also of frames outside the application. */
+  readonly allCode: boolean;
+  readonly breadcrumbs: number;
+  readonly crumbDataLength: number;
+  /** Of the request, of the contexts, and of what else was sent. */
+  readonly freeDataLength: number;
+  /** Of a frame, as JSON; 0 for none. */
+  readonly variablesLength: number;
+  readonly modules: boolean;
+}
 
+/** The parts nearest to the failure; twenty of the largest stay readable. */
+const BRIEF: Detail = {
+  exceptions: 5,
+  frames: 30,
+  codeLines: 3,
+  codeLineLength: 200,
+  allCode: false,
+  breadcrumbs: 30,
+  crumbDataLength: 500,
+  freeDataLength: 4_000,
+  variablesLength: 0,
+  modules: false,
+};
+
+/** Of a list, the newest one says more. */
+const NEWEST: Detail = { ...BRIEF, breadcrumbs: 100, variablesLength: 2_000, modules: true };
+
+/** All that is kept. */
+const WHOLE: Detail = {
+  exceptions: 30,
+  frames: 1_000,
+  codeLines: 20,
+  codeLineLength: 512,
+  allCode: true,
+  breadcrumbs: 500,
+  crumbDataLength: 8_000,
+  freeDataLength: 1_000_000,
+  variablesLength: 100_000,
+  modules: true,
+};
+
+/** An event in a list, of which the newest one says more than the others. */
 export function toRecentEventView(
   event: ExceptionEvent,
   repository: Repository | null,
+  isNewest: boolean,
+): Static<typeof RecentEventView> {
+  return toEventView(event, repository, isNewest ? NEWEST : BRIEF);
+}
+
+export function toWholeEventView(event: ExceptionEvent, repository: Repository | null): Static<typeof WholeEventView> {
+  const toFrames = (frames: readonly Frame[]) =>
+    frames.map((frame) => toFrameView(frame, { repository, event }, WHOLE));
+  return {
+    ...toEventView(event, repository, WHOLE),
+    otherThreads: (event.otherThreads ?? []).map(({ id, name, crashed, state = null, frames }) => {
+      return { id, name, crashed, state, frames: toFrames(frames) };
+    }),
+  };
+}
+
+function toEventView(
+  event: ExceptionEvent,
+  repository: Repository | null,
+  detail: Detail,
 ): Static<typeof RecentEventView> {
   const toFrames = (frames: readonly Frame[]) =>
-    frames.slice(-FRAMES_MAX).map((frame) => toFrameView(frame, repository, event.release));
+    frames.slice(-detail.frames).map((frame) => toFrameView(frame, { repository, event }, detail));
+  const toExceptionView = ({ type, value, module, mechanism, frames }: ExceptionValue) => {
+    return { type, value, module, mechanism: toMechanismView(mechanism, detail), frames: toFrames(frames) };
+  };
   return {
     eventId: event.eventId,
     at: toTimestamp(event.at),
@@ -130,23 +236,42 @@ export function toRecentEventView(
     logger: event.logger,
     serverName: event.serverName,
     isHandled: isHandled(event),
-    user: event.user,
+    user: toUserView(event.user, detail),
     tags: { ...event.tags },
-    exceptions: event.exceptions
-      .slice(-EXCEPTIONS_MAX)
-      .map(({ type, value, module, frames }) => ({ type, value, module, frames: toFrames(frames) })),
+    exceptions: event.exceptions.slice(-detail.exceptions).map(toExceptionView),
     thread: event.thread && { id: event.thread.id, name: event.thread.name, crashed: event.thread.crashed },
     frames: toFrames(event.thread?.frames ?? event.stacktrace),
-    breadcrumbs: event.breadcrumbs.slice(-BREADCRUMBS_MAX).map(toBreadcrumbView),
-    request: shorten(event.request, FREE_DATA_LENGTH_MAX),
-    contexts: shorten(event.contexts, FREE_DATA_LENGTH_MAX),
-    extra: shorten(event.extra, FREE_DATA_LENGTH_MAX),
+    breadcrumbs: event.breadcrumbs.slice(-detail.breadcrumbs).map((crumb) => toBreadcrumbView(crumb, detail)),
+    request: shorten(event.request, detail.freeDataLength),
+    contexts: shorten(event.contexts, detail.freeDataLength),
+    extra: shorten(event.extra, detail.freeDataLength),
     sdk: event.sdk,
+    dist: event.dist ?? null,
+    modules: detail.modules ? { ...event.modules } : null,
+    trimmed: [...(event.trimmed ?? [])],
   };
 }
 
-function toFrameView(frame: Frame, repository: Repository | null, release: string | null): Static<typeof FrameView> {
+function toUserView(user: EventUser | null, { freeDataLength }: Detail) {
+  if (user === null) return null;
+  const { id, email, username, ip, data = null } = user;
+  return { id, email, username, ip, data: shorten(data, freeDataLength) };
+}
+
+function toMechanismView(mechanism: Mechanism | null, { crumbDataLength }: Detail) {
+  if (mechanism === null) return null;
+  const { type, handled, data = null } = mechanism;
+  return { type, handled, data: shorten(data, crumbDataLength) };
+}
+
+function toFrameView(
+  frame: Frame,
+  { repository, event: { release } }: { readonly repository: Repository | null; readonly event: ExceptionEvent },
+  detail: Detail,
+): Static<typeof FrameView> {
   const inApp = isInApp(frame);
+  const hasCode = inApp || detail.allCode;
+  const { variables } = frame;
   return {
     function: frame.function,
     module: frame.module,
@@ -154,33 +279,38 @@ function toFrameView(frame: Frame, repository: Repository | null, release: strin
     line: frame.lineno,
     column: frame.colno,
     inApp,
-    code: inApp && frame.contextLine !== null ? toCodeView(frame, frame.contextLine) : null,
+    code: hasCode && frame.contextLine !== null ? toCodeView(frame, frame.contextLine, detail) : null,
     sourceUrl: inApp && repository !== null ? sourceLink(frame, repository, release) : null,
+    variables:
+      hasCode && variables !== undefined && detail.variablesLength > 0
+        ? shortenMembers(variables, detail.variablesLength)
+        : null,
   };
 }
 
-function toCodeView(frame: Frame, line: string) {
+function toCodeView(frame: Frame, line: string, { codeLines, codeLineLength }: Detail) {
+  const toCodeLine = (text: string): string =>
+    text.length <= codeLineLength ? text : `${text.slice(0, codeLineLength).toWellFormed()}…`;
   return {
-    before: frame.preContext.slice(-CODE_LINES_MAX).map(toCodeLine),
+    before: frame.preContext.slice(-codeLines).map(toCodeLine),
     line: toCodeLine(line),
-    after: frame.postContext.slice(0, CODE_LINES_MAX).map(toCodeLine),
+    after: frame.postContext.slice(0, codeLines).map(toCodeLine),
   };
 }
 
-function toCodeLine(line: string): string {
-  return line.length <= CODE_LINE_LENGTH_MAX ? line : `${line.slice(0, CODE_LINE_LENGTH_MAX).toWellFormed()}…`;
-}
-
-function toBreadcrumbView({ timestamp, type, category, level, message, data }: Breadcrumb) {
-  return { timestamp, type, category, level, message, data: shorten(data, CRUMB_DATA_LENGTH_MAX) };
+function toBreadcrumbView({ timestamp, type, category, level, message, data }: Breadcrumb, detail: Detail) {
+  return { timestamp, type, category, level, message, data: shorten(data, detail.crumbDataLength) };
 }
 
 /** Keeps the members of an object that fit, in order; of anything else that is too long, its beginning as a text. */
 function shorten(json: Json, lengthMax: number): Json {
   const text = JSON.stringify(json);
   if (text.length <= lengthMax) return json;
-  if (typeof json !== 'object' || json === null || Array.isArray(json))
-    return `${text.slice(0, lengthMax)}…`.toWellFormed();
+  if (typeof json !== 'object' || json === null || isList(json)) return `${text.slice(0, lengthMax)}…`.toWellFormed();
+  return shortenMembers(json, lengthMax);
+}
+
+function shortenMembers(json: Readonly<Record<string, Json>>, lengthMax: number): Record<string, Json> {
   let left = lengthMax;
   const kept = Object.entries(json).map(([name, value]) => {
     const member = shorten(value, Math.max(0, left));
@@ -188,4 +318,8 @@ function shorten(json: Json, lengthMax: number): Json {
     return [name, member] as const;
   });
   return Object.fromEntries(kept);
+}
+
+function isList(json: object): json is readonly Json[] {
+  return Array.isArray(json);
 }

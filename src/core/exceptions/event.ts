@@ -16,6 +16,8 @@ export interface Frame {
   readonly postContext: readonly string[];
   /** What the client said; null when it said nothing. `isInApp` of frames.ts decides. */
   readonly inApp: boolean | null;
+  /** The local variables by name, without secrets; absent where none were sent, or an earlier release read the event. */
+  readonly variables?: Readonly<Record<string, Json>> | undefined;
 }
 
 export interface Mechanism {
@@ -24,6 +26,8 @@ export interface Mechanism {
   readonly handled: boolean | null;
   /** The client made the exception up to carry a stack, so its type means nothing. */
   readonly synthetic: boolean;
+  /** What else the client said of it, such as signals, error numbers and which exception is the cause of which. */
+  readonly data?: Json | undefined;
 }
 
 export interface ExceptionValue {
@@ -40,6 +44,8 @@ export interface EventThread {
   readonly name: string | null;
   readonly crashed: boolean;
   readonly frames: readonly Frame[];
+  /** Such as `RUNNABLE`; absent where the client did not say. */
+  readonly state?: string | undefined;
 }
 
 export interface Breadcrumb {
@@ -57,6 +63,8 @@ export interface EventUser {
   readonly email: string | null;
   readonly username: string | null;
   readonly ip: string | null;
+  /** Whatever else the client said of the user. */
+  readonly data?: Json | undefined;
 }
 
 /** One received error, in the same shape for every client. Every text and list in it is bounded by the decoder. */
@@ -94,7 +102,19 @@ export interface ExceptionEvent {
   readonly sdk: { readonly name: string; readonly version: string | null } | null;
   /** The client's own grouping, empty when it sent none. See fingerprint.ts. */
   readonly fingerprint: readonly string[];
+  /** Which build of the release; absent where the client did not say, as are the fields below. */
+  readonly dist?: string | undefined;
+  /** Installed packages and their versions. */
+  readonly modules?: Readonly<Record<string, string>> | undefined;
+  /** The threads besides `thread`, in the order in which they were sent. */
+  readonly otherThreads?: readonly EventThread[] | undefined;
+  /** What was left out, because the event was too large. */
+  readonly trimmed?: readonly TrimmedPart[] | undefined;
 }
+
+/** What is left out of an event that is too large, the least useful first. */
+export const TRIMMED_PARTS = ['variables', 'context lines', 'breadcrumbs'] as const;
+export type TrimmedPart = (typeof TRIMMED_PARTS)[number];
 
 /** For storage, with times to the millisecond. `parseEvent` is its inverse. */
 export function serializeEvent(event: ExceptionEvent): string {

@@ -1,3 +1,5 @@
+import { replaceTokens } from '#core/exceptions/token_forms.ts';
+
 /*
  * Removes secrets from the data that senders put into events. Every step is linear in the text: patterns
  * begin at the edge of a run and repeat a bounded number of times, or over characters that cannot end the repetition.
@@ -125,7 +127,7 @@ const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
   if (/[A-Za-z_]/.test(char)) return WORD;
   if (char === '-') return WORD | SPACER;
   if (char === ' ') return SPACER;
-  return /[=:@]/.test(char) ? MARK : 0;
+  return /[=:@<]/.test(char) ? MARK : 0;
 });
 const RUN_LEAST = 16;
 /** `-----BEGIN`. */
@@ -173,44 +175,17 @@ function hasKeyRun(text: string): boolean {
   return false;
 }
 
-/** Tokens that say by their form what they are. */
-const TOKENS = new RegExp(
-  String.raw`(?<![\w-])(?:` +
-    [
-      String.raw`eyJ[\w-]{8,4000}\.[\w-]{8,4000}(?:\.[\w-]{0,4000})?`,
-      'A(?:KIA|SIA|ROA|IDA)[0-9A-Z]{16}',
-      'gh[pousr]_[A-Za-z0-9]{30,255}',
-      String.raw`github_pat_\w{22,255}`,
-      String.raw`glpat-[\w-]{20,255}`,
-      String.raw`xox[abeoprs]-[\w-]{10,255}`,
-      String.raw`xapp-[\w-]{20,255}`,
-      '(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{10,255}',
-      String.raw`whsec_[\w+/=]{16,255}`,
-      String.raw`AIza[\w-]{35}`,
-      String.raw`ya29\.[\w-]{20,500}`,
-      String.raw`SG\.[\w-]{16,64}\.[\w-]{16,64}`,
-      'npm_[A-Za-z0-9]{36}',
-      String.raw`pypi-[\w-]{50,255}`,
-      String.raw`sk-(?:ant-|proj-|svcacct-)?[\w-]{20,255}`,
-      'do[opr]_v1_[a-f0-9]{64}',
-      String.raw`hf_[A-Za-z0-9]{30,64}`,
-      'key-[a-f0-9]{32}',
-      'SK[a-f0-9]{32}',
-      'tocsin_[a-z]{3}_[A-Za-z0-9]{8,255}',
-    ].join('|') +
-    ')(?![A-Za-z0-9])',
-  'g',
-);
-const WEBHOOK = /(hooks\.slack\.com\/(?:services|workflows)\/|discord(?:app)?\.com\/api\/webhooks\/)[\w/-]{8,200}/g;
+const WEBHOOK =
+  /(hooks\.slack\.com\/(?:services|workflows|triggers)\/|discord(?:app)?\.com\/api\/webhooks\/|webhook\.office\.com\/webhookb2\/)[\w/@-]{8,400}/g;
 const SCHEME = /\b(Bearer|Basic|Digest|Token)( {1,4})([\w.~+/=-]{12,})/gi;
 const KEY_BLOCK = '-----BEGIN ';
 
 function withoutKeys(text: string): string {
-  const clean = text
-    .replace(TOKENS, FILTERED)
-    .replace(SCHEME, (whole: string, scheme: string, blanks: string, value: string) =>
+  const clean = replaceTokens(text, FILTERED).replace(
+    SCHEME,
+    (whole: string, scheme: string, blanks: string, value: string) =>
       seemsRandom(value) ? `${scheme}${blanks}${FILTERED}` : whole,
-    );
+  );
   return clean.includes(KEY_BLOCK) ? withoutKeyBlocks(clean) : clean;
 }
 
@@ -233,10 +208,14 @@ function withoutKeyBlocks(text: string): string {
 }
 
 /** `token=…`, `"password": "…"`, `X-Api-Key: …`, `https://user:password@host`. */
-const ASSIGNED = /(?<![\w.%[\]-])(["']?)([\w.%[\]-]{2,100})\1(=|: ?)(["'])?/g;
+const ASSIGNED = /(?<![\w.%[\]-])(\\?["']?)([\w.%[\]-]{2,100})\1(=|: ?)(\\?["'])?/g;
 const HEADER_NAME = /^(?:authorization|cookie)$|-/i;
 const VALUE_END = /[\s&#;,"'<>)}\]]/g;
 const QUOTED_END = /(?<!\\)["']/g;
+/** Within a text that is quoted itself. */
+const ESCAPED_END = /\\["']/g;
+/** `<password>…</password>`. */
+const ELEMENT = /<([\w:.-]{2,100})>[^<]{1,4000}<\/\1>/g;
 const LINE_END = /[\r\n"']/g;
 const CREDENTIALS = /(?<=[a-z0-9]:\/\/[^\s/?#@:]{0,200}:)[^\s/?#@]{1,200}(?=@)/gi;
 
@@ -249,7 +228,7 @@ function withoutNamed(text: string): string {
     const from = match.index + whole.length;
     if (text.startsWith(FILTERED, from) || !isSecretName(name)) continue;
     const isHeader = sign !== '=' && quote === undefined && HEADER_NAME.test(name);
-    const ending = quote === undefined ? (isHeader ? LINE_END : VALUE_END) : QUOTED_END;
+    const ending = endingOf(quote, isHeader);
     ending.lastIndex = from;
     const end = ending.exec(text)?.index ?? text.length;
     const value = text.slice(from, end);
@@ -260,10 +239,20 @@ function withoutNamed(text: string): string {
     at = end;
     ASSIGNED.lastIndex = Math.max(end, from);
   }
-  const clean = at === 0 ? text : parts.join('') + text.slice(at);
+  const assigned = at === 0 ? text : parts.join('') + text.slice(at);
+  const clean = assigned.includes('</')
+    ? assigned.replace(ELEMENT, (whole: string, name: string) =>
+        isSecretName(name) ? `<${name}>${FILTERED}</${name}>` : whole,
+      )
+    : assigned;
   if (!clean.includes('://')) return clean;
   const address = clean.includes('@') ? clean.replace(CREDENTIALS, FILTERED) : clean;
-  return address.includes('hooks') ? address.replace(WEBHOOK, `$1${FILTERED}`) : address;
+  return address.includes('hook') ? address.replace(WEBHOOK, `$1${FILTERED}`) : address;
+}
+
+function endingOf(quote: string | undefined, isHeader: boolean): RegExp {
+  if (quote === undefined) return isHeader ? LINE_END : VALUE_END;
+  return quote.length > 1 ? ESCAPED_END : QUOTED_END;
 }
 
 /** Long, and not made of words. */

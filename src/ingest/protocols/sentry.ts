@@ -148,15 +148,16 @@ class EventReader {
     const givenId = this.events.length === 0 ? this.#envelopeId : null;
     const head = givenId === null ? await inSlices(headOf(item.payload)) : {};
     if (head['type'] === 'transaction') return this.drop('transaction', 'not_an_exception');
-    const payload = await inSlices(trimEvent(item.payload, this.#limits.eventBytesMax));
-    if (payload === null) return this.drop(item.type, 'too_large');
-    this.#take(givenId ?? asEventId(head['event_id']) ?? newEventId(), payload);
-  }
-
-  #take(eventId: string, payload: Buffer): void {
+    const fitting = await inSlices(trimEvent(item.payload, this.#limits.eventBytesMax));
+    if (fitting === null) return this.drop(item.type, 'too_large');
     const { receivedAt, clientIp } = this.#request;
+    const eventId = givenId ?? asEventId(head['event_id']) ?? newEventId();
     const context = { eventId, receivedAt, clientIp, client: this.#client };
-    this.events.push({ context, payload: withoutTheRest(payload) });
+    const { payload, trimmed } = fitting;
+    this.events.push({
+      context: trimmed === null ? context : { ...context, trimmed },
+      payload: withoutTheRest(payload),
+    });
   }
 
   drop(type: string, reason: DropReason): void {

@@ -130,13 +130,14 @@ test('a group has everything that triage needs', async () => {
     logger: null,
     serverName: 'web-1',
     isHandled: false,
-    user: { id: '7', email: null, username: null, ip: null },
+    user: { id: '7', email: null, username: null, ip: null, data: null },
     tags: { region: 'us', 'browser.name': 'Firefox' },
     exceptions: [
       {
         type: 'CardDeclined',
         value: 'card 99 was declined',
         module: 'shop.errors',
+        mechanism: { type: expect.any(String), handled: false, data: null },
         frames: [
           {
             function: 'charge',
@@ -151,6 +152,7 @@ test('a group has everything that triage needs', async () => {
               after: ['    return receipt'],
             },
             sourceUrl: 'https://github.com/acme/shop/blob/1.5.0/shop/payments.py#L42',
+            variables: null,
           },
         ],
       },
@@ -171,6 +173,9 @@ test('a group has everything that triage needs', async () => {
     contexts: null,
     extra: null,
     sdk: { name: 'sentry.python', version: '2.0.0' },
+    dist: null,
+    modules: {},
+    trimmed: [],
   });
 });
 
@@ -239,7 +244,7 @@ test('the largest possible event is cut to a readable size', async () => {
   expect(shown.exceptions).toHaveLength(5);
   expect(shown.exceptions[0].frames).toHaveLength(30);
   expect(shown.exceptions[0].frames.at(-1).line).toBe(59);
-  expect(shown.breadcrumbs).toHaveLength(30);
+  expect(shown.breadcrumbs).toHaveLength(100);
   expect(shown.contexts).toMatchObject({ 'field 0': { deep: text } });
   expect(shown.extra).toMatch(/^\["x+/);
 });

@@ -14,6 +14,7 @@ import classes from '#console/pages/exceptions/event_card.module.css';
 import { EventData } from '#console/pages/exceptions/event_data.tsx';
 import type { EventAddress } from '#console/pages/exceptions/exception_filter.ts';
 import { Stack } from '#console/pages/exceptions/stack.tsx';
+import { Threads } from '#console/pages/exceptions/threads.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -107,11 +108,21 @@ export function EventCard({ overview: { groupId, lastSeenAt }, address, onAddres
         </div>
       </div>
       <Origin event={event} />
+      {event.trimmed.length > 0 && (
+        <p className={classes.trimmed}>The event was larger than 1 MiB: its {listText(event.trimmed)} were left out.</p>
+      )}
       <Stack event={event} />
+      <Threads event={event} />
       <Breadcrumbs event={event} />
       <EventData event={event} />
     </section>
   );
+}
+
+const LIST = new Intl.ListFormat('en');
+
+function listText(parts: readonly string[]): string {
+  return LIST.format(parts);
 }
 
 /** Where the event came from, in one line. */
@@ -124,6 +135,7 @@ function Origin({ event }: { readonly event: ExceptionEvent }) {
     ['transaction', transaction],
     ['user', who],
     ['server', serverName],
+    ['dist', event.dist],
     ['handled', isHandled === null ? null : isHandled ? 'yes' : 'no'],
     ['event', eventId],
   ];

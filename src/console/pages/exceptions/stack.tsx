@@ -6,6 +6,7 @@ import type { ExceptionEvent } from '#console/api/exceptions.ts';
 import { Card } from '#console/components/card.tsx';
 import { type Frame, functionOf, placeOf } from '#console/components/frame_text.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
+import { fieldsOf } from '#console/pages/exceptions/field_text.ts';
 import classes from '#console/pages/exceptions/stack.module.css';
 import { partsOf, rawStack, type ShownStack, type StackPart, stacksOf } from '#console/pages/exceptions/stack_text.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
@@ -68,24 +69,29 @@ export function Stack({ event }: { readonly event: ExceptionEvent }) {
 
 function OneStack({ stack, isCause }: { readonly stack: ShownStack; readonly isCause: boolean }) {
   const { type, value, frames } = stack;
-  const parts = partsOf(frames);
-  const firstOwn = parts.findIndex(({ isOwn }) => isOwn);
   return (
     <div className={classes.stack}>
       {isCause && <p className={classes.cause}>Caused by</p>}
       {type !== null && <h3 className={classes.type}>{type}</h3>}
       {value !== null && value !== '' && <pre className={classes.value}>{value}</pre>}
       {frames.length === 0 && <p className={classes.none}>It was sent without a stack.</p>}
-      {frames.length > 0 && (
-        <ol className={classes.frames} aria-label="Frames, innermost first">
-          {parts.map((part, index) => (
-            // The same frame can be in a stack many times.
-            // eslint-disable-next-line react/no-array-index-key
-            <Part key={index} part={part} isOpen={part.isOwn || firstOwn === -1} hasCode={index === firstOwn} />
-          ))}
-        </ol>
-      )}
+      {frames.length > 0 && <Frames frames={frames} />}
     </div>
+  );
+}
+
+/** Frames, the innermost first; those of libraries are folded. */
+export function Frames({ frames }: { readonly frames: readonly Frame[] }) {
+  const parts = partsOf(frames);
+  const firstOwn = parts.findIndex(({ isOwn }) => isOwn);
+  return (
+    <ol className={classes.frames} aria-label="Frames, innermost first">
+      {parts.map((part, index) => (
+        // The same frame can be in a stack many times.
+        // eslint-disable-next-line react/no-array-index-key
+        <Part key={index} part={part} isOpen={part.isOwn || firstOwn === -1} hasCode={index === firstOwn} />
+      ))}
+    </ol>
   );
 }
 
@@ -128,12 +134,23 @@ function OneFrame({ frame, isFirst }: { readonly frame: Frame; readonly isFirst:
       </span>
     </>
   );
-  if (frame.code === null) return <li className={classes.frame}>{heading}</li>;
+  const variables = fieldsOf(frame.variables);
+  if (frame.code === null && variables.length === 0) return <li className={classes.frame}>{heading}</li>;
   return (
     <li className={classes.frame}>
       <details open={isFirst}>
         <summary>{heading}</summary>
-        <Code frame={frame} code={frame.code} />
+        {frame.code !== null && <Code frame={frame} code={frame.code} />}
+        {variables.length > 0 && (
+          <dl className={classes.variables} aria-label="Local variables">
+            {variables.map(([name, text]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{text}</dd>
+              </div>
+            ))}
+          </dl>
+        )}
       </details>
     </li>
   );

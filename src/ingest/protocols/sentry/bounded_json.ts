@@ -31,6 +31,8 @@ const EVENT_NAMES = [
   'request',
   'sentry.interfaces.Http',
   'fingerprint',
+  'dist',
+  'modules',
 ];
 const HEAD_NAMES = ['type', 'event_id'];
 const EVENT_NAMES_BY_LENGTH = byLength(EVENT_NAMES);

@@ -1,4 +1,4 @@
-import type { Breadcrumb, ExceptionEvent } from '#core/exceptions/event.ts';
+import type { Breadcrumb, ExceptionEvent, TrimmedPart } from '#core/exceptions/event.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 import {
@@ -11,11 +11,13 @@ import {
   type JsonObject,
   parseJson,
 } from '#ingest/protocols/sentry/json.ts';
-import { asExceptions, asFrames, asThread } from '#ingest/protocols/sentry/stacks.ts';
+import { asExceptions, asFrames, asThreads } from '#ingest/protocols/sentry/stacks.ts';
 import { asLevel, asMessage, asTags, asTimestamp, asUser, eventTime } from '#ingest/protocols/sentry/values.ts';
+import { asModules, FrameVariables } from '#ingest/protocols/sentry/variables.ts';
 
 const NAME_LENGTH_MAX = 200;
-const BREADCRUMBS_MAX = 100;
+/** Clients keep 100, unless they are told to keep more. */
+const BREADCRUMBS_MAX = 500;
 const FINGERPRINT_MAX = 30;
 
 /** What the request says about an event. */
@@ -28,6 +30,8 @@ export interface EventContext {
   readonly client: string | null;
   /** The span of the request; absent when nothing is traced. Workers of a release that does not know it ignore it. */
   readonly traceparent?: string;
+  /** What was left out of the payload, because the event was too large. */
+  readonly trimmed?: readonly TrimmedPart[];
 }
 
 /** An event as its client sent it. */
@@ -74,6 +78,7 @@ const BYTE_ORDER_MARK_BYTES = 3;
 function toExceptionEvent(payload: JsonObject, context: EventContext): ExceptionEvent {
   const message = asMessage(payload['message'], payload['logentry'] ?? payload['sentry.interfaces.Message']);
   const sdk = asObject(payload['sdk']);
+  const variables = new FrameVariables();
   const infersIp = asObject(sdk?.['settings'])?.['infer_ip'] === 'auto';
   return {
     eventId: context.eventId,
@@ -90,9 +95,9 @@ function toExceptionEvent(payload: JsonObject, context: EventContext): Exception
     tags: asTags(payload['tags']),
     message: message.text,
     messageTemplate: message.template,
-    exceptions: asExceptions(payload['exception'] ?? payload['sentry.interfaces.Exception']),
-    thread: asThread(payload['threads']),
-    stacktrace: asFrames(payload['stacktrace'] ?? payload['sentry.interfaces.Stacktrace']),
+    exceptions: asExceptions(payload['exception'] ?? payload['sentry.interfaces.Exception'], variables),
+    ...asThreads(payload['threads'], variables),
+    stacktrace: asFrames(payload['stacktrace'] ?? payload['sentry.interfaces.Stacktrace'], variables),
     breadcrumbs: asList(payload['breadcrumbs'])
       .slice(-BREADCRUMBS_MAX)
       .map(asBreadcrumb)
@@ -102,6 +107,9 @@ function toExceptionEvent(payload: JsonObject, context: EventContext): Exception
     request: boundedJson(payload['request'] ?? payload['sentry.interfaces.Http']),
     sdk: asSdk(sdk, context.client),
     fingerprint: asFingerprint(payload['fingerprint']),
+    dist: asText(payload['dist'], NAME_LENGTH_MAX) ?? undefined,
+    modules: asModules(payload['modules']),
+    trimmed: context.trimmed,
   };
 }
 

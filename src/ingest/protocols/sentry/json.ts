@@ -107,25 +107,44 @@ export function asTextOrJson(value: unknown, lengthMax: number): string | null {
     : asPlainText(value, lengthMax);
 }
 
-const DEPTH_MAX = 6;
-const ENTRIES_MAX = 60;
-const TEXT_LENGTH_MAX = 2_000;
+const DEPTH_MAX = 8;
+const ENTRIES_MAX = 100;
+const TEXT_LENGTH_MAX = 4_000;
 const NODES_MAX = 2_000;
+const CHARACTERS_MAX = 200_000;
 
 const NAME_LENGTH_MAX = 200;
+
+/** What may still be kept. */
+export interface JsonBudget {
+  /** Values. */
+  left: number;
+  /** Characters of texts. */
+  characters: number;
+  /** Of a single text. */
+  readonly textLengthMax: number;
+}
 
 /**
  * Whatever a sender put in `contexts`, `extra`, `request` or a breadcrumb, cut in depth, length and number (2,000
  * values altogether) and without secrets. Copies by `Object.fromEntries`, so that a `__proto__` is a name like another.
  */
-export function boundedJson(value: unknown): Json {
-  return copy(value, 0, { left: NODES_MAX });
+export function boundedJson(
+  value: unknown,
+  budget: JsonBudget = { left: NODES_MAX, characters: CHARACTERS_MAX, textLengthMax: TEXT_LENGTH_MAX },
+): Json {
+  return copy(value, 0, budget);
 }
 
-function copy(value: unknown, depth: number, budget: { left: number }): Json {
+function copy(value: unknown, depth: number, budget: JsonBudget): Json {
   budget.left -= 1;
   if (budget.left < 0) return null;
-  if (typeof value === 'string') return asPlainText(value, TEXT_LENGTH_MAX) ?? '';
+  if (typeof value === 'string') {
+    if (budget.characters <= 0) return '…';
+    const text = asPlainText(value, budget.textLengthMax) ?? '';
+    budget.characters -= text.length;
+    return text;
+  }
   if (typeof value === 'number') return plainNumber(value);
   if (typeof value !== 'object' || value === null) return typeof value === 'boolean' ? value : null;
   if (depth >= DEPTH_MAX) return '…';
@@ -148,7 +167,7 @@ function plainNumber(value: number): Json {
 }
 
 /** Headers also come as pairs: `["Cookie", "…"]`. */
-function copyList(list: readonly unknown[], depth: number, budget: { left: number }): Json {
+function copyList(list: readonly unknown[], depth: number, budget: JsonBudget): Json {
   const [name, value] = list;
   const isSecretPair = list.length === 2 && typeof name === 'string' && typeof value === 'string' && isSecretName(name);
   const entries = isSecretPair ? [name, FILTERED] : list.slice(0, ENTRIES_MAX);

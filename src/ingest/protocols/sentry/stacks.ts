@@ -1,6 +1,7 @@
 import type { EventThread, ExceptionValue, Frame, Mechanism } from '#core/exceptions/event.ts';
 import { withoutSecrets, withoutTokens } from '#core/exceptions/secrets.ts';
 import { asList, asObject, asPlainText, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
+import { NO_VARIABLES, type VariableReader, withoutKnown } from '#ingest/protocols/sentry/variables.ts';
 
 /** A crash brings every thread of its process. */
 const THREADS_MAX = 1_000;
@@ -13,14 +14,20 @@ const FRAMES_INNER_MAX = 90;
 const NAME_LENGTH_MAX = 256;
 const PATH_LENGTH_MAX = 500;
 const LINE_LENGTH_MAX = 512;
-const CONTEXT_LINES_MAX = 5;
+/** Clients send 5 or 7 on each side. */
+const CONTEXT_LINES_MAX = 20;
 const VALUE_LENGTH_MAX = 8_192;
 
-/** The chain as sent, root cause first. An entry that says nothing is left out; of a very long chain the ends stay. */
-export function asExceptions(value: unknown): readonly ExceptionValue[] {
+/**
+ * The chain as sent, root cause first. An entry that says nothing is left out; of a very long chain the ends stay. The
+ * exception that reached the client keeps its variables first.
+ */
+export function asExceptions(value: unknown, variables: VariableReader): readonly ExceptionValue[] {
   const entries = asList(value)
-    .map(asException)
-    .filter((exception) => exception !== null);
+    .toReversed()
+    .map((entry) => asException(entry, variables))
+    .filter((exception) => exception !== null)
+    .toReversed();
   if (entries.length <= EXCEPTIONS_MAX) return withFewerFrames(entries);
   return withFewerFrames([...entries.slice(0, EXCEPTIONS_MAX / 2), ...entries.slice(-EXCEPTIONS_MAX / 2)]);
 }
@@ -36,7 +43,7 @@ function withFewerFrames(chain: readonly ExceptionValue[]): readonly ExceptionVa
   return kept.toReversed();
 }
 
-function asException(value: unknown): ExceptionValue | null {
+function asException(value: unknown, variables: VariableReader): ExceptionValue | null {
   const object = asObject(value);
   if (object === null) {
     const text = asPlainText(value, VALUE_LENGTH_MAX);
@@ -47,11 +54,14 @@ function asException(value: unknown): ExceptionValue | null {
     value: asTextOrJson(object['value'], VALUE_LENGTH_MAX),
     module: asText(object['module'], NAME_LENGTH_MAX),
     mechanism: asMechanism(object['mechanism']),
-    frames: asFrames(object['stacktrace'] ?? object['raw_stacktrace']),
+    frames: asFrames(object['stacktrace'] ?? object['raw_stacktrace'], variables),
   };
   const saysNothing = exception.type === null && exception.value === null && exception.frames.length === 0;
   return saysNothing ? null : exception;
 }
+
+/** Those with fields of their own. */
+const MECHANISM_NAMES: ReadonlySet<string> = new Set(['type', 'handled', 'synthetic']);
 
 function asMechanism(value: unknown): Mechanism | null {
   const object = asObject(value);
@@ -62,24 +72,29 @@ function asMechanism(value: unknown): Mechanism | null {
     type: asText(object['type'], 100),
     handled: typeof handled === 'boolean' ? handled : null,
     synthetic: object['synthetic'] === true,
+    data: withoutKnown(object, MECHANISM_NAMES),
   };
 }
 
 /** A stack is `{ frames: […] }` or a bare list of frames, the outermost call first. */
-export function asFrames(stacktrace: unknown): readonly Frame[] {
+export function asFrames(stacktrace: unknown, variables: VariableReader): readonly Frame[] {
   const entries = listedFrames(stacktrace)
     .map(asObject)
     .filter((frame) => frame !== null);
   const isLong = entries.length > FRAMES_OUTER_MAX + FRAMES_INNER_MAX;
   const kept = isLong ? [...entries.slice(0, FRAMES_OUTER_MAX), ...entries.slice(-FRAMES_INNER_MAX)] : entries;
-  return kept.map(asFrame);
+  // The raising call keeps its variables first.
+  return kept
+    .toReversed()
+    .map((frame) => asFrame(frame, variables))
+    .toReversed();
 }
 
 function listedFrames(stacktrace: unknown): readonly unknown[] {
   return asList(Array.isArray(stacktrace) ? stacktrace : asObject(stacktrace)?.['frames']);
 }
 
-function asFrame(frame: JsonObject): Frame {
+function asFrame(frame: JsonObject, variables: VariableReader): Frame {
   const inApp = frame['in_app'];
   return {
     function: asText(frame['function'] ?? frame['raw_function'], NAME_LENGTH_MAX),
@@ -92,6 +107,7 @@ function asFrame(frame: JsonObject): Frame {
     preContext: asLines(frame['pre_context']).slice(-CONTEXT_LINES_MAX),
     postContext: asLines(frame['post_context']).slice(0, CONTEXT_LINES_MAX),
     inApp: typeof inApp === 'boolean' ? inApp : null,
+    variables: variables.read(frame['vars']),
   };
 }
 
@@ -117,26 +133,61 @@ function asLines(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map((line: unknown) => asLine(line) ?? '') : [];
 }
 
+interface EventThreads {
+  readonly thread: EventThread | null;
+  readonly otherThreads: readonly EventThread[] | undefined;
+}
+
+/** Of the threads that only stand beside it. */
+const OTHER_THREADS_MAX = 200;
+const OTHER_FRAMES_MAX = 2_000;
+const OTHER_FRAMES_EACH_MAX = 60;
+
 /**
  * The one thread that tells the story: the only crashed one, else the only current one, else the only one with a
- * stack. Null when several could.
+ * stack; null when several could. And all others, without code.
  */
-export function asThread(value: unknown): EventThread | null {
+export function asThreads(value: unknown, variables: VariableReader): EventThreads {
   const threads = asList(value)
     .map(asObject)
     .filter((thread) => thread !== null)
     .slice(0, THREADS_MAX);
+  const told = toldOf(threads);
+  const others = threads.filter((thread) => thread !== told).slice(0, OTHER_THREADS_MAX);
+  let left = OTHER_FRAMES_MAX;
+  const otherThreads = others.map((thread) => {
+    const frames = listedFrames(thread['stacktrace']).map(asObject);
+    const kept = frames.filter((frame) => frame !== null).slice(-Math.min(left, OTHER_FRAMES_EACH_MAX));
+    const read = left <= 0 ? [] : kept.map((frame) => asFrame(withoutCode(frame), NO_VARIABLES));
+    left -= read.length;
+    return asThread(thread, read);
+  });
+  return {
+    thread: told === null ? null : asThread(told, asFrames(told['stacktrace'], variables)),
+    otherThreads: otherThreads.length === 0 ? undefined : otherThreads,
+  };
+}
+
+function toldOf(threads: readonly JsonObject[]): JsonObject | null {
   const crashed = threads.filter((thread) => thread['crashed'] === true);
   const current = threads.filter((thread) => thread['current'] === true);
   const withStack = threads.filter((thread) =>
     listedFrames(thread['stacktrace']).some((frame) => asObject(frame) !== null),
   );
   const [thread, ...others] = [crashed, current, withStack].find((found) => found.length > 0) ?? [];
-  if (thread === undefined || others.length > 0) return null;
+  return thread === undefined || others.length > 0 ? null : thread;
+}
+
+function asThread(thread: JsonObject, frames: readonly Frame[]): EventThread {
   return {
     id: asText(thread['id'], NAME_LENGTH_MAX),
     name: asText(thread['name'], NAME_LENGTH_MAX),
     crashed: thread['crashed'] === true,
-    frames: asFrames(thread['stacktrace']),
+    frames,
+    state: asText(thread['state'], 50) ?? undefined,
   };
+}
+
+function withoutCode(frame: JsonObject): JsonObject {
+  return { ...frame, context_line: null, pre_context: null, post_context: null };
 }

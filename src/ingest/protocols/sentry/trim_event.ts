@@ -1,9 +1,6 @@
+import { TRIMMED_PARTS, type TrimmedPart } from '#core/exceptions/event.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { endOfString } from '#kernel/json_survey.ts';
-
-/** What is removed from an event that is too large, the least useful first. */
-const CLASSES = ['variables', 'context lines', 'breadcrumbs'] as const;
-type Class = (typeof CLASSES)[number];
 
 /** No real client sends more; scanning this much takes a few milliseconds. */
 const TRIMMED_BYTES_MAX = 8 * 1024 * 1024;
@@ -14,7 +11,7 @@ const CUT_BYTES_LEAST = 16;
 const NAME_BYTES_MAX = 12;
 const LEVELS_MAX = 64;
 
-const FRAME_CLASSES: ReadonlyMap<string, Class> = new Map([
+const FRAME_PARTS: ReadonlyMap<string, TrimmedPart> = new Map([
   ['vars', 'variables'],
   ['pre_context', 'context lines'],
   ['post_context', 'context lines'],
@@ -25,7 +22,7 @@ const FRAME_LISTS: ReadonlySet<string> = new Set(['frames', 'stacktrace']);
 
 /** A value to remove: from `start` up to `end`. */
 interface Cut {
-  readonly kind: Class;
+  readonly kind: TrimmedPart;
   readonly start: number;
   readonly end: number;
 }
@@ -34,20 +31,29 @@ const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
 const [BRACE, BRACKET, BRACE_END, BRACKET_END] = [0x7b, 0x5b, 0x7d, 0x5d];
 const NULL = Buffer.from('null');
 
+interface TrimmedEvent {
+  readonly payload: Buffer;
+  /** What was left out; null when nothing had to be. */
+  readonly trimmed: readonly TrimmedPart[] | null;
+}
+
 /**
  * The JSON of an event without the variables of its frames, then without the lines around them, then without its
  * breadcrumbs, as much as it takes to come to `bytesMax`. Null where that is not enough.
  */
-export function* trimEvent(payload: Buffer, bytesMax: number): Steps<Buffer | null> {
-  if (payload.length <= bytesMax) return payload;
+export function* trimEvent(payload: Buffer, bytesMax: number): Steps<TrimmedEvent | null> {
+  if (payload.length <= bytesMax) return { payload, trimmed: null };
   if (payload.length > TRIMMED_BYTES_MAX) return null;
   const cuts = yield* findCuts(payload);
-  const left = new Set<Class>();
-  for (const kind of CLASSES) {
+  const left = new Set<TrimmedPart>();
+  for (const kind of TRIMMED_PARTS) {
     left.add(kind);
     const made = cuts.filter((cut) => left.has(cut.kind));
     const saved = made.reduce((sum, { start, end }) => sum + end - start - NULL.length, 0);
-    if (payload.length - saved <= bytesMax) return withoutCuts(payload, made, payload.length - saved);
+    if (payload.length - saved <= bytesMax) {
+      const trimmed = TRIMMED_PARTS.filter((part) => made.some((cut) => cut.kind === part));
+      return { payload: withoutCuts(payload, made, payload.length - saved), trimmed };
+    }
   }
   return null;
 }
@@ -74,7 +80,7 @@ function* findCuts(bytes: Buffer): Steps<readonly Cut[]> {
   const isObject: boolean[] = [];
   let name = '';
   let isName = false;
-  let open: { readonly kind: Class; readonly start: number; readonly level: number } | null = null;
+  let open: { readonly kind: TrimmedPart; readonly start: number; readonly level: number } | null = null;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
     const level = names.length;
@@ -88,7 +94,7 @@ function* findCuts(bytes: Buffer): Steps<readonly Cut[]> {
       if (isName) name = at - start > NAME_BYTES_MAX ? '' : bytes.toString('latin1', start + 1, at);
     } else if (byte === COLON && isName) {
       isName = false;
-      const kind: Class | null = open === null ? classOf(names, name) : null;
+      const kind: TrimmedPart | null = open === null ? partOf(names, name) : null;
       if (kind !== null && cuts.length < CUTS_MAX) open = { kind, start: at + 1, level };
     } else if (byte === BRACE || byte === BRACKET) {
       if (level >= LEVELS_MAX) return [];
@@ -113,7 +119,7 @@ function* findCuts(bytes: Buffer): Steps<readonly Cut[]> {
 }
 
 /** Whether a value under this name, in an object that stands where `names` say, may be left out. */
-function classOf(names: readonly string[], name: string): Class | null {
+function partOf(names: readonly string[], name: string): TrimmedPart | null {
   if (names.length === 1) return name === 'breadcrumbs' ? 'breadcrumbs' : null;
-  return FRAME_LISTS.has(names.at(-2) ?? '') ? (FRAME_CLASSES.get(name) ?? null) : null;
+  return FRAME_LISTS.has(names.at(-2) ?? '') ? (FRAME_PARTS.get(name) ?? null) : null;
 }

@@ -4,6 +4,7 @@ import { FILTERED, isSecretName } from '#core/exceptions/secrets.ts';
 import { Temporal } from '#kernel/time.ts';
 
 import { asList, asObject, asPlainText, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
+import { withoutKnown } from '#ingest/protocols/sentry/variables.ts';
 
 const LEVEL_NAMES: Readonly<Record<string, Level>> = {
   trace: 'debug',
@@ -123,6 +124,10 @@ function asPair(entry: unknown): readonly [unknown, unknown] {
 }
 
 const USER_LENGTH_MAX = 250;
+/** Those with fields of their own. */
+const USER_NAMES: ReadonlySet<string> = new Set(['id', 'email', 'username', 'ip_address']);
+/** Where the name stands for it. */
+const USER_NAMES_AND_NAME: ReadonlySet<string> = new Set([...USER_NAMES, 'name']);
 
 /** `{{auto}}` for an address, and a client that asks for it in its settings, mean the address the request came from. */
 export function asUser(value: unknown, clientIp: string | null, infersIp: boolean): EventUser | null {
@@ -134,7 +139,8 @@ export function asUser(value: unknown, clientIp: string | null, infersIp: boolea
     username: asText(object['username'] ?? object['name'], USER_LENGTH_MAX),
     ip: sent === '{{auto}}' || (sent === null && infersIp) ? clientIp : sent,
   };
-  return Object.values(user).every((field) => field === null) ? null : user;
+  const data = withoutKnown(object, object['username'] == null ? USER_NAMES_AND_NAME : USER_NAMES);
+  return data === undefined && Object.values(user).every((field) => field === null) ? null : { ...user, data };
 }
 
 export interface EventMessage {

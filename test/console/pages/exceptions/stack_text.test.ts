@@ -13,6 +13,7 @@ const frame = (name: string | null, inApp = true): Frame => ({
   inApp,
   code: null,
   sourceUrl: null,
+  variables: null,
 });
 
 const event = (given: Partial<ExceptionEvent>): ExceptionEvent =>
@@ -21,8 +22,8 @@ const event = (given: Partial<ExceptionEvent>): ExceptionEvent =>
 test('the reported exception comes first, its innermost frame on top, then what caused it', () => {
   const chained = event({
     exceptions: [
-      { type: 'BankError', value: 'away', module: null, frames: [frame('connect')] },
-      { type: 'Declined', value: null, module: null, frames: [frame('main'), frame('?')] },
+      { type: 'BankError', value: 'away', module: null, mechanism: null, frames: [frame('connect')] },
+      { type: 'Declined', value: null, module: null, mechanism: null, frames: [frame('main'), frame('?')] },
     ],
   });
   expect(rawStack(chained)).toBe(
@@ -38,7 +39,7 @@ test('the reported exception comes first, its innermost frame on top, then what 
 
 test('a stack sent beside the exception is that of the exception, and a bare message has none', () => {
   const beside = event({
-    exceptions: [{ type: 'E', value: null, module: null, frames: [] }],
+    exceptions: [{ type: 'E', value: null, module: null, mechanism: null, frames: [] }],
     frames: [frame('a'), frame('b')],
   });
   expect(stacksOf(beside)[0]!.frames.map(({ function: name }) => name)).toEqual(['b', 'a']);

@@ -107,11 +107,11 @@ test.each([
   expect(normalise({ breadcrumbs }).breadcrumbs).toMatchObject([{ message: 'a', timestamp: null }]);
 });
 
-test('the last hundred of many breadcrumbs stay', () => {
-  const breadcrumbs = Array.from({ length: 250 }, (_, index) => ({ message: index, timestamp: 1_795_262_400 }));
+test('the last five hundred of many breadcrumbs stay', () => {
+  const breadcrumbs = Array.from({ length: 650 }, (_, index) => ({ message: index, timestamp: 1_795_262_400 }));
   const kept = normalise({ breadcrumbs }).breadcrumbs;
-  expect(kept).toHaveLength(100);
-  expect(kept.at(-1)).toMatchObject({ message: '249', timestamp: '2026-11-21T12:00:00.000Z' });
+  expect(kept).toHaveLength(500);
+  expect(kept.at(-1)).toMatchObject({ message: '649', timestamp: '2026-11-21T12:00:00.000Z' });
 });
 
 test.each([
@@ -289,8 +289,8 @@ test('attached data is cut in depth, number and length', () => {
   for (let i = 0; i < 1_000; i += 1) deep = [deep];
   const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`k${index}`, { v: 'x'.repeat(9_000) }]));
   const event = normalise({ extra: { deep }, contexts: wide });
-  expect(JSON.stringify(event.extra)).toBe('{"deep":[[[[["…"]]]]]}');
-  expect(JSON.stringify(event.contexts).length).toBeLessThan(150_000);
+  expect(JSON.stringify(event.extra)).toBe('{"deep":[[[[[[["…"]]]]]]]}');
+  expect(JSON.stringify(event.contexts).length).toBeLessThan(220_000);
 });
 
 test('the outermost and innermost calls of a very long stack stay', () => {

@@ -73,7 +73,7 @@ test('an event with more values than any real one keeps as many as possible', ()
   });
   expect(event.exceptions[0]!.frames).toHaveLength(120);
   expect(event.exceptions[0]!.frames.at(-1)).toMatchObject({ function: 'f399', lineno: 400 });
-  expect(event.breadcrumbs).toHaveLength(100);
+  expect(event.breadcrumbs).toHaveLength(300);
   expect(event.breadcrumbs.at(-1)!.message).toBe('crumb 4999 \u00e9');
   expect(event.extra).toMatchObject({ k0: 0, k50: 50 });
 });
