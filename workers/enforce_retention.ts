@@ -18,16 +18,18 @@ const BATCH = 1_000;
 
 /** Longer than the ingest status shows them. */
 const KEEP_REFUSALS_HOURS = 48;
+/** Senders say the type of a metric again with each request, or every few minutes. */
+const KEEP_TYPES_HOURS = 24 * 90;
 
 /**
  * Removes what is older than the retention of its service: points, events, groups without events, and resolved incidents
- * with their logs; the series of days that are over, and old entries of the ingest status. Groups whose events nobody counted are counted. Reads hide all of it already, so after a crash the rest is
+ * with their logs; the series of days that are over, old entries of the ingest status, and types of metrics that nobody has said for long. Groups whose events nobody counted are counted. Reads hide all of it already, so after a crash the rest is
  * removed next time. A store that fails does not stop the others.
  */
 export async function enforceRetention(runtime: RetentionRuntime): Promise<void> {
   const now = runtime.clock.now();
   const session = runtime.db.session();
-  const { services, incidents, exceptionGroups, exceptionCounts, ingestRefusals } = storesOf(session);
+  const { services, incidents, exceptionGroups, exceptionCounts, ingestRefusals, metricTypes } = storesOf(session);
   const { expiredRows } = runtime;
   const limit = pLimit(1);
   await waitForAll(
@@ -38,6 +40,7 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
       () =>
         new SeriesDayStore(session).removeBefore(now.subtract({ hours: 24 }).toString().slice(0, 'YYYY-MM-DD'.length)),
       () => ingestRefusals.removeBefore(now.subtract({ hours: KEEP_REFUSALS_HOURS })),
+      () => metricTypes.removeToldBefore(now.subtract({ hours: KEEP_TYPES_HOURS })),
       async () => expiredRows.remove(EXCEPTION_EVENTS, await services.listRetentionTiers('exceptions'), now),
       async () => {
         const tiers = await services.listRetentionTiers('metrics');

@@ -21,9 +21,12 @@ export class IngestCounters {
   readonly accepted: Record<Ingested, number> = { points: 0, events: 0 };
   readonly refusedItems = new LabeledCounts<RefusedItems>();
   readonly refusedRequests = new LabeledCounts<RefusedRequests>();
+  /** Metrics that a sender said another type of than before. */
+  readonly typeChanges = new LabeledCounts<{ readonly serviceId: Id<'service'> }>();
 
-  countPoints(serviceId: Id<'service'>, { points, rejected, beyondSeries }: DecodedPoints): void {
+  countPoints(serviceId: Id<'service'>, { points, rejected, beyondSeries, typeChanges }: DecodedPoints): void {
     this.accepted.points += points.length;
+    this.typeChanges.add({ serviceId }, typeChanges.count);
     this.refusedItems.add({ kind: 'points', reason: 'too_many_series', serviceId }, beyondSeries);
     this.refusedItems.add({ kind: 'points', reason: 'faulty', serviceId }, rejected.count - beyondSeries);
   }

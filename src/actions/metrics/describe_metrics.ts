@@ -6,10 +6,12 @@ import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { readChart } from '#actions/metrics/chart.ts';
 import { nearestNames } from '#actions/metrics/nearest_names.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
+import { familiesOf, METRIC_TYPES, metricTypeOf } from '#core/metrics/metric_type.ts';
 import { POINT_KINDS } from '#core/metrics/point.ts';
 import { selectorOfName } from '#core/metrics/selector_text.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { MetricEntry } from '#storage/clickhouse/metric_catalog.ts';
+import type { ToldType } from '#storage/postgres/metric_type_store.ts';
 
 const LIMIT = 25;
 const LIMIT_MAX = 50;
@@ -23,6 +25,10 @@ const CONCURRENT = 4;
 const MetricEntryView = Type.Object({
   metricName: Type.String(),
   kind: nullable(Type.Enum([...POINT_KINDS])),
+  type: nullable(
+    Type.Enum([...METRIC_TYPES], { description: 'what its sender says it is, or the histogram that it is a part of' }),
+  ),
+  unit: nullable(Type.String({ description: 'as its sender says; null where only its name may tell' })),
   aggregation: Type.Enum([...AGGREGATIONS], { description: 'what the preview shows: sum of a counter, else avg' }),
   seriesCount: Type.Integer({ description: 'series with points in the hour before the newest' }),
   lastAt: Timestamp,
@@ -71,10 +77,16 @@ export const describeMetrics = defineAction({
       .filter((word) => word !== '')
       .slice(0, WORDS_MAX);
     const found = await metrics.catalog.search(service.id, keptSince, { words, sort, offset, limit });
+    const types = await stores.metricTypes.listNamed(
+      service.id,
+      found.metrics.flatMap(({ name }) => familiesOf(name)),
+    );
     const shown: Static<typeof MetricEntryView>[] = [];
     for (let first = 0; first < found.metrics.length; first += CONCURRENT) {
       const some = found.metrics.slice(first, first + CONCURRENT);
-      shown.push(...(await Promise.all(some.map((entry) => describe(service.id, entry, context)))));
+      shown.push(
+        ...(await Promise.all(some.map((entry) => describe(service.id, entry, typeIn(types, entry), context)))),
+      );
     }
     const isMisspelt = found.total === 0 && words.length > 0 && offset === 0;
     return {
@@ -86,13 +98,24 @@ export const describeMetrics = defineAction({
   },
 });
 
+/** The unit of a histogram is not that of its counts. */
+function typeIn(types: ReadonlyMap<string, ToldType>, { name }: MetricEntry) {
+  const [family, told] = familiesOf(name)
+    .map((one) => [one, types.get(one)] as const)
+    .find(([, one]) => one !== undefined) ?? ['', undefined];
+  if (told === undefined) return { type: null, unit: null };
+  const isCount = family !== name && /_(?:count|bucket)$/.test(name);
+  return { type: metricTypeOf(told.type), unit: isCount || told.unit === '' ? null : told.unit };
+}
+
 async function describe(
   serviceId: string,
   { name, lastAt, seriesCount, kind }: MetricEntry,
+  told: Pick<Static<typeof MetricEntryView>, 'type' | 'unit'>,
   context: ActionContext,
 ): Promise<Static<typeof MetricEntryView>> {
   const aggregation = kind === 'counter' || kind === 'delta' ? 'sum' : 'avg';
-  const entry = { metricName: name, kind, aggregation, seriesCount, lastAt: toTimestamp(lastAt) } as const;
+  const entry = { metricName: name, kind, ...told, aggregation, seriesCount, lastAt: toTimestamp(lastAt) } as const;
   if (seriesCount > PREVIEW_SERIES_MAX) return { ...entry, lastValue: null, stepSeconds: 0, preview: null };
   const period = { from: context.now.subtract({ hours: PREVIEW.hours }), to: context.now };
   const chart = await readChart(

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { METRIC_TYPES, metricTypeOf } from '#core/metrics/metric_type.ts';
 import { ERROR_CODES, type ErrorCode } from '#kernel/errors.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import {
@@ -15,6 +16,7 @@ import {
 
 const COUNT = Type.Integer({ minimum: 0 });
 const SHOW_REFUSALS_HOURS = 24;
+const TYPE_CHANGES_MAX = 20;
 
 const Refused = Type.Object({
   kind: Type.Enum([...INGESTED]),
@@ -34,6 +36,14 @@ const Limited = Type.Object({
   lastAt: Timestamp,
 });
 
+const TypeChanged = Type.Object({
+  metricName: Type.String(),
+  type: Type.Enum([...METRIC_TYPES]),
+  before: Type.Enum([...METRIC_TYPES]),
+  changes: Type.Integer({ minimum: 1, description: 'how often it changed since it was first heard of' }),
+  lastAt: Timestamp,
+});
+
 const IngestStatusView = Type.Object({
   metrics: Type.Object({ lastSeenAt: nullable(Timestamp), pointsLastHour: COUNT }),
   exceptions: Type.Object({ lastSeenAt: nullable(Timestamp), eventsLastHour: COUNT }),
@@ -43,6 +53,12 @@ const IngestStatusView = Type.Object({
   limited: Type.Array(Limited, {
     description: `limits that were met in the last ${SHOW_REFUSALS_HOURS} hours; nothing was lost by them`,
   }),
+  typeChanges: Type.Object(
+    { count: COUNT, metrics: Type.Array(TypeChanged, { description: `the latest ${TYPE_CHANGES_MAX}` }) },
+    {
+      description: `metrics of which senders have said another type in the last ${SHOW_REFUSALS_HOURS} hours: nothing was lost, but sums may mean something else`,
+    },
+  ),
   setAside: Type.Object(
     { events: COUNT, since: nullable(Timestamp), nextTryAt: nullable(Timestamp) },
     { description: 'events that took too long to read: they wait where they hold up nothing, and are tried again' },
@@ -61,7 +77,9 @@ export const getIngestStatus = defineAction({
   async handle({ serviceId }, { caller, stores, now, metrics, exceptions }) {
     const service = await stores.services.get(caller.orgId, serviceId);
     const since = now.subtract({ hours: 1 });
-    const noted = await stores.ingestRefusals.listSince(service.id, now.subtract({ hours: SHOW_REFUSALS_HOURS }));
+    const shownSince = now.subtract({ hours: SHOW_REFUSALS_HOURS });
+    const noted = await stores.ingestRefusals.listSince(service.id, shownSince);
+    const { changed, total } = await stores.metricTypes.listChanged(service.id, shownSince, TYPE_CHANGES_MAX);
     const setAside = await stores.setAside.summary(service.id);
     const points = await metrics.recentActivity(service.id, since);
     return {
@@ -76,6 +94,16 @@ export const getIngestStatus = defineAction({
       limited: noted.flatMap(({ reason, count, lastAt }) =>
         isLimit(reason) ? [{ limit: reason, count, lastAt: toTimestamp(lastAt) }] : [],
       ),
+      typeChanges: {
+        count: total,
+        metrics: changed.map(({ name, type, before, changes, changedAt }) => ({
+          metricName: name,
+          type: metricTypeOf(type),
+          before: metricTypeOf(before),
+          changes,
+          lastAt: toTimestamp(changedAt),
+        })),
+      },
       setAside: {
         events: setAside.events,
         since: toTimestampOrNull(setAside.since),

@@ -16,7 +16,7 @@ import type { DiskSpace } from '#ingest/disk_space.ts';
 import { openIntake } from '#ingest/intake.ts';
 import { RateLimiter } from '#ingest/rate_limiter.ts';
 import { RefusalRecorder } from '#ingest/refusal_recorder.ts';
-import { ServiceTypes } from '#ingest/series/metric_types.ts';
+import { ServiceTypes } from '#ingest/series/service_types.ts';
 import { ServiceStarts } from '#ingest/series/series_starts.ts';
 import { SeriesQuota } from '#ingest/series/series_quota.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
@@ -54,7 +54,7 @@ export async function mountIngest(
     pointRates: new RateLimiter({ perSecond: config.ingestPointsPerSecond, noun: 'points', openLimit }),
     eventRates: new RateLimiter({ perSecond: config.ingestEventsPerSecond, noun: 'exceptions', openLimit }),
     starts: new ServiceStarts(),
-    types: new ServiceTypes(),
+    types: new ServiceTypes({ db, clock, log }),
     series: new SeriesQuota({ perDayMax: config.ingestSeriesPerDay, processes: limits.processes, db, clock, log }),
     counters,
     clock,
@@ -63,7 +63,7 @@ export async function mountIngest(
   };
   const refusals = new RefusalRecorder({ counters, db, clock, log });
   app.addHook('onClose', async () => {
-    await Promise.all([ingest.intake.close(), ingest.series.close(), refusals.close()]);
+    await Promise.all([ingest.intake.close(), ingest.series.close(), ingest.types.close(), refusals.close()]);
   });
   for (const mount of [mountMetricIngest, mountSentryIngest]) {
     await app.register(async (scope) => {

@@ -3,7 +3,7 @@ import type { IngestAccess } from '#auth/ingest_access.ts';
 import type { Intake } from '#ingest/intake.ts';
 import type { RateLimiter } from '#ingest/rate_limiter.ts';
 import type { SeriesQuota } from '#ingest/series/series_quota.ts';
-import type { ServiceTypes } from '#ingest/series/metric_types.ts';
+import type { ServiceTypes } from '#ingest/series/service_types.ts';
 import type { ServiceStarts } from '#ingest/series/series_starts.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import type { KeyedLimit } from '#kernel/keyed_limit.ts';

@@ -32,6 +32,12 @@ export function registerIngestCounters(registry: Registry, counters: IngestCount
     ['kind', 'code', 'service'],
     () => counters.refusedRequests.list().map(toReading),
   );
+  register(
+    'tocsin_ingest_type_changes_total',
+    'Metrics of which a sender said another type than was said before.',
+    ['service'],
+    () => counters.typeChanges.list().map(toReading),
+  );
 }
 
 interface Counted {

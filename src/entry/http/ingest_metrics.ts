@@ -74,13 +74,9 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
           inflatedBytesMax: protocol.bodyBytesMax,
         })
       : rawBodyOf(request);
+    const types = await context.types.of(target.serviceId);
     return await context.series.read(target.serviceId, async (allowance) => {
-      const limits = pointLimits(
-        target.retentionMetrics,
-        allowance,
-        context.starts.of(target.serviceId),
-        context.types.of(target.serviceId),
-      );
+      const limits = pointLimits(target.retentionMetrics, allowance, context.starts.of(target.serviceId), types);
       return await inSlices(protocol.decode(body, contentTypeOf(request), context.clock.now(), limits, memory));
     });
   };

@@ -86,6 +86,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   set_aside_events: 'encrypted under APP_SECRET',
   ingest_refusals: 'of the last hours',
   series_days: 'of the last day',
+  metric_types: 'senders say them again within minutes',
   audit_heads: 'linked anew',
   audit_links: 'linked anew',
   outbox: 'work of the installation',

@@ -201,9 +201,9 @@ export class PointAdmission {
     return true;
   }
 
-  /** Notes the type that the sender says a metric has. */
-  tellType(name: string, type: number): void {
-    this.#typeChanges.add(this.limits.types.tell(name, type));
+  /** Notes the type and the unit that the sender says a metric has. */
+  tellType(name: string, type: number, unit: string): void {
+    this.#typeChanges.add(this.limits.types.tell(name, type, unit));
   }
 
   /** The points that were taken so far, those among them that hold no value, too. */

@@ -9,6 +9,7 @@ import { OtlpJsonDecoder } from '#ingest/protocols/otlp/json.ts';
 import { MetricMapper } from '#ingest/protocols/otlp/metric_mapper.ts';
 import { OtlpProtobufDecoder } from '#ingest/protocols/otlp/protobuf.ts';
 import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire_writer.ts';
+import { describeTypeChanges } from '#ingest/series/metric_types.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { AppError, type ErrorCode } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -25,7 +26,7 @@ export const OTLP_METRICS: MetricProtocol = {
   bodyBytesMax: POINTS_BODY_BYTES_MAX,
   isInflated: true,
   decode: decodeOtlpMetrics,
-  answer: ({ rejected }, contentType) => ({ status: 200, ...encodeOtlpAnswer(rejected, contentType) }),
+  answer: (decoded, contentType) => ({ status: 200, ...encodeOtlpAnswer(decoded, contentType) }),
   refusal: encodeOtlpRefusal,
   reference: {
     operationId: 'ingest_otlp_metrics',
@@ -73,21 +74,33 @@ export function* decodeOtlpMetrics(
 }
 
 /** The ExportMetricsServiceResponse that goes with status 200, in the encoding of the request. */
-export function encodeOtlpAnswer(rejected: Rejected, contentType: string | undefined): EncodedAnswer {
-  const message = rejected.count === 0 ? '' : describeRejected(rejected);
+export function encodeOtlpAnswer(
+  { rejected, typeChanges }: Pick<DecodedPoints, 'rejected' | 'typeChanges'>,
+  contentType: string | undefined,
+): EncodedAnswer {
+  const message = messageOf(rejected, typeChanges);
   if (isJsonType(contentType)) {
     // Protobuf's JSON mapping writes 64-bit integers as strings.
     const partialSuccess = { rejectedDataPoints: String(rejected.count), errorMessage: message };
     return {
       contentType: JSON_TYPE,
-      body: Buffer.from(JSON.stringify(rejected.count === 0 ? {} : { partialSuccess })),
+      body: Buffer.from(JSON.stringify(message === '' ? {} : { partialSuccess })),
     };
   }
   const partialSuccess = Buffer.concat([encodeVarint(1, rejected.count), encodeBytes(2, message)]);
   return {
     contentType: PROTOBUF_TYPE,
-    body: rejected.count === 0 ? Buffer.alloc(0) : encodeBytes(1, partialSuccess),
+    body: message === '' ? Buffer.alloc(0) : encodeBytes(1, partialSuccess),
   };
+}
+
+/** With nothing rejected it is a warning, as OTLP has it. Empty if there is nothing to say. */
+function messageOf(rejected: Rejected, typeChanges: DecodedPoints['typeChanges']): string {
+  const sentences = [
+    ...(rejected.count === 0 ? [] : [describeRejected(rejected)]),
+    ...(typeChanges.count === 0 ? [] : [describeTypeChanges(typeChanges)]),
+  ];
+  return sentences.join('. ');
 }
 
 /** The google.rpc.Code of each error. Senders decide by the HTTP status whether to retry. */

@@ -16,7 +16,7 @@ import { NO_NAME, SeriesLabels } from '#ingest/protocols/prometheus/series_label
 import { type RememberedSeries, SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
 import { scanRequest } from '#ingest/protocols/prometheus/scan_request.ts';
-import { TypeChanges } from '#ingest/series/metric_types.ts';
+import { describeTypeChanges, TypeChanges } from '#ingest/series/metric_types.ts';
 import { WriteV2Decoder, type Written } from '#ingest/protocols/prometheus/write_v2.ts';
 import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
@@ -32,11 +32,11 @@ export const PROMETHEUS_WRITE: MetricProtocol = {
   bodyBytesMax: POINTS_BODY_BYTES_MAX,
   isInflated: false,
   decode: decodePrometheusWrite,
-  answer: ({ points, rejected, written }) => {
-    if (written !== undefined) return answerV2(rejected, written);
+  answer: ({ points, rejected, written, typeChanges }) => {
+    if (written !== undefined) return answerV2(rejected, written, typeChanges);
     // Version 1.0 cannot refuse a part; Prometheus logs the text of a 400 and gives the request up.
     if (points.length === 0 && rejected.count > 0) throw new AppError('invalid_input', describeRejected(rejected));
-    return { status: 204, contentType: null, body: '' };
+    return taken(typeChanges);
   },
   reference: {
     operationId: 'ingest_prometheus_write',
@@ -51,15 +51,26 @@ export const PROMETHEUS_WRITE: MetricProtocol = {
 const V1 = 'prometheus.WriteRequest';
 const V2 = 'io.prometheus.write.v2.Request';
 
+/** All was taken; a sender that looks at the body is told what is odd. */
+function taken(typeChanges: DecodedPoints['typeChanges']): ProtocolAnswer {
+  return typeChanges.count === 0
+    ? { status: 204, contentType: null, body: '' }
+    : { status: 200, contentType: 'text/plain; charset=utf-8', body: describeTypeChanges(typeChanges) };
+}
+
 /** Version 2.0 has what was written told in headers, and answers 400 when a part was refused: the rest is taken. */
-function answerV2(rejected: Rejected, { samples, histograms }: Written): ProtocolAnswer {
+function answerV2(
+  rejected: Rejected,
+  { samples, histograms }: Written,
+  typeChanges: DecodedPoints['typeChanges'],
+): ProtocolAnswer {
   const headers = {
     'x-prometheus-remote-write-samples-written': String(samples),
     'x-prometheus-remote-write-histograms-written': String(histograms),
     'x-prometheus-remote-write-exemplars-written': '0',
   };
   return rejected.count === 0
-    ? { status: 204, contentType: null, body: '', headers }
+    ? { ...taken(typeChanges), headers }
     : { status: 400, contentType: 'text/plain; charset=utf-8', body: describeRejected(rejected), headers };
 }
 
@@ -93,8 +104,8 @@ export function* decodePrometheusWrite(
   if (message === V2) return yield* new WriteV2Decoder(reader, now, limits).decode();
   const mayPause = reader.bytes.length > SCRATCH_BYTES_MAX;
   const typeChanges = new TypeChanges();
-  const { series } = yield* scanRequest(reader, mayPause, (family, type) => {
-    typeChanges.add(limits.types.tell(family, type));
+  const { series } = yield* scanRequest(reader, mayPause, (family, type, unit) => {
+    typeChanges.add(limits.types.tell(family, type, unit));
   });
   const admission = new PointAdmission(now, limits, {
     bodyBytes: reader.bytes.length,

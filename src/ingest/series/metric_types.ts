@@ -1,8 +1,10 @@
-import type { Id } from '#kernel/ids.ts';
+import { metricTypeOf } from '#core/metrics/metric_type.ts';
 
 /** Of one service; names beyond it are judged by their form. */
 const FAMILIES_MAX = 20_000;
 const NAME_LENGTH_MAX = 512;
+/** What is longer is no unit. */
+const UNIT_LENGTH_MAX = 63;
 /** Conflicts of one request whose metrics are named. */
 const NAMED_MAX = 5;
 
@@ -13,26 +15,86 @@ interface TypeChange {
   readonly now: number;
 }
 
+interface Family {
+  type: number;
+  unit: string;
+  /** When it was noted last that somebody says so. */
+  toldOn: number;
+}
+
 /**
- * The types that the senders of one service have said their metrics have, by the names of the metric families, in the
- * numbers of Prometheus (`counter_names.ts`).
+ * The types and units that the senders of one service have said their metrics have, by the names of the metric families.
+ * Types are in the numbers of Prometheus (`core/metrics/metric_type.ts`).
  */
 export class MetricTypes {
-  readonly #types = new Map<string, number>();
+  readonly #families = new Map<string, Family>();
+  /** What is to be noted in the database. */
+  readonly #unwritten = new Set<string>();
   /** Rises whenever a type becomes known or another one. */
   version = 0;
+  /** The number of the day; what is said again on another day is noted again. */
+  today = 0;
 
-  readonly typeOf = (family: string): number | undefined => this.#types.get(family);
+  readonly typeOf = (family: string): number | undefined => this.#families.get(family)?.type;
 
   /** Notes what a sender says; the change, if it is another type than before. A type of 0 says nothing. */
-  tell(name: string, now: number): TypeChange | null {
-    const before = this.#types.get(name);
-    if (before === now || now === 0 || name.length > NAME_LENGTH_MAX) return null;
-    if (before === undefined && this.#types.size >= FAMILIES_MAX) return null;
-    this.#types.set(name, now);
+  tell(name: string, now: number, unit = ''): TypeChange | null {
+    if (now === 0) return null;
+    const known = this.#families.get(name);
+    if (known === undefined) {
+      if (!isStorable(name, NAME_LENGTH_MAX) || this.#families.size >= FAMILIES_MAX) return null;
+      this.#families.set(name, { type: now, unit: unitOf(unit), toldOn: this.today });
+      this.#unwritten.add(name);
+      this.version += 1;
+      return null;
+    }
+    const before = known.type;
+    const said = unit === known.unit ? unit : unitOf(unit);
+    const isSame = before === now && (said === '' || said === known.unit);
+    if (isSame && known.toldOn === this.today) return null;
+    known.type = now;
+    if (said !== '') known.unit = said;
+    known.toldOn = this.today;
+    this.#unwritten.add(name);
+    if (before === now) return null;
     this.version += 1;
-    return before === undefined ? null : { name, before, now };
+    return { name, before, now };
   }
+
+  /** What is stored, also by other processes. What was told here since is newer. */
+  learn(name: string, type: number, unit: string): void {
+    const known = this.#families.get(name);
+    if (this.#unwritten.has(name) || (known === undefined && this.#families.size >= FAMILIES_MAX)) return;
+    if (known?.type !== type) this.version += 1;
+    this.#families.set(name, { type, unit, toldOn: known?.toldOn ?? this.today });
+  }
+
+  get hasUnwritten(): boolean {
+    return this.#unwritten.size > 0;
+  }
+
+  /** What is to be noted; the caller says `leaveUnwritten` for what it could not. */
+  takeUnwritten(): { readonly name: string; readonly type: number; readonly unit: string }[] {
+    const taken = [...this.#unwritten].flatMap((name) => {
+      const family = this.#families.get(name);
+      return family === undefined ? [] : [{ name, type: family.type, unit: family.unit }];
+    });
+    this.#unwritten.clear();
+    return taken;
+  }
+
+  leaveUnwritten(names: readonly string[]): void {
+    for (const name of names) this.#unwritten.add(name);
+  }
+}
+
+function unitOf(text: string): string {
+  return isStorable(text, UNIT_LENGTH_MAX) ? text : '';
+}
+
+/** PostgreSQL has no text with a NUL in it. */
+function isStorable(text: string, lengthMax: number): boolean {
+  return text !== '' && text.length <= lengthMax && !text.includes('\0');
 }
 
 /** Metrics of one request that have another type than before: how many, and the first ones. */
@@ -47,32 +109,9 @@ export class TypeChanges {
   }
 }
 
-const NAMES = ['unknown', 'counter', 'gauge', 'histogram', 'gauge histogram', 'summary', 'info', 'state set'] as const;
-
 /** `jobs_count (gauge, before counter)`. */
 export function describeTypeChanges({ count, named }: Pick<TypeChanges, 'count' | 'named'>): string {
-  const shown = named.map(({ name, before, now }) => `${name} (${nameOf(now)}, before ${nameOf(before)})`);
+  const shown = named.map(({ name, before, now }) => `${name} (${metricTypeOf(now)}, before ${metricTypeOf(before)})`);
   const more = count > named.length ? ', …' : '';
   return `${count} ${count === 1 ? 'metric has' : 'metrics have'} another type than before: ${shown.join(', ')}${more}`;
-}
-
-function nameOf(type: number): string {
-  return NAMES[type] ?? 'unknown';
-}
-
-/** About 100 MB of names at the very most. */
-const SERVICES_MAX = 200;
-
-/** What this process was told, by service: the ones that were not heard of for longest are forgotten. */
-export class ServiceTypes {
-  readonly #services = new Map<Id<'service'>, MetricTypes>();
-
-  of(serviceId: Id<'service'>): MetricTypes {
-    const types = this.#services.get(serviceId) ?? new MetricTypes();
-    this.#services.delete(serviceId);
-    this.#services.set(serviceId, types);
-    const oldest = this.#services.size > SERVICES_MAX ? this.#services.keys().next().value : undefined;
-    if (oldest !== undefined) this.#services.delete(oldest);
-    return types;
-  }
 }

@@ -24,6 +24,7 @@ import { IncidentStore } from '#storage/postgres/incident_store.ts';
 import { IncidentTimelineStore } from '#storage/postgres/incident_timeline_store.ts';
 import { IngestKeyStore } from '#storage/postgres/ingest_key_store.ts';
 import { IngestRefusalStore } from '#storage/postgres/ingest_refusal_store.ts';
+import { MetricTypeStore } from '#storage/postgres/metric_type_store.ts';
 import { InvitationStore } from '#storage/postgres/invitation_store.ts';
 import { DurableJobStore } from '#storage/postgres/durable_job_store.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
@@ -70,6 +71,7 @@ export interface Stores {
   readonly capabilities: CapabilityStore;
   readonly ingestKeys: IngestKeyStore;
   readonly ingestRefusals: IngestRefusalStore;
+  readonly metricTypes: MetricTypeStore;
   readonly setAside: SetAsideStore;
   readonly dashboards: DashboardStore;
   readonly exceptionGroups: ExceptionGroupStore;
@@ -131,6 +133,7 @@ export function storesOf(session: Session): Stores {
     capabilities: new CapabilityStore(session),
     ingestKeys: new IngestKeyStore(session),
     ingestRefusals: new IngestRefusalStore(session),
+    metricTypes: new MetricTypeStore(session),
     setAside: new SetAsideStore(session),
     dashboards: new DashboardStore(session),
     exceptionGroups: new ExceptionGroupStore(session),

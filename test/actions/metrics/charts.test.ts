@@ -13,6 +13,7 @@ import { parseSelector } from '#core/metrics/selector.ts';
 import { selectorText } from '#core/metrics/selector_text.ts';
 import type { Id } from '#kernel/ids.ts';
 import { newId } from '#kernel/ids.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
@@ -215,15 +216,35 @@ describe('the metrics of a service', () => {
         value: () => 0.5,
       })),
     );
+    await storesOf(w.context.db.session()).metricTypes.tell(
+      [{ serviceId, name: 'cpu_ratio', type: 2, unit: '1' }],
+      w.clock.now(),
+    );
     const first = await run(describeMetrics, { serviceId, limit: 1 });
     expect(first).toMatchObject({ total: 2, nextOffset: 1, nearest: [] });
     expect(first.metrics).toMatchObject([
-      { metricName: 'cpu_ratio', kind: 'gauge', aggregation: 'avg', seriesCount: 3, lastValue: 0.5 },
+      {
+        metricName: 'cpu_ratio',
+        kind: 'gauge',
+        type: 'gauge',
+        unit: '1',
+        aggregation: 'avg',
+        seriesCount: 3,
+        lastValue: 0.5,
+      },
     ]);
     const second = await run(describeMetrics, { serviceId, limit: 1, offset: 1 });
     expect(second).toMatchObject({ nextOffset: null });
     expect(second.metrics).toMatchObject([
-      { metricName: 'http_requests_total', kind: 'counter', aggregation: 'sum', seriesCount: 1, lastValue: 10 },
+      {
+        metricName: 'http_requests_total',
+        kind: 'counter',
+        type: null,
+        unit: null,
+        aggregation: 'sum',
+        seriesCount: 1,
+        lastValue: 10,
+      },
     ]);
     expect(second.metrics[0].preview.values.length).toBeGreaterThan(40);
     const bySeries = await run(describeMetrics, { serviceId, sort: 'series', text: 'cpu RATIO' });

@@ -330,8 +330,10 @@ describe('refusals', () => {
 });
 
 describe('the answer', () => {
-  const none = { count: 0, reasons: [] };
-  const some = { count: 300, reasons: [{ message: 'an infinite value', count: 300, places: ['a', 'b'] }] };
+  const typeChanges = { count: 0, named: [] };
+  const none = { rejected: { count: 0, reasons: [] }, typeChanges };
+  const reasons = [{ message: 'an infinite value', count: 300, places: ['a', 'b'] }];
+  const some = { rejected: { count: 300, reasons }, typeChanges };
   const sentence = '300 points refused: an infinite value (300: a, b, …)';
 
   test('is empty when everything was taken', () => {

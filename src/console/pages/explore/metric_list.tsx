@@ -152,6 +152,7 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
   const value = lastValue === null ? null : quantityText(lastValue, measureOf(metricName, aggregation));
   const unit = aggregation === 'sum' && value !== null ? ` ${stepText(stepSeconds)}` : '';
   const age = now - Date.parse(lastAt);
+  const what = metric.type ?? metric.kind;
   return (
     <li data-row={metricName}>
       <button
@@ -171,7 +172,8 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
           </bdi>
           <span className={classes.facts}>
             {seriesCount === 1 ? '1 series' : `${seriesCount.toLocaleString('en')} series`}
-            {metric.kind !== null && `, ${metric.kind}`}
+            {what !== null && `, ${what}`}
+            {metric.unit !== null && metric.unit !== '1' && ` in ${metric.unit}`}
             {age > 3_600_000 && `, no data for ${coarseDurationText(age)}`}
           </span>
         </span>

@@ -27,7 +27,7 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
     );
   }
   if (data === undefined) return <Skeleton height={150} radius="lg" mt="lg" />;
-  const { metrics, exceptions, refused, setAside } = data;
+  const { metrics, exceptions, refused, typeChanges, setAside } = data;
   return (
     <Card
       title="Incoming data"
@@ -48,6 +48,9 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
           />
           {refused.map((refusal) => (
             <Refusal key={`${refusal.kind} ${refusal.reason}`} refusal={refusal} />
+          ))}
+          {typeChanges.metrics.map((change) => (
+            <TypeChange key={change.metricName} change={change} />
           ))}
           {setAside.events > 0 && <SetAside setAside={setAside} />}
         </>
@@ -91,6 +94,26 @@ function Arrival({ title, isEnabled, lastSeenAt, rate, isQuietGood = false }: Ar
       )}
     </Row>
   );
+}
+
+function TypeChange({ change }: { readonly change: IngestStatus['typeChanges']['metrics'][number] }) {
+  const { metricName, type, before, lastAt } = change;
+  return (
+    <Row
+      title={`${metricName} is now sent as ${article(type)}, before as ${article(before)}`}
+      sub={
+        <>
+          Nothing was lost, but sums and rules over it may mean something else. Since <Timestamp at={lastAt} />.
+        </>
+      }
+    >
+      <Status tone="amber">type changed</Status>
+    </Row>
+  );
+}
+
+function article(type: string): string {
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
 function SetAside({ setAside: { events, since, nextTryAt } }: { readonly setAside: IngestStatus['setAside'] }) {

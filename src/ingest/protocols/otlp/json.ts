@@ -23,7 +23,7 @@ type Data = (typeof DATA)[number];
 /** What is being read: an object, or a list by its name. */
 type Part = 'request' | 'resource metrics' | 'resource' | 'scope metrics' | 'metric' | 'data' | List;
 
-const METRIC_NAMES = new JsonNames(['name', ...DATA]);
+const METRIC_NAMES = new JsonNames(['name', 'unit', ...DATA]);
 const DATA_NAMES = new JsonNames(['dataPoints', 'aggregationTemporality', 'isMonotonic']);
 const TEMPORALITIES = new Map<string, Temporality>([
   ['AGGREGATION_TEMPORALITY_UNSPECIFIED', 'unspecified'],
@@ -31,6 +31,8 @@ const TEMPORALITIES = new Map<string, Temporality>([
   ['AGGREGATION_TEMPORALITY_CUMULATIVE', 'cumulative'],
 ]);
 const NOWHERE = -1;
+/** A longer text is no unit. */
+const UNIT_BYTES_MAX = 250;
 
 /**
  * Decodes an ExportMetricsServiceRequest in OTLP's JSON; unknown fields are ignored, as OTLP requires, and null is as if
@@ -62,6 +64,8 @@ export class OtlpJsonDecoder {
   #dataAt = NOWHERE;
   #pointsAt = NOWHERE;
   #name = '';
+  /** Where the unit stands. */
+  #unitAt = NOWHERE;
   #data: Data = 'gauge';
   #temporality: Temporality = 'unspecified';
   #isMonotonic = false;
@@ -75,6 +79,7 @@ export class OtlpJsonDecoder {
     this.#cursor = new JsonCursor(body, this.#check.large);
     const invalid = (field: string, expected: string): AppError => this.#invalid(field, expected);
     this.#attributes = new JsonAttributes(this.#cursor, admission, invalid);
+    mapper.unit = () => this.#readUnit();
     this.#points = new JsonPointReader(this.#cursor, this.#attributes, admission.limits.labelsMax, invalid);
   }
 
@@ -132,6 +137,7 @@ export class OtlpJsonDecoder {
       case 'metrics':
         if (!this.#nextObject()) return true;
         this.#name = '';
+        this.#unitAt = NOWHERE;
         this.#dataAt = NOWHERE;
         this.#enterObject('metric');
         return true;
@@ -157,7 +163,10 @@ export class OtlpJsonDecoder {
     const name = METRIC_NAMES.find(cursor);
     if (name === 'name') this.#name = this.#readText('name');
     else if (name === undefined) cursor.skip();
-    else {
+    else if (name === 'unit') {
+      this.#unitAt = cursor.isText ? cursor.pos : NOWHERE;
+      cursor.skip();
+    } else {
       const at = this.#pass(name, 'an object');
       if (at === NOWHERE) return;
       this.#dataAt = at;
@@ -202,6 +211,18 @@ export class OtlpJsonDecoder {
     cursor.readText();
     // Far too long for a name, and refused as that.
     return cursor.textLength > POINT_BYTES_MAX ? cursor.shownText().padEnd(POINT_BYTES_MAX, 'x') : cursor.text();
+  }
+
+  /** Goes back to it, and returns to where the cursor stands. */
+  #readUnit(): string {
+    if (this.#unitAt === NOWHERE) return '';
+    const cursor = this.#cursor;
+    const { pos } = cursor;
+    cursor.pos = this.#unitAt;
+    cursor.readText();
+    const unit = cursor.textLength > UNIT_BYTES_MAX ? '' : cursor.text();
+    cursor.pos = pos;
+    return unit;
   }
 
   #readPoint(): void {

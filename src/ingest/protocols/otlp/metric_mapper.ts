@@ -1,6 +1,7 @@
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { faultyLabel, NAME_LABEL, toSeriesText, type Label } from '#ingest/admission/labels.ts';
 import { RANGE_LABEL, type RangeCount, toRanges } from '#core/metrics/exponential_buckets.ts';
+import { METRIC_TYPE } from '#core/metrics/metric_type.ts';
 import type { PointKind } from '#core/metrics/point.ts';
 import { LabelCache } from '#ingest/protocols/body/label_cache.ts';
 import { type OtlpPoint, QUANTILES_MAX } from '#ingest/protocols/otlp/point.ts';
@@ -20,10 +21,13 @@ const TOTALS = 4;
 /** Converts OpenTelemetry's data points to points, for both encodings. */
 export class MetricMapper {
   readonly labels: LabelCache;
+  /** The unit of the metric that was begun last; asked for once, when it has a point. */
+  unit: () => string = () => '';
   readonly #admission: PointAdmission;
   readonly #nowMs: number;
   #resource: readonly Label[] = [];
   #name: string | null = '';
+  #isTold = false;
   /** The metric's name as a label, by its suffix: a metric has many points. */
   readonly #nameLabels = new Map<string, Label>();
   #lastSuffix = '';
@@ -50,23 +54,28 @@ export class MetricMapper {
   /** Null means that the name is not UTF-8; its points are refused. */
   beginMetric(name: string | null): void {
     this.#name = name;
+    this.#isTold = false;
     this.#lastNameLabel = null;
     if (this.#nameLabels.size > 0) this.#nameLabels.clear();
   }
 
   gauge(point: OtlpPoint): void {
+    this.#tell(METRIC_TYPE.gauge);
     this.#number(point, 'gauge');
   }
 
   /** A cumulative sum that may fall is a gauge; a delta is a delta, whether it may fall or not. */
   sum(point: OtlpPoint, temporality: Temporality, isMonotonic: boolean): void {
     const kind = this.#kindOf(point, temporality);
-    if (kind !== null) this.#number(point, kind === 'counter' && !isMonotonic ? 'gauge' : kind);
+    if (kind === null) return;
+    this.#tell(isMonotonic ? METRIC_TYPE.counter : METRIC_TYPE.gauge);
+    this.#number(point, kind === 'counter' && !isMonotonic ? 'gauge' : kind);
   }
 
   histogram(point: OtlpPoint, temporality: Temporality): void {
     const kind = this.#kindOf(point, temporality);
     if (kind === null) return;
+    this.#tell(METRIC_TYPE.histogram);
     const { bounds, counts } = point;
     // The stale marker of a histogram has no counts, but each of its buckets ends.
     if (point.hasNoValue && bounds.length > 0) {
@@ -102,6 +111,7 @@ export class MetricMapper {
   exponentialHistogram(point: OtlpPoint, temporality: Temporality): void {
     const kind = this.#kindOf(point, temporality);
     if (kind === null) return;
+    this.#tell(METRIC_TYPE.histogram);
     const ranges = toRanges(point);
     const points = (ranges?.length ?? 0) + TOTALS;
     if (ranges === null) this.#refuse('an exponential histogram with a scale or buckets out of range', point);
@@ -129,6 +139,7 @@ export class MetricMapper {
       this.#refuse(`a summary with more than ${QUANTILES_MAX} quantiles`, point);
       return;
     }
+    this.#tell(METRIC_TYPE.summary);
     for (const { quantile, value } of point.quantiles) {
       this.#add('', point, value, 'gauge', this.labels.of('quantile', String(quantile)));
     }
@@ -143,6 +154,13 @@ export class MetricMapper {
     if (min !== null) this.#add('_min', point, min, 'gauge');
     if (max !== null) this.#add('_max', point, max, 'gauge');
     return counted;
+  }
+
+  /** Notes the type of the metric, once for all its points. */
+  #tell(type: number): void {
+    if (this.#isTold || this.#name === null) return;
+    this.#isTold = true;
+    this.#admission.tellType(this.#name, type, this.unit());
   }
 
   #number(point: OtlpPoint, kind: PointKind): void {

@@ -60,6 +60,8 @@ export class OtlpProtobufDecoder {
   /** Where the metric's name stands. */
   #nameStart = 0;
   #nameEnd = 0;
+  #unitStart = 0;
+  #unitEnd = 0;
   /** The field of the data, its layout, and what is said of all its points. */
   #data = 0;
   #layout: Layout = LAYOUTS.number;
@@ -74,6 +76,7 @@ export class OtlpProtobufDecoder {
     this.#attributes = new ProtobufAttributes(this.#reader, admission);
     this.#points = new ProtobufPointReader(this.#reader, this.#attributes);
     this.#end = body.length;
+    mapper.unit = () => decodeText(body, this.#unitStart, this.#unitEnd) ?? '';
   }
 
   *decode(): Steps<void> {
@@ -118,6 +121,7 @@ export class OtlpProtobufDecoder {
         return;
       case 'name of metric':
         if (field === 1) [this.#nameStart, this.#nameEnd] = [reader.pos, end];
+        else if (field === 3) [this.#unitStart, this.#unitEnd] = [reader.pos, end];
         reader.pos = end;
         return;
       case 'data of metric':
@@ -180,6 +184,8 @@ export class OtlpProtobufDecoder {
   #enterMetric(end: number): void {
     this.#nameStart = 0;
     this.#nameEnd = 0;
+    this.#unitStart = 0;
+    this.#unitEnd = 0;
     this.#enter('name of metric', end);
   }
 

@@ -1,7 +1,5 @@
+import { METRIC_TYPE as TYPE } from '#core/metrics/metric_type.ts';
 import type { PointKind } from '#core/metrics/point.ts';
-
-/** `MetricMetadata.type` of prompb, and of remote write 2.0 alike. */
-const TYPE = { unknown: 0, counter: 1, gauge: 2, histogram: 3, gaugeHistogram: 4, summary: 5 } as const;
 
 /** The type of a metric family, by its number; undefined or 0 for one of which nothing is known. */
 export type TypeOfFamily = (family: string) => number | undefined;

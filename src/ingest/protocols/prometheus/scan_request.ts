@@ -8,14 +8,12 @@ export interface RequestScan {
   readonly series: number;
 }
 
+type TellType = (family: string, type: number, unit: string) => void;
+
 const PAUSE_AFTER = 65_536;
 
 /** Skims a request for what it says of types, wherever it stands, and returns to its start. */
-export function* scanRequest(
-  reader: WireReader,
-  mayPause: boolean,
-  tellType: (family: string, type: number) => void,
-): Steps<RequestScan> {
+export function* scanRequest(reader: WireReader, mayPause: boolean, tellType: TellType): Steps<RequestScan> {
   const end = reader.bytes.length;
   let series = 0;
   for (let fields = 1; reader.nextField(end); fields += 1) {
@@ -30,16 +28,21 @@ export function* scanRequest(
   return { series };
 }
 
-function readMetadata(reader: WireReader, end: number, tellType: (family: string, type: number) => void): void {
+function readMetadata(reader: WireReader, end: number, tellType: TellType): void {
   let type = 0;
   let family: string | null = null;
+  let unit = '';
   while (reader.nextField(end)) {
     if (reader.is(1, WIRE.varint)) type = reader.varint(end);
     else if (reader.is(2, WIRE.bytes)) {
       const familyEnd = reader.message(end);
       family = decodeText(reader.bytes, reader.pos, familyEnd);
       reader.pos = familyEnd;
+    } else if (reader.is(5, WIRE.bytes)) {
+      const unitEnd = reader.message(end);
+      unit = decodeText(reader.bytes, reader.pos, unitEnd) ?? '';
+      reader.pos = unitEnd;
     } else reader.skip(end);
   }
-  if (family !== null && type !== 0) tellType(family, type);
+  if (family !== null && type !== 0) tellType(family, type, unit);
 }

@@ -40,6 +40,8 @@ interface Parts {
   samples: number;
   histograms: number;
   type: number;
+  /** The symbol of the unit; 0 is the empty text. */
+  unit: number;
   createdAt: number;
 }
 
@@ -60,7 +62,7 @@ export class WriteV2Decoder {
   readonly #labels: Label[] = [];
   #name: Label | null = null;
   #fault: string | null = null;
-  readonly #parts: Parts = { samples: 0, histograms: 0, type: 0, createdAt: Number.NaN };
+  readonly #parts: Parts = { samples: 0, histograms: 0, type: 0, unit: 0, createdAt: Number.NaN };
   readonly #place = (): string => toSeriesText(this.#name?.value ?? '', this.#labels);
 
   constructor(reader: WireReader, now: Temporal.Instant, limits: PointLimits) {
@@ -107,7 +109,7 @@ export class WriteV2Decoder {
       reader.pos = end;
       return;
     }
-    const { samples, histograms, type, createdAt } = this.#readParts(end);
+    const { samples, histograms, type, unit, createdAt } = this.#readParts(end);
     if (samples + histograms === 0) return;
     const name = this.#nameLabel();
     const fault = this.#fault ?? (name === null ? NO_NAME : name.fault);
@@ -115,6 +117,7 @@ export class WriteV2Decoder {
       admission.refuse(fault ?? admission.fullMessage, this.#place, samples + histograms);
       return;
     }
+    if (type !== 0) admission.tellType(familyOf(type, name.value), type, this.#unitOf(unit));
     reader.pos = start;
     if (samples > 0) this.#readSamples(end, name, { samples, type, createdAt });
     if (histograms === 0) return;
@@ -134,6 +137,7 @@ export class WriteV2Decoder {
     parts.samples = 0;
     parts.histograms = 0;
     parts.type = 0;
+    parts.unit = 0;
     parts.createdAt = Number.NaN;
     while (reader.nextField(end)) {
       const { field, wire } = reader;
@@ -142,7 +146,7 @@ export class WriteV2Decoder {
         if (createdAt !== 0) parts.createdAt = createdAt;
       } else if (wire !== WIRE.bytes) reader.skip(end);
       else if (field === 1) this.#readLabels(reader.message(end));
-      else if (field === 5) parts.type = this.#readType(reader.message(end));
+      else if (field === 5) this.#readMetadata(reader.message(end));
       else {
         if (field === 2) parts.samples += 1;
         else if (field === 3) parts.histograms += 1;
@@ -195,17 +199,21 @@ export class WriteV2Decoder {
     return end - start > this.#admission.limits.textBytesMax ? undefined : decodeText(this.#reader.bytes, start, end);
   }
 
-  #readType(end: number): number {
-    const reader = this.#reader;
-    let type = 0;
-    while (reader.nextField(end)) {
-      if (reader.is(1, WIRE.varint)) type = reader.varint(end);
-      else reader.skip(end);
-    }
-    return type;
+  #unitOf(reference: number): string {
+    return reference === 0 || reference >= this.#starts.length ? '' : (this.#symbol(reference) ?? '');
   }
 
-  #readSamples(end: number, name: Label, { samples, type, createdAt }: Omit<Parts, 'histograms'>): void {
+  #readMetadata(end: number): void {
+    const reader = this.#reader;
+    const parts = this.#parts;
+    while (reader.nextField(end)) {
+      if (reader.is(1, WIRE.varint)) parts.type = reader.varint(end);
+      else if (reader.is(4, WIRE.varint)) parts.unit = reader.varint(end);
+      else reader.skip(end);
+    }
+  }
+
+  #readSamples(end: number, name: Label, { samples, type, createdAt }: Omit<Parts, 'histograms' | 'unit'>): void {
     const reader = this.#reader;
     const admission = this.#admission;
     const series = admission.findOrAddSeries(name, this.#labels);
@@ -214,7 +222,6 @@ export class WriteV2Decoder {
       reader.pos = end;
       return;
     }
-    admission.tellType(familyOf(type, name.value), type);
     const hasQuantile = this.#labels.some((label) => label.name === 'quantile');
     const kind = kindOfTyped(type, name.value, hasQuantile);
     while (reader.nextField(end)) {

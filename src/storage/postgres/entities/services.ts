@@ -103,6 +103,24 @@ export const IngestRefusalEntity = defineEntity({
   },
 });
 
+export const MetricTypeEntity = defineEntity({
+  name: 'MetricType',
+  tableName: 'metric_types',
+  properties: {
+    serviceId: id<'service'>().primary(),
+    /** Of the metric family. */
+    name: p.text().primary(),
+    /** In the numbers of Prometheus, as with `before`. */
+    type: p.integer(),
+    unit: p.text(),
+    toldAt: instant(),
+    /** The type before the last change; null if there was none. */
+    before: p.integer().strictNullable(),
+    changedAt: instant().strictNullable(),
+    changes: p.integer(),
+  },
+});
+
 export const SeriesDayEntity = defineEntity({
   name: 'SeriesDay',
   tableName: 'series_days',

@@ -196,6 +196,7 @@ test('the console shows what a service has sent', async () => {
     exceptions: { lastSeenAt: null, eventsLastHour: 0 },
     refused: [],
     limited: [],
+    typeChanges: { count: 0, metrics: [] },
     setAside: { events: 0, since: null, nextTryAt: null },
   });
 });
