@@ -6,9 +6,10 @@ import type { ConnectRequest } from '#auth/oauth/connect_request.ts';
 import type { Visitor } from '#auth/sessions.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import type { Senders } from '#core/oncall/contact_card.ts';
-import type { AccountOperation, Action, ConsoleOperation } from '#kernel/action.ts';
-import type { Caller, RequestOrigin } from '#core/access/caller.ts';
+import type { AccountOperation, Action, ConsoleOperation, Effect } from '#kernel/action.ts';
+import type { Caller, RequestOrigin, ThroughProposal } from '#core/access/caller.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { OperationPermission } from '#kernel/permissions.ts';
 import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
 import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
@@ -19,6 +20,12 @@ export interface Change {
   readonly target: string;
   readonly before: object | null;
   readonly after: object | null;
+}
+
+/** A call that an action would accept, as far as its input says. */
+export interface CheckedCall {
+  readonly effect: Effect;
+  readonly permission: OperationPermission;
 }
 
 /** How this installation is set up, as far as operations of the console need it. */
@@ -56,6 +63,16 @@ export interface ActionContext extends OperationContext {
   readonly configuredChannels: ReadonlySet<Channel>;
   /** Notes a change for the audit log. A call whose two sides are equal is no change. */
   record(change: Change): void;
+  /**
+   * What a call of an action of the contract would need and is. Throws `unknown_action`, or `invalid_input` for what the
+   * action would refuse of its input.
+   */
+  checkCall(name: string, input: unknown): CheckedCall;
+  /**
+   * Runs an action of the contract in the transaction of this change, for the same caller and with their permissions,
+   * because they approve a proposal. It is audited under its own name, with the agent that proposed it.
+   */
+  carryOut(name: string, input: unknown, proposal: ThroughProposal): Promise<unknown>;
   /** Notes for the audit log that credentials of `target` are in the result. */
   recordCredentialRead(target: string): void;
 }

@@ -13,6 +13,7 @@ export const EXAMPLE_IDS = {
   ruleId: 'rule_01k9z8k9m0n1p2q3r4s5t6v7wx',
   incidentId: 'incident_01kdwm4a1b2c3d4e5f6g7h8j9k',
   noteId: 'note_01kdwm4c2d3e4f5g6h7j8k9m0n',
+  proposalId: 'proposal_01kdwm4d2e3f4g5h6j7k8m9n0p',
   notificationId: 'notification_01kdwm4b2c3d4e5f6g7h8j9k0m',
   apiKeyId: 'apikey_01k9z8ka1b2c3d4e5f6g7h8jkm',
   invitationId: 'invitation_01k9z8kb2c3d4e5f6g7h8j9kmn',

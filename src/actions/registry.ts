@@ -112,6 +112,7 @@ import { replaceEscalationPolicy } from '#actions/policies/replace_escalation_po
 import { searchEscalationPolicies } from '#actions/policies/search_escalation_policies.ts';
 import { simulateEscalation } from '#actions/policies/simulate_escalation.ts';
 import { updateEscalationPolicy } from '#actions/policies/update_escalation_policy.ts';
+import { AGENT_OPERATIONS } from '#actions/responder/operations.ts';
 import { createAlertRule } from '#actions/rules/create_alert_rule.ts';
 import { deleteAlertRule } from '#actions/rules/delete_alert_rule.ts';
 import { readRuleHistory } from '#actions/rules/read_rule_history.ts';
@@ -254,6 +255,7 @@ const WITHIN_ORGANIZATIONS = [
   editIncidentNote,
   deleteIncidentNote,
   getIncidentContext,
+  ...AGENT_OPERATIONS,
   listMovedMetrics,
   deleteScheduleOverride,
   getOnCallTimeline,

@@ -1,12 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import type { ActionContext, AnyOperation, Change, Installation } from '#actions/action_context.ts';
+import type {
+  ActionContext,
+  AnyConsoleOperation,
+  AnyOperation,
+  Change,
+  CheckedCall,
+  Installation,
+} from '#actions/action_context.ts';
 import { checkInput } from '#actions/check_input.ts';
+import { admitAgentWrite } from '#actions/responder/admit_agent_write.ts';
+import { getAction } from '#actions/registry.ts';
 import { recordCredentialReads } from '#actions/record_credential_reads.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
-import type { Channel } from '#core/oncall/channel.ts';
-import type { Caller, RequestOrigin } from '#core/access/caller.ts';
+import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
+import type { Actor, Caller, RequestOrigin } from '#core/access/caller.ts';
 import type { Via } from '#core/access/via.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -25,8 +34,8 @@ export interface ActionRuntime extends UnitOfWorkRuntime {
   readonly installation: Installation;
 }
 
-/** Where the console's own operations are invoked from: the console itself and the command line. */
-const CONSOLE_VIAS: ReadonlySet<Via> = new Set(['console', 'cli']);
+/** Where the console's own operations are invoked from: the console itself, the command line, and answers to messages. */
+const CONSOLE_VIAS: ReadonlySet<Via> = new Set(['console', 'cli', ...CHANNELS]);
 
 /**
  * The one pipeline every invocation goes through, whichever way it came: permission (403), input (400), transaction,
@@ -61,9 +70,7 @@ export async function requirePermission(
   caller: Caller,
   origin: RequestOrigin,
 ): Promise<void> {
-  if (action.consoleOnly === true && !CONSOLE_VIAS.has(caller.via)) {
-    throw new AppError('forbidden', `${action.name} is an operation of the console`);
-  }
+  if (action.consoleOnly === true) requireOfferedTo(action, caller);
   if (caller.permissions.has(action.permission)) {
     if (action.stepUp === true && caller.mustStepUp === true) throw stepUpRequired(action.name);
     return;
@@ -82,7 +89,16 @@ export async function requirePermission(
       );
 }
 
-async function recordRefusal(
+function requireOfferedTo({ name, isForResponders }: AnyConsoleOperation, caller: Caller): void {
+  if (isForResponders === true) {
+    if (caller.responder !== undefined) return;
+    throw new AppError('forbidden', `${name} is for agents at the endpoint of responders`);
+  }
+  if (!CONSOLE_VIAS.has(caller.via)) throw new AppError('forbidden', `${name} is an operation of the console`);
+}
+
+/** Writes the audit row of a change that was refused. */
+export async function recordRefusal(
   runtime: Pick<ActionRuntime, 'db' | 'clock'>,
   action: AnyOperation,
   { orgId, actor, via }: Caller,
@@ -129,21 +145,45 @@ async function change(
   const before = () => readContextOf(runtime, runtime.db.session(), caller, runtime.clock.now());
   const prepared: unknown = await action.prepare?.(input, before());
   return await inUnitOfWork(runtime, async (unit, session) => {
-    const changes: Change[] = [];
-    const context: ActionContext = {
+    if (caller.via === 'mcp') await admitAgentWrite(unit, caller, action);
+    const changes: (Change & { readonly action: string; readonly actor: Actor })[] = [];
+    const contextOf = (name: string, actor: Actor): ActionContext => ({
       ...readContextOf(runtime, session, caller, unit.now),
       ...unit,
       record: (made) => {
-        if (!isDeepStrictEqual(made.before, made.after)) changes.push(made);
+        if (!isDeepStrictEqual(made.before, made.after)) changes.push({ ...made, action: name, actor });
       },
-    };
-    const result: unknown = await action.handle(input, context, prepared);
+      async carryOut(name, input, proposal) {
+        const approved = getAction(name);
+        const { actor } = caller;
+        if (actor.kind !== 'user') throw new AppError('forbidden', 'only a person approves what an agent proposes');
+        if (!caller.permissions.has(approved.permission)) {
+          throw new AppError(
+            'forbidden',
+            `${name} needs the permission ${approved.permission}, which your role does not have`,
+          );
+        }
+        if (approved.stepUp === true && caller.mustStepUp === true) throw stepUpRequired(name);
+        checkInput(approved, input);
+        const context = contextOf(name, { ...actor, proposal });
+        const prepared: unknown = await approved.prepare?.(input, context);
+        return await approved.handle(input, context, prepared);
+      },
+    });
+    const result: unknown = await action.handle(input, contextOf(action.name, caller.actor), prepared);
     for (const made of changes) {
-      const who = { orgId: caller.orgId, actor: caller.actor, via: caller.via, action: action.name };
+      const who = { orgId: caller.orgId, via: caller.via };
       await unit.stores.audit.append({ ...who, ...made, result: 'done', origin }, unit.now);
     }
     return result;
   });
+}
+
+/** What an agent could propose: the faults of a call that would be refused, before a person is asked. */
+function checkCall(name: string, input: unknown): CheckedCall {
+  const action = getAction(name);
+  checkInput(action, input);
+  return { effect: action.effect, permission: action.permission };
 }
 
 function readContextOf(runtime: ActionRuntime, session: Session, caller: Caller, now: Temporal.Instant): ActionContext {
@@ -165,6 +205,10 @@ function readContextOf(runtime: ActionRuntime, session: Session, caller: Caller,
     recordCredentialRead: () => {},
     enqueue: () => {
       throw new Error('a read action enqueues nothing');
+    },
+    checkCall,
+    carryOut: () => {
+      throw new Error('a read action carries nothing out');
     },
   };
 }

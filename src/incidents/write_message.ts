@@ -30,13 +30,19 @@ async function contentOf(stores: Stores, notification: NotificationRow): Promise
   const [item] = await itemsOf(stores, [notification]);
   if (item === undefined) return null;
   const { subject, news: event } = item;
+  if (notification.proposalId !== null) {
+    const proposal = await stores.proposals.find(notification.orgId, notification.proposalId);
+    return proposal && { kind: 'proposal', subject, proposal };
+  }
   if (event === null) return { kind: 'page', subject };
   return { kind: 'news', subject, event, by: await actorOf(stores, subject, event) };
 }
 
 /** Who acknowledged or resolved it, in words; null when that was undone meanwhile. */
 async function actorOf(stores: Stores, incident: IncidentRow, event: NewsEvent): Promise<string | null> {
-  const by = { acknowledged: incident.acknowledgedBy, resolved: incident.resolvedBy, reopened: null }[event];
+  const by = { acknowledged: incident.acknowledgedBy, resolved: incident.resolvedBy, reopened: null, proposed: null }[
+    event
+  ];
   if (by === null) return null;
   const people = await stores.people.listPeople(incident.orgId, 'userId' in by ? [by.userId] : []);
   return actorName(by, (userId) => people.get(userId)?.name ?? 'somebody who has left');

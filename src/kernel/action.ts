@@ -89,6 +89,8 @@ export interface ConsoleOperation<
 > extends OperationOfConsole<Context, Input, Result, Name, Prepared> {
   readonly scope?: never;
   readonly permission: OperationPermission;
+  /** Set for a tool of the endpoint of responders: agents alone use it, and the console does not. */
+  readonly isForResponders?: true;
   /** The media types of the file that it answers with, a `FileAnswer`; it can be asked for with GET then. */
   readonly sends?: readonly string[];
 }

@@ -1,5 +1,10 @@
 /** Where the HTTP API is served, below the public address. */
-export const API_PATHS = { actions: '/api/rest/actions', mcp: '/api/mcp', console: '/api/console' } as const;
+export const API_PATHS = {
+  actions: '/api/rest/actions',
+  mcp: '/api/mcp',
+  responder: '/api/mcp/responder',
+  console: '/api/console',
+} as const;
 
 /** Where senders send, by protocol. Fastify's names stand for what varies. */
 export const INGEST_PATHS = {

@@ -23,6 +23,7 @@ export const KIND_NOUNS = {
   rule: 'an alert rule',
   incident: 'an incident',
   note: 'a note on an incident',
+  proposal: 'a proposal of an agent',
   notification: 'a notification',
   subscription: 'a push subscription',
   feed: 'a calendar feed',

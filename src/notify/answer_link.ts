@@ -28,6 +28,9 @@ export interface AnswerLinks {
   /** The same to acknowledge, for an SMS: 45 characters behind the public address. When it expires is in the log. */
   shortUrlOf(message: { readonly notificationId: string }): string;
   readShort(code: string): { readonly isGenuine: boolean; readonly notificationId: string };
+  /** Where the receiver of a message answers the proposal that it asks about; expires with the proposal. */
+  proposalUrlOf(message: { readonly notificationId: string }): string;
+  readProposal(code: string): { readonly isGenuine: boolean; readonly notificationId: string };
 }
 
 /** The path behind the public address, with Fastify's names for its parts. */
@@ -35,6 +38,9 @@ export const ANSWER_PATH = '/api/answers/:answer/:notificationId/:seal';
 
 /** Of the short links. */
 export const SHORT_ANSWER_PATH = '/a/:code';
+
+/** Of the links to proposals. */
+export const PROPOSAL_ANSWER_PATH = '/p/:code';
 
 const ID_PREFIX = 'notification_';
 /** An id without its prefix, and 80 bits of its signature: both in letters and digits that no phone cuts off a link. */
@@ -52,8 +58,16 @@ export function createAnswerLinks(appSecret: string, baseUrl: string): AnswerLin
   const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', 'answer-links', 32));
   const sign = (answer: string, notificationId: string, expiresAt: string): Buffer =>
     createHmac('sha256', key).update(`${answer}\n${notificationId}\n${expiresAt}`).digest();
-  const signShort = (notificationId: string): string =>
-    toBase32(sign('acknowledge', notificationId, 'short').subarray(0, SHORT_SIGNATURE_BYTES));
+  const signShort = (purpose: string, notificationId: string): string =>
+    toBase32(sign(purpose, notificationId, 'short').subarray(0, SHORT_SIGNATURE_BYTES));
+  const codeOf = (purpose: string, notificationId: string): string =>
+    `${notificationId.slice(ID_PREFIX.length)}${signShort(purpose, notificationId)}`;
+  const readCode = (purpose: string, code: string) => {
+    const [, id = '', signature = ''] = SHORT_CODE.exec(code) ?? [];
+    const notificationId = `${ID_PREFIX}${id}`;
+    const [given, expected] = [Buffer.from(signature), Buffer.from(signShort(purpose, notificationId))];
+    return { isGenuine: given.length === expected.length && timingSafeEqual(given, expected), notificationId };
+  };
 
   return {
     urlOf(answer, { notificationId, createdAt }) {
@@ -73,15 +87,10 @@ export function createAnswerLinks(appSecret: string, baseUrl: string): AnswerLin
       if (now.epochMilliseconds >= Number(expiresAt) * 1000) return { kind: 'expired', notificationId };
       return { kind: 'valid', answer, notificationId };
     },
-    shortUrlOf({ notificationId }) {
-      return `${baseUrl}/a/${notificationId.slice(ID_PREFIX.length)}${signShort(notificationId)}`;
-    },
-    readShort(code) {
-      const [, id = '', signature = ''] = SHORT_CODE.exec(code) ?? [];
-      const notificationId = `${ID_PREFIX}${id}`;
-      const [given, expected] = [Buffer.from(signature), Buffer.from(signShort(notificationId))];
-      return { isGenuine: given.length === expected.length && timingSafeEqual(given, expected), notificationId };
-    },
+    shortUrlOf: ({ notificationId }) => `${baseUrl}/a/${codeOf('acknowledge', notificationId)}`,
+    readShort: (code) => readCode('acknowledge', code),
+    proposalUrlOf: ({ notificationId }) => `${baseUrl}/p/${codeOf('answer_proposal', notificationId)}`,
+    readProposal: (code) => readCode('answer_proposal', code),
   };
 }
 

@@ -23,6 +23,25 @@ export interface DigestItem {
   readonly news: NewsEvent | null;
 }
 
+/** A proposal as far as messages need it. */
+export interface ProposalText {
+  /** What a person types in a reply. */
+  readonly number: number;
+  readonly agentName: string;
+  /** The name of the action; null for a question. */
+  readonly action: string | null;
+  /** The reason, or the question. */
+  readonly sentence: string;
+  readonly evidence: readonly string[];
+}
+
+/** "Night agent proposes acknowledge incident: reason", or the question. */
+export function proposalText({ agentName, action, sentence }: ProposalText): string {
+  return action === null
+    ? `${agentName} asks: ${sentence}`
+    : `${agentName} proposes to ${action.replaceAll('_', ' ')}: ${sentence}`;
+}
+
 /** What is said. Its text depends on nothing that changes between two tries. */
 export type Message =
   /** Pages somebody. */
@@ -35,6 +54,8 @@ export type Message =
       /** Who it was, in words. */
       readonly by: string | null;
     }
+  /** An agent asks somebody who was paged to approve something, or to answer a question. */
+  | { readonly kind: 'proposal'; readonly subject: PageSubject; readonly proposal: ProposalText }
   /** Stands for at least two messages that would have been too many, oldest first. */
   | { readonly kind: 'digest'; readonly items: readonly DigestItem[] }
   /** Asked for by its receiver, to see that the channel works. */
@@ -57,6 +78,7 @@ export interface OutgoingMessage {
 
 /** What follows the name of the incident. */
 export function newsText(event: NewsEvent, by: string | null): string {
+  if (event === 'proposed') return 'has a question of an agent.';
   if (event === 'reopened') return 'is open again: the answer was taken back.';
   return `is ${event}${by === null ? '' : ` by ${by}`}. No need to act.`;
 }
@@ -72,9 +94,11 @@ export function splitTitle({ title, details }: PageSubject): { readonly first: s
 export function digestSummary(items: readonly DigestItem[]): string {
   const pages = items.filter(({ news }) => news === null).length;
   const again = items.filter(({ news }) => news === 'reopened').length;
-  const others = items.length - pages - again;
+  const asked = items.filter(({ news }) => news === 'proposed').length;
+  const others = items.length - pages - again - asked;
   const more = pages === 0 ? '' : `${pages} more ${pages === 1 ? 'incident' : 'incidents'}`;
   const closed = others === 0 ? '' : `${others} taken care of`;
   const open = again === 0 ? '' : `${again} open again`;
-  return [more, open, closed].filter((part) => part !== '').join(', ');
+  const waiting = asked === 0 ? '' : `${asked} ${asked === 1 ? 'question' : 'questions'} of an agent`;
+  return [more, open, waiting, closed].filter((part) => part !== '').join(', ');
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { ACCOUNT_OPERATIONS, ACTION_GROUPS, ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
+import { RESPONDER_TOOLS } from '#actions/responder/tools.ts';
 import { componentSchemas, toOpenApiSchema } from '#entry/http/openapi/schemas.ts';
 import { ACTIONS_PATH } from '#entry/http/rest.ts';
 import { ERROR_CODES } from '#kernel/errors.ts';
@@ -28,7 +29,9 @@ test('the actions are those of the contract, in its order and under its headings
 });
 
 test('every file that declares an action or an operation of the console bears its name, and is registered', () => {
-  const registered = [...ACTIONS, ...CONSOLE_OPERATIONS, ...ACCOUNT_OPERATIONS];
+  const ofResponders = RESPONDER_TOOLS.filter(({ consoleOnly }) => consoleOnly === true);
+  expect(RESPONDER_TOOLS.length).toBeLessThanOrEqual(8);
+  const registered = [...ACTIONS, ...CONSOLE_OPERATIONS, ...ACCOUNT_OPERATIONS, ...ofResponders];
   const folder = path.join(ROOT, 'src/actions');
   const declared = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))

@@ -35,7 +35,7 @@ async function fixture(w: StaffedWorld): Promise<Fixture> {
   const kind = { serviceId, kind: 'points', reason: 'faulty', count: 1 } as const;
   const stores = storesOf(w.context.db.session());
   await stores.ingestRefusals.add([{ ...kind, hour: w.clock.now(), lastAt: w.clock.now() }]);
-  const note = { incidentId, userId: anna.userId, body: 'Looking at it', requestKey: 'first' };
+  const note = { incidentId, userId: anna.userId, agentName: null, body: 'Looking at it', requestKey: 'first' };
   await stores.incidentNotes.insert(note, w.clock.now());
   await w.settle();
   const { incidents } = await w.expectOk('list_incidents', { serviceId });

@@ -24,7 +24,7 @@ export const addIncidentNote = defineAction({
   async handle({ incidentId, text, requestKey }, context) {
     const { stores, now, record } = context;
     const incident = await lockIncident(incidentId, context);
-    const note = { incidentId: incident.id, userId: authorOf(context), requestKey };
+    const note = { incidentId: incident.id, userId: authorOf(context), agentName: null, requestKey };
     const known = await stores.incidentNotes.findByRequest(note);
     if (known !== null) return toNoteView(known);
     const notes = await stores.incidentNotes.list(incident.id, NOTES_MAX);

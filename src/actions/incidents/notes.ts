@@ -20,15 +20,17 @@ export const NoteText = Type.String({
 export const NoteView = Type.Object({
   noteId: IdText,
   userId: IdText,
+  agentName: nullable(Type.String({ description: 'the agent that wrote it, for this person or with an API key' })),
   text: Type.String(),
   createdAt: Timestamp,
   editedAt: nullable(Timestamp),
 });
 
-export function toNoteView({ id, userId, body, createdAt, editedAt }: NoteRow): Static<typeof NoteView> {
+export function toNoteView({ id, userId, agentName, body, createdAt, editedAt }: NoteRow): Static<typeof NoteView> {
   return {
     noteId: id,
     userId,
+    agentName,
     text: body,
     createdAt: toTimestamp(createdAt),
     editedAt: toTimestampOrNull(editedAt),

@@ -8,6 +8,13 @@ export interface ThroughConnection {
   readonly clientName: string;
 }
 
+/** A proposal of an agent, which a person approved. */
+export interface ThroughProposal {
+  readonly proposalId: Id<'proposal'>;
+  readonly agentId: string;
+  readonly agentName: string;
+}
+
 /** Who acts: a person, an organization's key, or the product itself. */
 export type Actor =
   | {
@@ -18,6 +25,8 @@ export type Actor =
       readonly apiKeyName?: string;
       /** The app that the person acts through; absent when there is none in between. */
       readonly connection?: ThroughConnection;
+      /** What the person approved; absent when the idea was their own. */
+      readonly proposal?: ThroughProposal;
     }
   | { readonly kind: 'api_key'; readonly apiKeyId: Id<'apikey'>; readonly apiKeyName?: string }
   | { readonly kind: 'system' };
@@ -32,6 +41,8 @@ export interface Caller {
   readonly mustStepUp?: boolean;
   /** What the role of the person allows and the connection was not granted: approving it anew would help. */
   readonly withheld?: ReadonlySet<OperationPermission>;
+  /** An agent at the endpoint of responders, which an owner has enabled. */
+  readonly responder?: { readonly agentId: string; readonly agentName: string };
   /** A connection that may change nothing: what it is shown holds nothing that data can be sent with, either. */
   readonly isReadOnly?: true;
 }

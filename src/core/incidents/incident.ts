@@ -9,8 +9,11 @@ export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 /** Somebody has answered it, or its cause is gone. */
 export type AnsweredStatus = Exclude<IncidentStatus, 'triggered'>;
 
-/** News that people who were paged get; `reopened` for those who got the news that was undone. */
-export const NEWS_EVENTS = ['acknowledged', 'resolved', 'reopened'] as const;
+/**
+ * News that people who were paged get; `reopened` for those who got the news that was undone, `proposed` when an agent
+ * asks them something.
+ */
+export const NEWS_EVENTS = ['acknowledged', 'resolved', 'reopened', 'proposed'] as const;
 
 export type NewsEvent = (typeof NEWS_EVENTS)[number];
 

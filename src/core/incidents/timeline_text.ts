@@ -2,6 +2,7 @@ import type { IncidentActor } from '#core/incidents/incident.ts';
 import { reasonOf, unusedBecause } from '#core/incidents/reasons.ts';
 import { actorText } from '#core/incidents/incident_actor.ts';
 import { declarationOf, isChannel } from '#core/oncall/channel.ts';
+import { agentEventText } from '#core/responder/agent_text.ts';
 
 /** An event of a timeline. Its data is stored as JSON, possibly by another version, so no field is trusted. */
 interface Entry {
@@ -62,7 +63,7 @@ export function timelineText(event: string, data: Data, names: ReadonlyMap<strin
     case 'unacknowledged':
       return `The acknowledgement was taken back by ${actor(data, nameOf)}; ${whatContinues(data)}.${newsOfReopening(data, nameOf)}`;
     default:
-      return event.replaceAll('_', ' ');
+      return agentEventText(event, data, nameOf) ?? event.replaceAll('_', ' ');
   }
 }
 

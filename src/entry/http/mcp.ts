@@ -2,6 +2,7 @@ import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/fa
 import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import { agentsStopped } from '#actions/responder/admit_agent_write.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { authenticateConnection } from '#auth/oauth/connections.ts';
@@ -24,9 +25,9 @@ import { AppError, type ErrorCode } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 /** Messages of one batch, which older clients may send: each may call a tool with a large answer. */
-const BATCH_MAX = 20;
+export const BATCH_MAX = 20;
 /** Room for what the protocol wraps around the body of an action. */
-const ENVELOPE_BYTES_MAX = 64 * 1024;
+export const ENVELOPE_BYTES_MAX = 64 * 1024;
 
 /**
  * The endpoint of agents: Streamable HTTP without sessions, for both generations of the protocol. Who calls is settled
@@ -64,11 +65,11 @@ function mountEndpoint(
   scope.addHook('preClose', () => watch.close());
 
   /** Who the header stands for at this moment: a person through a connected app, or a key. */
-  const authenticate = (authorization: string | undefined): Promise<Caller> => {
-    const token = bearerTokenOf(authorization);
-    return token === null
-      ? authenticateApiKey(storesOf(db.session()), authorization, 'mcp', clock.now())
-      : authenticateConnection(db.session(), token, context.config.baseUrl + MCP_PATH, clock.now());
+  const authenticate = async (authorization: string | undefined): Promise<Caller> => {
+    const caller = await authenticateAgent(context, authorization);
+    const { areStopped } = await storesOf(db.session()).responders.getSettings(caller.orgId);
+    if (areStopped) throw agentsStopped();
+    return caller;
   };
 
   scope.route({
@@ -105,8 +106,19 @@ function mountEndpoint(
   });
 }
 
+/** The person behind an app that they have connected, or the key; with the permissions of this moment. */
+export async function authenticateAgent(
+  { clock, config, db }: AppContext,
+  authorization: string | undefined,
+): Promise<Caller> {
+  const token = bearerTokenOf(authorization);
+  return token === null
+    ? await authenticateApiKey(storesOf(db.session()), authorization, 'mcp', clock.now())
+    : await authenticateConnection(db.session(), token, config.baseUrl + MCP_PATH, clock.now());
+}
+
 /** Method and headers are all that is read of it: the body has been parsed already. */
-function toWebRequest({ method, headers }: FastifyRequest, baseUrl: string): Request {
+export function toWebRequest({ method, headers }: FastifyRequest, baseUrl: string): Request {
   const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
   );
@@ -116,7 +128,12 @@ function toWebRequest({ method, headers }: FastifyRequest, baseUrl: string): Req
 const SERVER_ERROR = -32_000;
 
 /** What is refused before a message was read: an error of JSON-RPC, whose data is the problem that REST answers. */
-function sendRpcError(error: unknown, request: FastifyRequest, reply: FastifyReply, context: AppContext): FastifyReply {
+export function sendRpcError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: AppContext,
+): FastifyReply {
   const known = toLoggedAppError(error, request.id, context.log);
   if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds));
   if (known.code in CHALLENGES) void reply.header('www-authenticate', challenge(request, known, context));

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { checkReplyPin } from '#auth/reply_pins.ts';
 import { parseSmsReply } from '#core/oncall/sms_reply.ts';
 import type { AppContext } from '#entry/compose.ts';
+import { answerProposalBySms, PIN_REFUSALS_BY_SMS as PIN_REFUSALS } from '#entry/http/answer_proposal_by_sms.ts';
 import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answer_as_person.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { type InboundSms, inboundSms } from '#notify/channels/sms/reports.ts';
@@ -33,13 +34,7 @@ export async function answerSms(context: AppContext, request: FastifyRequest, fi
 }
 
 const HOW_TO =
-  'Answer ACK or RES and the number of the incident, for example: ACK 1234. ACK ALL acknowledges all of yours.';
-
-const PIN_REFUSALS = {
-  missing: 'Add your PIN at the end, for example: ACK 1234 PIN.',
-  wrong: 'That PIN is wrong. Nothing was changed.',
-  locked: 'Too many wrong PINs. Try again in 15 minutes, or use the console.',
-} as const;
+  'Answer ACK or RES and the number of the incident, for example: ACK 1234. ACK ALL acknowledges all of yours. YES or NO and its number answers an agent.';
 
 /** Best first: this decides which outcome the sender reads when several apply. */
 const OUTCOMES: readonly Answered['outcome'][] = [
@@ -62,6 +57,10 @@ async function act(
   if (isOptOut) return null;
   const stores = storesOf(context.db.session());
   const reply = parseSmsReply(text);
+  const origin = { requestId: request.id, address: null };
+  if (reply.kind === 'yes' || reply.kind === 'no') {
+    return await answerProposalBySms(context, { from, reply, origin });
+  }
   const isOrder = reply.kind !== 'unknown' && reply.kind !== 'which';
   const number = isOrder && reply.kind !== 'acknowledge_all' ? reply.number : null;
   const paged = await stores.phoneNumbers.listPagedAt(from, number);
@@ -71,7 +70,6 @@ async function act(
     return number === null ? 'No incident of yours waits for an answer.' : `There is no incident ${number}.`;
   }
   const answer = reply.kind === 'resolve' ? 'resolve' : 'acknowledge';
-  const origin = { requestId: request.id, address: null };
   const answered: Answered[] = [];
   const changedIds = new Set<string>();
   for (const [{ orgId, userId }, own] of byPerson(paged)) {

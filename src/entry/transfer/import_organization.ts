@@ -175,6 +175,7 @@ const TABLE_OF_KIND: ReadonlyMap<string, string> = new Map([
   ['group', 'exception_groups'],
   ['incident', 'incidents'],
   ['note', 'incident_notes'],
+  ['proposal', 'proposals'],
   ['notification', 'notifications'],
   ['audit', 'audit_log'],
 ]);

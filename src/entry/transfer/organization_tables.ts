@@ -50,8 +50,10 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
     refersTo: ['incident_id', 'rule_id', 'exception_group_id'],
   },
   { table: 'incident_notes', where: OF_INCIDENTS, orderBy: 'id', refersTo: ['incident_id'] },
+  own('proposals', ['incident_id'], 'number'),
+  own('agent_settings', [], 'org_id'),
   // A digest comes before the messages in it.
-  own('notifications', ['incident_id', 'digest_id'], "kind <> 'digest', id"),
+  own('notifications', ['incident_id', 'digest_id', 'proposal_id'], "kind <> 'digest', id"),
   own('audit_log', [], 'at, id'),
 ];
 
@@ -62,6 +64,9 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   limit_buckets: 'of this installation: what was used lately',
   ingest_keys: 'a secret: the import makes new ones',
   connections: 'a secret: apps connect anew',
+  responders: 'of connections and keys, which stay behind',
+  agent_writes: 'of the last hour',
+  incident_leases: 'of the last minutes',
   oauth_records: 'a secret',
   sessions: 'a secret: people sign in anew',
   invitations: 'a secret: invite anew',

@@ -4,11 +4,14 @@ import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/col
 import type { Session } from '#storage/postgres/database.ts';
 import { IncidentNoteEntity } from '#storage/postgres/entities/incidents.ts';
 
-const SHOWN = ['id', 'userId', 'body', 'createdAt', 'editedAt'] as const;
+const SHOWN = ['id', 'userId', 'agentName', 'body', 'createdAt', 'editedAt'] as const;
 
 export type NoteRow = Pick<Row<typeof IncidentNoteEntity>, (typeof SHOWN)[number]>;
 
-export type NewNote = Pick<Row<typeof IncidentNoteEntity>, 'incidentId' | 'userId' | 'body' | 'requestKey'>;
+export type NewNote = Pick<
+  Row<typeof IncidentNoteEntity>,
+  'incidentId' | 'userId' | 'agentName' | 'body' | 'requestKey'
+>;
 
 /** Notes on incidents. Lock the incident before you change them. */
 export class IncidentNoteStore {
@@ -27,7 +30,11 @@ export class IncidentNoteStore {
     return (await this.#notes(incidentId).where('n.id', '=', asId('note', noteId)).executeTakeFirst()) ?? null;
   }
 
-  async findByRequest({ incidentId, userId, requestKey }: Omit<NewNote, 'body'>): Promise<NoteRow | null> {
+  async findByRequest({
+    incidentId,
+    userId,
+    requestKey,
+  }: Pick<NewNote, 'incidentId' | 'userId' | 'requestKey'>): Promise<NoteRow | null> {
     const note = await this.#notes(incidentId)
       .where('n.user_id', '=', userId)
       .where('n.request_key', '=', requestKey)

@@ -22,6 +22,7 @@ export type NewNotification = Pick<
   'orgId' | 'incidentId' | 'stepIndex' | 'kind' | 'userId' | 'channel' | 'address' | 'reason'
 > & {
   readonly news?: NewsEvent;
+  readonly proposalId?: Id<'proposal'>;
   readonly status: 'queued' | 'failed' | 'skipped';
 };
 
@@ -61,11 +62,12 @@ export class NotificationStore {
     dueAt: Temporal.Instant = now,
   ): Promise<Id<'notification'>[]> {
     if (entries.length === 0) return [];
-    const rows = entries.map(({ news = null, ...entry }) =>
+    const rows = entries.map(({ news = null, proposalId = null, ...entry }) =>
       toColumns(NotificationEntity, {
         id: newId('notification'),
         ...entry,
         news,
+        proposalId,
         dueAt: entry.status === 'queued' ? dueAt : null,
         traceparent: currentSpan()?.traceparent ?? null,
         createdAt: now,

@@ -136,7 +136,7 @@ export class PhoneNumberStore {
    * are the one that was paged about last.
    */
   async listPagedAt(phone: string, number: number | null): Promise<PagedAtNumber[]> {
-    const asked = this.#askedAt(phone, number);
+    const asked = this.#askedAt(phone, { number });
     return await this.#session.db
       .with('asked', () => asked)
       .selectFrom('asked')
@@ -154,6 +154,24 @@ export class PhoneNumberStore {
       .orderBy('asked.orgId')
       .orderBy('asked.userId')
       .orderBy('asked.incidentId')
+      .limit(5000)
+      .execute();
+  }
+
+  /** The same for these incidents, however many there are. */
+  async listPagedAbout(phone: string, incidentIds: readonly Id<'incident'>[]): Promise<PagedAtNumber[]> {
+    return await this.#askedAt(phone, { incidentIds })
+      .clearSelect()
+      .select(({ eb }) => [
+        'page.org_id as orgId',
+        'page.user_id as userId',
+        'i.id as incidentId',
+        eb('own.user_id', 'is', null).as('isUnconfirmed'),
+      ])
+      .orderBy('isUnconfirmed')
+      .orderBy('page.org_id')
+      .orderBy('page.user_id')
+      .orderBy('i.id')
       .limit(5000)
       .execute();
   }
@@ -197,7 +215,10 @@ export class PhoneNumberStore {
   }
 
   /** Who was paged about what, by this number or as its owner. */
-  #askedAt(phone: string, number: number | null) {
+  #askedAt(
+    phone: string,
+    of: { readonly number: number | null } | { readonly incidentIds: readonly Id<'incident'>[] },
+  ) {
     const pages = this.#pagesThatLeft()
       .where('n.address', '=', phone)
       .where('n.channel', 'in', ['sms', 'call'])
@@ -229,7 +250,10 @@ export class PhoneNumberStore {
           .whereRef('c.user_id', '=', 'page.user_id');
         return or([eb('own.user_id', 'is not', null), not(exists(others))]);
       })
-      .where(({ eb }) => (number === null ? eb('i.status', '=', 'triggered') : eb('i.number', '=', number)))
+      .where(({ eb }) => {
+        if ('incidentIds' in of) return eb('i.id', '=', anyOf(of.incidentIds));
+        return of.number === null ? eb('i.status', '=', 'triggered') : eb('i.number', '=', of.number);
+      })
       .groupBy(['page.org_id', 'page.user_id', 'i.id', 'own.user_id', 'i.status']);
   }
 }

@@ -81,6 +81,21 @@ export class StepTimerStore {
     return rowsChanged(changed) > 0;
   }
 
+  /** Moves a timer that is pending and still due at `from`; true when there was one. */
+  async moveStep(
+    incidentId: Id<'incident'>,
+    stepIndex: number,
+    from: Temporal.Instant,
+    to: Temporal.Instant,
+  ): Promise<boolean> {
+    const moved = await this.#pending(incidentId)
+      .set({ due_at: to })
+      .where('step_index', '=', stepIndex)
+      .where('due_at', '=', from)
+      .execute();
+    return rowsChanged(moved) > 0;
+  }
+
   async cancelSteps(incidentId: Id<'incident'>, reason: string, now: Temporal.Instant): Promise<void> {
     await this.#pending(incidentId).set({ state: 'cancelled', settled_at: now, reason }).execute();
   }

@@ -18,6 +18,7 @@ import { ExceptionGroupSearch } from '#storage/postgres/exception_group_search.t
 import { ExceptionGroupStore } from '#storage/postgres/exception_group_store.ts';
 import { InboundMessageStore } from '#storage/postgres/inbound_message_store.ts';
 import { IncidentContextReader } from '#storage/postgres/incident_context_reader.ts';
+import { IncidentLeaseStore } from '#storage/postgres/incident_lease_store.ts';
 import { IncidentNoteStore } from '#storage/postgres/incident_note_store.ts';
 import { IncidentSearch } from '#storage/postgres/incident_search.ts';
 import { IncidentStore } from '#storage/postgres/incident_store.ts';
@@ -37,10 +38,12 @@ import { PagerSignsReader } from '#storage/postgres/pager_signs_reader.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';
 import { PasswordResetStore } from '#storage/postgres/password_reset_store.ts';
 import { PeopleStore } from '#storage/postgres/people_store.ts';
+import { ProposalStore } from '#storage/postgres/proposal_store.ts';
 import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store.ts';
 import { PhoneNumberStore } from '#storage/postgres/phone_number_store.ts';
 import { PolicyStore } from '#storage/postgres/policy_store.ts';
 import { ReadinessReader } from '#storage/postgres/readiness_reader.ts';
+import { ResponderStore } from '#storage/postgres/responder_store.ts';
 import { RestorationStore } from '#storage/postgres/restoration_store.ts';
 import { RuleSearch } from '#storage/postgres/rule_search.ts';
 import { ScheduleStore } from '#storage/postgres/schedule_store.ts';
@@ -91,6 +94,9 @@ export interface Stores {
   readonly incidentSearch: IncidentSearch;
   readonly incidentNotes: IncidentNoteStore;
   readonly incidentContext: IncidentContextReader;
+  readonly incidentLeases: IncidentLeaseStore;
+  readonly proposals: ProposalStore;
+  readonly responders: ResponderStore;
   readonly stepTimers: StepTimerStore;
   readonly storms: StormStore;
   readonly notifications: NotificationStore;
@@ -153,6 +159,9 @@ export function storesOf(session: Session): Stores {
     incidentSearch: new IncidentSearch(session),
     incidentNotes: new IncidentNoteStore(session),
     incidentContext: new IncidentContextReader(session),
+    incidentLeases: new IncidentLeaseStore(session),
+    proposals: new ProposalStore(session),
+    responders: new ResponderStore(session),
     stepTimers: new StepTimerStore(session),
     storms: new StormStore(session),
     notifications: new NotificationStore(session),

@@ -42,6 +42,13 @@ import {
 } from '#storage/postgres/entities/oncall.ts';
 import { MembershipEntity, OrganizationEntity, UserEntity } from '#storage/postgres/entities/people.ts';
 import {
+  AgentSettingsEntity,
+  AgentWriteEntity,
+  IncidentLeaseEntity,
+  ProposalEntity,
+  ResponderEntity,
+} from '#storage/postgres/entities/responders.ts';
+import {
   BillingPeriodEntity,
   DashboardEntity,
   IngestRefusalEntity,
@@ -117,6 +124,11 @@ export const ENTITIES = [
   IncidentTimelineEntity,
   IncidentMemberEntity,
   IncidentNoteEntity,
+  AgentSettingsEntity,
+  ResponderEntity,
+  AgentWriteEntity,
+  IncidentLeaseEntity,
+  ProposalEntity,
   NotificationEntity,
   InboundMessageEntity,
   EndedCallEntity,

@@ -22,13 +22,14 @@ export async function answer(
   exchange: Exchange,
   watch: ToolListWatch,
   listener: Omit<Listener, 'end'>,
+  makeServer: typeof serverFor = serverFor,
 ): Promise<Response> {
   const { body: parsedBody, inputs } = extractToolInputs(body);
   if (await isLegacyRequest(request, parsedBody)) {
-    return await answerLegacy({ request, body: parsedBody }, serverFor(exchange, inputs, 'legacy'));
+    return await answerLegacy({ request, body: parsedBody }, makeServer(exchange, inputs, 'legacy'));
   }
   if (hasMethod(body) && body.method === 'subscriptions/listen') watch.admit(listener.credential);
-  const handler = createMcpHandler(() => serverFor(exchange, inputs, 'modern'), {
+  const handler = createMcpHandler(() => makeServer(exchange, inputs, 'modern'), {
     legacy: 'reject',
     onerror: (error) => exchange.log.debug({ err: error, requestId: exchange.origin.requestId }, 'MCP request refused'),
     bus: watch.busOf({ ...listener, end: () => handler.close() }),

@@ -1,5 +1,5 @@
 import { comparisonOf } from '#core/incidents/comparison.ts';
-import { digestSummary, splitTitle, type Message, newsText, type PageSubject } from '#notify/message.ts';
+import { digestSummary, splitTitle, type Message, newsText, type PageSubject, proposalText } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 
 const TITLE_LENGTH_MAX = 200;
@@ -20,6 +20,10 @@ export function spoken(message: Message): Spoken {
     case 'news': {
       const { subject, event } = message;
       const text = `This is Tocsin. Incident ${subject.number} on ${subject.serviceName} ${newsText(event, message.by)}`;
+      return { text, hasChoice: false };
+    }
+    case 'proposal': {
+      const text = `This is Tocsin. About incident ${message.subject.number}: ${proposalText(message.proposal)} Answer in the console.`;
       return { text, hasChoice: false };
     }
     case 'digest': {

@@ -1,5 +1,12 @@
 import type { AnswerLinks } from '#notify/answer_link.ts';
-import { type DigestItem, digestSummary, newsText, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
+import {
+  type DigestItem,
+  digestSummary,
+  newsText,
+  type OutgoingMessage,
+  type PageSubject,
+  proposalText,
+} from '#notify/message.ts';
 import { type MailText, type Piece, render } from '#notify/mail/mail_pieces.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 import { unlinked } from '#notify/texts/unlinked.ts';
@@ -24,6 +31,18 @@ export function mailText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
         { kind: 'paragraph', text: `Incident ${message.subject.number} ${newsText(message.event, message.by)}` },
         { kind: 'links', links: [openLink(message.subject, baseUrl)] },
       ]);
+    case 'proposal': {
+      const { subject, proposal } = message;
+      return render(`Re: ${subjectOf(subject)}`, [
+        { kind: 'heading', text: unlinked(proposalText(proposal)) },
+        ...proposal.evidence.map((text): Piece => ({ kind: 'paragraph', text: `- ${unlinked(text)}` })),
+        { kind: 'paragraph', text: `About incident ${subject.number}: ${titleOf(subject)}. ${NOTHING_ELSE}` },
+        {
+          kind: 'links',
+          links: [{ label: 'Answer', url: links.proposalUrlOf(outgoing) }, openLink(subject, baseUrl)],
+        },
+      ]);
+    }
     case 'digest':
       return render(digestSummary(message.items), [
         { kind: 'heading', text: digestSummary(message.items) },
@@ -45,6 +64,9 @@ export function mailText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
       ]);
   }
 }
+
+/** An agent does nothing of its own. */
+const NOTHING_ELSE = 'Nothing happens unless a person says yes.';
 
 /** The same for every mail about an incident, so that mail programs keep them together. */
 function subjectOf(subject: PageSubject): string {

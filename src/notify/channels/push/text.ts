@@ -1,6 +1,6 @@
 import { comparisonOf } from '#core/incidents/comparison.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
-import { digestSummary, newsText, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
+import { digestSummary, newsText, type OutgoingMessage, type PageSubject, proposalText } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 import { unlinked } from '#notify/texts/unlinked.ts';
 
@@ -43,6 +43,13 @@ export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
         ...aboutIncident(message.subject, baseUrl),
         body: `Incident ${message.subject.number} ${newsText(message.event, message.by)}`,
         actions: [],
+      };
+    case 'proposal':
+      return {
+        ...aboutIncident(message.subject, baseUrl),
+        tag: outgoing.notificationId,
+        body: proposalText(message.proposal).slice(0, TITLE_LENGTH_MAX),
+        actions: [{ action: 'answer', title: 'Answer', url: links.proposalUrlOf(outgoing) }],
       };
     case 'digest': {
       const listed = message.items.slice(0, LISTED_MAX);

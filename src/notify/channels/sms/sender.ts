@@ -17,7 +17,9 @@ export function smsSender(
   links: AnswerLinks,
   baseUrl: string,
 ): ChannelSender {
-  const textOf = (outgoing: OutgoingMessage) => smsText(outgoing.message, baseUrl, links.shortUrlOf(outgoing));
+  const linkOf = (outgoing: OutgoingMessage) =>
+    outgoing.message.kind === 'proposal' ? links.proposalUrlOf(outgoing) : links.shortUrlOf(outgoing);
+  const textOf = (outgoing: OutgoingMessage) => smsText(outgoing.message, baseUrl, linkOf(outgoing));
   return twilioSender(client, {
     create: (twilio, outgoing) =>
       twilio.messages.create({

@@ -5,6 +5,7 @@ import {
   type Message,
   newsText,
   type PageSubject,
+  proposalText,
 } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 import { unlinked } from '#notify/texts/unlinked.ts';
@@ -31,6 +32,14 @@ export function smsText(message: Message, baseUrl: string, answerUrl: string): s
     }
     case 'news':
       return fit(message.subject, toGsm(newsText(message.event, message.by && unlinked(message.by))), null);
+    case 'proposal': {
+      const { subject, proposal } = message;
+      const order = `Reply YES ${proposal.number} or NO ${proposal.number}`;
+      const head = `#${subject.number}`;
+      const link = joined(head, toGsm(proposalText(proposal)), order, answerUrl).length <= SEGMENT ? answerUrl : '';
+      const room = SEGMENT - joined(head, order, link).length - ' '.length;
+      return joined(head, shorten(unlinked(toGsm(proposalText(proposal))), room), order, link);
+    }
     case 'digest':
       return digestText(message.items, baseUrl, answerUrl);
     case 'test':
@@ -48,7 +57,7 @@ function digestText(items: readonly DigestItem[], baseUrl: string, answerUrl: st
   const pages = items.filter(({ news }) => news === null);
   const [first] = pages.length > 0 ? pages : items;
   if (first === undefined) throw new Error('a digest stands for something');
-  const isOver = items.every(({ news }) => news !== null && news !== 'reopened');
+  const isOver = items.every(({ news }) => news === 'acknowledged' || news === 'resolved');
   const order = pages.length > 0 ? 'Reply ACK ALL' : isOver ? 'No need to act.' : 'See';
   const head = `Tocsin: ${digestSummary(items)}: `;
   const roomWith = (link: string) => SEGMENT - joined(head.trim(), order, link).length - ' '.length;

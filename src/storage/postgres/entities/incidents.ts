@@ -106,6 +106,8 @@ export const IncidentNoteEntity = defineEntity({
     incidentId: id<'incident'>(),
     userId: id<'user'>(),
     body: p.text(),
+    /** The agent that wrote it for this person, or with an API key; null when a person did. */
+    agentName: p.text().strictNullable(),
     /** The same for the same request, however often it arrives. */
     requestKey: p.text(),
     createdAt: instant(),

@@ -43,6 +43,8 @@ export const NotificationEntity = defineEntity({
     updatedAt: instant(),
     /** What an `update` tells. */
     news: text<NewsEvent>().strictNullable(),
+    /** The proposal of an agent that it asks about. */
+    proposalId: id<'proposal'>().strictNullable(),
     /** The digest that it waits for, or left with. */
     digestId: id<'notification'>().strictNullable(),
     /** When it was let through to its channel. */

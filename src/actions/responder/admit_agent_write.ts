@@ -1,0 +1,49 @@
+import type { AnyOperation } from '#actions/action_context.ts';
+import type { Caller } from '#core/access/caller.ts';
+import { capOf } from '#core/responder/agent_settings.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+/** They keep or give back what an agent has, so a cap must not be in their way. */
+const UNCOUNTED: ReadonlySet<string> = new Set(['renew_lease', 'release_lease']);
+
+const RETRY_AFTER_SECONDS = 300;
+
+/**
+ * Counts a change by an agent in its cap, in the transaction of the change. Throws `forbidden` while the agents of the
+ * organization are stopped, and `rate_limited` beyond the cap.
+ */
+export async function admitAgentWrite(
+  { stores, now }: UnitOfWork,
+  { orgId, actor, responder }: Caller,
+  { name }: AnyOperation,
+): Promise<void> {
+  const settings = await stores.responders.shareSettings(orgId);
+  if (settings.areStopped) throw agentsStopped();
+  const agentId = responder?.agentId ?? agentIdOf(actor);
+  const cap = capOf(settings, responder !== undefined);
+  if (cap === null || agentId === null || UNCOUNTED.has(name)) return;
+  if (await stores.responders.countWrite(agentId, cap, now)) return;
+  throw new AppError('rate_limited', `this agent has made ${cap} changes within an hour, which is its cap here`, {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}
+
+/** The connection or the key that an agent acts through; null for a person. */
+export function agentIdOf(actor: Caller['actor']): string | null {
+  switch (actor.kind) {
+    case 'user':
+      return actor.connection?.connectionId ?? actor.apiKeyId;
+    case 'api_key':
+      return actor.apiKeyId;
+    case 'system':
+      return null;
+  }
+}
+
+export function agentsStopped(): AppError {
+  return new AppError(
+    'forbidden',
+    'the organization has stopped all agents; only its people can let them go on, in the settings',
+  );
+}

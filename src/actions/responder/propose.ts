@@ -1,0 +1,97 @@
+import type { Static } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { type ProposalView, responderOf, toProposalViews } from '#actions/responder/view.ts';
+import {
+  OPEN_PROPOSALS_MAX,
+  PROPOSAL_MINUTES_DEFAULT,
+  type ProposalKind,
+  proposalStateOf,
+} from '#core/responder/proposal.ts';
+import { askPeople } from '#incidents/ask_people.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import { addMinutesSaturating } from '#kernel/time.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { ProposalRow } from '#storage/postgres/proposal_store.ts';
+
+/** Proposals of one incident, whatever became of them. */
+const PROPOSALS_MAX = 100;
+
+interface Asked {
+  readonly kind: ProposalKind;
+  readonly action: string | null;
+  readonly input: Record<string, unknown> | null;
+  readonly sentence: string;
+  readonly evidence: readonly string[];
+  readonly minutes: number | undefined;
+  /** Null: everybody whom a page has reached. */
+  readonly userId: Id<'user'> | null;
+}
+
+/**
+ * Writes a proposal on an incident, which is locked, and sends it to people. The same one that still waits is not made
+ * twice. Throws `conflict` when enough wait already.
+ */
+export async function propose(
+  context: ActionContext,
+  incident: IncidentRow,
+  asked: Asked,
+): Promise<Static<typeof ProposalView> & { readonly peopleAsked: number }> {
+  const { stores, now, caller } = context;
+  const agent = responderOf(caller);
+  if (incident.status === 'resolved')
+    throw new AppError('conflict', 'this incident is resolved; nobody waits for a proposal');
+  const all = await stores.proposals.listOf(incident.id, PROPOSALS_MAX);
+  const open = all.filter((proposal) => proposalStateOf(proposal, now) === 'proposed');
+  const known = open.find((proposal) => proposal.agentId === agent.agentId && isSame(proposal, asked));
+  const made = known ?? (await insert(context, incident, asked, { open: open.length, all: all.length }));
+  const peopleAsked = known === undefined ? await askPeople(context, made, asked.userId) : 0;
+  const [view] = await toProposalViews([made], context);
+  if (view === undefined) throw new Error('a proposal has a view');
+  return { ...view, peopleAsked };
+}
+
+async function insert(
+  { stores, now, caller, record }: ActionContext,
+  incident: IncidentRow,
+  { kind, action, input, sentence, evidence, minutes = PROPOSAL_MINUTES_DEFAULT }: Asked,
+  counts: { readonly open: number; readonly all: number },
+): Promise<ProposalRow> {
+  if (counts.open >= OPEN_PROPOSALS_MAX) {
+    throw new AppError(
+      'conflict',
+      `${OPEN_PROPOSALS_MAX} proposals of this incident wait for an answer; wait until people have answered`,
+    );
+  }
+  if (counts.all >= PROPOSALS_MAX) throw new AppError('conflict', `an incident has at most ${PROPOSALS_MAX} proposals`);
+  const agent = responderOf(caller);
+  const made = await stores.proposals.insert(
+    {
+      orgId: incident.orgId,
+      incidentId: incident.id,
+      kind,
+      ...agent,
+      action,
+      input,
+      sentence,
+      evidence,
+      expiresAt: addMinutesSaturating(now, minutes),
+    },
+    now,
+  );
+  record({
+    target: incident.id,
+    before: null,
+    after: { proposalId: made.id, number: made.number, action, input, sentence },
+  });
+  const told = { agent: agent.agentName, number: made.number, sentence, ...(action !== null && { action }) };
+  await stores.timeline.record(incident.id, kind === 'action' ? 'agent_proposed' : 'agent_asked', told, now);
+  return made;
+}
+
+function isSame(proposal: ProposalRow, { kind, action, input, sentence }: Asked): boolean {
+  if (proposal.kind !== kind) return false;
+  if (kind === 'question') return proposal.sentence === sentence;
+  return proposal.action === action && JSON.stringify(proposal.input) === JSON.stringify(input);
+}

@@ -1,0 +1,34 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED } from '#actions/fields.ts';
+import { requireOwner } from '#actions/responder/require_owner.ts';
+import { AgentSettingsView, HoldMinutes, WritesAnHour } from '#actions/responder/settings_view.ts';
+import { renewHolds } from '#incidents/agent_lease.ts';
+
+export const setAgentLimits = defineAction({
+  name: 'set_agent_limits',
+  consoleOnly: true,
+  summary: 'Cap the changes of each agent within an hour, and set for how long a lease may hold the first step.',
+  permission: 'organization:manage',
+  effect: 'write',
+  stepUp: true,
+  input: Type.Object({ writesAnHour: WritesAnHour, holdMinutes: HoldMinutes }, CLOSED),
+  result: AgentSettingsView,
+  refusals: ['forbidden'],
+  example: { writesAnHour: 30, holdMinutes: 0 },
+  async handle({ writesAnHour, holdMinutes }, context) {
+    const { caller, stores, record } = context;
+    await requireOwner(context);
+    const before = await stores.responders.lockSettings(caller.orgId);
+    const after = { ...before, writesAnHour, holdMinutes };
+    await stores.responders.setSettings(caller.orgId, after);
+    if (holdMinutes !== before.holdMinutes) await renewHolds(context, caller.orgId);
+    record({
+      target: caller.orgId,
+      before: { writesAnHour: before.writesAnHour, holdMinutes: before.holdMinutes },
+      after: { writesAnHour, holdMinutes },
+    });
+    return after;
+  },
+});

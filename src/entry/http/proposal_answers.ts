@@ -1,0 +1,136 @@
+import formbody from '@fastify/formbody';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import { checkReplyPin } from '#auth/reply_pins.ts';
+import { proposalStateOf } from '#core/responder/proposal.ts';
+import type { AppContext } from '#entry/compose.ts';
+import { type AnswerPage, sendAnswerPage } from '#entry/http/answer_page.ts';
+import { answerProposalAsPerson } from '#entry/http/answer_proposal_as_person.ts';
+import { recordRefusal } from '#entry/http/record_refusal.ts';
+import { PROPOSAL_ANSWER_PATH } from '#notify/answer_link.ts';
+import { proposalText } from '#notify/message.ts';
+import type { NotificationRow } from '#storage/postgres/notification_row.ts';
+import type { ProposalRow } from '#storage/postgres/proposal_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+interface Params {
+  readonly code: string;
+}
+
+interface Found {
+  readonly notification: NotificationRow;
+  readonly proposal: ProposalRow;
+}
+
+/**
+ * The links that ask about a proposal of an agent. GET only asks; POST answers, as the person whom the message was sent
+ * to. What is forged is 403 and audited.
+ */
+export async function mountProposalAnswers(root: FastifyInstance, context: AppContext): Promise<void> {
+  await root.register(async (app) => {
+    await app.register(formbody, { bodyLimit: 1024 });
+
+    app.get<{ Params: Params }>(PROPOSAL_ANSWER_PATH, async (request, reply) => {
+      const found = await find(context, request, request.params.code);
+      return sendAnswerPage(reply, 'heading' in found ? found : await questionOf(context, found));
+    });
+
+    app.post<{ Params: Params; Body: { answer?: unknown; pin?: unknown } | null }>(
+      PROPOSAL_ANSWER_PATH,
+      async (request, reply) => {
+        const found = await find(context, request, request.params.code);
+        if ('heading' in found) return sendAnswerPage(reply, found);
+        const { answer, pin } = request.body ?? {};
+        const refused = await refusedPin(context, found, pin);
+        return sendAnswerPage(reply, refused ?? (await act(context, request, found, answer === 'no' ? 'no' : 'yes')));
+      },
+    );
+  });
+}
+
+async function find(context: AppContext, request: FastifyRequest, code: string): Promise<Found | AnswerPage> {
+  const { isGenuine, notificationId } = context.answerLinks.readProposal(code);
+  const stores = storesOf(context.db.session());
+  const notification = await stores.notifications.find(notificationId);
+  if (!isGenuine) {
+    const via = notification?.channel ?? 'email';
+    await recordRefusal(context, request, { action: 'answer_proposal', via, notification, why: 'forged link' });
+    return FORGED;
+  }
+  if (notification?.proposalId == null) return GONE;
+  const { orgId, userId, proposalId } = notification;
+  if ((await stores.people.findRole(orgId, userId)) === null) return LEFT;
+  const proposal = await stores.proposals.find(orgId, proposalId);
+  return proposal === null ? GONE : { notification, proposal };
+}
+
+async function questionOf(context: AppContext, found: Found): Promise<AnswerPage> {
+  const { proposal, notification } = found;
+  const state = proposalStateOf(proposal, context.clock.now());
+  const heading = proposalText(proposal);
+  const link = { text: 'Open the incident', url: `${context.config.baseUrl}/incidents/${proposal.incidentId}` };
+  const page = { status: 200, heading, paragraphs: [...inputOf(proposal), ...proposal.evidence], link };
+  if (state !== 'proposed') return { ...page, paragraphs: [...page.paragraphs, STATES[state]] };
+  const asksPin = (await storesOf(context.db.session()).phoneNumbers.findPin(notification.userId)) !== null;
+  return proposal.kind === 'question'
+    ? { ...page, button: 'Yes', otherButton: 'No', asksPin }
+    : { ...page, button: 'Approve', otherButton: 'Reject', asksPin };
+}
+
+/** What exactly would be done. */
+function inputOf({ input }: ProposalRow): string[] {
+  return input === null ? [] : [`With: ${JSON.stringify(input)}`];
+}
+
+const STATES = {
+  approved: 'This was answered with yes already.',
+  rejected: 'This was rejected already.',
+  carried_out: 'This was approved and done already.',
+  expired: 'This has expired. Nothing was changed.',
+} as const;
+
+async function refusedPin(context: AppContext, found: Found, given: unknown): Promise<AnswerPage | null> {
+  const stores = storesOf(context.db.session());
+  const pin = typeof given === 'string' ? given.trim() : null;
+  const check = await checkReplyPin(stores, found.notification.userId, pin, context.clock.now());
+  if (check === 'none_set' || check === 'right') return null;
+  const page = await questionOf(context, found);
+  return { ...page, status: 403, paragraphs: [PIN_REFUSALS[check], ...page.paragraphs] };
+}
+
+const PIN_REFUSALS = {
+  missing: 'Enter the PIN that you have set for replies.',
+  wrong: 'That PIN is wrong. Nothing was changed.',
+  locked: 'Too many wrong PINs. Try again in 15 minutes, or use the console.',
+} as const;
+
+async function act(
+  context: AppContext,
+  request: FastifyRequest,
+  { notification: { orgId, userId, channel: via }, proposal }: Found,
+  answer: 'yes' | 'no',
+): Promise<AnswerPage> {
+  const origin = { requestId: request.id, address: request.ip };
+  const { isDone, sentence } = await answerProposalAsPerson(context, { orgId, userId, via, origin }, proposal, answer);
+  const link = { text: 'Open the incident', url: `${context.config.baseUrl}/incidents/${proposal.incidentId}` };
+  return { status: isDone ? 200 : 409, heading: sentence, paragraphs: [proposalText(proposal)], link };
+}
+
+const FORGED: AnswerPage = {
+  status: 403,
+  heading: 'This link is not valid.',
+  paragraphs: ['It may have been cut off or altered on its way. Open the incident in Tocsin instead.'],
+};
+
+/** Reveals nothing about the incident. */
+const LEFT: AnswerPage = {
+  status: 403,
+  heading: 'This link no longer works.',
+  paragraphs: ['You no longer belong to the organization that it is of.'],
+};
+
+const GONE: AnswerPage = {
+  status: 404,
+  heading: 'This proposal is gone.',
+  paragraphs: ['Its service may have been deleted since the message was sent.'],
+};

@@ -1,0 +1,114 @@
+import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import { agentIdOf, agentsStopped } from '#actions/responder/admit_agent_write.ts';
+import { recordRefusal } from '#actions/run_action.ts';
+import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
+import type { Caller } from '#core/access/caller.ts';
+import type { AppContext } from '#entry/compose.ts';
+import { ACTION_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
+import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
+import { parseJsonBodies } from '#entry/http/json_body.ts';
+import { authenticateAgent, BATCH_MAX, ENVELOPE_BYTES_MAX, sendRpcError, toWebRequest } from '#entry/http/mcp.ts';
+import { answer } from '#entry/http/mcp/answer.ts';
+import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
+import { LOOPBACK_NAMES } from '#entry/http/own_origin.ts';
+import { calledWriteTool } from '#entry/http/responder/call_tool.ts';
+import { responderServerFor } from '#entry/http/responder/server.ts';
+import { setSender } from '#entry/http/sender.ts';
+import type { SharedLimits } from '#entry/http/shared_limits.ts';
+import { API_PATHS } from '#kernel/api_paths.ts';
+import { AppError } from '#kernel/errors.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+/**
+ * The endpoint of agents that respond to incidents: MCP with eight tools, for the connections that an owner has enabled.
+ * The credentials are those of the MCP endpoint; of their permissions those to look are used, and no other.
+ */
+export async function mountResponder(
+  app: FastifyInstance,
+  context: AppContext,
+  budget: CallBudget,
+  { processes }: SharedLimits,
+): Promise<void> {
+  const { baseUrl } = context.config;
+  await app.register(async (scope) => {
+    parseJsonBodies(scope);
+    const own = new URL(baseUrl).hostname;
+    scope.addHook('onRequest', hostHeaderValidation([own, ...LOOPBACK_NAMES]));
+    scope.addHook('onRequest', originValidation(LOOPBACK_NAMES.includes(own) ? [...LOOPBACK_NAMES] : [own]));
+    scope.setErrorHandler((error, request, reply) => sendRpcError(error, request, reply, context));
+    const badKeys = createBadKeyLimiter(context.clock, processes);
+    const watch = new ToolListWatch();
+    scope.addHook('preClose', () => watch.close());
+    const callers = new WeakMap<FastifyRequest, Caller>();
+    scope.route({
+      method: scope.supportedMethods,
+      url: API_PATHS.responder,
+      bodyLimit: ACTION_BODY_BYTES_MAX + ENVELOPE_BYTES_MAX,
+      async onRequest(request, reply) {
+        const caller = await badKeys.guard(request.ip, () => authenticateAgent(context, request.headers.authorization));
+        setSender(request, senderIdOf(caller));
+        callers.set(request, caller);
+        if (request.method === 'POST') return;
+        void reply.header('allow', 'POST');
+        throw new AppError('method_not_allowed', 'this server keeps no MCP sessions; send every message with POST');
+      },
+      async handler(request) {
+        const known = callers.get(request);
+        if (known === undefined) throw new Error('the request was not authenticated');
+        if (request.body === undefined) {
+          throw new AppError('invalid_input', 'the body is missing; send a JSON-RPC message');
+        }
+        if (Array.isArray(request.body) && request.body.length > BATCH_MAX) {
+          throw new AppError('invalid_input', `a batch holds at most ${BATCH_MAX} messages; send the others after it`);
+        }
+        const caller = await admit(context, known, request);
+        const { authorization = '' } = request.headers;
+        const origin = { requestId: request.id, address: request.ip };
+        const reauthenticate = async () => await admit(context, await authenticateAgent(context, authorization), null);
+        return await answer(
+          { request: toWebRequest(request, baseUrl), body: request.body },
+          { runtime: context.actions, budget, log: context.log, caller, origin },
+          watch,
+          { credential: authorization, caller, reauthenticate },
+          responderServerFor,
+        );
+      },
+    });
+  });
+}
+
+/** The caller as a responder. Throws `forbidden`, and records it when something was to be changed. */
+async function admit(context: AppContext, caller: Caller, request: FastifyRequest | null): Promise<Caller> {
+  const { orgId, actor } = caller;
+  const stores = storesOf(context.db.session());
+  const agentId = agentIdOf(actor);
+  if (agentId === null) throw new Error('nobody calls over MCP without a credential');
+  const { areStopped, isResponder } = await stores.responders.standingOf(orgId, agentId);
+  if (isResponder && !areStopped) {
+    const views = [...caller.permissions].filter((permission) => permission.endsWith(':view'));
+    return {
+      ...caller,
+      permissions: new Set(views),
+      isReadOnly: true,
+      responder: { agentId, agentName: nameOf(actor) },
+    };
+  }
+  const tool = request === null ? null : calledWriteTool(request.body);
+  if (request !== null && tool !== null) {
+    await recordRefusal(context.actions, tool, caller, { requestId: request.id, address: request.ip });
+  }
+  if (areStopped) throw agentsStopped();
+  throw new AppError(
+    'forbidden',
+    'this connection may not respond to incidents: an owner can enable it in the settings, under Agents',
+  );
+}
+
+/** What people call it. */
+function nameOf(actor: Caller['actor']): string {
+  if (actor.kind === 'system') return 'Tocsin';
+  if (actor.kind === 'user' && actor.connection !== undefined) return actor.connection.clientName;
+  return actor.apiKeyName ?? 'an API key';
+}

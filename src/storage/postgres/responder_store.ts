@@ -1,0 +1,125 @@
+import { AGENT_SETTINGS_DEFAULT, type AgentSettings } from '#core/responder/agent_settings.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { holdLock, shareLock } from '#storage/postgres/advisory_lock.ts';
+import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { AgentSettingsEntity, ResponderEntity } from '#storage/postgres/entities/responders.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
+
+/** A connection that may respond, by the one of its ids that is set. */
+export type ResponderRow = Pick<
+  Row<typeof ResponderEntity>,
+  'agentId' | 'orgId' | 'connectionId' | 'apiKeyId' | 'enabledBy' | 'enabledAt'
+>;
+
+/** How one agent stands: what its organization decided, and whether it may respond. */
+export interface AgentStanding extends AgentSettings {
+  readonly isResponder: boolean;
+}
+
+const FIND_SETTINGS = prepared((db, { orgId }: Values<{ orgId: Id<'org'> }>) =>
+  db
+    .selectFrom('agent_settings as s')
+    .select(columns(AgentSettingsEntity, 's', ['areStopped', 'writesAnHour', 'holdMinutes']))
+    .where('s.org_id', '=', orgId),
+);
+
+/** Which connections may respond, and what an organization allows its agents. */
+export class ResponderStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async getSettings(orgId: Id<'org'>): Promise<AgentSettings> {
+    return (await FIND_SETTINGS.row(this.#session, { orgId })) ?? AGENT_SETTINGS_DEFAULT;
+  }
+
+  /** The settings for a change by an agent: nobody changes them before the transaction ends. */
+  async shareSettings(orgId: Id<'org'>): Promise<AgentSettings> {
+    await shareLock(this.#session, `agent_settings ${orgId}`);
+    return await this.getSettings(orgId);
+  }
+
+  /** The settings for a change of them, once every change of an agent that is under way has ended. */
+  async lockSettings(orgId: Id<'org'>): Promise<AgentSettings> {
+    await holdLock(this.#session, `agent_settings ${orgId}`);
+    return await this.getSettings(orgId);
+  }
+
+  /** Lock them first. */
+  async setSettings(orgId: Id<'org'>, settings: AgentSettings): Promise<void> {
+    const row = toColumns(AgentSettingsEntity, { ...settings });
+    await this.#session.db
+      .insertInto('agent_settings')
+      .values({ org_id: orgId, ...row })
+      .onConflict((conflict) => conflict.column('org_id').doUpdateSet(row))
+      .execute();
+  }
+
+  async standingOf(orgId: Id<'org'>, agentId: string): Promise<AgentStanding> {
+    const settings = await this.getSettings(orgId);
+    return { ...settings, isResponder: await this.isResponder(orgId, agentId) };
+  }
+
+  async isResponder(orgId: Id<'org'>, agentId: string): Promise<boolean> {
+    const found = await this.#session.db
+      .selectFrom('responders')
+      .select('agent_id')
+      .where('agent_id', '=', agentId)
+      .where('org_id', '=', orgId)
+      .executeTakeFirst();
+    return found !== undefined;
+  }
+
+  async list(orgId: Id<'org'>): Promise<ResponderRow[]> {
+    return await this.#session.db
+      .selectFrom('responders as r')
+      .select(columns(ResponderEntity, 'r'))
+      .where('r.org_id', '=', orgId)
+      .orderBy('r.agent_id')
+      .limit(2_000)
+      .execute();
+  }
+
+  /** Enabled already: nothing changes. */
+  async enable(responder: ResponderRow): Promise<void> {
+    await this.#session.db
+      .insertInto('responders')
+      .values(toColumns(ResponderEntity, { ...responder }))
+      .onConflict((conflict) => conflict.column('agent_id').doNothing())
+      .execute();
+  }
+
+  async disable(orgId: Id<'org'>, agentId: string): Promise<void> {
+    await this.#session.db
+      .deleteFrom('responders')
+      .where('agent_id', '=', agentId)
+      .where('org_id', '=', orgId)
+      .execute();
+  }
+
+  /**
+   * Counts a change of an agent, unless it has made `cap` within the last hour: false then. Changes of one agent wait for
+   * each other, so that no two pass where one was left.
+   */
+  async countWrite(agentId: string, cap: number, now: Temporal.Instant): Promise<boolean> {
+    const { db } = this.#session;
+    await holdLock(this.#session, `agent_writes ${agentId}`);
+    await db
+      .deleteFrom('agent_writes')
+      .where('agent_id', '=', agentId)
+      .where('at', '<=', now.subtract({ hours: 1 }))
+      .execute();
+    const { count } = await db
+      .selectFrom('agent_writes')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('agent_id', '=', agentId)
+      .executeTakeFirstOrThrow();
+    if (count >= cap) return false;
+    await db.insertInto('agent_writes').values({ agent_id: agentId, at: now }).execute();
+    return true;
+  }
+}
