@@ -7,6 +7,7 @@ import { exceptionLists } from './exception_lists.ts';
 import { exceptions } from './exceptions.ts';
 import { faults } from './faults.ts';
 import { footprint } from './footprint.ts';
+import { grouping } from './grouping.ts';
 import { type Bench, machineLine } from './harness.ts';
 import { hostile } from './hostile.ts';
 import { ingestion } from './ingestion.ts';
@@ -30,6 +31,7 @@ const BENCHES: readonly Bench[] = [
   exceptions,
   faults,
   footprint,
+  grouping,
   hostile,
   ingestion,
   lists,

@@ -18,6 +18,14 @@ export interface Frame {
   readonly inApp: boolean | null;
   /** The local variables by name, without secrets; absent where none were sent, or an earlier release read the event. */
   readonly variables?: Readonly<Record<string, Json>> | undefined;
+  /** Where compiled code is: its library, and how far into it, which is the same wherever it was loaded. */
+  readonly native?: NativePlace;
+}
+
+export interface NativePlace {
+  readonly package: string | null;
+  /** `0x1f30`; null when it is not known where the library was loaded. */
+  readonly offset: string | null;
 }
 
 export interface Mechanism {
@@ -28,6 +36,8 @@ export interface Mechanism {
   readonly synthetic: boolean;
   /** What else the client said of it, such as signals, error numbers and which exception is the cause of which. */
   readonly data?: Json | undefined;
+  /** Of an exception that holds several others, and of those: which one it is, and which one holds it. */
+  readonly group?: { readonly id: number; readonly parentId: number | null; readonly isGroup: boolean };
 }
 
 export interface ExceptionValue {

@@ -1,10 +1,16 @@
 import type { ExceptionEvent, Frame } from '#core/exceptions/event.ts';
 import { reportedException } from '#core/exceptions/event.ts';
-import { stableFile, stableFunction, stableModule } from '#core/exceptions/generated_names.ts';
+import {
+  ANONYMOUS,
+  stableFile,
+  stableFunction,
+  stableModule,
+  stableScriptFunction,
+} from '#core/exceptions/generated_names.ts';
 
 /** The language's own runtime: never application code, even if an old client says so. */
 const RUNTIME_PATH =
-  /^node:|^internal\/|(?:^|\/)<frozen |^native$|\[native code\]|\/lib\/python\d(?:\.\d+)?\/(?!(?:site|dist)-packages\/)|\/(?:usr\/(?:local|lib)|opt)\/go[^/]*\/src\/|\/lib\/ruby\/\d[\d.]*\/|^<internal:/;
+  /^node:|^internal\/|(?:^|\/)<frozen |^native$|^<anonymous>$|\[native code\]|^\/(?:lib(?:32|64|x32)?|System)\/|^\/usr\/lib(?:32|64)?\/.*\.(?:so|dylib)(?:\.[\d.]+)?$|^[a-z]:\/windows\/|\/lib\/python\d(?:\.\d+)?\/(?!(?:site|dist)-packages\/)|\/(?:usr\/(?:local|lib)|opt)\/go[^/]*\/src\/|\/lib\/ruby\/\d[\d.]*\/|^<internal:/i;
 const RUNTIME_MODULE = /^(?:java|javax|jdk|sun|com\.sun|kotlin|scala|System|Microsoft)\./;
 
 /** Installed packages: not the application unless the client insists. */
@@ -16,7 +22,7 @@ const PACKAGE_MODULE =
 /** Whether the frame is code of the application itself, rather than of its language or the packages it uses. */
 export function isInApp(frame: Frame): boolean {
   if (frame.inApp === false) return false;
-  const path = (frame.absPath ?? frame.filename ?? '').replaceAll('\\', '/');
+  const path = (frame.absPath ?? frame.filename ?? frame.native?.package ?? '').replaceAll('\\', '/');
   const module = frame.module ?? '';
   if (RUNTIME_PATH.test(path) || RUNTIME_MODULE.test(module)) return false;
   return frame.inApp === true || !(PACKAGE_PATH.test(path) || PACKAGE_MODULE.test(module));
@@ -28,17 +34,49 @@ const WRITTEN_LINES = /^(?:javascript|node|bun|deno|python|php|ruby)\b/;
 /** Beyond it a line is a bundle's, and what the client shows of it depends on the column. */
 const CONTEXT_LENGTH_MAX = 120;
 
-/**
- * One readable line for what a frame adds to a group's key: `views in checkout: raise CardDeclined(card)`. It never
- * depends on line numbers, builds or machines. Null when nothing in the frame is stable.
- */
-function frameIdentity(frame: Frame, platform: string): string | null {
-  const where = stableModule(frame.module) ?? stableFile(frame.filename) ?? stableFile(frame.absPath);
-  const name = stableFunction(frame.function);
+/** What a frame adds to a group's key. */
+interface FrameIdentity {
+  /** One readable line: `views in checkout: raise CardDeclined(card)`. Never depends on line numbers, builds or machines. */
+  readonly line: string;
+  /** Whether it says more than the file. */
+  readonly isNamed: boolean;
+}
+
+/** Null when nothing in the frame is stable. */
+function frameIdentity(frame: Frame, platform: string): FrameIdentity | null {
+  const name =
+    (isScript(platform) ? stableScriptFunction(frame.function) : namedFunction(frame)) ?? nativeIdentity(frame);
+  const where = stableModule(frame.module) ?? fileIdentity(frame, platform, name !== null);
   const line = contextIdentity(frame, platform);
   const place = [where, name].filter((part) => part !== null).join(' in ');
   const parts = [place, line ?? ''].filter((part) => part !== '');
-  return parts.length === 0 ? null : parts.join(': ');
+  return parts.length === 0 ? null : { line: parts.join(': '), isNamed: name !== null || line !== null };
+}
+
+/** Whose functions every engine spells in its own way. */
+export function isScript(platform: string): boolean {
+  return /^(?:javascript|node|bun|deno)\b/.test(platform);
+}
+
+/** Bundlers move functions between files: the file of one that has a name does not count, nor one named by a digest. */
+function fileIdentity({ filename, absPath }: Frame, platform: string, isNamed: boolean): string | null {
+  const file = stableFile(filename) ?? stableFile(absPath);
+  if (platform !== 'javascript' || !FROM_A_PAGE.test(absPath ?? filename ?? '')) return file;
+  return isNamed || file?.includes('<hash>') === true ? null : file;
+}
+
+const FROM_A_PAGE = /^(?:https?|app|capacitor|file):\/\//;
+
+function namedFunction(frame: Frame): string | null {
+  const name = stableFunction(frame.function);
+  return name === null || name.endsWith(ANONYMOUS) || name === '<redacted>' ? null : name;
+}
+
+/** Compiled code without symbols: `libshop.so+0x1f30`. */
+function nativeIdentity({ native }: Frame): string | null {
+  if (native === undefined) return null;
+  const library = stableFile(native.package);
+  return [library, native.offset].filter((part) => part !== null).join('+') || null;
 }
 
 function contextIdentity(frame: Frame, platform: string): string | null {
@@ -47,13 +85,31 @@ function contextIdentity(frame: Frame, platform: string): string | null {
   return line === '' || line.length > CONTEXT_LENGTH_MAX || line.includes('{snip}') ? null : line;
 }
 
-/**
- * The lines of a stack in order, each once: however deep a recursion went, by one function or by several in turn,
- * it reads the same.
- */
-export function stackIdentity(frames: readonly Frame[], platform: string): readonly string[] {
-  const lines = frames.map((frame) => frameIdentity(frame, platform)).filter((line) => line !== null);
-  return [...new Set(lines)];
+/** What the frames of a stack add to a group's key. */
+export interface StackIdentity {
+  /** In order, each once: however deep a recursion went, by one function or by several in turn, it reads the same. */
+  readonly lines: readonly string[];
+  /** Whether the call that raised has a name, or its line of source. */
+  readonly isRaiserNamed: boolean;
+}
+
+export function stackIdentity(frames: readonly Frame[], platform: string): StackIdentity {
+  const counted = isScript(platform) ? framesOfScript(frames, platform) : frames;
+  const identities = counted.map((frame) => frameIdentity(frame, platform));
+  const lines = identities.flatMap((identity) => (identity === null ? [] : [identity.line]));
+  return { lines: [...new Set(lines)], isRaiserNamed: identities.at(-1)?.isNamed ?? false };
+}
+
+const BUILT_IN = /^(?:native|<anonymous>|\[native code\])$/;
+/** How V8 and Firefox mark the calls before an `await`, a timer or an event; Safari does not know them. */
+const ASYNC_CALLER = /^async |^(?:async|promise callback|[\w.]{1,40} handler|EventListener\.handleEvent)\*/;
+
+/** The frames that every browser shows of one and the same stack; all of them if that leaves none. */
+function framesOfScript(frames: readonly Frame[], platform: string): readonly Frame[] {
+  const start =
+    platform === 'javascript' ? frames.findLastIndex((frame) => ASYNC_CALLER.test(frame.function ?? '')) : -1;
+  const shown = frames.slice(start + 1).filter(({ filename, absPath }) => !BUILT_IN.test(filename ?? absPath ?? ''));
+  return shown.length > 0 ? shown : frames;
 }
 
 /** Where a person should look first. */

@@ -20,6 +20,8 @@ const SPELLINGS: readonly Rule[] = [
   // Go numbers closures in the order of the source.
   [/\.(?:func|gowrap)\d+(?:\.(?:func|gowrap)?\d+)*/g, '.func'],
   [/-fm$/, ''],
+  // Go shows what a generic function was called with, and its compiler the shape of it.
+  [/\[(?:\.\.\.|go\.shape\.(?:[^[\]]|\[[^[\]]{0,100}\]){0,300})\]/g, ''],
   // Rust, Swift, C++.
   [/::h[0-9a-f]{16}$/, ''],
   [/\bclosure #\d+/g, 'closure'],
@@ -29,7 +31,7 @@ const SPELLINGS: readonly Rule[] = [
   // Ruby, and the methods that Rails makes of templates.
   [/\bblock \(\d+ levels?\) in /, 'block in '],
   [/^(?:rescue|ensure) in /, ''],
-  [/_{2,4}\d{4,}_\d+$/, ''],
+  [/_{2,4}-?\d{4,}_\d+$/, ''],
 ];
 
 /** What is generated in the names of functions and of classes alike. */
@@ -41,12 +43,15 @@ const GENERATED: readonly Rule[] = [
   [/\$\$(\w{0,40}CGLIB)\$\$\w+/, '$$$$$1'],
   [/\$(HibernateProxy|ByteBuddy|MockitoMock|Accessor)\$\w+/, '$$$1'],
   [/(Generated\w{1,40}Accessor)\d+/, '$1'],
+  [/_\$\$_(?:javassist|jvst)\w*/, '_$$$$_javassist'],
   [/(\$anonfun)\$[\w$]+/, '$1'],
   [/(\$_?(?:closure|run_closure)?)\d+/g, '$1'],
   // C#: state machines, closures and local functions.
   [/<(\w*)>g__(\w{1,100})\|\d+(?:_\d+)?/g, '$1.$2'],
   [/<(\w*)>c__DisplayClass\d+(?:_\d+)?/g, '<$1>c'],
   [/<(\w+)>[bd]__\d+(?:_\d+)?/g, '$1'],
+  // .NET names the assembly of a type argument with its version.
+  [/(?:, [\w.-]{1,100})?, Version=\d[\d.]{0,40}(?:, Culture=[\w-]{1,20})?(?:, PublicKeyToken=\w{1,40})?/g, ''],
   // PHP.
   [/class@anonymous.*/s, 'class@anonymous'],
   // Packages under their version, addresses and digests.
@@ -58,11 +63,14 @@ const GENERATED: readonly Rule[] = [
 /** Bundlers put a digest between the name of an asset and its extension, or name a chunk by a number or a digest only. */
 const ASSET_HASHES: readonly Rule[] = [
   [/(?<=^|[._-])(?=[0-9a-f]{0,64}\d)[0-9a-f]{5,64}(?=[._-])/gi, '<hash>'],
-  [/(?<=[._-])(?=[\w-]{0,7}(?:\d|[a-z][A-Z]))[\w-]{8}(?=\.[cm]?jsx?$)/, '<hash>'],
+  [/(?<=[._-])(?=[\w-]{0,7}(?:\d|[a-z][A-Z]|[A-Z]{2}))[\w-]{8}(?=\.[cm]?jsx?$)/, '<hash>'],
   [/^\d+(?=[._-])/, '<hash>'],
 ];
 
 const FILES: readonly Rule[] = [
+  // Firefox says where the code came from that was evaluated; template engines name what they compile by a digest.
+  [/ line \d+ > (?:eval|Function).*/s, ''],
+  [/(?<![0-9a-z])(?=[0-9a-f]{0,64}\d)[0-9a-f]{12,64}(?![0-9a-z])/gi, '<hash>'],
   [/\(\d+\) : (?:eval\(\)'d code|runtime-created function).*/s, ' : eval'],
   [/^<ipython-input-.*/s, '<ipython>'],
   [/^(?:\(eval|<eval|eval at).*/s, '<eval>'],
@@ -70,6 +78,24 @@ const FILES: readonly Rule[] = [
 
 /** A function's name without what was generated in it; null for none, ANONYMOUS for one that never had any. */
 export const stableFunction = remembering((name) => stable(name, SPELLINGS, GENERATED));
+
+/**
+ * A function of JavaScript as every engine names it: its own name, without what it belongs to. Null for one that has none,
+ * or only the one or two letters of a minifier.
+ */
+export const stableScriptFunction = remembering((name) => {
+  const own = lastSegment(name.replace(/^(?:[a-z][\w. ]{0,60}\*)+/i, ''));
+  return own === null || NAMELESS_IN_SCRIPTS.test(own) ? null : own;
+});
+
+/** What is left of it has at most two characters, or is not its name. */
+const NAMELESS_IN_SCRIPTS = /^.{0,2}$|^(?:anonymous|Anonymous function|(?:global|module|eval) code|eval)$|[<>[\]() /]/s;
+
+function lastSegment(name: string): string | null {
+  if (name.endsWith('<') || /\.[cm]?[jt]sx?$/.test(name)) return null;
+  const plain = stable(name.replace(/ \(index \d+\)$/, ''), SPELLINGS, GENERATED);
+  return plain?.split(/[./]/).at(-1)?.replace(/^#/, '') ?? null;
+}
 
 /** The name of a module, package or class. */
 export const stableModule = remembering((name) => stable(name, GENERATED));

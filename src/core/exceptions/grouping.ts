@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 
 import type { EventThread, ExceptionEvent, ExceptionValue, Frame } from '#core/exceptions/event.ts';
 import { fillVariables, hasOwnFingerprint, isDefaultEntry } from '#core/exceptions/fingerprint.ts';
-import { isInApp, stackIdentity } from '#core/exceptions/frames.ts';
-import { ANONYMOUS, stableModule } from '#core/exceptions/generated_names.ts';
+import { plainEngineMessage, plainEngineType } from '#core/exceptions/engine_messages.ts';
+import { isInApp, isScript, stackIdentity } from '#core/exceptions/frames.ts';
+import { stableModule } from '#core/exceptions/generated_names.ts';
+import { keyOfVersion2 } from '#core/exceptions/grouping_v2/grouping.ts';
 import { maskVariables } from '#core/exceptions/masking.ts';
 
 /** Raised whenever the same event may get another key; a group keeps the version it was made with. */
-export const GROUPING_VERSION = 2;
+export const GROUPING_VERSION = 3;
 
 type GroupingStrategy = 'fingerprint' | 'exception' | 'thread' | 'stacktrace' | 'message';
 
@@ -27,7 +29,28 @@ export interface Grouping {
 
 /** Which group an event belongs to, and why. Same event, same answer, on every machine. */
 export function groupEvent(event: ExceptionEvent): Grouping {
-  const parts = hasOwnFingerprint(event) ? fingerprintParts(event) : defaultParts(event);
+  return toGrouping(hasOwnFingerprint(event) ? fingerprintParts(event) : defaultParts(event));
+}
+
+/**
+ * The message by which alone an event is grouped, its variables masked: the template that it belongs to decides, see
+ * message_templates.ts. Null for every other event.
+ */
+export function learnableMessage({ parts }: Grouping): string | null {
+  const [part, ...others] = parts;
+  if (part?.strategy !== 'message' || others.length > 0 || part.lines.length !== 1) return null;
+  return part.lines[0] ?? null;
+}
+
+/**
+ * The keys by which earlier releases knew the event, and by which this one knew it before its frames were mapped (`asSent`):
+ * a group that has one of them keeps its events. The nearest first.
+ */
+export function earlierKeysOf(event: ExceptionEvent, asSent: ExceptionEvent = event): readonly string[] {
+  return asSent === event ? [keyOfVersion2(event)] : [groupEvent(asSent).key, keyOfVersion2(asSent)];
+}
+
+function toGrouping(parts: readonly GroupingPart[]): Grouping {
   const hashed = [GROUPING_VERSION, parts.map((part) => [part.strategy, part.lines])];
   const key = createHash('sha256').update(JSON.stringify(hashed)).digest('hex').slice(0, 32);
   return { version: GROUPING_VERSION, key, parts };
@@ -67,33 +90,76 @@ function isReportedMessage(event: ExceptionEvent): boolean {
   return event.message !== null && event.exceptions.every((exception) => exception.mechanism?.synthetic === true);
 }
 
-/** Root cause first, as sent. Causes that say the same twice, as the members of an aggregate do, count once. */
+/**
+ * Root cause first, as sent; but the members of a group of exceptions, which come in any order, in the order of what they
+ * say. Causes that say the same count once.
+ */
 function chainParts(event: ExceptionEvent): readonly GroupingPart[] {
   const frames = event.exceptions.flatMap((exception) => exception.frames);
   const onlyInApp = frames.some((frame) => isInApp(frame));
-  const parts = event.exceptions.map((exception) => exceptionPart(exception, event.platform, onlyInApp));
-  return [...new Map(parts.map((part) => [part.lines.join('\n'), part])).values()];
+  const said = event.exceptions.map((exception) => ({
+    exception,
+    part: exceptionPart(exception, event.platform, onlyInApp),
+  }));
+  return [...new Map(inOrderOfGroups(said).map((part) => [part.lines.join('\n'), part])).values()];
+}
+
+interface Said {
+  readonly exception: ExceptionValue;
+  readonly part: GroupingPart;
+}
+
+function inOrderOfGroups(said: readonly Said[]): readonly GroupingPart[] {
+  const groups = new Set(
+    said.flatMap(({ exception: { mechanism } }) => (mechanism?.group?.isGroup === true ? [mechanism.group.id] : [])),
+  );
+  if (groups.size === 0) return said.map(({ part }) => part);
+  const holderOf = ({ exception: { mechanism } }: Said): number | null => {
+    const parentId = mechanism?.group?.parentId ?? null;
+    return parentId !== null && groups.has(parentId) ? parentId : null;
+  };
+  const ordered = (holder: number | null): readonly GroupingPart[] => {
+    const blocks = said
+      .filter((one) => holderOf(one) === holder)
+      .map(({ exception: { mechanism }, part }) => [
+        ...(mechanism?.group?.isGroup === true && mechanism.group.id !== holder ? ordered(mechanism.group.id) : []),
+        part,
+      ]);
+    return (holder === null ? blocks : blocks.toSorted(byText)).flat();
+  };
+  const parts = ordered(null);
+  // Members that hold each other belong nowhere: then all of them count as they came.
+  return parts.length === said.length ? parts : said.map(({ part }) => part);
+}
+
+function byText(a: readonly GroupingPart[], b: readonly GroupingPart[]): number {
+  const [first, second] = [a, b].map((block) => block.map(({ lines }) => lines.join('\n')).join('\n\n'));
+  return (first ?? '') < (second ?? '') ? -1 : 1;
 }
 
 function exceptionPart(exception: ExceptionValue, platform: string, onlyInApp: boolean): GroupingPart {
-  const name = exception.mechanism?.synthetic === true ? null : stableModule(exception.type);
-  const type = name === null ? [] : [`type ${name}`];
-  const calls = stackIdentity(
-    onlyInApp ? exception.frames.filter((frame) => isInApp(frame)) : exception.frames,
-    platform,
-  );
-  if (calls.some((line) => !line.endsWith(ANONYMOUS)) && !isWhereReported(exception, platform)) {
+  const type = typeIdentity(exception, platform);
+  const frames = onlyInApp ? exception.frames.filter((frame) => isInApp(frame)) : exception.frames;
+  const { lines: calls, isRaiserNamed } = stackIdentity(frames, platform);
+  if (isRaiserNamed && !isWhereReported(exception, platform)) {
     return { strategy: 'exception', because: callsReason(type.length > 0, onlyInApp), lines: [...type, ...calls] };
   }
-  if (calls.length === 0 && exception.frames.length > 0 && type.length > 0) {
+  if (frames.length === 0 && exception.frames.length > 0 && type.length > 0) {
     return { strategy: 'exception', because: 'the type of a cause raised outside the application', lines: type };
   }
-  const value = textIdentity(exception.value);
+  const value = textIdentity(isScript(platform) ? plainEngineMessage(exception.value ?? '') : exception.value);
   const said = value === null ? [] : [`value ${value}`];
   const because = isWhereReported(exception, platform)
     ? 'the message, and the calls that led to its report'
     : valueReason(calls.length > 0);
   return { strategy: 'exception', because, lines: [...type, ...calls, ...said] };
+}
+
+/** One or two letters are what a minifier calls a class. */
+function typeIdentity({ type, mechanism }: ExceptionValue, platform: string): readonly string[] {
+  const name = mechanism?.synthetic === true ? null : stableModule(type);
+  if (name === null || (isScript(platform) && /^[\w$]{1,2}$/.test(name))) return [];
+  return [`type ${isScript(platform) ? plainEngineType(name) : name}`];
 }
 
 /** Go's own errors, as `errors.New` and `fmt.Errorf` make them. */
@@ -113,7 +179,7 @@ function callsReason(hasType: boolean, onlyInApp: boolean): string {
 }
 
 function valueReason(hasCalls: boolean): string {
-  return `the type and message of an exception ${hasCalls ? 'whose calls have no names' : 'without a stack'}`;
+  return `the type and message of an exception ${hasCalls ? 'raised by a call that has no name' : 'without a stack'}`;
 }
 
 function threadPart(thread: EventThread | null, platform: string): GroupingPart | null {
@@ -133,7 +199,7 @@ function callsPart(
   platform: string,
 ): GroupingPart | null {
   const inApp = frames.filter((frame) => isInApp(frame));
-  const lines = stackIdentity(inApp.length > 0 ? inApp : frames, platform);
+  const { lines } = stackIdentity(inApp.length > 0 ? inApp : frames, platform);
   return lines.length === 0 ? null : { strategy, because, lines };
 }
 

@@ -32,8 +32,9 @@ const KINDS = {
     String.raw`(?<![\w.@%+~$\/\\-])(?:~|\.{1,2})?(?:\/${SEGMENT}){1,32}(?<=\.[a-zA-Z]\w{0,9})(?![\w\/])`,
   ],
   duration: [
-    String.raw`(?<![\w.])\d+(?:\.\d+)?(?:[hm]\d+(?:\.\d+)?){0,2} ?(?:[nuµm]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|days?|(?:nano|micro|milli)seconds?|millis)(?!\w)`,
+    String.raw`(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[hm]\d+(?:\.\d+)?){0,2} ?(?:[nuµm]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|days?|(?:nano|micro|milli)seconds?|millis)(?!\w)`,
   ],
+  size: [String.raw`(?<![\w.])[-+]?\d+(?:\.\d+)? ?(?:[KMGTP]?i?B|[kmg]b|[Bb]ytes)(?!\w)`],
   hex: [
     String.raw`(?<!\w)0[xX]${HEX}+(?!\w)`,
     String.raw`(?<=@)${HEX}{5,16}(?!\w)`,
@@ -46,9 +47,11 @@ const KINDS = {
     String.raw`(?<!\w)[a-z]{2,8}_(?=[A-Za-z0-9]{0,40}\d)[A-Za-z0-9]{12,}(?!\w)`,
   ],
   version: [String.raw`(?<![\w.])v?\d+\.\d+\.\d+(?:[-+][\w.+-]{1,64})?(?!\w|\.[\d<])`],
-  float: [String.raw`(?<![\w.])[-+]?\d+\.\d+(?:[eE][-+]?\d{1,3})?(?!\w|\.[\d<])`],
-  int: [
-    String.raw`(?<![\w.])[-+]?\d+(?:[,_]\d{3})*(?!\w|\.[\d<])`,
+  host: [
+    String.raw`(?<![\w.@/-])(?:[a-zA-Z0-9_-]{1,63}\.){1,6}(?:com|net|org|edu|gov|internal|intern|local|localdomain|lan|cluster)(?![\w-]|\.[\w<])`,
+  ],
+  number: [
+    String.raw`(?<![\w.])[-+]?\d+(?:[,_]\d{3})*(?:\.\d+)?(?:[eE][-+]?\d{1,3})?(?!\w|\.[\d<])`,
     String.raw`(?<=[a-zA-Z]_)\d+(?![a-zA-Z0-9])`,
     String.raw`(?<=[a-zA-Z]{2})\d{4,}(?![a-zA-Z0-9])`,
   ],
@@ -81,7 +84,7 @@ function finderOf(kinds: Readonly<Record<string, readonly string[]>>): RegExp {
 }
 
 /**
- * The variables of a text by their kinds: `order 17 of bob@example.com` is `order <int> of <email>`. Of the result only
+ * The variables of a text by their kinds: `order 17 of bob@example.com` is `order <number> of <email>`. Of the result only
  * the first `lengthMax` characters, so that no more of the text is looked at than they need.
  */
 export function maskVariables(text: string, lengthMax = Infinity): string {

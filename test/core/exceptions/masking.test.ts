@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { maskUnique, maskVariables } from '#core/exceptions/masking.ts';
 
 test.each([
-  ['order 17 of bob@example.com failed', 'order <int> of <email> failed'],
-  ['connect ECONNREFUSED 127.0.0.1:5432', 'connect ECONNREFUSED <ip>:<int>'],
+  ['order 17 of bob@example.com failed', 'order <number> of <email> failed'],
+  ['connect ECONNREFUSED 127.0.0.1:5432', 'connect ECONNREFUSED <ip>:<number>'],
   ['bound to fe80::1%eth0, ::1 and 2001:db8:0:0:0:0:0:1', 'bound to <ip>, <ip> and <ip>'],
   ['Foo::Bar and a::b are names', 'Foo::Bar and a::b are names'],
   ['7F3A1C22-1111-2222-3333-444455556666 is gone', '<uuid> is gone'],
@@ -16,13 +16,13 @@ test.each([
   ['took 1.5s, 30 ms, 1m30.5s and 10 minutes', 'took <duration>, <duration>, <duration> and <duration>'],
   ['open /var/lib/shop/a.txt: no such file', 'open <path>: no such file'],
   ['C:\\Program Files\\shop\\a.txt, ./b/c.js and ~/d.py', '<path>, <path> and <path>'],
-  ['GET /api/users/12/orders failed', 'GET /api/users/<int>/orders failed'],
+  ['GET /api/users/12/orders failed', 'GET /api/users/<number>/orders failed'],
   ['see https://example.com/a?b=1.', 'see <url>.'],
   ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc and sk_4eC39HqLyjWDarjtT1zdp7dc', '<token> and <token>'],
-  ['v1.2.3 costs 3.14 or -5 or 1,234,567', '<version> costs <float> or <int> or <int>'],
+  ['v1.2.3 costs 3.14 or -5 or 1,234,567', '<version> costs <number> or <number> or <number>'],
   ['utf8 over http2 with sha256', 'utf8 over http2 with sha256'],
-  ['missing-1, table_2024, user12345, #9 [3]', 'missing-<int>, table_<int>, user<int>, #<int> [<int>]'],
-  ['it broke in 5 ways', 'it broke in <int> ways'],
+  ['missing-1, table_2024, user12345, #9 [3]', 'missing-<number>, table_<number>, user<number>, #<number> [<number>]'],
+  ['it broke in 5 ways', 'it broke in <number> ways'],
   ['', ''],
 ])('%j reads %j', (text, masked) => {
   expect(maskVariables(text)).toBe(masked);
@@ -52,7 +52,7 @@ const fragments = fc.constantFrom(
   '_',
   '<',
   '>',
-  '<int>',
+  '<number>',
   '<*>',
   'a',
   'Z',

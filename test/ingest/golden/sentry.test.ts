@@ -2,8 +2,9 @@ import { beforeAll, expect, test } from 'vitest';
 
 import { parseEvent, serializeEvent, type ExceptionEvent } from '#core/exceptions/event.ts';
 import { culpritOf } from '#core/exceptions/frames.ts';
-import { groupEvent } from '#core/exceptions/grouping.ts';
+import { earlierKeysOf, groupEvent } from '#core/exceptions/grouping.ts';
 import { headlineOf, titleOf } from '#core/exceptions/title.ts';
+import keysOfVersion2 from '#test/ingest/golden/version_2_keys.json' with { type: 'json' };
 import { decode, type ReadDelivery, readRecordings } from '#test/ingest/golden/sentry_recordings.ts';
 
 const recordings = readRecordings();
@@ -30,6 +31,13 @@ test.each(recordings)('$name is read as it was recorded', async ({ name, plainBo
   await expect(`${JSON.stringify(shown, null, 1)}\n`).toMatchFileSnapshot(file);
   for (const event of delivery.events) expect(parseEvent(serializeEvent(event))).toEqual(event);
 });
+
+test.each(Object.entries(keysOfVersion2))(
+  'events of %s are still found by the keys that version 2 gave them',
+  (name, keys) => {
+    expect(deliveries.get(name)!.events.map((event) => earlierKeysOf(event).at(-1))).toEqual(keys);
+  },
+);
 
 /** What the recorded programs say of their own events, in the lines that sent them. */
 const MARKS = [

@@ -33,6 +33,7 @@ const EVENT_NAMES = [
   'fingerprint',
   'dist',
   'modules',
+  'debug_meta',
 ];
 const HEAD_NAMES = ['type', 'event_id'];
 const EVENT_NAMES_BY_LENGTH = byLength(EVENT_NAMES);

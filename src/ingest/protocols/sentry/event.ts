@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import type { Breadcrumb, ExceptionEvent, TrimmedPart } from '#core/exceptions/event.ts';
 import type { Temporal } from '#kernel/time.ts';
 
@@ -11,6 +13,7 @@ import {
   type JsonObject,
   parseJson,
 } from '#ingest/protocols/sentry/json.ts';
+import { asImages } from '#ingest/protocols/sentry/native_images.ts';
 import { asExceptions, asFrames, asThreads } from '#ingest/protocols/sentry/stacks.ts';
 import { asLevel, asMessage, asTags, asTimestamp, asUser, eventTime } from '#ingest/protocols/sentry/values.ts';
 import { asModules, FrameVariables } from '#ingest/protocols/sentry/variables.ts';
@@ -19,6 +22,7 @@ const NAME_LENGTH_MAX = 200;
 /** Clients keep 100, unless they are told to keep more. */
 const BREADCRUMBS_MAX = 500;
 const FINGERPRINT_MAX = 30;
+const ENTRY_LENGTH_MAX = 1_000;
 
 /** What the request says about an event. */
 export interface EventContext {
@@ -79,6 +83,7 @@ function toExceptionEvent(payload: JsonObject, context: EventContext): Exception
   const message = asMessage(payload['message'], payload['logentry'] ?? payload['sentry.interfaces.Message']);
   const sdk = asObject(payload['sdk']);
   const variables = new FrameVariables();
+  const images = asImages(payload['debug_meta']);
   const infersIp = asObject(sdk?.['settings'])?.['infer_ip'] === 'auto';
   return {
     eventId: context.eventId,
@@ -95,9 +100,9 @@ function toExceptionEvent(payload: JsonObject, context: EventContext): Exception
     tags: asTags(payload['tags']),
     message: message.text,
     messageTemplate: message.template,
-    exceptions: asExceptions(payload['exception'] ?? payload['sentry.interfaces.Exception'], variables),
-    ...asThreads(payload['threads'], variables),
-    stacktrace: asFrames(payload['stacktrace'] ?? payload['sentry.interfaces.Stacktrace'], variables),
+    exceptions: asExceptions(payload['exception'] ?? payload['sentry.interfaces.Exception'], variables, images),
+    ...asThreads(payload['threads'], variables, images),
+    stacktrace: asFrames(payload['stacktrace'] ?? payload['sentry.interfaces.Stacktrace'], variables, images),
     breadcrumbs: asList(payload['breadcrumbs'])
       .slice(-BREADCRUMBS_MAX)
       .map(asBreadcrumb)
@@ -139,6 +144,13 @@ function asFingerprint(value: unknown): readonly string[] {
   const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
   return entries
     .slice(0, FINGERPRINT_MAX)
-    .map((entry) => asPlainText(entry, NAME_LENGTH_MAX))
+    .map(asFingerprintEntry)
     .filter((entry) => entry !== null);
+}
+
+/** Of an entry that is longer than is kept, a digest stands for the rest, so that two that differ there stay two. */
+function asFingerprintEntry(value: unknown): string | null {
+  if (typeof value !== 'string' || value.length <= ENTRY_LENGTH_MAX) return asPlainText(value, ENTRY_LENGTH_MAX);
+  const digest = createHash('sha256').update(value).digest('hex').slice(0, 32);
+  return `${asPlainText(value, ENTRY_LENGTH_MAX) ?? ''}${digest}`;
 }

@@ -1,6 +1,7 @@
 import type { EventThread, ExceptionValue, Frame, Mechanism } from '#core/exceptions/event.ts';
 import { withoutSecrets, withoutTokens } from '#core/exceptions/secrets.ts';
 import { asList, asObject, asPlainText, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
+import { asNativePlace, type NativeImage } from '#ingest/protocols/sentry/native_images.ts';
 import { NO_VARIABLES, type VariableReader, withoutKnown } from '#ingest/protocols/sentry/variables.ts';
 
 /** A crash brings every thread of its process. */
@@ -22,10 +23,14 @@ const VALUE_LENGTH_MAX = 8_192;
  * The chain as sent, root cause first. An entry that says nothing is left out; of a very long chain the ends stay. The
  * exception that reached the client keeps its variables first.
  */
-export function asExceptions(value: unknown, variables: VariableReader): readonly ExceptionValue[] {
+export function asExceptions(
+  value: unknown,
+  variables: VariableReader,
+  images: readonly NativeImage[] = [],
+): readonly ExceptionValue[] {
   const entries = asList(value)
     .toReversed()
-    .map((entry) => asException(entry, variables))
+    .map((entry) => asException(entry, variables, images))
     .filter((exception) => exception !== null)
     .toReversed();
   if (entries.length <= EXCEPTIONS_MAX) return withFewerFrames(entries);
@@ -43,7 +48,11 @@ function withFewerFrames(chain: readonly ExceptionValue[]): readonly ExceptionVa
   return kept.toReversed();
 }
 
-function asException(value: unknown, variables: VariableReader): ExceptionValue | null {
+function asException(
+  value: unknown,
+  variables: VariableReader,
+  images: readonly NativeImage[] = [],
+): ExceptionValue | null {
   const object = asObject(value);
   if (object === null) {
     const text = asPlainText(value, VALUE_LENGTH_MAX);
@@ -54,7 +63,7 @@ function asException(value: unknown, variables: VariableReader): ExceptionValue 
     value: asTextOrJson(object['value'], VALUE_LENGTH_MAX),
     module: asText(object['module'], NAME_LENGTH_MAX),
     mechanism: asMechanism(object['mechanism']),
-    frames: asFrames(object['stacktrace'] ?? object['raw_stacktrace'], variables),
+    frames: asFrames(object['stacktrace'] ?? object['raw_stacktrace'], variables, images),
   };
   const saysNothing = exception.type === null && exception.value === null && exception.frames.length === 0;
   return saysNothing ? null : exception;
@@ -73,11 +82,24 @@ function asMechanism(value: unknown): Mechanism | null {
     handled: typeof handled === 'boolean' ? handled : null,
     synthetic: object['synthetic'] === true,
     data: withoutKnown(object, MECHANISM_NAMES),
+    ...asMember(object),
   };
 }
 
+/** Which exception of a group it is. */
+function asMember(mechanism: JsonObject): Pick<Mechanism, 'group'> {
+  const [id, parentId] = [mechanism['exception_id'], mechanism['parent_id']];
+  if (typeof id !== 'number' || (mechanism['is_exception_group'] !== true && typeof parentId !== 'number')) return {};
+  const isGroup = mechanism['is_exception_group'] === true;
+  return { group: { id, parentId: typeof parentId === 'number' ? parentId : null, isGroup } };
+}
+
 /** A stack is `{ frames: […] }` or a bare list of frames, the outermost call first. */
-export function asFrames(stacktrace: unknown, variables: VariableReader): readonly Frame[] {
+export function asFrames(
+  stacktrace: unknown,
+  variables: VariableReader,
+  images: readonly NativeImage[] = [],
+): readonly Frame[] {
   const entries = listedFrames(stacktrace)
     .map(asObject)
     .filter((frame) => frame !== null);
@@ -86,7 +108,7 @@ export function asFrames(stacktrace: unknown, variables: VariableReader): readon
   // The raising call keeps its variables first.
   return kept
     .toReversed()
-    .map((frame) => asFrame(frame, variables))
+    .map((frame) => asFrame(frame, variables, images))
     .toReversed();
 }
 
@@ -94,7 +116,7 @@ function listedFrames(stacktrace: unknown): readonly unknown[] {
   return asList(Array.isArray(stacktrace) ? stacktrace : asObject(stacktrace)?.['frames']);
 }
 
-function asFrame(frame: JsonObject, variables: VariableReader): Frame {
+function asFrame(frame: JsonObject, variables: VariableReader, images: readonly NativeImage[] = []): Frame {
   const inApp = frame['in_app'];
   return {
     function: asText(frame['function'] ?? frame['raw_function'], NAME_LENGTH_MAX),
@@ -107,6 +129,7 @@ function asFrame(frame: JsonObject, variables: VariableReader): Frame {
     preContext: asLines(frame['pre_context']).slice(-CONTEXT_LINES_MAX),
     postContext: asLines(frame['post_context']).slice(0, CONTEXT_LINES_MAX),
     inApp: typeof inApp === 'boolean' ? inApp : null,
+    ...asNativePlace(frame, images),
     variables: variables.read(frame['vars']),
   };
 }
@@ -147,7 +170,11 @@ const OTHER_FRAMES_EACH_MAX = 60;
  * The one thread that tells the story: the only crashed one, else the only current one, else the only one with a
  * stack; null when several could. And all others, without code.
  */
-export function asThreads(value: unknown, variables: VariableReader): EventThreads {
+export function asThreads(
+  value: unknown,
+  variables: VariableReader,
+  images: readonly NativeImage[] = [],
+): EventThreads {
   const threads = asList(value)
     .map(asObject)
     .filter((thread) => thread !== null)
@@ -163,7 +190,7 @@ export function asThreads(value: unknown, variables: VariableReader): EventThrea
     return asThread(thread, read);
   });
   return {
-    thread: told === null ? null : asThread(told, asFrames(told['stacktrace'], variables)),
+    thread: told === null ? null : asThread(told, asFrames(told['stacktrace'], variables, images)),
     otherThreads: otherThreads.length === 0 ? undefined : otherThreads,
   };
 }

@@ -1,0 +1,148 @@
+import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import { earlierKeysOf, groupEvent, learnableMessage } from '#core/exceptions/grouping.ts';
+import { bucketOf, learnMessage, type MessageTemplate, tokensOfMessage } from '#core/exceptions/message_templates.ts';
+import { toOccurrence } from '#core/exceptions/occurrence.ts';
+
+import { duration } from './figures.ts';
+import { browserErrors } from './grouping/browsers.ts';
+import { buildErrors } from './grouping/builds.ts';
+import type { LabelledEvent } from './grouping/labelled_event.ts';
+import { logSets } from './grouping/log_sets.ts';
+import { messageEvent } from './grouping/labelled_event.ts';
+import { programErrors } from './grouping/programs.ts';
+import { scoreOf } from './grouping/score.ts';
+import { type Bench, printInputs, printTable, withFolder } from './harness.ts';
+
+/** How a release finds the group of each event of a service, one after the other. */
+type Grouper = (events: readonly ExceptionEvent[]) => readonly string[];
+
+const BEFORE: Grouper = (events) => events.map((event) => earlierKeysOf(event)[0] ?? '');
+
+/** As a worker does with the templates that it reads from the store. */
+const NOW: Grouper = (events) => {
+  const buckets = new Map<string, MessageTemplate[]>();
+  const absorbedBy = new Map<string, string>();
+  const keys = events.map((event) => {
+    const { key, ...rest } = groupEvent(event);
+    const message = learnableMessage({ key, ...rest });
+    if (message === null) return key;
+    const tokens = tokensOfMessage(message);
+    const bucket = buckets.get(bucketOf(tokens)) ?? [];
+    const { template, change, absorbed } = learnMessage(bucket, { key, tokens });
+    for (const taken of absorbed) absorbedBy.set(taken, template.key);
+    const left = bucket.filter((other) => !absorbed.includes(other.key));
+    const after =
+      change === 'added' ? [...left, template] : left.map((other) => (other.key === template.key ? template : other));
+    buckets.set(bucketOf(tokens), after);
+    return template.key;
+  });
+  const final = (key: string): string => {
+    const taken = absorbedBy.get(key);
+    return taken === undefined ? key : final(taken);
+  };
+  return keys.map(final);
+};
+
+export const grouping: Bench = {
+  name: 'grouping',
+  about:
+    'which events become one group, before (version 2) and now: errors over builds, browsers and moved code; lines of logs (goals: accuracy 0.85, precision 0.99)',
+  run: () =>
+    withFolder(async (folder) => {
+      const errors: Readonly<Record<string, readonly LabelledEvent[]>> = {
+        'two minified builds of a program': await buildErrors(folder),
+        'three browsers': browserErrors(),
+        'Python and Ruby, moved code': await programErrors(folder),
+      };
+      const logs = logSets();
+      printInputs({
+        errors: Object.entries(errors)
+          .map(([name, events]) => `${name}: ${events.length} events`)
+          .join('; '),
+        logs: `${logs.size} kinds of systems, ${[...logs.values()].reduce((sum, lines) => sum + lines.length, 0)} lines made from labelled templates`,
+      });
+      printTable(Object.entries(errors).map(([name, events]) => rowOf(name, events)));
+      const sets = [...logs].map(([name, lines]) => ({
+        name,
+        events: lines.map(({ label, text }) => ({ label, event: messageEvent(text) })),
+      }));
+      printTable(sets.map(({ name, events }) => rowOf(name, events)));
+      printMean(sets.map(({ events }) => events));
+      printCost(
+        Object.values(errors)
+          .flat()
+          .map(({ event }) => event),
+        sets.flatMap(({ events }) => events.map(({ event }) => event)),
+      );
+    }),
+};
+
+function rowOf(name: string, events: readonly LabelledEvent[]): Readonly<Record<string, string | number>> {
+  const [before, now] = [BEFORE, NOW].map((grouper) => scoreBy(grouper, events));
+  const cells = (score: ReturnType<typeof scoreOf> | undefined) =>
+    [score?.precision, score?.recall, score?.accuracy].map((share) => (share ?? 0).toFixed(3));
+  const [precisionBefore = '', recallBefore = '', accuracyBefore = ''] = cells(before);
+  const [precision = '', recall = '', accuracy = ''] = cells(now);
+  return {
+    set: name,
+    labels: new Set(events.map(({ label }) => label)).size,
+    'precision before': precisionBefore,
+    'recall before': recallBefore,
+    'accuracy before': accuracyBefore,
+    precision,
+    recall,
+    accuracy,
+  };
+}
+
+function scoreBy(grouper: Grouper, events: readonly LabelledEvent[]): ReturnType<typeof scoreOf> {
+  const keys = grouper(events.map(({ event }) => event));
+  return scoreOf(events.map(({ label }, index) => ({ label, key: keys[index] ?? '' })));
+}
+
+function printMean(sets: readonly (readonly LabelledEvent[])[]): void {
+  const mean = (grouper: Grouper, of: 'precision' | 'recall' | 'accuracy'): string =>
+    (sets.reduce((sum, events) => sum + scoreBy(grouper, events)[of], 0) / sets.length).toFixed(3);
+  printTable(
+    (
+      [
+        ['before', BEFORE],
+        ['now', NOW],
+      ] as const
+    ).map(([name, grouper]) => ({
+      'all logs': name,
+      precision: mean(grouper, 'precision'),
+      recall: mean(grouper, 'recall'),
+      accuracy: mean(grouper, 'accuracy'),
+    })),
+  );
+}
+
+const ROUNDS = 20;
+
+/** The processor's time for an event, names and patterns warm. */
+function printCost(errors: readonly ExceptionEvent[], logs: readonly ExceptionEvent[]): void {
+  const works: readonly (readonly [string, (event: ExceptionEvent) => unknown])[] = [
+    ['key of version 2', (event) => earlierKeysOf(event)],
+    ['key of this version', (event) => groupEvent(event)],
+    ['title and level', (event) => toOccurrence(event)],
+  ];
+  const meanMs = (events: readonly ExceptionEvent[], work: (event: ExceptionEvent) => unknown): number => {
+    for (const event of events) work(event);
+    const began = performance.now();
+    for (let round = 0; round < ROUNDS; round += 1) for (const event of events) work(event);
+    return (performance.now() - began) / (ROUNDS * events.length);
+  };
+  printTable(
+    works.map(([name, work]) => ({
+      'an event': name,
+      errors: duration(meanMs(errors, work)),
+      'log lines': duration(meanMs(logs, work)),
+    })),
+  );
+  const began = performance.now();
+  NOW(logs);
+  printTable([
+    { 'an event': 'with its template learnt', 'log lines': duration((performance.now() - began) / logs.length) },
+  ]);
+}

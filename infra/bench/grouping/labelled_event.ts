@@ -1,0 +1,23 @@
+import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import { readEvent } from '#ingest/protocols/sentry/event.ts';
+import { Temporal } from '#kernel/time.ts';
+
+/** An event, and what it is. */
+export interface LabelledEvent {
+  readonly label: string;
+  readonly event: ExceptionEvent;
+}
+
+const AT = Temporal.Instant.from('2027-01-31T12:00:00Z');
+
+/** What the decoder makes of an event that a client sends. */
+export function eventOfClient(payload: Readonly<Record<string, unknown>>): ExceptionEvent {
+  const context = { eventId: '9f3329ff52304ef080395b9b8bf31b50', receivedAt: AT, clientIp: null, client: null };
+  const event = readEvent({ context, payload: Buffer.from(JSON.stringify(payload)) });
+  if (typeof event === 'string') throw new Error(`not an event: ${event}`);
+  return event;
+}
+
+export function messageEvent(message: string): ExceptionEvent {
+  return eventOfClient({ platform: 'other', message });
+}

@@ -1,0 +1,66 @@
+type Rule = readonly [pattern: RegExp, replacement: string];
+
+const QUOTED = /["'`]([\w$]{1,100})["'`]/.source;
+/** What was called or read, as it stands in the source: its last name is the one that minifiers leave. */
+const EXPRESSION = /(?:[\w$.()[\]'"]{0,200}\.)?([\w$]{1,100})/.source;
+
+/*
+ * Every JavaScript engine has words of its own for one and the same mistake. The first rule that fits gives the words that
+ * all of them get here: V8's first, then SpiderMonkey's, then JavaScriptCore's.
+ */
+const RULES: readonly Rule[] = [
+  [
+    new RegExp(`^Cannot (?:read|set) propert(?:y|ies) of (?:undefined|null) \\((?:reading|setting) ${QUOTED}\\)`),
+    'no $1 of nothing',
+  ],
+  [new RegExp(`^Cannot (?:read|set) property ${QUOTED} of (?:undefined|null)`), 'no $1 of nothing'],
+  [new RegExp(`^can't access property ${QUOTED}`), 'no $1 of nothing'],
+  [
+    new RegExp(`^(?:undefined|null) is not an object \\(evaluating '${EXPRESSION}(?: = .*)?'\\)`, 's'),
+    'no $1 of nothing',
+  ],
+  [new RegExp(`^${EXPRESSION} is not a (?:function|constructor)`, 's'), '$1 is not a function'],
+  [new RegExp(`^${EXPRESSION} is not (?:async )?iterable`, 's'), '$1 is not iterable'],
+  [/^([\w$]{1,100}) is not defined/, '$1 is not defined'],
+  [/^Can't find variable: ([\w$]{1,100})/, '$1 is not defined'],
+  [
+    /^(?:Cannot access '[\w$]+' before|can't access lexical declaration|Cannot access uninitialized variable)/,
+    'used before it was initialized',
+  ],
+  [
+    /^(?:Assignment to constant variable|invalid assignment to const|Attempted to assign to readonly property|Cannot assign to read only property|"[\w$]{1,100}" is read-only)/,
+    'assigned to a constant',
+  ],
+  [/^(?:Maximum call stack size exceeded|too much recursion)/, 'stack overflow'],
+  [/^(?:Failed to fetch|NetworkError when attempting to fetch resource|Load failed)/, 'fetch failed'],
+  [
+    /^(?:Converting circular structure to JSON|cyclic object value|JSON\.stringify cannot serialize cyclic structures)/,
+    'a cycle in JSON',
+  ],
+  [
+    /^(?:JSON\.parse: |JSON Parse error: |Unexpected (?:token .*|end of )(?:in JSON|JSON)|.{0,80} is not valid JSON)/s,
+    'invalid JSON',
+  ],
+  [
+    /^(?:Invalid array length|invalid array length|Array size is not a small enough positive integer)/,
+    'invalid array length',
+  ],
+];
+
+/** Whether what the minifier called it stands where the name should: it says nothing then. */
+const MINIFIED = /^[\w$]{1,2} is not/;
+
+/** The message in words that do not depend on the engine; unchanged when no engine makes it. */
+export function plainEngineMessage(text: string): string {
+  const message = text.replace(/^Uncaught (?:\w{1,40}: )?/, '');
+  for (const [pattern, replacement] of RULES) {
+    const match = pattern.exec(message);
+    if (match !== null) return replacement.replace('$1', match[1] ?? '').replace(MINIFIED, '<name> is not');
+  }
+  return text;
+}
+
+/** Firefox alone has a type for a recursion that does not end. */
+export function plainEngineType(type: string): string {
+  return type === 'InternalError' ? 'RangeError' : type;
+}

@@ -1,0 +1,114 @@
+type Rule = readonly [pattern: RegExp, replacement: string];
+
+/*
+ * Names that compilers, bundlers and runtimes make up differ from build to build or from call to call, so each is
+ * replaced by what stays. Rules run in order, over names the decoder has bounded; each is linear or bounded itself.
+ */
+
+/** A function that has no name in its language. */
+export const ANONYMOUS = '<anonymous>';
+
+/** The ways in which engines spell one and the same function. */
+const SPELLINGS: readonly Rule[] = [
+  // JavaScript.
+  [/ \[as [^\]]{1,200}\]$/, ''],
+  [/^(?:async |new |get |set |static )+/, ''],
+  [/^(?:Object|Module|Function|Window|global|globalThis|exports)\.(?=.)/, ''],
+  [/(?:\/<)+$/, ''],
+  [/^eval at .*/s, '<eval>'],
+  [/(?<![^./])(?:\?|<anonymous>|anonymous|<anonymous closure>|<unknown>|\(anonymous\)|<fn>)$/, ANONYMOUS],
+  // Go numbers closures in the order of the source.
+  [/\.(?:func|gowrap)\d+(?:\.(?:func|gowrap)?\d+)*/g, '.func'],
+  [/-fm$/, ''],
+  // Rust, Swift, C++.
+  [/::h[0-9a-f]{16}$/, ''],
+  [/\bclosure #\d+/g, 'closure'],
+  [/(\{lambda[^}]{0,200}\}|lambda)#\d+/g, '$1'],
+  // PHP.
+  [/\{closure:([^{}]{0,200}?)(?::\d+)?\}/, '{closure:$1}'],
+  // Ruby, and the methods that Rails makes of templates.
+  [/\bblock \(\d+ levels?\) in /, 'block in '],
+  [/^(?:rescue|ensure) in /, ''],
+  [/_{2,4}\d{4,}_\d+$/, ''],
+];
+
+/** What is generated in the names of functions and of classes alike. */
+const GENERATED: readonly Rule[] = [
+  // Java, Kotlin, Scala, Groovy.
+  [/\$\$Lambda[$/][\w$/.]*/, '$$$$Lambda'],
+  [/\blambda\$(\w{1,100})\$\d+/, 'lambda$$$1'],
+  [/\$Proxy\d+/, '$$Proxy'],
+  [/\$\$(\w{0,40}CGLIB)\$\$\w+/, '$$$$$1'],
+  [/\$(HibernateProxy|ByteBuddy|MockitoMock|Accessor)\$\w+/, '$$$1'],
+  [/(Generated\w{1,40}Accessor)\d+/, '$1'],
+  [/(\$anonfun)\$[\w$]+/, '$1'],
+  [/(\$_?(?:closure|run_closure)?)\d+/g, '$1'],
+  // C#: state machines, closures and local functions.
+  [/<(\w*)>g__(\w{1,100})\|\d+(?:_\d+)?/g, '$1.$2'],
+  [/<(\w*)>c__DisplayClass\d+(?:_\d+)?/g, '<$1>c'],
+  [/<(\w+)>[bd]__\d+(?:_\d+)?/g, '$1'],
+  // PHP.
+  [/class@anonymous.*/s, 'class@anonymous'],
+  // Packages under their version, addresses and digests.
+  [/@v?\d+\.\d+[\w.+-]*/, ''],
+  [/0x[0-9a-f]+/gi, '<hex>'],
+  [/(?<![0-9a-z])(?=[0-9a-f]{0,40}\d)[0-9a-f]{12,64}(?![0-9a-z])/gi, '<hash>'],
+];
+
+/** Bundlers put a digest between the name of an asset and its extension, or name a chunk by a number or a digest only. */
+const ASSET_HASHES: readonly Rule[] = [
+  [/(?<=^|[._-])(?=[0-9a-f]{0,64}\d)[0-9a-f]{5,64}(?=[._-])/gi, '<hash>'],
+  [/(?<=[._-])(?=[\w-]{0,7}(?:\d|[a-z][A-Z]))[\w-]{8}(?=\.[cm]?jsx?$)/, '<hash>'],
+  [/^\d+(?=[._-])/, '<hash>'],
+];
+
+const FILES: readonly Rule[] = [
+  [/\(\d+\) : (?:eval\(\)'d code|runtime-created function).*/s, ' : eval'],
+  [/^<ipython-input-.*/s, '<ipython>'],
+  [/^(?:\(eval|<eval|eval at).*/s, '<eval>'],
+];
+
+/** A function's name without what was generated in it; null for none, ANONYMOUS for one that never had any. */
+export const stableFunction = remembering((name) => stable(name, SPELLINGS, GENERATED));
+
+/** The name of a module, package or class. */
+export const stableModule = remembering((name) => stable(name, GENERATED));
+
+/** The last segment of a path or an address, without the digests of the build. Null when there is none. */
+export const stableFile = remembering(stableFileOf);
+
+function stableFileOf(path: string): string | null {
+  if (path.startsWith('blob:') || path.startsWith('data:')) return '<blob>';
+  const isCode = /^[<(]|\) : |^eval at /.test(path);
+  const base = isCode
+    ? path
+    : path
+        .replace(/(?<=.)[?#].*$/s, '')
+        .split(/[/\\]/)
+        .findLast((segment) => segment !== '');
+  const isAsset = /\.[cm]?jsx?$|\.css$/.test(base ?? '');
+  return stable(base ?? null, FILES, isAsset ? ASSET_HASHES : []);
+}
+
+/** The cache is cleared when it holds more names. */
+const REMEMBERED_MAX = 4_000;
+
+/** The same names come again and again, and thirty regular expressions take their time over each. */
+function remembering(decide: (name: string) => string | null): (name: string | null) => string | null {
+  const decided = new Map<string, string | null>();
+  return (name) => {
+    if (name === null) return null;
+    let stableName = decided.get(name);
+    if (stableName === undefined) {
+      if (decided.size >= REMEMBERED_MAX) decided.clear();
+      decided.set(name, (stableName = decide(name)));
+    }
+    return stableName;
+  };
+}
+
+function stable(name: string | null, ...tables: readonly (readonly Rule[])[]): string | null {
+  const trimmed = name?.trim() ?? '';
+  if (trimmed === '') return null;
+  return tables.flat().reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), trimmed);
+}

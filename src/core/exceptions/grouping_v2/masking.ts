@@ -1,0 +1,98 @@
+const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
+const DAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
+const HEX = '[0-9a-fA-F]';
+const CLOCK = String.raw`\d\d:\d\d:\d\d(?:[.,]\d{1,9})?`;
+const SEGMENT = String.raw`[\w.@%+~$-]{1,255}`;
+const ROOT =
+  '(?:home|Users|usr|var|tmp|etc|opt|srv|app|mnt|media|root|proc|dev|data|run|private|Volumes|nix|workspace|code|builds|Library|Applications|System|storage|sdcard)';
+
+/**
+ * Every kind of variable and how it looks, the preferred kind first. Matching takes time linear in the text whatever a
+ * sender puts in it: an alternative starts only at the edge of a run of its own characters, and repeats only over
+ * characters that cannot also end the repetition, or a bounded number of times.
+ */
+const KINDS = {
+  url: [String.raw`(?<![\w+.-])[a-zA-Z][a-zA-Z0-9+.-]{1,20}:\/\/[^\s<>"'\x60()[\]{},;]+(?<![.:!?])`],
+  email: [String.raw`(?<![\w.+%-])[\w.+%-]{1,64}@[a-zA-Z0-9-]{1,63}(?:\.[a-zA-Z0-9-]{1,63}){1,8}(?![\w-])`],
+  uuid: [String.raw`(?<!\w)${HEX}{8}(?:-${HEX}{4}){3}-${HEX}{12}(?!\w)`],
+  date: [
+    String.raw`(?<![\w-])\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?)?(?!\w)`,
+    String.raw`(?<![\w\/])\d{1,4}\/\d{1,2}\/\d{2,4}(?: \d\d:\d\d(?::\d\d)?)?(?![\w\/])`,
+    String.raw`(?<!\w)(?:${DAY},? )?\d{1,2} ${MONTH} \d{4}(?: \d\d:\d\d:\d\d)?(?: (?:GMT|UTC|[+-]\d{4}))?(?!\w)`,
+    String.raw`(?<!\w)(?:${DAY} )?${MONTH} {1,2}\d{1,2} (?:\d{4} )?\d\d:\d\d:\d\d(?: (?:[A-Z]{3,4} )?\d{4})?(?!\w)`,
+    String.raw`(?<![\w:.])${CLOCK}(?![\w:])`,
+  ],
+  ip: [
+    String.raw`(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.[\d<])`,
+    String.raw`(?<![\w:.])(?=[0-9a-fA-F:]{0,39}\d)(?:(?:${HEX}{1,4}:){7}${HEX}{1,4}|(?:${HEX}{1,4}:){1,6}:[0-9a-fA-F:]{0,34}|::[0-9a-fA-F:]{1,35})(?:%\w{1,16})?(?![\w:])`,
+  ],
+  path: [
+    String.raw`(?<![\w\\])(?:[a-zA-Z]:\\|\\\\)(?:[\w .@%+~$-]{1,255}\\)*[\w.@%+~$-]{0,255}`,
+    String.raw`(?<![\w.@%+~$\/\\-])~?\/${ROOT}(?:\/${SEGMENT})+\/?`,
+    String.raw`(?<![\w.@%+~$\/\\-])(?:~|\.{1,2})?(?:\/${SEGMENT}){1,32}(?<=\.[a-zA-Z]\w{0,9})(?![\w\/])`,
+  ],
+  duration: [
+    String.raw`(?<![\w.])\d+(?:\.\d+)?(?:[hm]\d+(?:\.\d+)?){0,2} ?(?:[nuµm]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|days?|(?:nano|micro|milli)seconds?|millis)(?!\w)`,
+  ],
+  hex: [
+    String.raw`(?<!\w)0[xX]${HEX}+(?!\w)`,
+    String.raw`(?<=@)${HEX}{5,16}(?!\w)`,
+    String.raw`(?<!\w)(?=\d{0,40}[a-fA-F])${HEX}{16,}(?!\w)`,
+    String.raw`(?<!\w)(?=${HEX}{0,15}\d)(?=\d{0,15}[a-fA-F])${HEX}{7,15}(?!\w)`,
+  ],
+  token: [
+    String.raw`(?<![\w.-])eyJ[\w-]{10,}\.[\w-]+(?:\.[\w-]+)?`,
+    String.raw`(?<![\w\/+-])(?=[\w-]{0,128}\d)(?=[\w-]{0,128}[a-z])(?=[\w-]{0,128}[A-Z])[\w-]{24,}(?![\w-])`,
+    String.raw`(?<!\w)[a-z]{2,8}_(?=[A-Za-z0-9]{0,40}\d)[A-Za-z0-9]{12,}(?!\w)`,
+  ],
+  version: [String.raw`(?<![\w.])v?\d+\.\d+\.\d+(?:[-+][\w.+-]{1,64})?(?!\w|\.[\d<])`],
+  float: [String.raw`(?<![\w.])[-+]?\d+\.\d+(?:[eE][-+]?\d{1,3})?(?!\w|\.[\d<])`],
+  int: [
+    String.raw`(?<![\w.])[-+]?\d+(?:[,_]\d{3})*(?!\w|\.[\d<])`,
+    String.raw`(?<=[a-zA-Z]_)\d+(?![a-zA-Z0-9])`,
+    String.raw`(?<=[a-zA-Z]{2})\d{4,}(?![a-zA-Z0-9])`,
+  ],
+} as const;
+
+const ALL = Object.keys(KINDS);
+
+const VARIABLE = finderOf(KINDS);
+
+/**
+ * A placeholder is found first and stands for itself, and nothing is found right beside one, as nothing was before it
+ * was put there: so masking what is masked changes nothing.
+ */
+function finderOf(kinds: Readonly<Record<string, readonly string[]>>): RegExp {
+  const placeholder = `<(?:${ALL.join('|')}|\\*)>`;
+  const groups = Object.entries(kinds).map(([kind, forms]) => `(?<${kind}>${forms.join('|')})`);
+  return new RegExp(`${placeholder}|(?<!${placeholder})(?:${groups.join('|')})(?!${placeholder})`, 'gu');
+}
+
+/**
+ * The variables of a text by their kinds: `order 17 of bob@example.com` is `order <int> of <email>`. Of the result only
+ * the first `lengthMax` characters, so that no more of the text is looked at than they need.
+ */
+export function maskVariables(text: string, lengthMax = Infinity): string {
+  return mask(text, VARIABLE, lengthMax).slice(0, lengthMax);
+}
+
+function mask(text: string, variable: RegExp, lengthMax: number): string {
+  let masked = '';
+  let at = 0;
+  variable.lastIndex = 0;
+  while (masked.length < lengthMax) {
+    const match = variable.exec(text);
+    if (match === null) break;
+    const [found] = match;
+    masked += text.slice(at, match.index) + (kindOf(match) ?? found);
+    at = match.index + found.length;
+  }
+  variable.lastIndex = 0;
+  return masked.length < lengthMax ? masked + text.slice(at) : masked;
+}
+
+/** The placeholder of what was found; null for one that was a placeholder already. */
+function kindOf({ groups = {} }: RegExpExecArray): string | null {
+  for (const kind in groups) if (groups[kind] !== undefined) return `<${kind}>`;
+  return null;
+}
