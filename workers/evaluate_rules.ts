@@ -1,7 +1,8 @@
 import pLimit from 'p-limit';
 
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
-import { decideMetricRule, isBehind } from '#core/metrics/breach.ts';
+import { settingsOf } from '#core/incidents/rule_settings.ts';
+import { decideMetricRule, isBehind, type RuleMemory } from '#core/metrics/breach.ts';
 import { applyMetricRule, type Measurement } from '#incidents/apply_metric_rule.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import type { Log } from '#kernel/log.ts';
@@ -55,17 +56,25 @@ export async function evaluateRules(
       .then((found) => new Map(found.map((one) => [one.ruleId, one]))),
   ]);
   const decided = measurements.map((found) => {
-    const { ruleId, serviceId, config } = found.rule;
-    const isUnknown = isBehind(config.windowMinutes, waiting.get(serviceId) ?? null, now);
-    // Unknown counts as no data: it opens no incident and resolves none.
-    const measured = isUnknown ? { ...found, value: null } : found;
+    const { ruleId, serviceId, config, settings } = found.rule;
+    const isWaiting = isBehind(config.windowMinutes, waiting.get(serviceId) ?? null, now);
     const incident = open.get(ruleId) ?? null;
-    return { measured, incident, decision: decideMetricRule(config, { ...measured, open: incident }) };
+    const memory: RuleMemory = found.rule;
+    const judged = { ...config, settings: settingsOf(settings) };
+    const decision = decideMetricRule(judged, { ...found, isWaiting, open: incident, memory });
+    return { measured: found, incident, decision };
   });
   await incidents.setClearSince(
     decided.flatMap(({ incident, decision }) =>
       incident !== null && decision.kind === 'remember'
         ? [{ ...incident, before: incident.clearSince, since: decision.clearSince }]
+        : [],
+    ),
+  );
+  await activeRules.setMemory(
+    decided.flatMap(({ measured: { rule }, decision }) =>
+      decision.kind === 'remember' && !isSameMemory(rule, decision.memory)
+        ? [{ ruleId: rule.ruleId, ...decision.memory }]
         : [],
     ),
   );
@@ -76,6 +85,12 @@ export async function evaluateRules(
       limit(() => inUnitOfWork(runtime, (unit) => applyMetricRule(unit, measured, runtime.incidentLimit))),
     ),
   );
+}
+
+function isSameMemory(a: RuleMemory, b: RuleMemory): boolean {
+  const same = (one: RuleMemory[keyof RuleMemory], other: typeof one): boolean =>
+    one?.epochMilliseconds === other?.epochMilliseconds;
+  return same(a.breachedSince, b.breachedSince) && same(a.silentSince, b.silentSince);
 }
 
 async function measure(

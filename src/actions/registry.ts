@@ -113,6 +113,7 @@ import { searchEscalationPolicies } from '#actions/policies/search_escalation_po
 import { simulateEscalation } from '#actions/policies/simulate_escalation.ts';
 import { updateEscalationPolicy } from '#actions/policies/update_escalation_policy.ts';
 import { AGENT_OPERATIONS } from '#actions/responder/operations.ts';
+import { addAlertRule } from '#actions/rules/add_alert_rule.ts';
 import { createAlertRule } from '#actions/rules/create_alert_rule.ts';
 import { deleteAlertRule } from '#actions/rules/delete_alert_rule.ts';
 import { readRuleHistory } from '#actions/rules/read_rule_history.ts';
@@ -274,6 +275,7 @@ const WITHIN_ORGANIZATIONS = [
   readRuleHistory,
   replayRule,
   replaceAlertRule,
+  addAlertRule,
   searchServices,
   getServiceHealth,
   getServiceActivity,

@@ -1,15 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { comparisonOf } from '#core/incidents/comparison.ts';
+import type { IncidentActor } from '#core/incidents/incident.ts';
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
-import { decideMetricRule } from '#core/metrics/breach.ts';
+import { type RuleSettings, settingsOf } from '#core/incidents/rule_settings.ts';
+import { decideMetricRule, isFlapping } from '#core/metrics/breach.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import { comparedTexts, measureOf } from '#core/metrics/quantity.ts';
 import type { Cause } from '#incidents/open_incident.ts';
 import { openIncidents } from '#incidents/open_incidents.ts';
 import { endStormMembers, resolve } from '#incidents/resolve.ts';
+import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { ActiveRule, MetricCheck } from '#storage/postgres/active_rule_store.ts';
+import type { ActiveRule, MetricCheck, OpenIncident } from '#storage/postgres/active_rule_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /** A metric rule and what was measured for it. */
@@ -26,23 +29,69 @@ export interface Measurement {
 export async function applyMetricRule(unit: UnitOfWork, measured: Measurement, limit: IncidentLimit): Promise<void> {
   const { activeRules, incidents } = unit.stores;
   const {
-    rule: { ruleId, config },
+    rule: { ruleId, config, settings: stored },
     value,
     now,
   } = measured;
   await activeRules.lockDecision(ruleId);
   const [rule] = await activeRules.list('metric_threshold', { ruleId });
-  if (rule === undefined || !isDeepStrictEqual(rule.config, config)) return;
+  if (rule === undefined || !isDeepStrictEqual([rule.config, rule.settings], [config, stored])) return;
+  const settings = settingsOf(stored);
   const open = await activeRules.findOpenIncident('metric_threshold', ruleId);
-  const { kind } = decideMetricRule(config, { value, open, now });
-  if (kind === 'open' || kind === 'raise_occurrences') {
-    await openIncidents(unit, [{ rule, cause: causeOf(rule, config, value) }], limit);
+  const memory = await activeRules.findMemory(ruleId);
+  const recentIncidents = open === null ? 0 : await countRecent(unit, open, settings);
+  const decision = decideMetricRule({ ...config, settings }, { value, open, memory, recentIncidents, now });
+  if (decision.kind === 'nothing' || decision.kind === 'remember') return;
+  await activeRules.forgetMemory([ruleId]);
+  if (decision.kind !== 'resolve') {
+    const isSilent = decision.kind === 'open' && decision.because === 'no_data';
+    const cause = isSilent ? silenceOf(rule, config, settings) : causeOf(rule, config, value);
+    await openIncidents(unit, [{ rule, cause }], limit);
+    if (decision.kind === 'open') await recordFlapping(unit, ruleId, settings);
+    return;
   }
-  if (kind !== 'resolve' || open === null) return;
-  const incident = await incidents.lock(open.incidentId);
-  if (incident === null) return;
-  if (open.isMember) await endStormMembers(unit, incident, { ruleId });
-  else await resolve(unit, incident, { system: true, via: 'rule' });
+  const incident = open && (await incidents.lock(open.incidentId));
+  if (open === null || incident === null) return;
+  const isSilent = decision.because === 'no_data';
+  const by: IncidentActor = { system: true, via: 'rule', ...(isSilent && { because: 'no_data' }) };
+  const details = isSilent ? { noDataMinutes: settings.noDataMinutes } : {};
+  if (open.isMember) await endStormMembers(unit, incident, { ruleId }, by, details);
+  else await resolve(unit, incident, by, details);
+}
+
+/** Says in the timeline of an incident that has just opened why it will stay open for longer. */
+async function recordFlapping(unit: UnitOfWork, ruleId: Id<'rule'>, settings: RuleSettings): Promise<void> {
+  const { stores, now } = unit;
+  if (settings.flapIncidents === null) return;
+  const open = await stores.activeRules.findOpenIncident('metric_threshold', ruleId);
+  if (open === null || open.isMember) return;
+  const incidents = await countRecent(unit, open, settings);
+  if (!isFlapping(settings, incidents)) return;
+  const { flapMinutes } = settings;
+  await stores.timeline.record(open.incidentId, 'flapping', { incidents, flapMinutes }, now);
+}
+
+/** Only a rule that may flap needs to know how often it has fired. */
+async function countRecent(
+  { stores }: UnitOfWork,
+  { ruleId, openedAt }: OpenIncident,
+  { flapIncidents, flapMinutes }: RuleSettings,
+): Promise<number> {
+  if (flapIncidents === null) return 0;
+  return await stores.activeRules.countOpened(ruleId, openedAt, flapMinutes, flapIncidents);
+}
+
+/** The cause of an incident of a rule that pages when nothing is measured any more. */
+function silenceOf(rule: ActiveRule, config: MetricThreshold, { noDataMinutes }: RuleSettings): Cause {
+  const { metricName, comparator, threshold, windowMinutes, aggregation } = config;
+  return {
+    kind: 'metric_threshold',
+    exceptionGroupId: null,
+    title: `${rule.name}: no data of ${metricName}`,
+    severity: 'error',
+    details: { metricName, aggregation, comparator, threshold, windowMinutes, value: null },
+    sentence: `${metricName} has sent no data for ${noDataMinutes} min`,
+  };
 }
 
 function causeOf(rule: ActiveRule, config: MetricThreshold, value: number | null): Cause {

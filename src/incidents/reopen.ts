@@ -16,6 +16,8 @@ export async function reopen(unit: UnitOfWork, incident: IncidentRow, by: Incide
     throw new AppError('conflict', `it was resolved more than ${REOPEN_DAYS_MAX} days ago; declare a new incident`);
   }
   await requireUnresolvedGroup(unit, incident);
+  // How long its metric has been silent counts from now on again.
+  if (incident.ruleId !== null) await unit.stores.activeRules.forgetMemory([incident.ruleId]);
   if (!(await unit.stores.incidents.reopen(incident.id, decision.to, unit.now))) {
     throw new AppError('conflict', 'its cause has opened a new incident meanwhile; take care of that one');
   }

@@ -4,9 +4,12 @@ import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import { recordSystemChange } from '#storage/postgres/system_change.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
-/** Further facts for the timeline: the status that the exception group of the incident was given. */
+/** Further facts for the timeline. */
 export interface TimelineDetails {
+  /** The status that the exception group of the incident was given. */
   readonly groupStatus?: string;
+  /** For how long the metric of the incident has sent nothing. */
+  readonly noDataMinutes?: number;
 }
 
 /**

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 
-import { type Id, newId } from '#kernel/ids.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import type { Id } from '#kernel/ids.ts';
 import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
 import { eventsArrive, type PointInput, pointsArrive } from '#test/kit/arrivals.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { arrive, holdUp } from '#test/kit/held_up_points.ts';
+import { setOfRule } from '#test/kit/rule_settings.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { type EvaluationRuntime, evaluateRules } from '#workers/evaluate_rules.ts';
 
@@ -106,12 +107,13 @@ test('a value that comes late still opens the incident, as long as its time is i
   expect(await incidents(w)).toMatchObject([{ status: 'triggered' }]);
 });
 
-test('a window without data opens nothing and resolves nothing', async () => {
+test('a window without data opens nothing, and resolves nothing where the rule keeps its incident', async () => {
   const w = await staffedWorld();
   const rule = await watched(w, { ...LATENCY, comparator: '<', threshold: 1, aggregation: 'count' });
   await w.evaluate();
   expect(await incidents(w)).toEqual([]);
   const open = await watched(w);
+  await setOfRule(w, open.ruleId, { noData: 'keep' });
   await measured(w, open, 250);
   await w.evaluate();
   for (let minutes = 0; minutes < 60; minutes += 5) {
@@ -357,15 +359,3 @@ test('a rule whose points wait to be stored opens and resolves nothing, says so,
   await holdsBack();
   expect((await incidents(w))[0]).toMatchObject({ status: 'resolved' });
 });
-
-/** Points of the service are accepted, and no worker comes to store them. */
-async function holdUp({ context, orgId, clock }: StaffedWorld, serviceId: Id<'service'>): Promise<void> {
-  const { durableJobs } = storesOf(context.db.session());
-  const job = { jobId: newId('job'), orgId, serviceId, items: 1, bytes: Buffer.alloc(0) };
-  await durableJobs.insert('store_points', [job], clock.now());
-  await durableJobs.extend([{ jobId: job.jobId, number: 0 }], 3_600_000);
-}
-
-async function arrive({ context }: StaffedWorld): Promise<void> {
-  await context.db.sql.run('delete from kept_jobs');
-}

@@ -4,7 +4,7 @@ import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { NoteView } from '#actions/incidents/notes.ts';
 import { type EscalationState, escalationStateOf, type StepState } from '#core/incidents/escalation_state.ts';
-import { INCIDENT_STATUSES, NEWS_EVENTS } from '#core/incidents/incident.ts';
+import { INCIDENT_STATUSES, NEWS_EVENTS, SYSTEM_REASONS } from '#core/incidents/incident.ts';
 import { INCIDENT_KINDS } from '#core/incidents/incident_kind.ts';
 import { toStepRecords, type StepTimerRow } from '#core/incidents/step_records.ts';
 import { timelineText } from '#core/incidents/timeline_text.ts';
@@ -23,6 +23,9 @@ const IncidentActorView = Type.Object(
     userId: Type.Optional(IdText),
     apiKeyId: Type.Optional(IdText),
     system: Type.Optional(Type.Literal(true)),
+    because: Type.Optional(
+      Type.Enum([...SYSTEM_REASONS], { description: 'why the system did it, when its cause is not simply gone' }),
+    ),
     apiKeyName: Type.Optional(Type.String({ description: 'what the API key was called when it acted' })),
     clientName: Type.Optional(Type.String({ description: 'what the app was called that the person acted through' })),
     via: Type.Enum([...VIAS]),

@@ -1,13 +1,15 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
 import { RuleConfigInput } from '#actions/rules/config_fields.ts';
+import { shownSettings } from '#actions/rules/settings_fields.ts';
 import { findMissingMetrics } from '#actions/rules/missing_metric.ts';
 import { RuleKindName, RuleView, toRuleView, RULE_EXAMPLE } from '#actions/rules/view.ts';
-import { isRuleKind } from '#core/incidents/rule_kinds.ts';
+import { isRuleKind, type RuleKind } from '#core/incidents/rule_kinds.ts';
 import { parseRuleConfig } from '#core/incidents/rule_config.ts';
+import { parseRuleSettings, type StoredSettings } from '#core/incidents/rule_settings.ts';
 import { faultsOf, orThrow } from '#core/oncall/parsed.ts';
 
 export const createAlertRule = defineAction({
@@ -40,29 +42,50 @@ export const createAlertRule = defineAction({
     enabled: true,
   },
   exampleResult: RULE_EXAMPLE,
-  async handle(input, context) {
-    const { stores, caller, now, record } = context;
-    const { orgId } = caller;
-    const config = orThrow(parseRuleConfig(input.kind, input.config, 'config'));
-    await stores.services.lock(orgId, input.serviceId);
-    const service = await stores.services.get(orgId, input.serviceId);
-    const policy =
-      input.escalationPolicyId === undefined
-        ? null
-        : await stores.policies.lock(orgId, input.escalationPolicyId, 'escalationPolicyId');
-    const rule = await stores.alertRules.insert(
-      service,
-      {
-        name: input.name,
-        kind: input.kind,
-        config,
-        escalationPolicyId: policy && policy.id,
-        enabled: input.enabled ?? true,
-      },
-      now,
-    );
-    const after = toRuleView(rule, service);
-    record({ target: rule.id, before: null, after });
-    return { ...after, missingMetric: (await findMissingMetrics(context, service, [rule])).get(rule.id) ?? null };
-  },
+  handle: (input, context) => insertRule(input, null, context),
 });
+
+/** What is known of a new rule. */
+interface NewRule {
+  readonly serviceId: string;
+  readonly name: string;
+  readonly kind: RuleKind;
+  readonly config: object;
+  readonly escalationPolicyId?: string | undefined;
+  readonly enabled?: boolean | undefined;
+}
+
+export async function insertRule(
+  input: NewRule,
+  settings: StoredSettings | null,
+  context: ActionContext,
+): Promise<Static<typeof RuleView>> {
+  const { stores, caller, now, record } = context;
+  const { orgId } = caller;
+  const config = orThrow(parseRuleConfig(input.kind, input.config, 'config'));
+  await stores.services.lock(orgId, input.serviceId);
+  const service = await stores.services.get(orgId, input.serviceId);
+  const policy =
+    input.escalationPolicyId === undefined
+      ? null
+      : await stores.policies.lock(orgId, input.escalationPolicyId, 'escalationPolicyId');
+  const rule = await stores.alertRules.insert(
+    service,
+    {
+      name: input.name,
+      kind: input.kind,
+      config,
+      escalationPolicyId: policy && policy.id,
+      enabled: input.enabled ?? true,
+      settings: settings && orThrow(parseRuleSettings({ kind: input.kind, config }, settings, 'settings')),
+    },
+    now,
+  );
+  const after = toRuleView(rule, service);
+  record({
+    target: rule.id,
+    before: null,
+    after: settings === null ? after : { ...after, settings: shownSettings(rule) },
+  });
+  return { ...after, missingMetric: (await findMissingMetrics(context, service, [rule])).get(rule.id) ?? null };
+}

@@ -5,8 +5,10 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Name, nullable } from '#actions/fields.ts';
 import { RuleConfigInput } from '#actions/rules/config_fields.ts';
 import { findMissingMetrics } from '#actions/rules/missing_metric.ts';
+import { RuleSettingsInput, shownSettings } from '#actions/rules/settings_fields.ts';
 import { RULE_EXAMPLE, RuleView, toRuleView } from '#actions/rules/view.ts';
 import { parseRuleConfig } from '#core/incidents/rule_config.ts';
+import { parseRuleSettings } from '#core/incidents/rule_settings.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -25,6 +27,7 @@ export const replaceAlertRule = defineAction({
       config: RuleConfigInput,
       escalationPolicyId: nullable(IdText),
       enabled: Type.Boolean(),
+      settings: Type.Optional(RuleSettingsInput),
     },
     CLOSED,
   ),
@@ -37,25 +40,28 @@ export const replaceAlertRule = defineAction({
     config: { ...RULE_EXAMPLE.config, threshold: 1200 },
     escalationPolicyId: null,
     enabled: true,
+    settings: { forMinutes: 5, recoveryThreshold: 1000, recoveryMinutes: 10, noData: 'keep' },
   },
-  async handle({ ruleId, basedOn, name, config, escalationPolicyId, enabled }, context) {
+  async handle({ ruleId, basedOn, name, config, escalationPolicyId, enabled, settings }, context) {
     const { stores, caller, now, record } = context;
     const { orgId } = caller;
     const { kind, serviceId } = await stores.alertRules.get(orgId, ruleId);
     const newConfig = orThrow(parseRuleConfig(kind, config, 'config'));
+    const newSettings = settings && orThrow(parseRuleSettings({ kind, config: newConfig }, settings, 'settings'));
     // The policy before the rule: deleting a policy locks in this order too.
     const policy =
       escalationPolicyId === null ? null : await stores.policies.lock(orgId, escalationPolicyId, 'escalationPolicyId');
     const rule = await stores.alertRules.lock(orgId, ruleId);
     const service = await stores.services.get(orgId, serviceId, 'ruleId');
-    const before = toRuleView(rule, service);
+    const before = { ...toRuleView(rule, service), settings: shownSettings(rule) };
     if (before.updatedAt !== basedOn) {
       throw new AppError('conflict', 'somebody has changed this rule since you opened it');
     }
     Object.assign(rule, { name, config: newConfig, escalationPolicyId: policy && policy.id, enabled });
+    if (newSettings !== undefined) rule.settings = newSettings;
     await stores.alertRules.save(rule, now);
     const after = toRuleView(rule, service);
-    record({ target: rule.id, before, after });
+    record({ target: rule.id, before, after: { ...after, settings: shownSettings(rule) } });
     return { ...after, missingMetric: (await findMissingMetrics(context, service, [rule])).get(rule.id) ?? null };
   },
 });

@@ -5,12 +5,15 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, MetricName, nullable, Timestamp } from '#actions/fields.ts';
 import { readHistory } from '#actions/rules/read_history.ts';
 import { REPLAY_DAYS_MAX } from '#actions/rules/read_rule_history.ts';
+import { RuleSettingsInput } from '#actions/rules/settings_fields.ts';
+import { parseRuleSettings, settingsOf } from '#core/incidents/rule_settings.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { COMPARATORS } from '#core/metrics/comparator.ts';
 import { WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
 import { type ReplayedIncident, replayRule as replay } from '#core/metrics/replay.ts';
 import { selectorFaults } from '#core/metrics/selector.ts';
 import { contactsOf } from '#core/oncall/contact.ts';
+import { orThrow } from '#core/oncall/parsed.ts';
 import { escalationCost } from '#core/oncall/escalation_cost.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
@@ -53,6 +56,7 @@ export const replayRule = defineAction({
       comparator: Type.Enum([...COMPARATORS]),
       threshold: Type.Number(),
       escalationPolicyId: nullable(IdText),
+      settings: Type.Optional(RuleSettingsInput),
       days: Type.Integer({ minimum: 1, maximum: REPLAY_DAYS_MAX }),
     },
     CLOSED,
@@ -74,12 +78,15 @@ export const replayRule = defineAction({
     comparator: '>',
     threshold: 800,
     escalationPolicyId: EXAMPLE_IDS.policyId,
+    settings: { forMinutes: 5 },
     days: 7,
   },
-  async handle({ serviceId, escalationPolicyId, comparator, threshold, ...wanted }, context) {
+  async handle({ serviceId, escalationPolicyId, comparator, threshold, settings, ...wanted }, context) {
+    const config = { ...wanted, comparator, threshold };
+    const parsed = parseRuleSettings({ kind: 'metric_threshold', config }, settings ?? {}, 'settings');
     const service = await context.stores.services.get(context.caller.orgId, serviceId);
     const history = await readHistory(service, wanted, context);
-    const incidents = replay({ comparator, threshold, windowMinutes: wanted.windowMinutes }, history);
+    const incidents = replay({ ...config, settings: settingsOf(orThrow(parsed)) }, history);
     const shown = incidents.slice(0, INCIDENTS_MAX);
     const timestamp = (ms: number) => toTimestamp(fromEpochMilliseconds(ms));
     return {

@@ -4,6 +4,7 @@ import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { PagedNowView, readPagedNow } from '#actions/rules/paged_now.ts';
+import { RuleSettingsView, shownSettings } from '#actions/rules/settings_fields.ts';
 import { RuleKindName, RuleStateView, toRuleView } from '#actions/rules/view.ts';
 import { findWaitingRules, type Waiting } from '#actions/rules/waiting_rules.ts';
 import { RULE_STATES, type RuleState } from '#core/incidents/rule_state.ts';
@@ -18,6 +19,7 @@ const RECENT_DAYS = 7;
 
 const FoundRuleView = Type.Object({
   ...RuleStateView.properties,
+  settings: RuleSettingsView,
   serviceName: Type.String(),
   state: Type.Enum([...RULE_STATES]),
   lastFiredAt: nullable(Timestamp),
@@ -131,6 +133,7 @@ async function readFound(
     return [
       {
         ...toRuleView(rule, service),
+        settings: shownSettings(rule),
         waitingForData:
           why?.kind === 'behind'
             ? { since: toTimestamp(why.since), behindSeconds: Math.round(now.since(why.since).total('seconds')) }

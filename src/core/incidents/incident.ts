@@ -17,6 +17,11 @@ export const NEWS_EVENTS = ['acknowledged', 'resolved', 'reopened', 'proposed'] 
 
 export type NewsEvent = (typeof NEWS_EVENTS)[number];
 
+/** Why the product itself resolved an incident: by default as its condition was false or its exception resolved. */
+export const SYSTEM_REASONS = ['no_data'] as const;
+
+type SystemReason = (typeof SYSTEM_REASONS)[number];
+
 /** The name of the API key or connected app at that time; absent when none was used. */
 interface Through {
   readonly apiKeyName?: string;
@@ -27,7 +32,7 @@ interface Through {
 export type IncidentActor =
   | ({ readonly userId: string; readonly via: Via } & Through)
   | ({ readonly apiKeyId: string; readonly via: Via } & Through)
-  | { readonly system: true; readonly via: Via };
+  | { readonly system: true; readonly via: Via; readonly because?: SystemReason };
 
 export function toIncidentActor(actor: Actor, via: Via): IncidentActor {
   switch (actor.kind) {

@@ -6,6 +6,8 @@ interface ActorFields {
   readonly apiKeyId?: string;
   readonly apiKeyName?: string;
   readonly clientName?: string;
+  /** Why the product itself did it. */
+  readonly because?: string;
   readonly via: Via;
 }
 
@@ -21,7 +23,7 @@ export function actorName(by: ActorFields, nameOf: NameOf): string {
   }
   if (by.apiKeyId !== undefined)
     return by.apiKeyName === undefined ? 'an API key' : `the API key ${quoted(by.apiKeyName)}`;
-  return 'Tocsin itself, as its cause is gone';
+  return by.because === 'no_data' ? 'Tocsin itself, as no data arrives' : 'Tocsin itself, as its cause is gone';
 }
 
 /** The name and the way it was done: `Anna by SMS`, `the API key "deploy bot" (MCP)`. */

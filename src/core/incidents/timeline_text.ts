@@ -55,7 +55,9 @@ export function timelineText(event: string, data: Data, names: ReadonlyMap<strin
     case 'acknowledged':
       return `Acknowledged by ${actor(data, nameOf)}; escalation is paused.${consequences(data, nameOf)}`;
     case 'resolved':
-      return `Resolved by ${actor(data, nameOf)}${newGroupStatus(data)}.${consequences(data, nameOf)}`;
+      return `Resolved by ${actor(data, nameOf)}${noDataFor(data)}${newGroupStatus(data)}.${consequences(data, nameOf)}`;
+    case 'flapping':
+      return `The rule flaps: it has opened ${Number(data['incidents'] ?? 0)} or more incidents within ${plural(Number(data['flapMinutes'] ?? 0), 'minute', 'minutes')}. This one stays open until the condition has been false for as long.`;
     case 'reopened':
       return `Reopened by ${actor(data, nameOf)}; ${whatContinues(data)}.${newsOfReopening(data, nameOf)}`;
     case 'restored':
@@ -152,6 +154,12 @@ function consequences(data: Data, nameOf: NameOf): string {
       : ` ${plural(cancelled, 'message that had not left is', 'messages that had not left are')} cancelled.`,
     told.length === 0 ? '' : ` ${namesOf(told, nameOf)} ${told.length === 1 ? 'hears' : 'hear'} of it by SMS.`,
   ].join('');
+}
+
+/** What never arrived again cannot be judged. */
+function noDataFor(data: Data): string {
+  const minutes = Number(data['noDataMinutes'] ?? 0);
+  return minutes === 0 ? '' : `, for ${plural(minutes, 'minute', 'minutes')} now`;
 }
 
 /** An incident ends as well when somebody resolves or ignores its exception. */

@@ -1,5 +1,6 @@
 import type { Comparator } from '#core/metrics/comparator.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
+import { METRIC_RULE_DEFAULTS, type MetricRuleSettings } from '#core/metrics/rule_settings.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 const COMPARISONS: Readonly<Record<Comparator, (value: number, threshold: number) => boolean>> = {
@@ -46,44 +47,142 @@ export interface OpenBreach<At extends Moment = Temporal.Instant> {
   readonly clearSince: At | null;
 }
 
+/** What is remembered of a rule beside its incident. */
+export interface RuleMemory<At extends Moment = Temporal.Instant> {
+  /** Since when each evaluation found the condition true, while no incident is open. */
+  readonly breachedSince: At | null;
+  /** Since when each evaluation found no data. */
+  readonly silentSince: At | null;
+}
+
+export const NO_MEMORY: RuleMemory<never> = { breachedSince: null, silentSince: null };
+
+/** A rule as far as its judgement goes; without settings, by the defaults. */
+export type JudgedRule = Pick<MetricThreshold, 'comparator' | 'threshold' | 'windowMinutes'> & {
+  readonly settings?: MetricRuleSettings;
+};
+
 export interface RuleEvaluation<At extends Moment> {
   /** The aggregate over the window; null without data. */
   readonly value: number | null;
+  /** Its data has not all arrived (see `isBehind`): what the window holds says nothing. */
+  readonly isWaiting?: boolean;
   readonly open: OpenBreach<At> | null;
+  readonly memory?: RuleMemory<At>;
+  /** How many incidents the rule had opened within `flapMinutes` when the open one did, which is among them. */
+  readonly recentIncidents?: number;
   readonly now: At;
 }
 
 export type RuleDecision<At extends Moment = Temporal.Instant> =
-  | { readonly kind: 'open' }
+  | { readonly kind: 'open'; readonly because: 'breach' | 'no_data' }
   /** A further breach: `countedAt` becomes `now` and `clearSince` null. */
   | { readonly kind: 'raise_occurrences' }
-  | { readonly kind: 'resolve' }
-  /** Only what is remembered of the open incident changes. */
-  | { readonly kind: 'remember'; readonly clearSince: At | null }
+  | { readonly kind: 'resolve'; readonly because: 'recovered' | 'no_data' }
+  /** Only what is remembered changes. All other decisions but `nothing` leave no memory of the rule. */
+  | { readonly kind: 'remember'; readonly clearSince: At | null; readonly memory: RuleMemory<At> }
   | { readonly kind: 'nothing' };
 
 /**
  * What an evaluation means for the rule's incident. Evaluations come every few seconds, so while the condition stays
  * true a further breach is counted once a window; one that comes after the condition was false counts at once. The
- * incident is over once the condition was false, with data, at every evaluation for a whole window.
+ * incident is over once the condition was false, with data, at every evaluation for a whole window; the settings of the
+ * rule may ask for more or less.
  */
 export function decideMetricRule<At extends Moment>(
-  { comparator, threshold, windowMinutes }: Pick<MetricThreshold, 'comparator' | 'threshold' | 'windowMinutes'>,
-  { value, open, now }: RuleEvaluation<At>,
+  rule: JudgedRule,
+  evaluation: RuleEvaluation<At>,
 ): RuleDecision<At> {
-  const breached = isBreached(value, comparator, threshold);
-  if (open === null) return { kind: breached ? 'open' : 'nothing' };
-  const windowMs = windowMinutes * 60_000;
-  if (breached) {
-    const sinceCountedMs = millisecondsBetween(open.countedAt, now);
-    const isNew = open.clearSince !== null || sinceCountedMs >= windowMs || isBeforeItsTime(sinceCountedMs);
-    return { kind: isNew ? 'raise_occurrences' : 'nothing' };
+  const { open } = evaluation;
+  return open === null ? decideOpening(rule, evaluation) : decideOpenIncident(rule, { ...evaluation, open });
+}
+
+function decideOpening<At extends Moment>(
+  { comparator, threshold, settings = METRIC_RULE_DEFAULTS }: JudgedRule,
+  { value, isWaiting = false, memory = NO_MEMORY, now }: RuleEvaluation<At>,
+): RuleDecision<At> {
+  if (isWaiting) return { kind: 'nothing' };
+  const remember = (change: Partial<RuleMemory<At>>): RuleDecision<At> =>
+    changed({ clearSince: null, memory }, { clearSince: null, memory: { ...NO_MEMORY, ...change } });
+  if (isBreached(value, comparator, threshold)) {
+    const breachedSince = sinceThen(memory.breachedSince, now);
+    if (hasLasted(breachedSince, settings.forMinutes, now)) return { kind: 'open', because: 'breach' };
+    return remember({ breachedSince });
   }
-  if (value === null) return open.clearSince === null ? { kind: 'nothing' } : { kind: 'remember', clearSince: null };
-  if (open.clearSince === null) return { kind: 'remember', clearSince: now };
-  const clearMs = millisecondsBetween(open.clearSince, now);
-  if (isBeforeItsTime(clearMs)) return { kind: 'remember', clearSince: now };
-  return { kind: clearMs >= windowMs ? 'resolve' : 'nothing' };
+  if (value !== null || settings.noData !== 'page') return remember({});
+  const silentSince = sinceThen(memory.silentSince, now);
+  if (hasLasted(silentSince, settings.noDataMinutes, now)) return { kind: 'open', because: 'no_data' };
+  return remember({ silentSince });
+}
+
+function decideOpenIncident<At extends Moment>(
+  { comparator, threshold, windowMinutes, settings = METRIC_RULE_DEFAULTS }: JudgedRule,
+  {
+    value,
+    isWaiting = false,
+    open,
+    memory = NO_MEMORY,
+    recentIncidents = 0,
+    now,
+  }: RuleEvaluation<At> & { readonly open: OpenBreach<At> },
+): RuleDecision<At> {
+  const remember = (clearSince: At | null, silentSince: At | null = null): RuleDecision<At> =>
+    changed({ clearSince: open.clearSince, memory }, { clearSince, memory: { breachedSince: null, silentSince } });
+  if (isWaiting) return remember(null);
+  if (isBreached(value, comparator, threshold)) {
+    const sinceCountedMs = millisecondsBetween(open.countedAt, now);
+    const isNew =
+      open.clearSince !== null || sinceCountedMs >= windowMinutes * MINUTE_MS || isBeforeItsTime(sinceCountedMs);
+    return isNew ? { kind: 'raise_occurrences' } : remember(null);
+  }
+  if (value === null) {
+    if (settings.noData !== 'resolve') return remember(null);
+    const silentSince = sinceThen(memory.silentSince, now);
+    if (hasLasted(silentSince, settings.noDataMinutes, now)) return { kind: 'resolve', because: 'no_data' };
+    return remember(null, silentSince);
+  }
+  const { recoveryThreshold, recoveryMinutes } = settings;
+  if (recoveryThreshold !== null && isBreached(value, comparator, recoveryThreshold)) return remember(null);
+  const clearSince = sinceThen(open.clearSince, now);
+  const flapMinutes = isFlapping(settings, recentIncidents) ? settings.flapMinutes : 0;
+  const isOver = hasLasted(clearSince, Math.max(recoveryMinutes ?? windowMinutes, flapMinutes), now);
+  return isOver ? { kind: 'resolve', because: 'recovered' } : remember(clearSince);
+}
+
+/** Whether a rule opens and resolves incidents so often that the last one stays open. */
+export function isFlapping(
+  { flapIncidents }: Pick<MetricRuleSettings, 'flapIncidents'>,
+  recentIncidents: number,
+): boolean {
+  return flapIncidents !== null && recentIncidents >= flapIncidents;
+}
+
+const MINUTE_MS = 60_000;
+
+interface Remembered<At extends Moment> {
+  readonly clearSince: At | null;
+  readonly memory: RuleMemory<At>;
+}
+
+function changed<At extends Moment>(before: Remembered<At>, after: Remembered<At>): RuleDecision<At> {
+  const isSame =
+    isSameTime(before.clearSince, after.clearSince) &&
+    isSameTime(before.memory.breachedSince, after.memory.breachedSince) &&
+    isSameTime(before.memory.silentSince, after.memory.silentSince);
+  return isSame ? { kind: 'nothing' } : { kind: 'remember', ...after };
+}
+
+function isSameTime(a: Moment | null, b: Moment | null): boolean {
+  return a?.epochMilliseconds === b?.epochMilliseconds;
+}
+
+/** Since when something lasts: from now on if it has just begun, or the clock has been set back behind its begin. */
+function sinceThen<At extends Moment>(since: At | null, now: At): At {
+  return since === null || isBeforeItsTime(millisecondsBetween(since, now)) ? now : since;
+}
+
+function hasLasted(since: Moment, minutes: number, now: Moment): boolean {
+  return millisecondsBetween(since, now) >= minutes * MINUTE_MS;
 }
 
 /** What is remembered lies ahead: the clock has been set back since. Two processes may be a little apart. */

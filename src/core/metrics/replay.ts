@@ -1,5 +1,13 @@
-import { decideMetricRule, type Moment, type OpenBreach, type RuleDecision } from '#core/metrics/breach.ts';
-import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
+import {
+  decideMetricRule,
+  type JudgedRule,
+  type Moment,
+  NO_MEMORY,
+  type OpenBreach,
+  type RuleDecision,
+  type RuleMemory,
+} from '#core/metrics/breach.ts';
+import { METRIC_RULE_DEFAULTS } from '#core/metrics/rule_settings.ts';
 
 /** What a rule would have found at each evaluation: one every `stepMs`, the first at `firstMs` in epoch milliseconds. */
 export interface RuleHistory {
@@ -15,42 +23,51 @@ export interface ReplayedIncident {
   readonly closedAt: number | null;
 }
 
-type Condition = Pick<MetricThreshold, 'comparator' | 'threshold' | 'windowMinutes'>;
-
 /**
  * The incidents that a rule would have opened and resolved by itself, had it been evaluated at these times: the decision
  * of the worker, one evaluation after the other. Nobody resolves an incident by hand, and no data came late.
  */
-export function replayRule(rule: Condition, { firstMs, stepMs, values }: RuleHistory): ReplayedIncident[] {
+export function replayRule(rule: JudgedRule, { firstMs, stepMs, values }: RuleHistory): ReplayedIncident[] {
+  const { flapMinutes } = rule.settings ?? METRIC_RULE_DEFAULTS;
   const incidents: ReplayedIncident[] = [];
-  let open: OpenBreach<Moment> | null = null;
-  let openedAt = 0;
+  let state: State = { open: null, memory: NO_MEMORY };
+  const openings: number[] = [];
   for (const [index, value] of values.entries()) {
     const now: Moment = { epochMilliseconds: firstMs + index * stepMs };
-    const decision: RuleDecision<Moment> = decideMetricRule(rule, { value, open, now });
-    if (decision.kind === 'open') openedAt = now.epochMilliseconds;
-    if (decision.kind === 'resolve') incidents.push({ openedAt, closedAt: now.epochMilliseconds });
-    open = openAfter(decision, open, now);
+    const decision = decideMetricRule(rule, { value, ...state, recentIncidents: openings.length, now });
+    if (decision.kind === 'open') {
+      const since = now.epochMilliseconds - flapMinutes * 60_000;
+      while ((openings[0] ?? Infinity) <= since) openings.shift();
+      openings.push(now.epochMilliseconds);
+      incidents.push({ openedAt: now.epochMilliseconds, closedAt: null });
+    }
+    if (decision.kind === 'resolve') close(incidents, now.epochMilliseconds);
+    state = stateAfter(decision, state, now);
   }
-  if (open !== null) incidents.push({ openedAt, closedAt: null });
   return incidents;
 }
 
-/** What is remembered of the rule's incident once the decision is carried out. */
-function openAfter(
-  decision: RuleDecision<Moment>,
-  open: OpenBreach<Moment> | null,
-  now: Moment,
-): OpenBreach<Moment> | null {
+function close(incidents: ReplayedIncident[], closedAt: number): void {
+  const last = incidents.pop();
+  if (last !== undefined) incidents.push({ ...last, closedAt });
+}
+
+interface State {
+  readonly open: OpenBreach<Moment> | null;
+  readonly memory: RuleMemory<Moment>;
+}
+
+/** What is remembered of the rule and its incident once the decision is carried out. */
+function stateAfter(decision: RuleDecision<Moment>, { open, memory }: State, now: Moment): State {
   switch (decision.kind) {
     case 'open':
     case 'raise_occurrences':
-      return { countedAt: now, clearSince: null };
+      return { open: { countedAt: now, clearSince: null }, memory: NO_MEMORY };
     case 'remember':
-      return open && { ...open, clearSince: decision.clearSince };
+      return { open: open && { ...open, clearSince: decision.clearSince }, memory: decision.memory };
     case 'resolve':
-      return null;
+      return { open: null, memory: NO_MEMORY };
     case 'nothing':
-      return open;
+      return { open, memory };
   }
 }

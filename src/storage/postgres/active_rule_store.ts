@@ -1,18 +1,21 @@
 import { type Expression, sql } from 'kysely';
 
 import { RULE_KINDS, type RuleKind } from '#core/incidents/rule_kinds.ts';
+import type { StoredSettings } from '#core/incidents/rule_settings.ts';
+import { NO_MEMORY, type RuleMemory } from '#core/metrics/breach.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
 import { PARTS } from '#core/queue/work_shares.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import { anyOf, columns, field, type Row } from '#storage/postgres/columns.ts';
+import { anyOf, columns, field, type Row, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import type { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
 import { AlertRuleEntity } from '#storage/postgres/entities/oncall.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
-const RULE = ['orgId', 'serviceId', 'name', 'config'] as const;
+const RULE = ['orgId', 'serviceId', 'name', 'config', 'settings'] as const;
 
 /** A rule that is being evaluated, with the policy it pages by. */
 export type ActiveRule = Pick<Row<typeof AlertRuleEntity>, (typeof RULE)[number]> & {
@@ -24,18 +27,25 @@ export type ActiveRule = Pick<Row<typeof AlertRuleEntity>, (typeof RULE)[number]
 };
 
 /** As much of an active metric rule as its evaluation needs. */
-export interface MetricCheck {
+export interface MetricCheck extends RuleMemory {
   readonly ruleId: Id<'rule'>;
   readonly serviceId: Id<'service'>;
   readonly config: MetricThreshold;
+  readonly settings: StoredSettings | null;
   /** How long the service keeps points. */
   readonly retentionDays: number;
+}
+
+/** What is to be remembered of a rule. */
+interface MemoryChange extends RuleMemory {
+  readonly ruleId: Id<'rule'>;
 }
 
 /** An incident that a rule has opened and that is not resolved. */
 export type OpenIncident = Pick<Row<typeof IncidentEntity>, 'countedAt' | 'clearSince'> & {
   readonly incidentId: Id<'incident'>;
   readonly ruleId: Id<'rule'>;
+  readonly openedAt: Temporal.Instant;
   /** True when the incident is a storm that stands for this rule among others. */
   readonly isMember: boolean;
 };
@@ -104,6 +114,64 @@ export class ActiveRuleStore {
     return (await open.executeTakeFirst()) ?? null;
   }
 
+  async findMemory(ruleId: Id<'rule'>): Promise<RuleMemory> {
+    const memory = await this.#session.db
+      .selectFrom('rule_memory')
+      .select(['breached_since as breachedSince', 'silent_since as silentSince'])
+      .where('rule_id', '=', ruleId)
+      .executeTakeFirst();
+    return memory ?? NO_MEMORY;
+  }
+
+  /** Of rules that are not gone; nothing to remember removes the row. */
+  async setMemory(changes: readonly MemoryChange[]): Promise<void> {
+    const blank = changes.filter(({ breachedSince, silentSince }) => breachedSince === null && silentSince === null);
+    const kept = changes.filter((change) => !blank.includes(change));
+    await this.forgetMemory(blank.map(({ ruleId }) => ruleId));
+    if (kept.length === 0) return;
+    const rows = rowsOf('m', {
+      rule_id: ['text', kept.map(({ ruleId }) => ruleId)],
+      breached_since: ['timestamptz', kept.map(({ breachedSince }) => breachedSince)],
+      silent_since: ['timestamptz', kept.map(({ silentSince }) => silentSince)],
+    });
+    await this.#session.db
+      .insertInto('rule_memory')
+      .columns(['rule_id', 'breached_since', 'silent_since'])
+      .expression((eb) =>
+        eb
+          .selectFrom(rows)
+          .innerJoin('alert_rules as r', 'r.id', 'm.rule_id')
+          .select(['r.id', 'm.breached_since', 'm.silent_since'])
+          .orderBy('r.id')
+          .forKeyShare('r'),
+      )
+      .onConflict((conflict) =>
+        conflict.column('rule_id').doUpdateSet(({ ref }) => ({
+          breached_since: ref('excluded.breached_since'),
+          silent_since: ref('excluded.silent_since'),
+        })),
+      )
+      .execute();
+  }
+
+  async forgetMemory(ruleIds: readonly Id<'rule'>[]): Promise<void> {
+    if (ruleIds.length === 0) return;
+    await this.#session.db.deleteFrom('rule_memory').where('rule_id', '=', anyOf(ruleIds)).execute();
+  }
+
+  /** How many incidents the rule has opened within these minutes up to `until`; counts no further than `most`. */
+  async countOpened(ruleId: Id<'rule'>, until: Temporal.Instant, minutes: number, most: number): Promise<number> {
+    const opened = await this.#session.db
+      .selectFrom('incidents')
+      .select('id')
+      .where('rule_id', '=', ruleId)
+      .where('triggered_at', '>', until.subtract({ minutes }))
+      .where('triggered_at', '<=', until)
+      .limit(most)
+      .execute();
+    return opened.length;
+  }
+
   #rules(kind: RuleKind) {
     return active(this.#session.db, kind)
       .leftJoin('escalation_policies as p', 'p.id', 'r.escalation_policy_id')
@@ -137,7 +205,16 @@ function active(db: Session['db'], kind: RuleKind) {
 
 function metricChecks(db: Session['db'], { min, max }: Values<Windows>) {
   return active(db, 'metric_threshold')
-    .select(['r.id as ruleId', 's.id as serviceId', 'r.config', 's.retention_metrics as retentionDays'])
+    .leftJoin('rule_memory as m', 'm.rule_id', 'r.id')
+    .select([
+      'r.id as ruleId',
+      's.id as serviceId',
+      'r.config',
+      'r.settings',
+      's.retention_metrics as retentionDays',
+      'm.breached_since as breachedSince',
+      'm.silent_since as silentSince',
+    ])
     .where((eb) => eb.between(sql<number>`(${field(eb.ref('r.config'), 'windowMinutes')})::int`, min, max))
     .$narrowType<{ config: MetricThreshold }>();
 }
@@ -155,6 +232,7 @@ function openIncidents(db: Session['db'], kind: RuleKind | Expression<RuleKind>)
     .select((eb) => [
       'i.id as incidentId',
       eb.ref('i.rule_id').$notNull().as('ruleId'),
+      'i.triggered_at as openedAt',
       'i.counted_at as countedAt',
       'i.clear_since as clearSince',
       sql<boolean>`false`.as('isMember'),
@@ -168,6 +246,7 @@ function openIncidents(db: Session['db'], kind: RuleKind | Expression<RuleKind>)
     .select((eb) => [
       'm.incident_id as incidentId',
       eb.ref('m.rule_id').$notNull().as('ruleId'),
+      'm.joined_at as openedAt',
       'm.counted_at as countedAt',
       'm.clear_since as clearSince',
       sql<boolean>`true`.as('isMember'),

@@ -10,7 +10,10 @@ import { saveChanged } from '#storage/postgres/save_changed.ts';
 
 export type AlertRuleRow = InferEntity<typeof AlertRuleEntity>;
 
-export type NewAlertRule = Pick<AlertRuleRow, 'name' | 'kind' | 'config' | 'escalationPolicyId' | 'enabled'>;
+export type NewAlertRule = Pick<
+  AlertRuleRow,
+  'name' | 'kind' | 'config' | 'escalationPolicyId' | 'enabled' | 'settings'
+>;
 
 /** A rule by the policy that it pages by. */
 export interface RuleOfPolicy {

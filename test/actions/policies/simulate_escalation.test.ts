@@ -148,6 +148,7 @@ describe('the simulator equals the engine', () => {
         orgId: w.orgId,
         name: 'Slow',
         config: { metricName: 'latency', comparator: '>', threshold: 1, windowMinutes: 5, aggregation: 'avg' },
+        settings: null,
         escalationPolicyId: null,
         teamId,
         steps,

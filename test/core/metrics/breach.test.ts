@@ -34,7 +34,7 @@ describe('an evaluation', () => {
   });
 
   test('without an open incident opens one at a breach, and at nothing else', () => {
-    expect(decide(9, 0, null)).toEqual({ kind: 'open' });
+    expect(decide(9, 0, null)).toEqual({ kind: 'open', because: 'breach' });
     expect(decide(1, 0, null)).toEqual({ kind: 'nothing' });
     expect(decide(null, 0, null)).toEqual({ kind: 'nothing' });
   });
@@ -49,14 +49,20 @@ describe('an evaluation', () => {
   });
 
   test('resolves once the condition was false, with data, for a whole window', () => {
-    expect(decide(1, 10, open(0, null))).toEqual({ kind: 'remember', clearSince: at(10) });
+    expect(decide(1, 10, open(0, null))).toMatchObject({ kind: 'remember', clearSince: at(10) });
     expect(decide(1, 69, open(0, 10))).toEqual({ kind: 'nothing' });
-    expect(decide(1, 70, open(0, 10))).toEqual({ kind: 'resolve' });
+    expect(decide(1, 70, open(0, 10))).toEqual({ kind: 'resolve', because: 'recovered' });
   });
 
-  test('without data neither resolves nor counts, and the wait begins anew', () => {
-    expect(decide(null, 70, open(0, 10))).toEqual({ kind: 'remember', clearSince: null });
-    expect(decide(null, 70, open(0, null))).toEqual({ kind: 'nothing' });
+  test('without data neither counts nor goes on waiting for the condition, and remembers since when', () => {
+    const memory = { breachedSince: null, silentSince: at(70) };
+    expect(decide(null, 70, open(0, 10))).toEqual({ kind: 'remember', clearSince: null, memory });
+    const before = { value: null, open: open(0, null), memory };
+    expect(decideMetricRule(RULE, { ...before, now: at(75) })).toEqual({ kind: 'nothing' });
+    expect(decideMetricRule(RULE, { ...before, now: at(70 + 15 * 60) })).toEqual({
+      kind: 'resolve',
+      because: 'no_data',
+    });
   });
 });
 

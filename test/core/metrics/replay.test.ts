@@ -2,7 +2,14 @@ import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
-import { decideMetricRule, type OpenBreach, type RuleDecision, ruleWindow } from '#core/metrics/breach.ts';
+import {
+  decideMetricRule,
+  NO_MEMORY,
+  type OpenBreach,
+  type RuleDecision,
+  type RuleMemory,
+  ruleWindow,
+} from '#core/metrics/breach.ts';
 import { COMPARATORS } from '#core/metrics/comparator.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import { POINT_KINDS } from '#core/metrics/point.ts';
@@ -22,11 +29,13 @@ type Rule = Omit<MetricThreshold, 'metricName'>;
 function drive(rule: Rule, series: readonly (readonly Sample[])[]): ReplayedIncident[] {
   const incidents: ReplayedIncident[] = [];
   let open: (OpenBreach & { readonly openedAt: number }) | null = null;
+  let memory: RuleMemory = NO_MEMORY;
   for (let minute = FIRST; minute < FIRST + MINUTES; minute += 1) {
     const now = fromEpochMilliseconds(minute * MINUTE);
     const { fromMs, toMs } = ruleWindow(rule.windowMinutes, now);
     const value = aggregateOnce(series, rule.aggregation, fromMs, toMs);
-    const decision: RuleDecision = decideMetricRule(rule, { value, open, now });
+    const decision: RuleDecision = decideMetricRule(rule, { value, open, memory, now });
+    if (decision.kind !== 'nothing') memory = decision.kind === 'remember' ? decision.memory : NO_MEMORY;
     if (decision.kind === 'open') open = { openedAt: now.epochMilliseconds, countedAt: now, clearSince: null };
     if (open === null) continue;
     if (decision.kind === 'raise_occurrences') open = { ...open, countedAt: now, clearSince: null };

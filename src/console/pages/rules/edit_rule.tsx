@@ -16,6 +16,7 @@ import { useDraftForm } from '#console/components/use_draft.ts';
 import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
 import { faultsOf, type RuleValues, valuesOfRule } from '#console/pages/rules/rule_values.ts';
 import { serverFaults } from '#console/pages/rules/server_faults.ts';
+import { settingsOfValues } from '#console/pages/rules/setting_values.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/rules/$ruleId/edit');
@@ -49,12 +50,13 @@ function Editor({ rule }: { readonly rule: Rule }) {
     validate: faultsOf,
   });
   const saving = useMutation({
-    mutationFn: ({ name, config, escalationPolicyId, enabled }: RuleValues) =>
+    mutationFn: ({ name, kind, config, settings, escalationPolicyId, enabled }: RuleValues) =>
       invoke(orgId, 'replace_alert_rule', {
         ruleId,
         basedOn: rule.updatedAt,
         name: name.trim(),
         config,
+        settings: settingsOfValues(kind, settings),
         escalationPolicyId,
         enabled,
       }),

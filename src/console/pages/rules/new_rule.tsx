@@ -13,6 +13,7 @@ import { useDraftForm } from '#console/components/use_draft.ts';
 import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
 import { faultsOf, type RuleValues, valuesOfRule, valuesOfStart } from '#console/pages/rules/rule_values.ts';
 import { serverFaults } from '#console/pages/rules/server_faults.ts';
+import { settingsOfValues } from '#console/pages/rules/setting_values.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/rules/new');
@@ -42,12 +43,13 @@ function Editor({ base, name }: { readonly base: RuleValues; readonly name: stri
   const queryClient = useQueryClient();
   const { form, draft } = useDraftForm<RuleValues>({ form: name, base, validate: faultsOf });
   const creating = useMutation({
-    mutationFn: ({ escalationPolicyId, serviceId, name: title, kind, config, enabled }: RuleValues) =>
-      invoke(orgId, 'create_alert_rule', {
+    mutationFn: ({ escalationPolicyId, serviceId, name: title, kind, config, settings, enabled }: RuleValues) =>
+      invoke(orgId, 'add_alert_rule', {
         serviceId: serviceId ?? '',
         name: title.trim(),
         kind,
         config,
+        settings: settingsOfValues(kind, settings),
         enabled,
         ...(escalationPolicyId !== null && { escalationPolicyId }),
       }),

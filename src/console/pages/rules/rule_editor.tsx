@@ -13,7 +13,15 @@ import { ConfigFields } from '#console/pages/rules/config_fields.tsx';
 import { PolicyPicker } from '#console/pages/rules/policy_picker.tsx';
 import classes from '#console/pages/rules/rule_editor.module.css';
 import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
+import { SettingFields } from '#console/pages/rules/setting_fields.tsx';
+import {
+  replayedSettings,
+  settingSentences,
+  settingsOfValues,
+  type SettingValues,
+} from '#console/pages/rules/setting_values.ts';
 import { emptyConfig, RULE_LABELS, type RuleValues, thresholdOf } from '#console/pages/rules/rule_values.ts';
+import { hasSetting } from '#core/incidents/rule_settings.ts';
 import { conditionText, isRuleKind, RULE_KIND_NAMES, RULE_KINDS, type RuleConfig } from '#core/incidents/rule_kinds.ts';
 
 interface RuleEditorProps {
@@ -92,6 +100,16 @@ export function RuleEditor(props: RuleEditorProps) {
             onChange={setConfig}
             errorOf={(field) => errorOf(`config.${field}`)}
           />
+          {hasSetting(values.kind, 'forMinutes') && (
+            <SettingFields
+              values={values.settings}
+              onChange={(change) => {
+                form.setFieldValue('settings', { ...form.getValues().settings, ...change });
+                for (const field of Object.keys(change)) form.clearFieldError(`settings.${field}`);
+              }}
+              errorOf={(field) => errorOf(`settings.${field}`)}
+            />
+          )}
           <PolicyPicker
             value={values.escalationPolicyId}
             onChange={(policyId) => form.setFieldValue('escalationPolicyId', policyId)}
@@ -131,6 +149,7 @@ export function RuleEditor(props: RuleEditorProps) {
             <RuleReplay
               serviceId={values.serviceId}
               rule={threshold}
+              settings={replayedSettings(values.settings)}
               escalationPolicyId={values.escalationPolicyId}
               onThreshold={(value) => setConfig({ threshold: value })}
             />
@@ -160,6 +179,7 @@ function sentenceOf({ kind, config }: Pick<RuleValues, 'kind' | 'config'>): stri
 /** A value of the form as people read it, where two versions of it stand side by side. */
 function shown(field: keyof RuleValues, value: unknown, { kind }: RuleValues): string {
   if (field === 'config') return sentenceOf({ kind, config: value as RuleValues['config'] }) ?? 'not complete';
+  if (field === 'settings') return settingSentences(kind, settingsOfValues(kind, value as SettingValues)).join(' ');
   if (field === 'enabled') return value === true ? 'on' : 'off';
   return typeof value === 'string' && value !== '' ? value : 'none';
 }

@@ -21,9 +21,11 @@ import classes from '#console/pages/rules/rule_page.module.css';
 import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
 import { stateOf } from '#console/pages/rules/rule_state.ts';
 import { thresholdOf, valuesOfRule } from '#console/pages/rules/rule_values.ts';
+import { settingSentences } from '#console/pages/rules/setting_values.ts';
 import { useSwitchRule } from '#console/pages/rules/use_rule_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { settingsOf } from '#core/incidents/rule_settings.ts';
 import { conditionText } from '#core/incidents/rule_kinds.ts';
 
 const route = getRouteApi('/inside/rules/$ruleId');
@@ -60,6 +62,7 @@ function LoadedRule({ rule, back }: { readonly rule: Rule; readonly back: React.
   const { ruleId, name, serviceId, serviceName } = rule;
   const mayEdit = may('oncall:edit');
   const threshold = thresholdOf(valuesOfRule(rule));
+  const sentences = settingSentences(rule.kind, rule.settings);
   useShortcut('e', () => {
     if (mayEdit) void navigate({ to: '/rules/$ruleId/edit', params: { ruleId } });
   });
@@ -119,6 +122,11 @@ function LoadedRule({ rule, back }: { readonly rule: Rule; readonly back: React.
             </>
           )}
         </p>
+        {sentences.map((sentence) => (
+          <p key={sentence} className={classes.service}>
+            {sentence}
+          </p>
+        ))}
       </Card>
       <Paged rule={rule} />
       {threshold !== null && (
@@ -127,6 +135,7 @@ function LoadedRule({ rule, back }: { readonly rule: Rule; readonly back: React.
             title="What it measures"
             serviceId={serviceId}
             rule={threshold}
+            settings={settingsOf(rule.settings)}
             escalationPolicyId={rule.escalationPolicyId}
           />
         </div>

@@ -13,6 +13,7 @@ import classes from '#console/pages/rules/rule_replay.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { measureOf } from '#core/metrics/quantity.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
+import type { RuleSettings } from '#core/incidents/rule_settings.ts';
 import { type ReplayedIncident, replayRule, type RuleHistory } from '#core/metrics/replay.ts';
 
 const DAYS = [1, 7, 14, 30] as const;
@@ -24,6 +25,7 @@ interface RuleReplayProps {
   readonly serviceId: string;
   /** Its threshold is NaN while there is none. */
   readonly rule: MetricThreshold;
+  readonly settings: RuleSettings;
   readonly escalationPolicyId: string | null;
   /** Makes the threshold a slider. */
   readonly onThreshold?: (threshold: number) => void;
@@ -34,7 +36,7 @@ interface RuleReplayProps {
  * evaluation runs here, so that it follows the threshold while it is dragged; what they cost is asked once it rests.
  */
 export function RuleReplay(props: RuleReplayProps) {
-  const { title = 'What it would have done', serviceId, rule, escalationPolicyId, onThreshold } = props;
+  const { title = 'What it would have done', serviceId, rule, settings, escalationPolicyId, onThreshold } = props;
   const { orgId } = useOrganization().org;
   const [days, setDays] = useState<number>(7);
   const { metricName, aggregation, windowMinutes } = rule;
@@ -55,8 +57,8 @@ export function RuleReplay(props: RuleReplayProps) {
     () =>
       history === undefined || !Number.isFinite(threshold)
         ? []
-        : replayRule({ comparator, threshold, windowMinutes }, history),
-    [history, comparator, threshold, windowMinutes],
+        : replayRule({ comparator, threshold, windowMinutes, settings }, history),
+    [history, comparator, threshold, windowMinutes, settings],
   );
   const isStale = isPlaceholderData || wanted.metricName !== metricName || wanted.windowMinutes !== windowMinutes;
   return (
@@ -94,7 +96,7 @@ export function RuleReplay(props: RuleReplayProps) {
         <Outcome history={history} incidents={incidents} hasThreshold={hasThreshold} days={wanted.days}>
           {hasThreshold && (
             <RuleCost
-              input={{ ...wanted, comparator, threshold, escalationPolicyId }}
+              input={{ ...wanted, comparator, threshold, escalationPolicyId, settings }}
               isSettled={!isStale}
               hasIncidents={incidents.length > 0}
             />

@@ -1,5 +1,6 @@
 import type { Rule } from '#console/api/actions.ts';
 import type { RuleStart } from '#console/pages/rules/rule_filter.ts';
+import { type SettingValues, valuesOfSettings } from '#console/pages/rules/setting_values.ts';
 import { configFieldsOf, isRuleKind, type RuleKind } from '#core/incidents/rule_kinds.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 
@@ -12,6 +13,7 @@ export interface RuleValues {
   readonly kind: RuleKind;
   readonly serviceId: string | null;
   readonly config: ConfigValues;
+  readonly settings: SettingValues;
   readonly escalationPolicyId: string | null;
   readonly enabled: boolean;
 }
@@ -21,6 +23,7 @@ export const RULE_LABELS: Readonly<Record<keyof RuleValues, string>> = {
   kind: 'Fires when',
   serviceId: 'Service',
   config: 'Condition',
+  settings: 'Fewer pages',
   escalationPolicyId: 'Pages by',
   enabled: 'Enabled',
 };
@@ -37,8 +40,10 @@ export function emptyConfig(kind: RuleKind): ConfigValues {
 /** The first value of a field without a default. */
 const FIRST: ConfigValues = { comparator: '>' };
 
-export function valuesOfRule({ name, kind, serviceId, config, escalationPolicyId, enabled }: Rule): RuleValues {
-  return { name, kind, serviceId, config: { ...config }, escalationPolicyId, enabled };
+export function valuesOfRule(rule: Rule): RuleValues {
+  const { name, kind, serviceId, config, settings, escalationPolicyId, enabled } = rule;
+  const values = { name, kind, serviceId, config: { ...config }, escalationPolicyId, enabled };
+  return { ...values, settings: valuesOfSettings(settings) };
 }
 
 /** What a new rule begins with. */
@@ -57,6 +62,7 @@ export function valuesOfStart(start: RuleStart): RuleValues {
     kind,
     serviceId: start.service ?? null,
     config: { ...emptyConfig(kind), ...(kind === 'metric_threshold' && given) },
+    settings: valuesOfSettings({}),
     escalationPolicyId: start.policy ?? null,
     enabled: true,
   };

@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
 import type { RuleConfig, RuleKind } from '#core/incidents/rule_kinds.ts';
+import type { StoredSettings } from '#core/incidents/rule_settings.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
 import type { RotationType } from '#core/oncall/rotation.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -130,7 +131,20 @@ export const AlertRuleEntity = defineEntity({
     config: jsonColumn<RuleConfig>(),
     escalationPolicyId: id<'policy'>().strictNullable(),
     enabled: p.boolean(),
+    /** What the console has set beside the config; null for nothing. */
+    settings: jsonColumn<StoredSettings>().strictNullable(),
     createdAt: instant(),
     updatedAt: instant(),
+  },
+});
+
+/** What evaluations remember of a rule beside its incident; a rule without memory has no row. */
+export const RuleMemoryEntity = defineEntity({
+  name: 'RuleMemory',
+  tableName: 'rule_memory',
+  properties: {
+    ruleId: id<'rule'>().primary(),
+    breachedSince: instant().strictNullable(),
+    silentSince: instant().strictNullable(),
   },
 });

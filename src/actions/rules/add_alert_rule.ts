@@ -1,0 +1,21 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED } from '#actions/fields.ts';
+import { createAlertRule, insertRule } from '#actions/rules/create_alert_rule.ts';
+import { RuleSettingsInput } from '#actions/rules/settings_fields.ts';
+import { RuleView } from '#actions/rules/view.ts';
+
+/** What `create_alert_rule` does, for somebody who sets more of the rule than its config. */
+export const addAlertRule = defineAction({
+  name: 'add_alert_rule',
+  consoleOnly: true,
+  summary: 'Create an alert rule with its settings.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object({ ...createAlertRule.input.properties, settings: RuleSettingsInput }, CLOSED),
+  result: RuleView,
+  ...(createAlertRule.meaning && { meaning: createAlertRule.meaning }),
+  example: { ...createAlertRule.example, settings: { forMinutes: 5, noData: 'page', noDataMinutes: 10 } },
+  handle: ({ settings, ...rule }, context) => insertRule(rule, settings, context),
+});

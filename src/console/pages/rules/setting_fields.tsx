@@ -1,0 +1,86 @@
+import { NativeSelect, NumberInput, Stack } from '@mantine/core';
+
+import classes from '#console/pages/rules/setting_fields.module.css';
+import type { SettingValues } from '#console/pages/rules/setting_values.ts';
+import type { NoDataChoice } from '#core/metrics/rule_settings.ts';
+
+const NO_DATA: Readonly<Record<NoDataChoice, string>> = {
+  resolve: 'Resolve the incident',
+  keep: 'Keep the incident open',
+  page: 'Page',
+};
+
+interface SettingFieldsProps {
+  readonly values: SettingValues;
+  onChange(change: Partial<SettingValues>): void;
+  /** What is wrong with a field, if anything. */
+  errorOf(field: keyof SettingValues): string | undefined;
+}
+
+/** What makes a metric rule quieter; closed until it is wanted. */
+export function SettingFields({ values, onChange, errorOf }: SettingFieldsProps) {
+  const minutes = (name: keyof SettingValues, label: string, placeholder?: string) => (
+    <NumberInput
+      label={label}
+      suffix=" min"
+      placeholder={placeholder}
+      value={values[name]}
+      onChange={(value) => onChange({ [name]: value })}
+      min={0}
+      max={1_440}
+      clampBehavior="none"
+      allowDecimal={false}
+      error={errorOf(name)}
+    />
+  );
+  return (
+    <details className={classes.settings}>
+      <summary>Fewer pages</summary>
+      <Stack gap="sm">
+        <div className={classes.pair}>
+          {minutes('forMinutes', 'Opens after a breach of')}
+          {minutes('recoveryMinutes', 'Is over after', 'a whole window')}
+        </div>
+        <NumberInput
+          label="Recovers only past"
+          description="A value between this and the threshold neither opens nor ends an incident."
+          placeholder="the threshold"
+          value={values.recoveryThreshold}
+          onChange={(recoveryThreshold) => onChange({ recoveryThreshold })}
+          error={errorOf('recoveryThreshold')}
+        />
+        <div className={classes.pair}>
+          <NativeSelect
+            label="When no data arrives"
+            value={String(values.noData)}
+            onChange={(event) => onChange({ noData: event.currentTarget.value })}
+            data={Object.entries(NO_DATA).map(([value, label]) => ({ value, label }))}
+            error={errorOf('noData')}
+          />
+          {values.noData !== 'keep' && minutes('noDataMinutes', 'for')}
+        </div>
+        <div className={classes.pair}>
+          <NumberInput
+            label="Flaps from"
+            suffix=" incidents"
+            placeholder="never"
+            value={values.flapIncidents}
+            onChange={(flapIncidents) => onChange({ flapIncidents })}
+            min={2}
+            max={100}
+            clampBehavior="none"
+            allowDecimal={false}
+            error={errorOf('flapIncidents')}
+          />
+          {minutes('flapMinutes', 'within')}
+        </div>
+        {values.flapIncidents !== '' && (
+          <p className={classes.note}>
+            While it flaps, the last incident stays open until the condition has been false for {values.flapMinutes}{' '}
+            min: one page instead of many.
+          </p>
+        )}
+      </Stack>
+    </details>
+  );
+}

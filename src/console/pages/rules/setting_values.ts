@@ -1,0 +1,69 @@
+import {
+  hasSetting,
+  RULE_DEFAULTS,
+  type RuleSettings,
+  settingsOf,
+  type StoredSettings,
+} from '#core/incidents/rule_settings.ts';
+import type { RuleKind } from '#core/incidents/rule_kinds.ts';
+
+/** The settings of a rule while they are edited: an empty field is an empty text. */
+export type SettingValues = Readonly<Record<keyof RuleSettings, string | number>>;
+
+export function valuesOfSettings(settings: StoredSettings): SettingValues {
+  const { recoveryThreshold, recoveryMinutes, flapIncidents, ...others } = settingsOf(settings);
+  return {
+    ...others,
+    recoveryThreshold: recoveryThreshold ?? '',
+    recoveryMinutes: recoveryMinutes ?? '',
+    flapIncidents: flapIncidents ?? '',
+  };
+}
+
+/** What the server is given: an empty field stands for its default. */
+export function settingsOfValues(kind: RuleKind, values: SettingValues): StoredSettings {
+  return Object.fromEntries(
+    Object.entries(values)
+      .filter(([name]) => hasSetting(kind, name as keyof RuleSettings))
+      .map(([name, value]) => [name, value === '' ? RULE_DEFAULTS[name as keyof RuleSettings] : value]),
+  );
+}
+
+/** What a replay follows while somebody types: what is no number yet counts as the default. */
+export function replayedSettings(values: SettingValues): RuleSettings {
+  const given = Object.entries(settingsOfValues('metric_threshold', values));
+  return settingsOf(
+    Object.fromEntries(
+      given.filter(([name, value]) => name === 'noData' || (typeof value === 'number' && value >= 0) || value === null),
+    ),
+  );
+}
+
+/** What is set beside the condition, a sentence each. */
+export function settingSentences(kind: RuleKind, stored: StoredSettings): string[] {
+  if (!hasSetting(kind, 'forMinutes')) return [];
+  const settings = settingsOf(stored);
+  const { forMinutes, recoveryThreshold, recoveryMinutes, noData, noDataMinutes, flapIncidents, flapMinutes } =
+    settings;
+  const sentences: string[] = [];
+  if (forMinutes > 0) sentences.push(`It opens an incident once the condition has been true for ${forMinutes} min.`);
+  if (recoveryThreshold !== null || recoveryMinutes !== null) {
+    const beyond =
+      recoveryThreshold === null ? 'the condition is false' : `the value is past ${recoveryThreshold} again`;
+    const lasting = recoveryMinutes === null ? 'for a whole window' : `for ${recoveryMinutes} min`;
+    sentences.push(`It is over once ${beyond} ${lasting}.`);
+  }
+  sentences.push(
+    {
+      resolve: `When no data arrives for ${noDataMinutes} min, its incident is resolved.`,
+      keep: 'When no data arrives, its incident stays open.',
+      page: `When no data arrives for ${noDataMinutes} min, it pages.`,
+    }[noData],
+  );
+  if (flapIncidents !== null) {
+    sentences.push(
+      `From ${flapIncidents} incidents within ${flapMinutes} min on, the last one stays open until all is well for ${flapMinutes} min.`,
+    );
+  }
+  return sentences;
+}

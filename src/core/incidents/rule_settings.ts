@@ -1,0 +1,88 @@
+import { RULE_KINDS, type RuleConfig, type RuleKind } from '#core/incidents/rule_kinds.ts';
+import { METRIC_RULE_DEFAULTS, type MetricRuleSettings, NO_DATA_CHOICES } from '#core/metrics/rule_settings.ts';
+import { ok, type Parsed } from '#core/oncall/parsed.ts';
+import type { Fault } from '#kernel/errors.ts';
+import { findFaults } from '#kernel/input_faults.ts';
+
+/** What the console sets of a rule beside its config. */
+export type RuleSettings = MetricRuleSettings;
+
+/** As they are stored: what nobody has set is absent. */
+export type StoredSettings = Partial<RuleSettings>;
+
+/** With these a rule behaves as its config alone says. */
+export const RULE_DEFAULTS: RuleSettings = { ...METRIC_RULE_DEFAULTS };
+
+/** A day: a longer one would be another window. */
+const MINUTES_MAX = 1_440;
+const FLAP_INCIDENTS = { minimum: 2, maximum: 100 };
+
+const minutes = (minimum: number) => ({ type: 'integer', minimum, maximum: MINUTES_MAX });
+const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
+
+/** Each as JSON schema. */
+export const RULE_SETTING_SCHEMAS: { readonly [Name in keyof RuleSettings]: object } = {
+  forMinutes: {
+    ...minutes(0),
+    description: 'the condition has to be true for so long before an incident opens; 0: it opens at once',
+  },
+  recoveryThreshold: orNull({
+    type: 'number',
+    description: 'the condition counts as false only beyond this value; null: on the other side of the threshold',
+  }),
+  recoveryMinutes: orNull({
+    ...minutes(0),
+    description: 'the condition has to be false for so long before the incident is resolved; null: for a whole window',
+  }),
+  noData: {
+    enum: NO_DATA_CHOICES,
+    description:
+      'without data for noDataMinutes: resolve the open incident, keep it open, or page: keep it, and open one where none is open',
+  },
+  noDataMinutes: minutes(1),
+  flapIncidents: orNull({
+    type: 'integer',
+    ...FLAP_INCIDENTS,
+    description:
+      'from so many incidents within flapMinutes on, the last one stays open until the condition has been false for flapMinutes; null: never',
+  }),
+  flapMinutes: minutes(1),
+};
+
+export function settingsOf(stored: StoredSettings | null): RuleSettings {
+  return stored === null ? RULE_DEFAULTS : { ...RULE_DEFAULTS, ...stored };
+}
+
+/** Whether a rule of this kind has the setting: only metrics have a condition that lasts. */
+export function hasSetting(kind: RuleKind, name: keyof RuleSettings): boolean {
+  return RULE_KINDS[kind].fedBy === 'metrics' || !Object.hasOwn(METRIC_RULE_DEFAULTS, name);
+}
+
+/** Reads settings of a rule of this kind; every fault is named under `path`. */
+export function parseRuleSettings(
+  { kind, config }: { readonly kind: RuleKind; readonly config: RuleConfig },
+  settings: unknown,
+  path: string,
+): Parsed<StoredSettings> {
+  const properties = Object.fromEntries(
+    Object.entries<object>(RULE_SETTING_SCHEMAS).filter(([name]) => hasSetting(kind, name as keyof RuleSettings)),
+  );
+  const shape = { type: 'object', properties, required: [], additionalProperties: false };
+  const faults = findFaults({ type: 'object', properties: { [path]: shape } }, { [path]: settings });
+  if (faults.length > 0) return { kind: 'faults', faults };
+  const given = settings as StoredSettings;
+  const wrong = recoveryFault(config, given, path);
+  return wrong === null ? ok(given) : { kind: 'faults', faults: [wrong] };
+}
+
+/** A condition that is false where it is true again would open and resolve at the same value. */
+function recoveryFault(config: RuleConfig, { recoveryThreshold }: StoredSettings, path: string): Fault | null {
+  if (!('comparator' in config) || typeof recoveryThreshold !== 'number') return null;
+  const { comparator, threshold } = config;
+  const isAbove = comparator === '>' || comparator === '>=';
+  if (isAbove ? recoveryThreshold <= threshold : recoveryThreshold >= threshold) return null;
+  return {
+    path: `${path}.recoveryThreshold`,
+    message: `must be ${isAbove ? 'at or below' : 'at or above'} the threshold ${threshold}, as the rule fires ${isAbove ? 'above' : 'below'} it; found ${recoveryThreshold}`,
+  };
+}

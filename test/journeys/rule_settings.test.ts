@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+
+import type { Id } from '#kernel/ids.ts';
+import { pointsArrive } from '#test/kit/arrivals.ts';
+import { holdUp } from '#test/kit/held_up_points.ts';
+import { setOfRule } from '#test/kit/rule_settings.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { evaluateRules } from '#workers/evaluate_rules.ts';
+
+interface Watched {
+  readonly serviceId: Id<'service'>;
+  readonly ruleId: Id<'rule'>;
+}
+
+/** A rule over 5 minutes (the greatest latency above 100) that pages one person by SMS. */
+async function watched(w: StaffedWorld): Promise<Watched> {
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const { serviceId, ruleId } = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
+  ]);
+  return { serviceId, ruleId };
+}
+
+async function minute(w: StaffedWorld, { serviceId }: Watched, value: number | null): Promise<void> {
+  w.clock.advance({ minutes: 1 });
+  if (value !== null) await pointsArrive(w.runtime, serviceId, [{ name: 'latency', at: w.clock.now(), value }]);
+  await w.evaluate();
+}
+
+async function minutes(w: StaffedWorld, rule: Watched, count: number, value: number | null): Promise<void> {
+  for (let passed = 0; passed < count; passed += 1) await minute(w, rule, value);
+}
+
+async function statuses(w: StaffedWorld): Promise<string[]> {
+  const { incidents } = await w.expectOk('list_incidents');
+  return incidents.map(({ status }: { status: string }) => status);
+}
+
+async function lastEvent(w: StaffedWorld): Promise<string> {
+  const { incidents } = await w.expectOk('list_incidents');
+  const { timeline } = await w.expectOk('get_incident', { incidentId: incidents[0].incidentId });
+  return timeline.at(-1).text;
+}
+
+test('an incident of a series that ended is resolved as "no data" after 15 minutes, and timeline and message say so', async () => {
+  const w = await staffedWorld();
+  const rule = await watched(w);
+  await minute(w, rule, 250);
+  // The window empties, and then stays empty for 15 minutes.
+  await minutes(w, rule, 5 + 14, null);
+  expect(await statuses(w)).toEqual(['triggered']);
+  await minutes(w, rule, 1, null);
+  expect(await statuses(w)).toEqual(['resolved']);
+  expect(await lastEvent(w)).toMatch(/^Resolved by Tocsin itself, as no data arrives, for 15 minutes now\./);
+  expect(w.phone.messages.at(-1)?.body).toContain('no data arrives');
+  const { incidents } = await w.expectOk('list_incidents');
+  expect(incidents).toMatchObject([{ resolvedBy: { system: true, via: 'rule', because: 'no_data' } }]);
+});
+
+test('data that waits to be stored is never taken for a series that ended', async () => {
+  const w = await staffedWorld();
+  const rule = await watched(w);
+  await minute(w, rule, 250);
+  await holdUp(w, rule.serviceId);
+  for (let passed = 0; passed < 6; passed += 1) {
+    w.clock.advance({ minutes: 10 });
+    await evaluateRules(w.runtime);
+  }
+  expect(await statuses(w)).toEqual(['triggered']);
+});
+
+test('a rule that pages when data ends opens an incident, which ends once data is back', async () => {
+  const w = await staffedWorld();
+  const rule = await watched(w);
+  await setOfRule(w, rule.ruleId, { noData: 'page', noDataMinutes: 3 });
+  await minute(w, rule, 1);
+  await minutes(w, rule, 5 + 2, null);
+  expect(await statuses(w)).toEqual([]);
+  await minute(w, rule, null);
+  expect(await statuses(w)).toEqual(['triggered']);
+  const { incidents } = await w.expectOk('list_incidents');
+  expect(incidents[0].title).toBe('Latency: no data of latency');
+  expect(w.phone.messages).toHaveLength(1);
+  await minutes(w, rule, 30, null);
+  expect(await statuses(w)).toEqual(['triggered']);
+  await minutes(w, rule, 6, 1);
+  expect(await statuses(w)).toEqual(['resolved']);
+});
+
+test('a breach has to last, and an incident has to recover, as the settings of the rule say', async () => {
+  const w = await staffedWorld();
+  const rule = await watched(w);
+  await w.expectOk('update_alert_rule', {
+    ruleId: rule.ruleId,
+    config: { metricName: 'latency', comparator: '>', threshold: 100, windowMinutes: 1, aggregation: 'max' },
+  });
+  await setOfRule(w, rule.ruleId, { forMinutes: 3, recoveryThreshold: 50, recoveryMinutes: 2 });
+  await minutes(w, rule, 3, 250);
+  await minute(w, rule, 90);
+  await minutes(w, rule, 3, 250);
+  expect(await statuses(w)).toEqual([]);
+  await minute(w, rule, 250);
+  expect(await statuses(w)).toEqual(['triggered']);
+  await minutes(w, rule, 10, 90);
+  expect(await statuses(w)).toEqual(['triggered']);
+  await minutes(w, rule, 2, 10);
+  expect(await statuses(w)).toEqual(['triggered']);
+  await minute(w, rule, 10);
+  expect(await statuses(w)).toEqual(['resolved']);
+  const memory = await w.context.db.sql.rows('select * from rule_memory');
+  expect(memory).toEqual([]);
+});
+
+test('the incident of a rule that flaps stays open, and its timeline says why', async () => {
+  const w = await staffedWorld();
+  const rule = await watched(w);
+  await w.expectOk('update_alert_rule', {
+    ruleId: rule.ruleId,
+    config: { metricName: 'latency', comparator: '>', threshold: 100, windowMinutes: 1, aggregation: 'max' },
+  });
+  await setOfRule(w, rule.ruleId, { flapIncidents: 2, flapMinutes: 30 });
+  for (let times = 0; times < 4; times += 1) {
+    await minute(w, rule, 250);
+    await minutes(w, rule, 3, 1);
+  }
+  expect(await statuses(w)).toEqual(['triggered', 'resolved']);
+  const { incidents } = await w.expectOk('list_incidents');
+  expect(incidents[0].occurrences).toBe(3);
+  const { timeline } = await w.expectOk('get_incident', { incidentId: incidents[0].incidentId });
+  const told = timeline.map(({ text }: { text: string }) => text);
+  expect(told).toContainEqual(expect.stringMatching(/^The rule flaps: .* false for as long\.$/));
+  await minutes(w, rule, 28, 1);
+  expect(await statuses(w)).toEqual(['resolved', 'resolved']);
+});
