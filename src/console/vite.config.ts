@@ -13,13 +13,13 @@ const NONCE_PLACEHOLDER = '__NONCE__';
  */
 const PACKAGES = {
   charts: /node_modules\/uplot\/|components\/time_chart\//,
-  metrics: /src\/core\/(?:metrics\/(?!quantity|comparator)|dashboards\/)/,
+  metrics: /src\/core\/(?:metrics\/(?!quantity|comparator|limits)|dashboards\/)/,
   numbers: /react-number-format|core\/esm\/components\/NumberInput\//,
   passkeys: /@simplewebauthn\/|node_modules\/uqr\//,
-  choices: /core\/esm\/components\/(?:Combobox|Select|Pill\w*|TagsInput|MultiSelect|Autocomplete)\//,
+  choices:
+    /core\/esm\/components\/(?:Combobox(?!\/(?:ComboboxChevron|get-parsed-combobox-data|Combobox\.module))|Select|Pill\w*|TagsInput|MultiSelect|Autocomplete)\//,
   dialogs: /react-remove-scroll|core\/esm\/components\/(?:ScrollArea|FocusTrap|ModalBase|Modal|Overlay)\//,
   floating: /@floating-ui|core\/esm\/(?:components\/(?:Popover|Menu|Floating|Tooltip)|utils\/Floating)\//,
-  forms: /@mantine\/form|klona|fast-deep-equal/,
   tables: /@tanstack\/(?:react-)?table/,
   rows: /@tanstack\/(?:react-)?virtual/,
 } as const;
@@ -74,17 +74,19 @@ function packagesOf(id: string, modules: Modules): ReadonlySet<string> {
 /** Parts of one room are in a file of their own, unless another room needs them, too. */
 function nameOfShared(id: string, modules: Modules): string | null {
   if (id.includes('/console/worker/')) return null;
-  // A page keeps a file of its own, although another one shows parts of it.
-  if ((modules.getModuleInfo(id)?.dynamicImporters.length ?? 0) > 0) return null;
   const own = Object.entries(PACKAGES).find(([, test]) => test.test(id));
   if (own !== undefined) return own[0];
+  // A page keeps a file of its own, although another one shows parts of it.
+  if ((modules.getModuleInfo(id)?.dynamicImporters.length ?? 0) > 0) return null;
   const needed = packagesOf(id, modules);
   // A list of choices needs both.
   const implied = needed.has('choices') ? ['dialogs', 'floating'] : [];
   const names = Object.keys(PACKAGES).filter((name) => needed.has(name) && !implied.includes(name));
   const name = names.length === 0 ? 'parts' : names.join('-');
   const [, room] = /\/console\/pages\/(\w+)\//.exec(id) ?? [];
-  return room === undefined ? name : `${room}-${name}`;
+  // Incidents are opened at night, and home shows them: what their pages share is with what all pages share.
+  const isForAll = room === undefined || (room === 'incidents' && names.length === 0);
+  return isForAll ? name : `${room}-${name}`;
 }
 
 /** Every address is relative, so that one build works below any path of BASE_URL. */

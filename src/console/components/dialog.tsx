@@ -1,9 +1,8 @@
-import { Modal } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 
 import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
 
-interface DialogProps {
+export interface DialogProps {
   readonly title: ReactNode;
   readonly onClose: () => void;
   readonly isWide?: boolean;
@@ -14,19 +13,22 @@ interface DialogProps {
   readonly children: ReactNode;
 }
 
+const loadModal = () => import('#console/components/modal_dialog.tsx');
+const ModalDialog = lazy(() => loadModal().then((m) => ({ default: m.ModalDialog })));
+
+/** Pages are shown without what dialogs are made of. It is loaded once somebody does something, before it is needed. */
+const SIGNS_OF_LIFE = ['pointermove', 'pointerdown', 'keydown'] as const;
+for (const sign of SIGNS_OF_LIFE) {
+  window.addEventListener(sign, () => void loadModal().catch(() => {}), { once: true, passive: true });
+}
+
 /** A dialog above the page. Escape, a click outside and Back close it. */
-export function Dialog({ title, onClose, isWide = false, size, isShownOnce = false, children }: DialogProps) {
-  useCloseOnBack(true, onClose);
+export function Dialog(props: DialogProps) {
+  useCloseOnBack(true, props.onClose);
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={title}
-      size={size ?? (isWide ? 'lg' : 'md')}
-      closeOnClickOutside={!isShownOnce}
-      closeOnEscape={!isShownOnce}
-    >
-      {children}
-    </Modal>
+    // While it is loading no shortcut works, as when it is there (`shell/keyboard.ts`).
+    <Suspense fallback={<div role="dialog" aria-label="Opening" className="hidden-text" />}>
+      <ModalDialog {...props} />
+    </Suspense>
   );
 }

@@ -18,13 +18,17 @@ interface ServicePickerProps {
   readonly label?: string;
   readonly placeholder?: string;
   readonly error?: ReactNode;
+  /** What was typed before it was loaded. */
+  readonly initialText?: string;
+  /** It takes the focus of what it replaces. */
+  readonly isFocused?: boolean;
 }
 
 /** Selects one of any number of services. The server searches for what is typed. */
 export function ServicePicker(props: ServicePickerProps) {
-  const { value, onChange, label, placeholder = 'All services', error } = props;
+  const { value, onChange, label, placeholder = 'All services', error, initialText = '', isFocused = false } = props;
   const { orgId } = useOrganization().org;
-  const [typed, setTyped] = useState('');
+  const [typed, setTyped] = useState(initialText);
   const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
   const selected = useInfiniteQuery({
     ...serviceSearchQuery(orgId, { serviceIds: value === undefined ? [] : [value], limit: 1 }),
@@ -52,6 +56,8 @@ export function ServicePicker(props: ServicePickerProps) {
       filter={({ options: all }) => all}
       nothingFoundMessage="No service has this name"
       clearable
+      autoFocus={isFocused}
+      defaultDropdownOpened={isFocused}
       clearButtonProps={{ 'aria-label': label === undefined ? 'All services' : 'Choose another service' }}
     />
   );

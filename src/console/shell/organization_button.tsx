@@ -2,8 +2,8 @@ import { UnstyledButton } from '@mantine/core';
 import { IconSelector } from '@tabler/icons-react';
 import type { ComponentProps } from 'react';
 
-import { addressOf } from '#console/api/http.ts';
 import { withoutBidiControls } from '#console/components/bidi.ts';
+import { Logo } from '#console/components/logo.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/shell/organization_menu.module.css';
 
@@ -22,7 +22,7 @@ export function OrganizationName() {
   const { org } = useOrganization();
   return (
     <>
-      <img src={addressOf('favicon.svg')} alt="" className={classes.mark} />
+      <Logo alt="" className={classes.mark} />
       <bdi className={classes.name}>{withoutBidiControls(org.name)}</bdi>
     </>
   );

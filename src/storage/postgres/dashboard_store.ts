@@ -85,7 +85,7 @@ export class DashboardStore {
 
   async insert(
     orgId: Id<'org'>,
-    dashboard: Pick<DashboardRow, 'serviceId' | 'name' | 'layout'>,
+    dashboard: Omit<DashboardRow, 'id' | 'orgId' | 'createdAt' | 'updatedAt'>,
     now: Temporal.Instant,
   ): Promise<DashboardRow> {
     const row = { id: newId('dashboard'), orgId, ...dashboard, createdAt: now, updatedAt: now };
@@ -93,13 +93,13 @@ export class DashboardStore {
     return row;
   }
 
-  /** Writes name, layout and `updatedAt`. */
-  async save({ orgId, id, name, layout, updatedAt }: DashboardRow): Promise<void> {
+  /** Writes the whole row. */
+  async save(dashboard: DashboardRow): Promise<void> {
     await this.#session.db
       .updateTable('dashboards')
-      .set(toColumns(DashboardEntity, { name, layout, updatedAt }))
-      .where('org_id', '=', orgId)
-      .where('id', '=', id)
+      .set(toColumns(DashboardEntity, dashboard))
+      .where('org_id', '=', dashboard.orgId)
+      .where('id', '=', dashboard.id)
       .execute();
   }
 

@@ -1,6 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { givenPerson, signedIn } from '#test/kit/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;
@@ -146,4 +147,26 @@ test('a deleted dashboard is gone, and the audit log says what it was', async ()
     [dashboardId],
   );
   expect(entry).toMatchObject({ before: { name: 'gone', layout: WIDGETS }, after: null });
+});
+
+test('what the console saves never overwrites what its person has not seen', async () => {
+  const { email } = await givenPerson(w, { role: 'owner' });
+  const browser = await signedIn(w, email);
+  const { dashboardId, updatedAt: readAt } = await w.expectOk('create_dashboard', { name: 'Shared', layout: WIDGETS });
+  const save = async (input: object) =>
+    (await browser.invoke(w.orgId, 'save_dashboard', { dashboardId, ...input })).body.result;
+
+  const first = await save({ readAt, name: 'Mine' });
+  expect(first).toMatchObject({ isSaved: true, dashboard: { name: 'Mine', layout: WIDGETS } });
+  // At the same instant of the clock, yet a later version.
+  expect(first.dashboard.updatedAt > readAt).toBe(true);
+  expect(await save({ readAt, layout: [] })).toEqual({ isSaved: false, dashboard: first.dashboard });
+  expect(await save({ readAt, name: 'Mine' }), 'the same change again').toEqual({
+    isSaved: true,
+    dashboard: first.dashboard,
+  });
+  expect(await save({ readAt: first.dashboard.updatedAt, layout: [] })).toMatchObject({
+    isSaved: true,
+    dashboard: { name: 'Mine', layout: [] },
+  });
 });

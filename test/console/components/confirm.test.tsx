@@ -9,7 +9,7 @@ vi.mock('#console/components/use_close_on_back.ts', () => ({ useCloseOnBack: () 
 
 afterEach(cleanup);
 
-function show(name?: string) {
+async function show(name?: string) {
   const onConfirm = vi.fn<() => void>();
   render(
     <MantineProvider env="test">
@@ -26,19 +26,19 @@ function show(name?: string) {
       </Confirm>
     </MantineProvider>,
   );
-  const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Delete' });
+  const button = await screen.findByRole<HTMLButtonElement>('button', { name: 'Delete' });
   return { onConfirm, button, form: button.closest('form')! };
 }
 
-test('a change is confirmed by its button', () => {
-  const { onConfirm, button, form } = show();
+test('a change is confirmed by its button', async () => {
+  const { onConfirm, button, form } = await show();
   expect(button.disabled).toBe(false);
   fireEvent.submit(form);
   expect(onConfirm).toHaveBeenCalledOnce();
 });
 
-test('a dangerous change needs the name, and Enter does not get around it', () => {
-  const { onConfirm, button, form } = show('checkout');
+test('a dangerous change needs the name, and Enter does not get around it', async () => {
+  const { onConfirm, button, form } = await show('checkout');
   fireEvent.submit(form);
   expect([button.disabled, onConfirm.mock.calls.length]).toEqual([true, 0]);
   fireEvent.change(screen.getByRole('textbox'), { target: { value: ' checkout ' } });

@@ -8,7 +8,7 @@ import { originsQuery } from '#console/api/exceptions.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { SearchField } from '#console/components/search_field.tsx';
-import { ServicePicker } from '#console/components/service_picker.tsx';
+import { ServiceFilter } from '#console/components/service_filter.tsx';
 import type { ExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
 import classes from '#console/pages/exceptions/filters.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -48,7 +48,7 @@ export function Filters({ filter, onChange, searchField }: FiltersProps) {
       >
         {active === 0 ? 'Filters' : `Filters: ${active}`}
       </Button>
-      <ServicePicker value={filter.service} onChange={(service) => onChange({ service })} />
+      <ServiceFilter value={filter.service} onChange={(service) => onChange({ service })} />
       <NativeSelect
         aria-label="Severity"
         value={filter.severity ?? ''}

@@ -11,7 +11,7 @@ import bar from '#console/components/filter_bar.module.css';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
 import { SearchField } from '#console/components/search_field.tsx';
-import { ServicePicker } from '#console/components/service_picker.tsx';
+import { ServiceFilter } from '#console/components/service_filter.tsx';
 import {
   countOfTab,
   INCIDENT_TABS,
@@ -166,12 +166,14 @@ export function IncidentList() {
               onClick={clear}
             >
               {TAB_NAMES[value]}
-              {counts !== undefined && value !== 'all' && <span>{countOfTab(counts, value).toLocaleString()}</span>}
+              {value !== 'all' && (
+                <span>{counts === undefined ? ' ' : countOfTab(counts, value).toLocaleString()}</span>
+              )}
             </Link>
           ))}
         </nav>
         <Group gap="xs" className={classes.filters}>
-          <ServicePicker value={filter.service} onChange={(service) => show({ service })} />
+          <ServiceFilter value={filter.service} onChange={(service) => show({ service })} />
           <NativeSelect
             aria-label="Severity"
             value={filter.severity ?? ''}

@@ -14,6 +14,7 @@ import { Back } from '#console/components/back.tsx';
 import { ItemActions, ItemPage } from '#console/components/item_page.tsx';
 import { Page } from '#console/components/page.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
+import { WhenNear } from '#console/components/when_near.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
 import { FindInOtherOrganizations } from '#console/pages/incidents/find_in_other_organizations.tsx';
 import { NotificationLog } from '#console/pages/incidents/notification_log.tsx';
@@ -76,9 +77,11 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
         <IncidentCause incident={incident} />
         <StormMembers incident={incident} />
         <Timeline incident={incident} />
-        <Suspense>
-          <IncidentContext incident={incident} />
-        </Suspense>
+        <WhenNear>
+          <Suspense>
+            <IncidentContext incident={incident} />
+          </Suspense>
+        </WhenNear>
       </div>
       <div>
         <EscalationCard incident={incident} />

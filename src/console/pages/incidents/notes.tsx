@@ -1,5 +1,4 @@
-import { ActionIcon, Button, Group, Menu, Textarea } from '@mantine/core';
-import { IconDots } from '@tabler/icons-react';
+import { Button, Group, Textarea } from '@mantine/core';
 import { useRef, useState } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
@@ -9,6 +8,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { newRequestKey } from '#console/components/request_key.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
+import { NoteMenu } from '#console/pages/incidents/note_menu.tsx';
 import classes from '#console/pages/incidents/notes.module.css';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useMemberNames } from '#console/pages/incidents/use_member_names.ts';
@@ -99,21 +99,7 @@ export function NoteEntry({ incidentId, note }: { readonly incidentId: string; r
             edited <Timestamp at={note.editedAt} />
           </span>
         )}
-        {isOwn && (
-          <Menu position="bottom-end">
-            <Menu.Target>
-              <ActionIcon variant="subtle" color="gray" aria-label="Change this note" className={classes.menu}>
-                <IconDots size={18} />
-              </ActionIcon>
-            </Menu.Target>
-            <Menu.Dropdown>
-              <Menu.Item onClick={() => setMode('editing')}>Edit</Menu.Item>
-              <Menu.Item color="red" onClick={() => setMode('deleting')}>
-                Delete
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
-        )}
+        {isOwn && <NoteMenu onEdit={() => setMode('editing')} onDelete={() => setMode('deleting')} />}
       </div>
       <p className={classes.text} dir="auto">
         {note.text}

@@ -11,7 +11,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
 import { SearchField } from '#console/components/search_field.tsx';
-import { ServicePicker } from '#console/components/service_picker.tsx';
+import { ServiceFilter } from '#console/components/service_filter.tsx';
 import listClasses from '#console/pages/incidents/incident_list.module.css';
 import bar from '#console/components/filter_bar.module.css';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
@@ -86,7 +86,7 @@ export function RuleList() {
             ))}
           </nav>
           <Group gap="xs" className={listClasses.filters}>
-            <ServicePicker value={filter.service} onChange={(service) => show({ service })} />
+            <ServiceFilter value={filter.service} onChange={(service) => show({ service })} />
             <NativeSelect
               aria-label="Kind"
               value={filter.kind ?? ''}

@@ -49,7 +49,9 @@ export function ServiceList() {
       actions={isEmpty ? undefined : create}
     >
       {error !== null && <ErrorAlert error={error} onRetry={refetch} />}
-      {(text !== undefined || total >= SEARCH_FROM) && <Search text={typed} total={total} onChange={find} />}
+      {(isLoading || text !== undefined || total >= SEARCH_FROM) && (
+        <Search text={typed} total={total} onChange={find} />
+      )}
       {isLoading && error === null && <Skeleton height={320} radius="lg" />}
       {isEmpty && (
         <EmptyState icon={<IconServer2 size={24} />} title="No service yet" actions={create}>

@@ -1,7 +1,7 @@
 import { Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-import { addressOf } from '#console/api/http.ts';
+import { Logo } from '#console/components/logo.tsx';
 import { useDocumentTitle } from '#console/components/page.tsx';
 import classes from '#console/pages/sign_in/sign_in_layout.module.css';
 
@@ -20,7 +20,7 @@ export function SignInLayout({ title, heading = title, lead, children, foot }: S
   return (
     <main className={classes.page}>
       <div className={classes.box}>
-        <img src={addressOf('favicon.svg')} alt="Tocsin" className={classes.mark} />
+        <Logo alt="Tocsin" className={classes.mark} />
         <Title order={1} className={classes.title} tabIndex={-1}>
           {heading}
         </Title>

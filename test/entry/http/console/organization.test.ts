@@ -200,3 +200,19 @@ test('the console shows what a service has sent', async () => {
     setAside: { events: 0, since: null, nextTryAt: null },
   });
 });
+
+test('an organization is renamed by who manages it, which is audited, and everybody sees the new name', async () => {
+  const w = await world();
+  const { browser } = await signedInAs(w, 'owner');
+  const viewer = await signedInAs(w, 'viewer');
+  expect((await viewer.browser.invoke(w.orgId, 'rename_organization', { name: 'Mine' })).status).toBe(403);
+  expect((await browser.invoke(w.orgId, 'rename_organization', { name: '' })).status).toBe(400);
+  const renamed = await browser.invoke(w.orgId, 'rename_organization', { name: '  Northwind  ' });
+  expect(renamed.body.result).toEqual({ orgId: w.orgId, name: 'Northwind' });
+  const session = await viewer.browser.get('/session');
+  expect(session.body.result.organizations).toMatchObject([{ orgId: w.orgId, name: 'Northwind' }]);
+  const audited = await w.context.db.sql.rows(
+    "select before, after from audit_log where action = 'rename_organization' and result = 'done'",
+  );
+  expect(audited).toEqual([{ before: { name: 'Acme' }, after: { name: 'Northwind' } }]);
+});
