@@ -152,6 +152,14 @@ export const CORE_SETTINGS = {
     'metric points that one service may send, a second on average and to all API processes together; 0 for no limit. Beyond it senders get 429 (Prometheus retries only with `retry_on_http_429`)',
   ),
   ingestEventsPerSecond: amount('INGEST_EVENTS_PER_SECOND', '2000', 'the same for exceptions'),
+  otlpGrpcPort: setting({
+    variable: 'OTLP_GRPC_PORT',
+    purpose:
+      'port on which API processes take metrics by OTLP over gRPC (4317 by custom), without TLS: let a proxy add it; 0 for none',
+    allowed: 'a port, 0 to 65535',
+    schema: Type.Integer({ minimum: 0, maximum: 65_535 }),
+    fallback: '0',
+  }),
   ingestSeriesPerDay: amount(
     'INGEST_SERIES_PER_DAY',
     '1000000',

@@ -8,6 +8,7 @@ import { createCipher } from '#auth/cipher.ts';
 import { createIngestAccess } from '#auth/ingest_access.ts';
 import type { AppContext } from '#entry/compose.ts';
 import type { IngestContext } from '#entry/http/ingest_context.ts';
+import { openIngestPorts } from '#entry/http/ingest_ports.ts';
 import { mountMetricIngest } from '#entry/http/ingest_metrics.ts';
 import { mountSentryIngest } from '#entry/http/ingest_sentry.ts';
 import { parseRawBodies } from '#entry/http/raw_body.ts';
@@ -62,7 +63,9 @@ export async function mountIngest(
     prefixes: [...new Set(['', new URL(config.baseUrl).pathname.replace(/\/+$/, '')])],
   };
   const refusals = new RefusalRecorder({ counters, db, clock, log });
+  const ports = openIngestPorts(app, context, ingest);
   app.addHook('onClose', async () => {
+    await ports.close();
     await Promise.all([ingest.intake.close(), ingest.series.close(), ingest.types.close(), refusals.close()]);
   });
   for (const mount of [mountMetricIngest, mountSentryIngest]) {

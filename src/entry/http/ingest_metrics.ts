@@ -1,14 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { type DecodedPoints, pointLimits } from '#ingest/admission/point_admission.ts';
 import { answerPreflight, INGEST_CORS } from '#entry/http/ingest_cors.ts';
 import { routesFor, type IngestContext } from '#entry/http/ingest_context.ts';
 import { beginRefusal, sendProblem, toAppError } from '#entry/http/problem.ts';
 import { rawBodyOf, contentTypeOf } from '#entry/http/raw_body.ts';
 import { setSender } from '#entry/http/sender.ts';
+import { takePoints } from '#entry/http/take_points.ts';
 import { inflate } from '#ingest/inflate.ts';
-import { inSlices } from '#ingest/protocols/body/in_slices.ts';
-import { describeTypeChanges } from '#ingest/series/metric_types.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import type { MetricProtocol } from '#ingest/metric_protocol.ts';
 import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
@@ -63,40 +61,21 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
     return reply.type(answer.contentType).send(answer.body);
   };
 
-  const decode = async (
-    protocol: MetricProtocol,
-    target: IngestTarget,
-    request: FastifyRequest,
-  ): Promise<DecodedPoints> => {
-    const body = protocol.isInflated
-      ? await inflate(rawBodyOf(request), request.headers['content-encoding'], {
-          compressedBytesMax: protocol.bodyBytesMax,
-          inflatedBytesMax: protocol.bodyBytesMax,
-        })
-      : rawBodyOf(request);
-    const types = await context.types.of(target.serviceId);
-    return await context.series.read(target.serviceId, async (allowance) => {
-      const limits = pointLimits(target.retentionMetrics, allowance, context.starts.of(target.serviceId), types);
-      return await inSlices(protocol.decode(body, contentTypeOf(request), context.clock.now(), limits, memory));
-    });
-  };
-
   const take = async (
     protocol: MetricProtocol,
     target: IngestTarget,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply> => {
-    const decoded = await context.unpacking.run(target.serviceId, () => decode(protocol, target, request));
-    const { points, rejected } = decoded;
-    await context.pointRates.spend(target.serviceId, Math.max(1, points.length + rejected.count), async () => {
-      if (points.length > 0) await context.intake.acceptPoints(target, points);
+    const decoded = await takePoints(context, target, async () => {
+      const body = protocol.isInflated
+        ? await inflate(rawBodyOf(request), request.headers['content-encoding'], {
+            compressedBytesMax: protocol.bodyBytesMax,
+            inflatedBytesMax: protocol.bodyBytesMax,
+          })
+        : rawBodyOf(request);
+      return (now, limits) => protocol.decode(body, contentTypeOf(request), now, limits, memory);
     });
-    decoded.remember();
-    if (decoded.typeChanges.count > 0) {
-      context.log.warn({ serviceId: target.serviceId }, describeTypeChanges(decoded.typeChanges));
-    }
-    context.counters.countPoints(target.serviceId, decoded);
     const answer = protocol.answer(decoded, contentTypeOf(request));
     if (answer.contentType !== null) void reply.type(answer.contentType);
     if (answer.headers !== undefined) void reply.headers(answer.headers);

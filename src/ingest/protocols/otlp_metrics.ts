@@ -104,7 +104,7 @@ function messageOf(rejected: Rejected, typeChanges: DecodedPoints['typeChanges']
 }
 
 /** The google.rpc.Code of each error. Senders decide by the HTTP status whether to retry. */
-const STATUS_CODES: Readonly<Record<ErrorCode, number>> = {
+export const STATUS_CODES: Readonly<Record<ErrorCode, number>> = {
   invalid_input: 3,
   payload_too_large: 3,
   unsupported_media_type: 3,

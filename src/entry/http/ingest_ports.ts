@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify';
+
+import type { AppContext } from '#entry/compose.ts';
+import type { IngestContext } from '#entry/http/ingest_context.ts';
+import { portSenders } from '#entry/http/take_points.ts';
+import { toListenFault } from '#entry/listen_fault.ts';
+import type { OpenPort } from '#ingest/port_protocol.ts';
+import { PORT_PROTOCOLS } from '#ingest/registry.ts';
+import { ConfigError } from '#kernel/config.ts';
+import { waitForAll } from '#kernel/wait_for_all.ts';
+
+/** Opens the ports of the protocols that are configured, once the app is ready; the caller closes them. */
+export function openIngestPorts(
+  app: FastifyInstance,
+  { config, log }: AppContext,
+  context: IngestContext,
+): { close(): Promise<void> } {
+  const ports: OpenPort[] = [];
+  app.addHook('onReady', async () => {
+    for (const protocol of PORT_PROTOCOLS) {
+      const [host, port] = [config.host, protocol.portOf(config)];
+      if (port === 0) continue;
+      try {
+        ports.push(await protocol.listen({ host, port, settings: config, open: portSenders(context), log }));
+      } catch (error) {
+        const fault = toListenFault(error, host, port);
+        throw fault === null ? error : new ConfigError([fault.sentence]);
+      }
+      log.info({ host, port, protocol: protocol.name }, 'metrics are taken here');
+    }
+  });
+  return { close: async () => void (await waitForAll(ports.map((port) => port.close()))) };
+}

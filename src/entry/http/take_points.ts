@@ -1,0 +1,57 @@
+import type { IngestContext } from '#entry/http/ingest_context.ts';
+import { toAppError } from '#entry/http/problem.ts';
+import { type DecodedPoints, pointLimits } from '#ingest/admission/point_admission.ts';
+import type { DecodePoints, PortSender } from '#ingest/port_protocol.ts';
+import { inSlices } from '#ingest/protocols/body/in_slices.ts';
+import { describeTypeChanges } from '#ingest/series/metric_types.ts';
+import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
+
+/**
+ * Decodes what a sender sent, whatever way it came, and stores what can be taken of it, within the limits of its service.
+ * `prepare` runs in turn with other bodies.
+ */
+export async function takePoints(
+  context: IngestContext,
+  target: IngestTarget,
+  prepare: () => Promise<DecodePoints>,
+): Promise<DecodedPoints> {
+  const { serviceId } = target;
+  const decoded = await context.unpacking.run(serviceId, async () => {
+    const decode = await prepare();
+    const types = await context.types.of(serviceId);
+    return await context.series.read(serviceId, async (allowance) => {
+      const limits = pointLimits(target.retentionMetrics, allowance, context.starts.of(serviceId), types);
+      return await inSlices(decode(context.clock.now(), limits));
+    });
+  });
+  const { points, rejected } = decoded;
+  await context.pointRates.spend(serviceId, Math.max(1, points.length + rejected.count), async () => {
+    if (points.length > 0) await context.intake.acceptPoints(target, points);
+  });
+  decoded.remember();
+  if (decoded.typeChanges.count > 0) context.log.warn({ serviceId }, describeTypeChanges(decoded.typeChanges));
+  context.counters.countPoints(serviceId, decoded);
+  return decoded;
+}
+
+/** Finds senders of protocols that have a port of their own. */
+export function portSenders(context: IngestContext): (key: string, address: string) => Promise<PortSender> {
+  return async (key, address) => {
+    const headers = { authorization: `Bearer ${key}` };
+    const target = await context.badKeys.guard(address, () => context.access.openMetrics(headers));
+    const { serviceId } = target;
+    return {
+      serviceId,
+      async take(decode) {
+        try {
+          await context.pointRates.check(serviceId);
+          return await takePoints(context, target, async () => decode);
+        } catch (error) {
+          context.counters.refusedRequests.add({ kind: 'points', code: toAppError(error).code, serviceId });
+          throw error;
+        }
+      },
+      refuse: (points) => context.counters.refusedItems.add({ kind: 'points', reason: 'faulty', serviceId }, points),
+    };
+  };
+}

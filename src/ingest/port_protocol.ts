@@ -1,0 +1,41 @@
+import type { DecodedPoints, PointLimits } from '#ingest/admission/point_admission.ts';
+import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { CORE_SETTINGS, ValuesOf } from '#kernel/config.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Temporal } from '#kernel/time.ts';
+
+export type DecodePoints = (now: Temporal.Instant, limits: PointLimits) => Steps<DecodedPoints>;
+
+/** The service whose key was shown. */
+export interface PortSender {
+  readonly serviceId: string;
+  /** Takes points as over HTTP, within the same limits; resolves once they are stored durably. Throws an AppError. */
+  take(decode: DecodePoints): Promise<DecodedPoints>;
+  /** Counts points that cannot even be read, for the page of the service. */
+  refuse(points: number): void;
+}
+
+export interface PortOptions {
+  readonly host: string;
+  /** 0 for any that is free. */
+  readonly port: number;
+  readonly settings: ValuesOf<typeof CORE_SETTINGS>;
+  /** The sender with this ingestion key; throws as over HTTP, and counts bad keys by the address. */
+  open(key: string, address: string): Promise<PortSender>;
+  readonly log: Log;
+}
+
+export interface OpenPort {
+  readonly port: number;
+  /** Takes nothing more and stores what was taken. */
+  close(): Promise<void>;
+}
+
+/** A way to send metrics that has a port of its own instead of a path of the HTTP API. */
+export interface PortProtocol {
+  /** The name of its file in protocols/. */
+  readonly name: string;
+  /** 0 while it is off. */
+  portOf(settings: ValuesOf<typeof CORE_SETTINGS>): number;
+  listen(options: PortOptions): Promise<OpenPort>;
+}

@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+
+import type { Metadata, ServerInterceptingCallInterface, StatusObject } from '@grpc/grpc-js';
+
+import { POINTS_BODY_BYTES_MAX } from '#core/metrics/limits.ts';
+import type { OpenPort, PortOptions, PortProtocol, PortSender } from '#ingest/port_protocol.ts';
+import { decodeOtlpMetrics, encodeOtlpAnswer, STATUS_CODES } from '#ingest/protocols/otlp_metrics.ts';
+import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire_writer.ts';
+import { AppError } from '#kernel/errors.ts';
+import { KeyedLimit } from '#kernel/keyed_limit.ts';
+
+const PROTOBUF_TYPE = 'application/x-protobuf';
+const EXPORT = '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export';
+/** Bodies that are in memory at the same time; others wait unread. */
+const BODIES = { concurrency: 24, concurrencyPerKey: 6 };
+/** Calls of one service that wait for their turn. */
+const WAITING_MAX = 200;
+/** A call that takes longer to arrive and be stored is given up. */
+const CALL_MS = 60_000;
+const CONNECTIONS_MAX = 2_000;
+const CONNECTIONS_OF_ADDRESS_MAX = 200;
+const DRAIN_MS = 5_000;
+
+/** OTLP over gRPC, without TLS: a proxy adds it, as for HTTP. */
+export const OTLP_GRPC: PortProtocol = {
+  name: 'otlp_grpc',
+  portOf: ({ otlpGrpcPort }) => otlpGrpcPort,
+  listen,
+};
+
+/** A call from when its key was found good to its end. */
+interface Admitted {
+  readonly sender: PortSender;
+  readonly release: () => void;
+}
+
+async function listen({ host, port, open, log }: PortOptions): Promise<OpenPort> {
+  // Loaded only where it is configured.
+  const grpc = await import('@grpc/grpc-js');
+  const bodies = new KeyedLimit(BODIES);
+  const admitted = new WeakMap<Metadata, Admitted>();
+
+  const statusOf = (error: unknown): StatusObject => {
+    const known = error instanceof AppError ? error : new AppError('internal', 'internal error');
+    if (known !== error) log.error({ err: error }, 'a gRPC call failed');
+    const { code, message, retryAfterSeconds } = known;
+    const metadata = new grpc.Metadata();
+    if (retryAfterSeconds !== undefined) {
+      metadata.set('grpc-status-details-bin', retryDetails(STATUS_CODES[code], message, retryAfterSeconds));
+    }
+    return { code: STATUS_CODES[code], details: message, metadata };
+  };
+
+  /** Checks the key and waits for a turn. Nothing of the body is read before. */
+  const admit = async (metadata: Metadata, call: ServerInterceptingCallInterface): Promise<Admitted> => {
+    const sender = await open(keyOf(metadata), call.getPeer().replace(/:\d+$/, ''));
+    if (bodies.countOf(sender.serviceId) >= WAITING_MAX) {
+      throw new AppError('unavailable', 'more is arriving than can be stored; send again shortly', {
+        retryAfterSeconds: 2,
+      });
+    }
+    const turn = Promise.withResolvers<void>();
+    const { promise: done, resolve: release } = Promise.withResolvers<void>();
+    void bodies.run(sender.serviceId, async () => {
+      turn.resolve();
+      await done;
+    });
+    await turn.promise;
+    return { sender, release };
+  };
+
+  /** The key is checked before the body is read, and the turn given back at the end, whatever that is. */
+  const interceptor = (_method: unknown, call: ServerInterceptingCallInterface) => {
+    let end = (): void => {};
+    let hasEnded = false;
+    const finish = (): void => {
+      hasEnded = true;
+      end();
+    };
+    return new grpc.ServerInterceptingCall(call, {
+      start(next) {
+        next({
+          onReceiveMetadata(metadata, pass) {
+            admit(metadata, call).then(
+              (one) => {
+                const timer = setTimeout(() => call.sendStatus(statusOf(tooSlow())), CALL_MS);
+                end = () => {
+                  clearTimeout(timer);
+                  one.release();
+                };
+                if (hasEnded) {
+                  end();
+                  return;
+                }
+                admitted.set(metadata, one);
+                pass(metadata);
+              },
+              (error: unknown) => call.sendStatus(statusOf(error)),
+            );
+          },
+          onCancel: finish,
+        });
+      },
+      sendStatus(status, next) {
+        finish();
+        next(status);
+      },
+    });
+  };
+
+  const server = new grpc.Server({
+    interceptors: [interceptor],
+    'grpc.max_receive_message_length': POINTS_BODY_BYTES_MAX,
+    'grpc.max_concurrent_streams': 32,
+    'grpc.max_connection_idle_ms': 300_000,
+    'grpc.keepalive_time_ms': 60_000,
+    'grpc.keepalive_timeout_ms': 20_000,
+  });
+  const asIs = (bytes: Buffer): Buffer => bytes;
+  server.register(
+    EXPORT,
+    (call: { readonly metadata: Metadata; readonly request: Buffer }, callback: Answer) => {
+      const sender = admitted.get(call.metadata)?.sender;
+      if (sender === undefined) {
+        callback(statusOf(new Error('the call was not authenticated')));
+        return;
+      }
+      sender
+        .take((now, limits) => decodeOtlpMetrics(call.request, PROTOBUF_TYPE, now, limits))
+        .then(
+          (decoded) => callback(null, encodeOtlpAnswer(decoded, PROTOBUF_TYPE).body),
+          (error: unknown) => callback(statusOf(error)),
+        );
+    },
+    asIs,
+    asIs,
+    'unary',
+  );
+  const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
+
+  const ofAddress = new Map<string, number>();
+  const listener = createServer((socket: Socket) => {
+    const address = socket.remoteAddress ?? '';
+    const count = (ofAddress.get(address) ?? 0) + 1;
+    if (count > CONNECTIONS_OF_ADDRESS_MAX) {
+      socket.destroy();
+      return;
+    }
+    ofAddress.set(address, count);
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      const left = (ofAddress.get(address) ?? 1) - 1;
+      if (left > 0) ofAddress.set(address, left);
+      else ofAddress.delete(address);
+    });
+    injector.injectConnection(socket);
+  });
+  listener.maxConnections = CONNECTIONS_MAX;
+  listener.listen(port, host);
+  await once(listener, 'listening');
+  const bound = listener.address();
+  return {
+    port: typeof bound === 'object' && bound !== null ? bound.port : port,
+    async close() {
+      const closed = once(listener, 'close');
+      listener.close();
+      injector.drain(DRAIN_MS);
+      await closed;
+      injector.destroy();
+      server.forceShutdown();
+    },
+  };
+}
+
+type Answer = (status: StatusObject | null, body?: Buffer) => void;
+
+/** As over HTTP: `authorization: Bearer …`, or `x-api-key`. */
+function keyOf(metadata: Metadata): string {
+  const [authorization = ''] = metadata.get('authorization').map(String);
+  const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+  const [apiKey] = metadata.get('x-api-key').map(String);
+  const key = bearer ?? apiKey?.trim();
+  if (key !== undefined && key !== '') return key;
+  throw new AppError('unauthenticated', "send the service's ingestion key: authorization: Bearer <INGESTION_KEY>");
+}
+
+function tooSlow(): AppError {
+  return new AppError('unavailable', `the call took more than ${CALL_MS / 1_000} s; send again`, {
+    retryAfterSeconds: 5,
+  });
+}
+
+/** A google.rpc.Status with a RetryInfo: without it exporters take RESOURCE_EXHAUSTED for final. */
+function retryDetails(code: number, message: string, seconds: number): Buffer {
+  const retryInfo = encodeBytes(1, encodeVarint(1, Math.ceil(seconds)));
+  const detail = Buffer.concat([encodeBytes(1, 'type.googleapis.com/google.rpc.RetryInfo'), encodeBytes(2, retryInfo)]);
+  return Buffer.concat([encodeVarint(1, code), encodeBytes(2, message), encodeBytes(3, detail)]);
+}
