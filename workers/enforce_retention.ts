@@ -20,6 +20,7 @@ const BATCH = 1_000;
 const KEEP_REFUSALS_HOURS = 48;
 /** Senders say the type of a metric again with each request, or every few minutes. */
 const KEEP_TYPES_HOURS = 24 * 90;
+const KEEP_SESSIONS_DAYS = 90;
 
 /**
  * Removes what is older than the retention of its service: points, events, groups without events, and resolved incidents
@@ -29,7 +30,8 @@ const KEEP_TYPES_HOURS = 24 * 90;
 export async function enforceRetention(runtime: RetentionRuntime): Promise<void> {
   const now = runtime.clock.now();
   const session = runtime.db.session();
-  const { services, incidents, exceptionGroups, exceptionCounts, ingestRefusals, metricTypes } = storesOf(session);
+  const { services, incidents, exceptionGroups, exceptionCounts } = storesOf(session);
+  const { ingestRefusals, metricTypes, sentItems, eventExtras } = storesOf(session);
   const { expiredRows } = runtime;
   const limit = pLimit(1);
   await waitForAll(
@@ -41,6 +43,12 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
         new SeriesDayStore(session).removeBefore(now.subtract({ hours: 24 }).toString().slice(0, 'YYYY-MM-DD'.length)),
       () => ingestRefusals.removeBefore(now.subtract({ hours: KEEP_REFUSALS_HOURS })),
       () => metricTypes.removeToldBefore(now.subtract({ hours: KEEP_TYPES_HOURS })),
+      () =>
+        sentItems.removeBefore(
+          now.subtract({ hours: KEEP_REFUSALS_HOURS }),
+          now.subtract({ hours: 24 * KEEP_SESSIONS_DAYS }),
+        ),
+      () => inBatches((limit) => eventExtras.removeOutdated(now, limit)),
       async () => expiredRows.remove(EXCEPTION_EVENTS, await services.listRetentionTiers('exceptions'), now),
       async () => {
         const tiers = await services.listRetentionTiers('metrics');

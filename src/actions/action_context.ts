@@ -43,6 +43,7 @@ export interface Installation {
     readonly calendarFeeds: Cipher;
     readonly invitations: Cipher;
     readonly secondFactors: Cipher;
+    readonly eventAttachments: Cipher;
   };
 }
 

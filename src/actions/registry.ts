@@ -41,12 +41,9 @@ import { searchDashboards } from '#actions/dashboards/search_dashboards.ts';
 import { updateDashboard } from '#actions/dashboards/update_dashboard.ts';
 import { getDeliveryHealth } from '#actions/delivery/get_delivery_health.ts';
 import { getPagingProblems } from '#actions/delivery/get_paging_problems.ts';
-import { browseExceptionGroups } from '#actions/exceptions/browse_exception_groups.ts';
+import { EXCEPTION_OPERATIONS } from '#actions/exceptions/console_operations.ts';
 import { getExceptionGroup } from '#actions/exceptions/get_exception_group.ts';
-import { getExceptionOverview } from '#actions/exceptions/get_exception_overview.ts';
-import { listExceptionEvents } from '#actions/exceptions/list_exception_events.ts';
 import { listExceptionGroups } from '#actions/exceptions/list_exception_groups.ts';
-import { listExceptionOrigins } from '#actions/exceptions/list_exception_origins.ts';
 import { setExceptionStatus } from '#actions/exceptions/set_exception_status.ts';
 import { setExceptionStatuses } from '#actions/exceptions/set_exception_statuses.ts';
 import { setMatchingStatuses } from '#actions/exceptions/set_matching_statuses.ts';
@@ -237,6 +234,7 @@ export const ACTION_GROUPS: readonly ActionGroup[] = GROUPS;
 export const ACTIONS: readonly AnyAction[] = ACTION_GROUPS.flatMap(({ actions }) => actions);
 
 const WITHIN_ORGANIZATIONS = [
+  ...EXCEPTION_OPERATIONS,
   getBilling,
   getHome,
   setUpPaging,
@@ -305,10 +303,6 @@ const WITHIN_ORGANIZATIONS = [
   revokeCalendarFeed,
   getDeliveryHealth,
   getIngestStatus,
-  browseExceptionGroups,
-  getExceptionOverview,
-  listExceptionEvents,
-  listExceptionOrigins,
   setExceptionStatuses,
   setMatchingStatuses,
   undoExceptionStatuses,

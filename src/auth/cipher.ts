@@ -17,7 +17,13 @@ const TAG_BYTES = 16;
 /** AES-256-GCM under a key derived (HKDF, RFC 5869) from APP_SECRET for this purpose alone. */
 export function createCipher(
   appSecret: string,
-  purpose: 'ingest-keys' | 'calendar-feeds' | 'invitations' | 'waiting-events' | 'second-factors' = 'ingest-keys',
+  purpose:
+    | 'ingest-keys'
+    | 'calendar-feeds'
+    | 'invitations'
+    | 'waiting-events'
+    | 'second-factors'
+    | 'event-attachments' = 'ingest-keys',
 ): Cipher {
   const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', purpose, 32));
   const seal = (bytes: Uint8Array): Buffer => {

@@ -23,6 +23,7 @@ export function installationOf(config: FoundationConfig): Installation {
       calendarFeeds: createCipher(appSecret, 'calendar-feeds'),
       invitations: createCipher(appSecret, 'invitations'),
       secondFactors: createCipher(appSecret, 'second-factors'),
+      eventAttachments: createCipher(appSecret, 'event-attachments'),
     },
   };
 }

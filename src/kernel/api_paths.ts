@@ -13,4 +13,7 @@ export const INGEST_PATHS = {
   prometheus_write: '/api/ingest/prometheus/write',
   sentry_envelope: '/api/:projectId/envelope',
   sentry_store: '/api/:projectId/store',
+  /** The DSN in the envelope says whose it is: for SDKs with a `tunnel`. */
+  sentry_tunnel: '/api/ingest/envelope',
+  sentry_security: '/api/:projectId/security',
 } as const;

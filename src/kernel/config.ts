@@ -160,6 +160,12 @@ export const CORE_SETTINGS = {
     schema: Type.Integer({ minimum: 0, maximum: 65_535 }),
     fallback: '0',
   }),
+  ingestTunnelPath: optionalText(
+    'INGEST_TUNNEL_PATH',
+    '^/(?!api/|docs(?:/|$)|assets/)[A-Za-z0-9_][A-Za-z0-9_/-]{1,99}$',
+    'a path such as /reports, not below /api',
+    'a further address for browsers (option `tunnel` of a Sentry SDK), under a name that no ad blocker knows; `/api/ingest/envelope` is always one',
+  ),
   ingestSeriesPerDay: amount(
     'INGEST_SERIES_PER_DAY',
     '1000000',

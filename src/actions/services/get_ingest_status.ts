@@ -59,6 +59,15 @@ const IngestStatusView = Type.Object({
       description: `metrics of which senders have said another type in the last ${SHOW_REFUSALS_HOURS} hours: nothing was lost, but sums may mean something else`,
     },
   ),
+  notKept: Type.Array(
+    Type.Object({
+      kind: Type.String({ description: 'such as `transaction`, `replay`, `profile`, `log`' }),
+      reason: Type.String({ description: '`not_kept`, or `client:…` as the client says why it sent nothing' }),
+      count: Type.Integer({ minimum: 1 }),
+      lastAt: Timestamp,
+    }),
+    { description: `what came besides exceptions and is not kept, in the last ${SHOW_REFUSALS_HOURS} hours` },
+  ),
   setAside: Type.Object(
     { events: COUNT, since: nullable(Timestamp), nextTryAt: nullable(Timestamp) },
     { description: 'events that took too long to read: they wait where they hold up nothing, and are tried again' },
@@ -80,6 +89,7 @@ export const getIngestStatus = defineAction({
     const shownSince = now.subtract({ hours: SHOW_REFUSALS_HOURS });
     const noted = await stores.ingestRefusals.listSince(service.id, shownSince);
     const { changed, total } = await stores.metricTypes.listChanged(service.id, shownSince, TYPE_CHANGES_MAX);
+    const notKept = await stores.sentItems.listSince(service.id, shownSince);
     const setAside = await stores.setAside.summary(service.id);
     const points = await metrics.recentActivity(service.id, since);
     return {
@@ -104,6 +114,7 @@ export const getIngestStatus = defineAction({
           lastAt: toTimestamp(changedAt),
         })),
       },
+      notKept: notKept.map(({ lastAt, ...counted }) => ({ ...counted, lastAt: toTimestamp(lastAt) })),
       setAside: {
         events: setAside.events,
         since: toTimestampOrNull(setAside.since),

@@ -16,11 +16,13 @@ import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
 import { openIntake } from '#ingest/intake.ts';
 import { RateLimiter } from '#ingest/rate_limiter.ts';
+import { SideRecorder } from '#ingest/side_recorder.ts';
 import { RefusalRecorder } from '#ingest/refusal_recorder.ts';
 import { ServiceTypes } from '#ingest/series/service_types.ts';
 import { ServiceStarts } from '#ingest/series/series_starts.ts';
 import { SeriesQuota } from '#ingest/series/series_quota.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
+import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -58,15 +60,23 @@ export async function mountIngest(
     types: new ServiceTypes({ db, clock, log }),
     series: new SeriesQuota({ perDayMax: config.ingestSeriesPerDay, processes: limits.processes, db, clock, log }),
     counters,
+    beside: new SideRecorder({ db, clock, log, cipher: createCipher(config.appSecret, 'event-attachments') }),
     clock,
     log,
+    tunnelPaths: [INGEST_PATHS.sentry_tunnel, config.ingestTunnelPath].filter((path) => path !== undefined),
     prefixes: [...new Set(['', new URL(config.baseUrl).pathname.replace(/\/+$/, '')])],
   };
   const refusals = new RefusalRecorder({ counters, db, clock, log });
   const ports = openIngestPorts(app, context, ingest);
   app.addHook('onClose', async () => {
     await ports.close();
-    await Promise.all([ingest.intake.close(), ingest.series.close(), ingest.types.close(), refusals.close()]);
+    await Promise.all([
+      ingest.intake.close(),
+      ingest.series.close(),
+      ingest.types.close(),
+      ingest.beside.close(),
+      refusals.close(),
+    ]);
   });
   for (const mount of [mountMetricIngest, mountSentryIngest]) {
     await app.register(async (scope) => {

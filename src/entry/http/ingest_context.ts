@@ -5,6 +5,7 @@ import type { RateLimiter } from '#ingest/rate_limiter.ts';
 import type { SeriesQuota } from '#ingest/series/series_quota.ts';
 import type { ServiceTypes } from '#ingest/series/service_types.ts';
 import type { ServiceStarts } from '#ingest/series/series_starts.ts';
+import type { SideRecorder } from '#ingest/side_recorder.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import type { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { Log } from '#kernel/log.ts';
@@ -25,8 +26,12 @@ export interface IngestContext {
   /** What they said of the types of their metrics. */
   readonly types: ServiceTypes;
   readonly counters: IngestCounters;
+  /** What comes besides points and events. */
+  readonly beside: SideRecorder;
   readonly clock: Clock;
   readonly log: Log;
+  /** Where envelopes are taken whose address says nothing of their service. */
+  readonly tunnelPaths: readonly string[];
   /** What may precede `/api`: nothing, or the path of the base URL, for proxies that keep it. */
   readonly prefixes: readonly string[];
 }

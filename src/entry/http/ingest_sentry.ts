@@ -19,7 +19,8 @@ import { AppError } from '#kernel/errors.ts';
 import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
 
 interface SentryRoute {
-  readonly Params: { readonly projectId: string };
+  /** No project in the address of a tunnel. */
+  readonly Params: { readonly projectId?: string };
   readonly Querystring: Readonly<Record<string, unknown>>;
 }
 
@@ -47,7 +48,8 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
     return sendProblem(error, request, reply, context.log);
   });
 
-  for (const { kind, path } of SENTRY_ENDPOINTS) {
+  const tunnels = context.tunnelPaths.map((path) => ({ kind: 'envelope', path }) as const);
+  for (const { kind, path } of [...SENTRY_ENDPOINTS, ...tunnels]) {
     const addresses = routesFor(path.replace(':projectId', `:projectId(${SENTRY_PROJECT_PATTERN})`), context);
     for (const url of addresses) {
       scope.route<SentryRoute>({
@@ -55,29 +57,34 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
         url,
         bodyLimit: SENTRY_BODY_LIMITS.compressedBytesMax,
         async onRequest(request) {
+          const { projectId } = request.params;
           const key = sentryKeyOf(request.headers, request.query);
-          // Without one, the key is in the first line of the envelope.
-          if (key !== null || kind === 'store') await open(request, key, request.params.projectId);
+          // Without both, they are in the first line of the envelope.
+          if (projectId !== undefined && (key !== null || kind !== 'envelope')) await open(request, key, projectId);
         },
         async preParsing(request, _reply, payload) {
           if (targets.has(request)) return payload;
           const { dsn, stream } = await readFirstLine(payload, request.headers['content-encoding']);
-          await open(request, dsn?.publicKey ?? null, request.params.projectId);
+          await open(request, dsn?.publicKey ?? null, request.params.projectId ?? dsn?.projectId ?? '');
           return stream;
         },
         async handler(request) {
           const target = targets.get(request);
           if (target === undefined) throw new Error('the request was not authenticated');
-          const { eventId, events, dropped } = await context.unpacking.run(target.serviceId, () =>
+          const delivery = await context.unpacking.run(target.serviceId, () =>
             decodeSentryRequest(toSentryRequest(kind, request, context), inflateSentry),
           );
-          const tooLarge = dropped.filter(({ reason }) => reason === 'too_large').length;
+          const { eventId, events, dropped } = delivery;
+          await context.beside.accept(target.serviceId, delivery);
+          const tooLarge = dropped.filter(({ type, reason }) => type === 'event' && reason === 'too_large').length;
           if (events.length === 0 && tooLarge > 0) throw new AppError('payload_too_large', TOO_LARGE);
           if (events.length > 0) {
             const taking = () => context.intake.acceptEvents(target, events);
             await context.eventRates.spend(target.serviceId, events.length, taking);
           }
-          const faulty = dropped.filter(({ reason }) => reason === 'malformed' || reason === 'too_many').length;
+          const faulty = dropped.filter(
+            ({ type, reason }) => type === 'event' && (reason === 'malformed' || reason === 'too_many'),
+          ).length;
           context.counters.countEvents(target.serviceId, events.length, { faulty, tooLarge });
           return { id: eventId };
         },
@@ -111,7 +118,7 @@ function inflateSentry(body: Buffer, contentEncoding: string | undefined): Promi
 }
 
 function toSentryRequest(
-  kind: 'envelope' | 'store',
+  kind: SentryRequest['kind'],
   request: FastifyRequest<SentryRoute>,
   { clock }: IngestContext,
 ): SentryRequest {

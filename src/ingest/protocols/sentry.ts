@@ -11,12 +11,25 @@ import { readHead } from '#ingest/protocols/sentry/bounded_json.ts';
 import { readEnvelope, type EnvelopeItem } from '#ingest/protocols/sentry/envelope.ts';
 import { type NoEvent, seemsObject, type SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { asObject, asText, type JsonObject } from '#ingest/protocols/sentry/json.ts';
+import {
+  ATTACHMENT_BYTES_MAX,
+  type NotKept,
+  readAttachment,
+  readClientReport,
+  readFeedback,
+  readSession,
+  readSessionAggregates,
+  type SentAttachment,
+  type SentFeedback,
+  type SentSessions,
+} from '#ingest/protocols/sentry/side_items.ts';
 import { trimEvent } from '#ingest/protocols/sentry/trim_event.ts';
+import { securityEvents } from '#ingest/protocols/sentry/security_reports.ts';
 import { asEventId } from '#ingest/protocols/sentry/values.ts';
 
 export interface SentryRequest {
   /** By the last segment of the path. */
-  readonly kind: 'envelope' | 'store';
+  readonly kind: 'envelope' | 'store' | 'security';
   /** Names in lower case. */
   readonly headers: Headers;
   readonly query: Query;
@@ -53,6 +66,12 @@ export const SENTRY_ENDPOINTS: readonly SentryEndpoint[] = [
     summary: "Send one exception as Sentry's older clients do",
     mediaType: 'application/json',
   },
+  {
+    kind: 'security',
+    path: INGEST_PATHS.sentry_security,
+    summary: "Send a browser's reports of a content security policy",
+    mediaType: 'application/csp-report',
+  },
 ];
 
 interface SentryLimits {
@@ -62,15 +81,30 @@ interface SentryLimits {
 }
 
 const LARGE_BYTES = 64 * 1024;
+/** Of a session, a report or a feedback: real ones have a few hundred bytes. */
+const BESIDE_BYTES_MAX = 64 * 1024;
 /** Real envelopes hold one event; more of them only keep the process from its other work. */
 const SENTRY_LIMITS: SentryLimits = { eventBytesMax: 1024 * 1024, eventsMax: 10 };
 
 type DropReason = NoEvent | 'too_large' | 'too_many';
 
+/** A user's words and files of one request. */
+const EXTRAS_MAX = 20;
+
 interface DroppedItem {
   /** The item's type as its client calls it. */
   readonly type: string;
   readonly reason: DropReason;
+}
+
+/** What came with events, or without any. */
+export interface BesidesEvents {
+  readonly sessions: readonly SentSessions[];
+  /** What the client says that it has not sent. */
+  readonly discarded: readonly NotKept[];
+  readonly feedback: readonly SentFeedback[];
+  /** Of the event that is answered. */
+  readonly attachments: readonly SentAttachment[];
 }
 
 /** What a request holds. The key has not been checked by anyone yet. */
@@ -83,8 +117,9 @@ export interface SentryDelivery {
   readonly eventId: string;
   /** As they were sent, and not looked into: one may turn out to be none when it is read. */
   readonly events: readonly SentEvent[];
-  /** Everything else: transactions, sessions, attachments and the like quietly, the rest with a reason. */
+  /** Everything that is not kept, such as transactions, with a reason. */
   readonly dropped: readonly DroppedItem[];
+  readonly besides: BesidesEvents;
 }
 
 /**
@@ -102,7 +137,7 @@ export async function decodeSentryRequest(
   const isEnvelope = request.kind === 'envelope';
   const { header, items, isCut } = isEnvelope
     ? readEnvelope(body)
-    : { header: {}, items: [storeItem(body)], isCut: false };
+    : { header: {}, items: itemsOf(request, body), isCut: false };
   const dsn = parseDsn(header['dsn']);
   const reader = new EventReader(request, limits, asEventId(header['event_id']), header);
   for (const item of items) await reader.read(item);
@@ -114,17 +149,28 @@ export async function decodeSentryRequest(
     eventId: reader.answeredId(),
     events: reader.events,
     dropped: reader.dropped,
+    besides: reader.besides,
   };
 }
 
-function storeItem(body: Buffer): EnvelopeItem {
-  return { type: 'event', payload: body };
+function itemsOf({ kind, query }: SentryRequest, body: Buffer): EnvelopeItem[] {
+  const payloads =
+    kind === 'security'
+      ? securityEvents(body, asText(query['sentry_release'], 200), asText(query['sentry_environment'], 200))
+      : [body];
+  return payloads.map((payload) => ({ type: 'event', header: {}, payload }));
 }
 
 /** Items become events one by one; the envelope's id belongs to the first of them. */
 class EventReader {
   readonly events: SentEvent[] = [];
   readonly dropped: DroppedItem[] = [];
+  readonly besides = {
+    sessions: [] as SentSessions[],
+    discarded: [] as NotKept[],
+    feedback: [] as SentFeedback[],
+    attachments: [] as SentAttachment[],
+  };
   readonly #request: SentryRequest;
   readonly #limits: SentryLimits;
   readonly #envelopeId: string | null;
@@ -141,7 +187,7 @@ class EventReader {
   }
 
   async read(item: EnvelopeItem): Promise<void> {
-    if (item.type !== 'event') return this.drop(item.type, 'not_an_exception');
+    if (item.type !== 'event') return this.#readBeside(item);
     if (this.events.length >= this.#limits.eventsMax) return this.drop(item.type, 'too_many');
     // Parsing is most of the work, and the worker's: what is none turns out there.
     if (!seemsObject(item.payload)) return this.drop(item.type, 'malformed');
@@ -158,6 +204,31 @@ class EventReader {
       context: trimmed === null ? context : { ...context, trimmed },
       payload: withoutTheRest(payload),
     });
+  }
+
+  #readBeside({ type, header, payload }: EnvelopeItem): void {
+    const { sessions, discarded, feedback, attachments } = this.besides;
+    if (payload.length > BESIDE_BYTES_MAX && type !== 'attachment') return this.drop(type, 'not_an_exception');
+    switch (type) {
+      case 'session':
+        return void sessions.push(...readSession(payload));
+      case 'sessions':
+        return void sessions.push(...readSessionAggregates(payload));
+      case 'client_report':
+        return void discarded.push(...readClientReport(payload));
+      case 'user_report':
+      case 'feedback': {
+        const read = readFeedback(payload);
+        if (read === null || feedback.length >= EXTRAS_MAX) return this.drop(type, 'malformed');
+        return void feedback.push(read);
+      }
+      case 'attachment':
+        if (attachments.length >= EXTRAS_MAX) return this.drop(type, 'too_many');
+        if (payload.length > ATTACHMENT_BYTES_MAX) return this.drop(type, 'too_large');
+        return void attachments.push(readAttachment(header, payload));
+      default:
+        return this.drop(type, 'not_an_exception');
+    }
   }
 
   drop(type: string, reason: DropReason): void {

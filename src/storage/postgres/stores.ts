@@ -13,6 +13,7 @@ import type { Session } from '#storage/postgres/database.ts';
 import { DeliveryStore } from '#storage/postgres/delivery_store.ts';
 import { DigestStore } from '#storage/postgres/digest_store.ts';
 import { EndedCallStore } from '#storage/postgres/ended_call_store.ts';
+import { EventExtraStore } from '#storage/postgres/event_extra_store.ts';
 import { ExceptionCountStore } from '#storage/postgres/exception_count_store.ts';
 import { ExceptionGroupSearch } from '#storage/postgres/exception_group_search.ts';
 import { ExceptionGroupStore } from '#storage/postgres/exception_group_store.ts';
@@ -48,6 +49,7 @@ import { RestorationStore } from '#storage/postgres/restoration_store.ts';
 import { RuleSearch } from '#storage/postgres/rule_search.ts';
 import { ScheduleStore } from '#storage/postgres/schedule_store.ts';
 import { SecondFactorStore } from '#storage/postgres/second_factor_store.ts';
+import { SentItemStore } from '#storage/postgres/sent_item_store.ts';
 import { ServiceStore } from '#storage/postgres/service_store.ts';
 import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
 import { SetupReader } from '#storage/postgres/setup_reader.ts';
@@ -75,6 +77,8 @@ export interface Stores {
   readonly ingestKeys: IngestKeyStore;
   readonly ingestRefusals: IngestRefusalStore;
   readonly metricTypes: MetricTypeStore;
+  readonly sentItems: SentItemStore;
+  readonly eventExtras: EventExtraStore;
   readonly setAside: SetAsideStore;
   readonly dashboards: DashboardStore;
   readonly exceptionGroups: ExceptionGroupStore;
@@ -140,6 +144,8 @@ export function storesOf(session: Session): Stores {
     ingestKeys: new IngestKeyStore(session),
     ingestRefusals: new IngestRefusalStore(session),
     metricTypes: new MetricTypeStore(session),
+    sentItems: new SentItemStore(session),
+    eventExtras: new EventExtraStore(session),
     setAside: new SetAsideStore(session),
     dashboards: new DashboardStore(session),
     exceptionGroups: new ExceptionGroupStore(session),

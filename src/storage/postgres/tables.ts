@@ -59,6 +59,12 @@ import {
   ServiceEntity,
 } from '#storage/postgres/entities/services.ts';
 import {
+  EventAttachmentEntity,
+  EventFeedbackEntity,
+  ReleaseSessionsEntity,
+  SentItemEntity,
+} from '#storage/postgres/entities/sent.ts';
+import {
   AuthenticatorAppEntity,
   InvitationEntity,
   PasskeyChallengeEntity,
@@ -112,6 +118,10 @@ export const ENTITIES = [
   ExceptionGroupCountsEntity,
   GroupDecisionEntity,
   SetAsideEventsEntity,
+  SentItemEntity,
+  ReleaseSessionsEntity,
+  EventAttachmentEntity,
+  EventFeedbackEntity,
   TeamEntity,
   TeamMemberEntity,
   ScheduleEntity,

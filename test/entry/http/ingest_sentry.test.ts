@@ -111,6 +111,34 @@ describe('an event', () => {
   });
 });
 
+test('a tunnel takes what names its service by its DSN alone, as sendBeacon sends it', async () => {
+  const sender = await w.given.service();
+  const tunnel = { headers: { 'content-type': 'text/plain;charset=UTF-8' }, query: '', path: '/api/ingest/envelope' };
+  const event = eventOf();
+  expect((await send(sender, { ...tunnel, body: envelopeOf(event, { dsn: sender.dsn }) })).status).toBe(200);
+  expect(await eventsOf(sender)).toMatchObject([{ eventId: event.event_id }]);
+  expect((await send(sender, tunnel)).status, 'without a DSN').toBe(401);
+  const other = sender.dsn.replace(/\d+$/, '999999');
+  const astray = { ...tunnel, body: envelopeOf(eventOf(), { dsn: other }) };
+  expect((await send(sender, astray)).status, 'with the project id of another').toBe(401);
+});
+
+test("a browser's report of a content security policy becomes an event", async () => {
+  const sender = await w.given.service();
+  const { key, projectId } = partsOf(sender.dsn);
+  const report = { 'csp-report': { 'blocked-uri': 'https://evil.test/a.js', 'violated-directive': 'script-src' } };
+  const answer = await send(sender, {
+    path: `/api/${projectId}/security/`,
+    query: `sentry_key=${key}&sentry_environment=shop`,
+    headers: { 'content-type': 'application/csp-report' },
+    body: JSON.stringify(report),
+  });
+  expect(answer.status).toBe(200);
+  expect(await eventsOf(sender)).toMatchObject([
+    { message: "Blocked 'script-src' from 'evil.test'", environment: 'shop' },
+  ]);
+});
+
 test('items other than exceptions are answered with 200 and left out', async () => {
   const sender = await w.given.service();
   const body = '{"event_id":"9ec79c33ec9942ab8353589fcb2e04dc"}\n{"type":"session"}\n{"sid":"1"}\n';

@@ -69,7 +69,7 @@ export async function decode(request: SentryRequest): Promise<ReadDelivery> {
 
 /** A request of a client that names its key in a header and encodes nothing, received at noon. */
 export function requestOf(
-  kind: 'envelope' | 'store',
+  kind: SentryRequest['kind'],
   body: Buffer | string,
   headers: Readonly<Record<string, string>> = {},
 ): SentryRequest {

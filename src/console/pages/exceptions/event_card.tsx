@@ -11,6 +11,7 @@ import { Timestamp } from '#console/components/timestamp.tsx';
 import { Breadcrumbs } from '#console/pages/exceptions/breadcrumbs.tsx';
 import { dayText } from '#console/pages/exceptions/count_text.ts';
 import classes from '#console/pages/exceptions/event_card.module.css';
+import { EventExtras } from '#console/pages/exceptions/event_extras.tsx';
 import { EventData } from '#console/pages/exceptions/event_data.tsx';
 import type { EventAddress } from '#console/pages/exceptions/exception_filter.ts';
 import { Stack } from '#console/pages/exceptions/stack.tsx';
@@ -111,6 +112,7 @@ export function EventCard({ overview: { groupId, lastSeenAt }, address, onAddres
       {event.trimmed.length > 0 && (
         <p className={classes.trimmed}>The event was larger than 1 MiB: its {listText(event.trimmed)} were left out.</p>
       )}
+      <EventExtras groupId={groupId} eventId={event.eventId} />
       <Stack event={event} />
       <Threads event={event} />
       <Breadcrumbs event={event} />

@@ -7,7 +7,7 @@ import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Status } from '#console/components/status.tsx';
-import { refusalText } from '#console/pages/services/refusal_text.ts';
+import { notKeptText, refusalText } from '#console/pages/services/refusal_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const REFRESH_MS = 15_000;
@@ -27,7 +27,7 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
     );
   }
   if (data === undefined) return <Skeleton height={150} radius="lg" mt="lg" />;
-  const { metrics, exceptions, refused, typeChanges, setAside } = data;
+  const { metrics, exceptions, refused, typeChanges, notKept, setAside } = data;
   return (
     <Card
       title="Incoming data"
@@ -51,6 +51,9 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
           ))}
           {typeChanges.metrics.map((change) => (
             <TypeChange key={change.metricName} change={change} />
+          ))}
+          {notKept.map((items) => (
+            <NotKept key={`${items.kind} ${items.reason}`} items={items} />
           ))}
           {setAside.events > 0 && <SetAside setAside={setAside} />}
         </>
@@ -128,6 +131,21 @@ function SetAside({ setAside: { events, since, nextTryAt } }: { readonly setAsid
       }
     >
       <Status tone="amber">set aside</Status>
+    </Row>
+  );
+}
+
+function NotKept({ items }: { readonly items: IngestStatus['notKept'][number] }) {
+  return (
+    <Row
+      title={notKeptText(items)}
+      sub={
+        <>
+          In the last 24 hours, most recently <Timestamp at={items.lastAt} />.
+        </>
+      }
+    >
+      <Status tone="gray">{items.reason.startsWith('client:') ? 'not sent' : 'not kept'}</Status>
     </Row>
   );
 }

@@ -32,3 +32,24 @@ export function refusalText({ kind, reason, count }: Pick<Refusal, 'kind' | 'rea
 function plural(count: number, one: string): string {
   return `${COUNT.format(count)} ${count === 1 ? one : `${one}s`}`;
 }
+
+type NotKept = Pick<IngestStatus['notKept'][number], 'kind' | 'reason' | 'count'>;
+
+/** Why something that came besides exceptions is not there, or why an exception was left out on purpose. */
+const NOT_KEPT_REASONS: Readonly<Record<string, string>> = {
+  not_kept: 'not kept: only exceptions are',
+  over_quota: 'not kept: the files of this service take 256 MB already, or the event has 20',
+  too_large: 'not kept: larger than 2 MiB',
+  too_many: 'not kept: too many at once',
+  malformed: 'not kept: it names no event, or says nothing',
+  unavailable: 'not kept: the database was not available',
+};
+
+/** `1,204 transactions not kept: only exceptions are`. */
+export function notKeptText({ kind, reason, count }: NotKept): string {
+  const things = plural(count, kind === 'other' ? 'other item' : kind);
+  if (reason.startsWith('client:')) {
+    return `${things} not sent by the client (${reason.slice('client:'.length).replaceAll('_', ' ')})`;
+  }
+  return `${things} ${NOT_KEPT_REASONS[reason] ?? reason}`;
+}

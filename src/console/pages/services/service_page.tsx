@@ -18,6 +18,7 @@ import { HealthCard } from '#console/pages/services/health_card.tsx';
 import { IngestCard } from '#console/pages/services/ingest_card.tsx';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
 import { RulesCard } from '#console/pages/services/rules_card.tsx';
+import { SessionsCard } from '#console/pages/services/sessions_card.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/services/$serviceId');
@@ -67,6 +68,7 @@ function Service({ service, back }: { readonly service: ServiceWithKeys; readonl
     >
       <HealthCard service={service} />
       <IngestCard service={service} />
+      <SessionsCard serviceId={service.serviceId} />
       <RulesCard service={service} />
       <KeysCard service={service} />
       <CapabilitiesCard service={service} />

@@ -1,9 +1,10 @@
 import { notSentry } from '#ingest/protocols/sentry/body.ts';
-import { asObject, parseJson } from '#ingest/protocols/sentry/json.ts';
+import { asObject, type JsonObject, parseJson } from '#ingest/protocols/sentry/json.ts';
 
 export interface EnvelopeItem {
   /** As the client calls it, `unknown` when it does not. */
   readonly type: string;
+  readonly header: JsonObject;
   readonly payload: Buffer;
 }
 
@@ -42,6 +43,7 @@ export function readEnvelope(body: Buffer): Envelope {
     const type = itemHeader['type'];
     items.push({
       type: typeof type === 'string' ? type.slice(0, 50) : 'unknown',
+      header: itemHeader,
       payload: body.subarray(at, payloadEnd),
     });
     at = payloadEnd + 1;

@@ -1,0 +1,18 @@
+import { browseExceptionGroups } from '#actions/exceptions/browse_exception_groups.ts';
+import { getExceptionOverview } from '#actions/exceptions/get_exception_overview.ts';
+import { listEventExtras } from '#actions/exceptions/list_event_extras.ts';
+import { listExceptionEvents } from '#actions/exceptions/list_exception_events.ts';
+import { listExceptionOrigins } from '#actions/exceptions/list_exception_origins.ts';
+import { readEventAttachment } from '#actions/exceptions/read_event_attachment.ts';
+import { listReleaseHealth } from '#actions/services/list_release_health.ts';
+
+/** What the console shows and does of exceptions beyond the actions. */
+export const EXCEPTION_OPERATIONS = [
+  browseExceptionGroups,
+  getExceptionOverview,
+  listExceptionEvents,
+  listEventExtras,
+  readEventAttachment,
+  listExceptionOrigins,
+  listReleaseHealth,
+] as const;

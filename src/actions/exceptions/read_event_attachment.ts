@@ -1,0 +1,24 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { notFound } from '#kernel/errors.ts';
+
+/** One file, at most 2 MiB. */
+export const readEventAttachment = defineAction({
+  name: 'read_event_attachment',
+  consoleOnly: true,
+  summary: 'Return a file that came with an event of an exception group.',
+  permission: 'exceptions:view',
+  effect: 'read',
+  input: Type.Object({ groupId: IdText, attachmentId: Type.String({ maxLength: 36 }) }, CLOSED),
+  result: Type.Object({ name: Type.String(), content: Type.String({ description: 'in base64' }) }),
+  example: { groupId: EXAMPLE_IDS.groupId, attachmentId: 'b7f4c1de-4f0a-4c43-9c5e-0d0f8b6f2a11' },
+  async handle({ groupId, attachmentId }, { caller, stores, installation, now }) {
+    const { serviceId } = await stores.exceptionGroups.get(caller.orgId, groupId, now);
+    const found = await stores.eventExtras.findAttachment(serviceId, attachmentId);
+    if (found === null) throw notFound('attachmentId', 'attachment');
+    return { name: found.name, content: installation.ciphers.eventAttachments.open(found.content).toString('base64') };
+  },
+});

@@ -1,0 +1,15 @@
+/** How sessions of a release of an application ended. */
+export interface SessionCounts {
+  readonly sessions: number;
+  readonly errored: number;
+  readonly crashed: number;
+  readonly abnormal: number;
+}
+
+/** The share of sessions that did not crash, in percent to two decimals; null when there were none. */
+export function crashFreePercent({ sessions, crashed }: Pick<SessionCounts, 'sessions' | 'crashed'>): number | null {
+  if (sessions <= 0) return null;
+  const share = 1 - Math.min(crashed, sessions) / sessions;
+  // Rounded down: 100 % means that none crashed.
+  return Math.floor(share * 10_000) / 100;
+}

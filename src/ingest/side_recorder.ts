@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Cipher } from '#auth/cipher.ts';
+import type { SessionCounts } from '#core/exceptions/sessions.ts';
+import type { SentryDelivery } from '#ingest/protocols/sentry.ts';
+import { kindOf } from '#ingest/protocols/sentry/side_items.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
+import type { ReleaseSessions, SentItems } from '#storage/postgres/sent_item_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+interface SideRecorderOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Encrypts files that came with events. */
+  readonly cipher: Pick<Cipher, 'seal'>;
+}
+
+const WRITE_INTERVAL_MS = 10_000;
+/** Of all services together, until they are written. */
+const ROWS_MAX = 5_000;
+/** Files of a service. */
+const ATTACHMENT_BYTES_MAX = 256 * 1024 * 1024;
+
+/**
+ * What clients send besides events. Counts are written every ten seconds and at the end; files and what users wrote are
+ * written before the answer. Nothing here fails a request: what cannot be stored is counted under its name.
+ */
+export class SideRecorder {
+  readonly #options: SideRecorderOptions;
+  readonly #timer: NodeJS.Timeout;
+  #items = new Map<string, SentItems>();
+  #sessions = new Map<string, ReleaseSessions>();
+  #writing: Promise<void> | null = null;
+
+  constructor(options: SideRecorderOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => void this.write(), WRITE_INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  /** Returns once files and feedback are stored. */
+  async accept(serviceId: Id<'service'>, { besides, dropped, eventId }: SentryDelivery): Promise<void> {
+    for (const { type, reason } of dropped) {
+      if (type !== 'event') this.count(serviceId, kindOf(type), reason === 'not_an_exception' ? 'not_kept' : reason);
+    }
+    for (const { kind, reason, count } of besides.discarded) this.count(serviceId, kind, reason, count);
+    for (const { release, environment, ...counts } of besides.sessions) {
+      this.#countSessions(serviceId, { release, environment }, counts);
+    }
+    const createdAt = this.#options.clock.now();
+    for (const { name, contentType, content } of besides.attachments) {
+      await this.#store(serviceId, 'attachment', async () => {
+        const sealed = this.#options.cipher.seal(content);
+        const file = { id: randomUUID(), serviceId, eventId, name, contentType, bytes: content.length };
+        const isStored = await this.#options.db.transaction((session) =>
+          storesOf(session).eventExtras.addAttachment({ ...file, content: sealed, createdAt }, ATTACHMENT_BYTES_MAX),
+        );
+        if (!isStored) this.count(serviceId, 'attachment', 'over_quota');
+      });
+    }
+    for (const feedback of besides.feedback) {
+      await this.#store(serviceId, 'feedback', async () => {
+        const { eventExtras } = storesOf(this.#options.db.session());
+        await eventExtras.addFeedback({ id: randomUUID(), serviceId, createdAt, ...feedback });
+      });
+    }
+  }
+
+  count(serviceId: Id<'service'>, kind: string, reason: string, count = 1): void {
+    const now = this.#options.clock.now();
+    const hour = refusalHour(now);
+    const key = `${serviceId} ${kind} ${reason} ${hour.epochMilliseconds}`;
+    const before = this.#items.get(key)?.count ?? 0;
+    if (before === 0 && this.#items.size >= ROWS_MAX) return;
+    this.#items.set(key, { serviceId, kind, reason, hour, count: before + count, lastAt: now });
+  }
+
+  /** Joins a write that is already running. Never throws. */
+  async write(): Promise<void> {
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = null;
+    });
+    await this.#writing;
+  }
+
+  /** Writes the rest. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#writing;
+    await this.write();
+  }
+
+  #countSessions(
+    serviceId: Id<'service'>,
+    { release, environment }: { readonly release: string; readonly environment: string },
+    counts: SessionCounts,
+  ): void {
+    const hour = refusalHour(this.#options.clock.now());
+    const key = JSON.stringify([serviceId, release, environment, hour.epochMilliseconds]);
+    const known = this.#sessions.get(key);
+    if (known === undefined && this.#sessions.size >= ROWS_MAX) return this.count(serviceId, 'session', 'too_many');
+    this.#sessions.set(key, {
+      serviceId,
+      release,
+      environment,
+      hour,
+      sessions: (known?.sessions ?? 0) + counts.sessions,
+      errored: (known?.errored ?? 0) + counts.errored,
+      crashed: (known?.crashed ?? 0) + counts.crashed,
+      abnormal: (known?.abnormal ?? 0) + counts.abnormal,
+    });
+  }
+
+  async #store(serviceId: Id<'service'>, kind: string, store: () => Promise<void>): Promise<void> {
+    try {
+      await store();
+    } catch (error) {
+      this.#options.log.warn({ err: messageOf(error), serviceId }, `a ${kind} of an event could not be stored`);
+      this.count(serviceId, kind, 'unavailable');
+    }
+  }
+
+  /** What cannot be written now waits. */
+  async #write(): Promise<void> {
+    const [items, sessions] = [this.#items, this.#sessions];
+    if (items.size + sessions.size === 0) return;
+    this.#items = new Map();
+    this.#sessions = new Map();
+    try {
+      await this.#options.db.transaction(async (session) => {
+        const { sentItems } = storesOf(session);
+        await sentItems.add([...items.values()]);
+        await sentItems.addSessions([...sessions.values()]);
+      });
+    } catch (error) {
+      this.#options.log.warn({ err: messageOf(error) }, 'counts of what clients sent wait for the database');
+      for (const row of items.values()) this.count(row.serviceId, row.kind, row.reason, row.count);
+      for (const { serviceId, release, environment, hour: _, ...counts } of sessions.values()) {
+        this.#countSessions(serviceId, { release, environment }, counts);
+      }
+    }
+  }
+}

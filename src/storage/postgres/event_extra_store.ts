@@ -1,0 +1,115 @@
+import { sql } from 'kysely';
+
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { allBut, columns, daysBefore, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { EventAttachmentEntity, EventFeedbackEntity } from '#storage/postgres/entities/sent.ts';
+
+export type EventAttachment = Row<typeof EventAttachmentEntity>;
+export type EventFeedback = Row<typeof EventFeedbackEntity>;
+
+/** What an event may have; more is not of use to anybody. */
+const ATTACHMENTS_MAX = 20;
+const FEEDBACK_MAX = 50;
+
+/** Files that came with events, and what users wrote about them. */
+export class EventExtraStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** False when the service's files would take more than `bytesMax`, or the event has enough of them. */
+  async addAttachment(attachment: EventAttachment, bytesMax: number): Promise<boolean> {
+    // One service at a time, so that two requests never both take the last room.
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`attachments ${attachment.serviceId}`}, 0))`.execute(
+      this.#session.db,
+    );
+    const { bytes, files } = await this.#session.db
+      .selectFrom('event_attachments')
+      .select(({ fn, cast }) => [
+        cast<number>(fn.coalesce(fn.sum('bytes'), sql<number>`0`), 'bigint').as('bytes'),
+        fn.countAll<number>().filterWhere('event_id', '=', attachment.eventId).as('files'),
+      ])
+      .where('service_id', '=', attachment.serviceId)
+      .executeTakeFirstOrThrow();
+    if (bytes + attachment.bytes > bytesMax || files >= ATTACHMENTS_MAX) return false;
+    await this.#session.db
+      .insertInto('event_attachments')
+      .values(toColumns(EventAttachmentEntity, attachment))
+      .execute();
+    return true;
+  }
+
+  async addFeedback(feedback: EventFeedback): Promise<void> {
+    await this.#session.db
+      .insertInto('event_feedback')
+      .values(toColumns(EventFeedbackEntity, feedback))
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute();
+  }
+
+  /** Without their content. */
+  async listAttachments(serviceId: Id<'service'>, eventId: string): Promise<Omit<EventAttachment, 'content'>[]> {
+    return await this.#session.db
+      .selectFrom('event_attachments as a')
+      .select(columns(EventAttachmentEntity, 'a', allBut(EventAttachmentEntity, 'content')))
+      .where('a.service_id', '=', serviceId)
+      .where('a.event_id', '=', eventId)
+      .orderBy('a.name')
+      .orderBy('a.id')
+      .limit(ATTACHMENTS_MAX)
+      .execute();
+  }
+
+  async findAttachment(serviceId: Id<'service'>, attachmentId: string): Promise<EventAttachment | null> {
+    const found = await this.#session.db
+      .selectFrom('event_attachments as a')
+      .select(columns(EventAttachmentEntity, 'a'))
+      .where('a.service_id', '=', serviceId)
+      .where('a.id', '=', attachmentId)
+      .executeTakeFirst();
+    return found ?? null;
+  }
+
+  async listFeedback(serviceId: Id<'service'>, eventId: string): Promise<EventFeedback[]> {
+    return await this.#session.db
+      .selectFrom('event_feedback as f')
+      .select(columns(EventFeedbackEntity, 'f'))
+      .where('f.service_id', '=', serviceId)
+      .where('f.event_id', '=', eventId)
+      .orderBy('f.created_at', 'desc')
+      .orderBy('f.id')
+      .limit(FEEDBACK_MAX)
+      .execute();
+  }
+
+  /** Removes up to `limit` of each that are older than the events of their service; returns how many. */
+  async removeOutdated(now: Temporal.Instant, limit: number): Promise<number> {
+    const attachments = await this.#session.db
+      .deleteFrom('event_attachments')
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('event_attachments as x')
+          .innerJoin('services as s', 's.id', 'x.service_id')
+          .select('x.id')
+          .where((is) => is('x.created_at', '<', daysBefore(now, is.ref('s.retention_exceptions'))))
+          .limit(limit),
+      )
+      .execute();
+    const feedback = await this.#session.db
+      .deleteFrom('event_feedback')
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('event_feedback as x')
+          .innerJoin('services as s', 's.id', 'x.service_id')
+          .select('x.id')
+          .where((is) => is('x.created_at', '<', daysBefore(now, is.ref('s.retention_exceptions'))))
+          .limit(limit),
+      )
+      .execute();
+    return rowsChanged(attachments) + rowsChanged(feedback);
+  }
+}

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { listEventExtras } from '#actions/exceptions/list_event_extras.ts';
+import { readEventAttachment } from '#actions/exceptions/read_event_attachment.ts';
+import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
+import { listReleaseHealth } from '#actions/services/list_release_health.ts';
+import { buildApp } from '#entry/http/app.ts';
+import { asId } from '#kernel/ids.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+let w: World;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+});
+afterAll(() => w.close());
+
+const ID = '9f3329ff52304ef080395b9b8bf31b50';
+
+/** Sends these items to a process that ends right behind, so that what it counts is written. */
+async function send(dsn: string, ...items: readonly object[]): Promise<void> {
+  const app = await buildApp(w.context);
+  const payload = [{ event_id: ID, dsn }, ...items].map((line) => JSON.stringify(line)).join('\n');
+  const answer = await app.inject({ method: 'POST', url: '/api/ingest/envelope', payload });
+  expect(answer.statusCode).toBe(200);
+  await app.close();
+}
+
+const viewer = () => memberCaller(w.orgId, w.owner.userId, 'viewer');
+
+test('what is not kept is counted under its name, and sessions by their release', async () => {
+  const { serviceId, dsn } = await w.given.service();
+  const attrs = { release: 'shop@1.2.0' };
+  const report = { discarded_events: [{ category: 'error', reason: 'queue_overflow', quantity: 3 }] };
+  const batch = [{ type: 'transaction' }, {}, { type: 'transaction' }, {}, { type: 'replay_recording' }, {}];
+  const sessions = [0, 1, 2].flatMap((crashed) => [
+    { type: 'session' },
+    { init: true, status: crashed === 0 ? 'crashed' : 'ok', attrs },
+  ]);
+  await send(dsn, ...batch, { type: 'made_up' }, {}, { type: 'client_report' }, report, ...sessions);
+  await send(dsn, { type: 'transaction' }, {}, { type: 'sessions' }, { attrs, aggregates: [{ exited: 97 }] });
+
+  const { notKept } = await runOperation(w, getIngestStatus, viewer(), { serviceId });
+  expect(notKept.map((items: Record<string, unknown>) => [items['kind'], items['reason'], items['count']])).toEqual([
+    ['event', 'client:queue_overflow', 3],
+    ['transaction', 'not_kept', 3],
+    ['other', 'not_kept', 1],
+    ['replay', 'not_kept', 1],
+  ]);
+  expect(await runOperation(w, listReleaseHealth, viewer(), { serviceId })).toEqual({
+    releases: [{ release: 'shop@1.2.0', sessions: 100, errored: 0, crashed: 1, abnormal: 0, crashFreePercent: 99 }],
+    total: 1,
+  });
+});
+
+test('files and feedback are shown with their event, encrypted until then, and to its organization alone', async () => {
+  const { serviceId, dsn } = await w.given.service();
+  const [group] = await groupAndStore(w, asId('service', serviceId), [eventAt(w, { eventId: ID })]);
+  const groupId = group!.groupId;
+  const file = { type: 'attachment', filename: 'app.log', content_type: 'text/plain' };
+  await send(dsn, file, { line: 'a secret of the user' }, { type: 'user_report' }, { event_id: ID, comments: 'broke' });
+
+  const extras = await runOperation(w, listEventExtras, viewer(), { groupId, eventId: ID });
+  expect(extras).toMatchObject({
+    attachments: [{ name: 'app.log', contentType: 'text/plain', bytes: 31 }],
+    feedback: [{ comments: 'broke', name: null }],
+  });
+  const { attachmentId } = extras.attachments[0]!;
+  const read = await runOperation(w, readEventAttachment, viewer(), { groupId, attachmentId });
+  expect(Buffer.from(read.content, 'base64').toString()).toBe('{"line":"a secret of the user"}');
+  const [stored] = await w.context.db.sql.rows<{ content: Buffer }>('select content from event_attachments');
+  expect(stored!.content.includes('secret of the user')).toBe(false);
+
+  const stranger = await w.given.organization('Other');
+  const theirs = memberCaller(stranger.orgId, stranger.owner.userId, 'viewer');
+  await expect(runOperation(w, listEventExtras, theirs, { groupId, eventId: ID })).rejects.toMatchObject({
+    code: 'not_found',
+  });
+});
+
+test('files beyond the quota of a service, or too many of an event, are not stored', async () => {
+  const { serviceId } = await w.given.service();
+  const file = (eventId: string, bytes: number) => ({
+    id: crypto.randomUUID(),
+    serviceId: asId('service', serviceId),
+    eventId,
+    name: 'f',
+    contentType: null,
+    bytes,
+    content: Buffer.from('x'),
+    createdAt: w.clock.now(),
+  });
+  const add = (eventId: string, bytes: number) =>
+    w.context.db.transaction((session) => storesOf(session).eventExtras.addAttachment(file(eventId, bytes), 100));
+  expect(await add('a', 60)).toBe(true);
+  expect(await add('b', 60)).toBe(false);
+  for (let i = 1; i < 20; i += 1) expect(await add('a', 1)).toBe(true);
+  expect(await add('a', 1)).toBe(false);
+});
